@@ -1,0 +1,99 @@
+"""The exception tree, drawn once.
+
+AgentRftError
+├── RequestError                 the caller's fault; rendered in the hosted error envelope
+│   ├── InvalidRequest           400
+│   │   └── WrongState           400  (not 409: the SDK retries 409)
+│   ├── AuthenticationFailed     401
+│   ├── PermissionDenied         403
+│   ├── NotFound                 404
+│   ├── TooLarge                 413
+│   └── RateLimited              429
+├── Unavailable                  503  a part of ours is away; the caller may retry
+├── EndpointRefused              the egress guard would not dial a customer URL
+├── LeaseLost                    a newer fence owns the run; the holder must stop writing
+└── RunFailed                    a run ends as `failed`; code and message go to `job.error`
+"""
+
+from typing import ClassVar
+
+
+class AgentRftError(Exception):
+    """Root of every error this project raises on purpose."""
+
+
+class RequestError(AgentRftError):
+    """A request that cannot be served as sent.
+
+    Source of the envelope: the hosted API's error object `{message, type, param, code}`.
+    """
+
+    status_code: ClassVar[int] = 400
+    type: ClassVar[str] = "invalid_request_error"
+    default_code: ClassVar[str | None] = None
+
+    def __init__(self, message: str, *, param: str | None = None, code: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.param = param
+        self.code = code if code is not None else self.default_code
+
+
+class InvalidRequest(RequestError):
+    pass
+
+
+class WrongState(InvalidRequest):
+    default_code = "invalid_state"
+
+
+class AuthenticationFailed(RequestError):
+    status_code = 401
+    default_code = "invalid_api_key"
+
+
+class PermissionDenied(RequestError):
+    status_code = 403
+    default_code = "permission_denied"
+
+
+class NotFound(RequestError):
+    status_code = 404
+    default_code = "not_found"
+
+
+class TooLarge(RequestError):
+    status_code = 413
+    default_code = "request_too_large"
+
+
+class RateLimited(RequestError):
+    status_code = 429
+    type = "rate_limit_error"
+    default_code = "rate_limit_exceeded"
+
+
+class Unavailable(RequestError):
+    """A part of the service is away for a moment (database, engine): answered with `Retry-After`."""
+
+    status_code = 503
+    type = "server_error"
+    default_code = "service_unavailable"
+
+
+class EndpointRefused(AgentRftError):
+    """A customer URL that must not be dialled; the text is safe to show to the customer."""
+
+
+class LeaseLost(AgentRftError):
+    """Another claim holds a higher fence: nothing this run writes may land any more."""
+
+
+class RunFailed(AgentRftError):
+    """Ends a run as `failed`; `code` and `message` become the job's `error` object."""
+
+    def __init__(self, message: str, *, code: str, param: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.code = code
+        self.param = param

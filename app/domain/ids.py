@@ -1,0 +1,84 @@
+"""Identifiers: random ones for rows, derived ones for everything a replay must name again.
+
+A derived id is a pure function of where a call stands in its job, so a resumed worker sends the
+same id and the receiver can drop the duplicate.
+"""
+
+import hashlib
+import secrets
+import string
+from dataclasses import dataclass
+from typing import Literal, NewType
+
+JobId = NewType("JobId", str)
+FileId = NewType("FileId", str)
+ProjectId = NewType("ProjectId", str)
+OrganizationId = NewType("OrganizationId", str)
+
+Split = Literal["train", "valid", "test"]
+
+_ALPHABET = string.ascii_letters + string.digits
+_RANDOM_LENGTH = 24
+
+
+def random_text(length: int) -> str:
+    """`length` characters of base 62 (5.95 bits each) from the system's secure source."""
+    return "".join(secrets.choice(_ALPHABET) for _ in range(length))
+
+
+def new_id(prefix: str) -> str:
+    """A row id in the hosted style, e.g. `ftjob-3aX…`: unguessable, never reused."""
+    return f"{prefix}{random_text(_RANDOM_LENGTH)}"
+
+
+def _digest(*parts: object) -> str:
+    text = "\x1f".join(str(part) for part in parts)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class SampleKey:
+    """Where one rollout stands in its job: the identity that may be scored and trained once."""
+
+    job_id: str
+    split: Split
+    step: int
+    prompt_index: int
+    """Row number in the split's file."""
+    sample_index: int
+    """Position in the group, 0 … G-1."""
+    attempt: int = 0
+    """Reserved for schedulers that sample a prompt of a step again on purpose."""
+
+    @property
+    def text(self) -> str:
+        return (
+            f"{self.job_id}/{self.split}/{self.step}/{self.prompt_index}"
+            f"/{self.sample_index}/{self.attempt}"
+        )
+
+    @property
+    def trace_id(self) -> str:
+        """The rollout id of the hosted contract: constant over a rollout, new for each rollout."""
+        digest = _digest("trace", self.text)
+        return f"trace_{digest[:8]}-{digest[8:12]}-{digest[12:16]}-{digest[16:20]}-{digest[20:32]}"
+
+    def seed(self, job_seed: int, turn: int) -> int:
+        """Sampling seed of one turn, uniform in 0 … 2**31 - 1."""
+        return int(_digest("seed", job_seed, self.text, turn)[:8], 16) & 0x7FFFFFFF
+
+    def call_id(self, turn: int, call: int) -> str:
+        """The `call_…` id of one tool call; also the idempotency key of its HTTP request."""
+        return f"call_{_digest('call', self.text, turn, call)[:24]}"
+
+    def function_call_id(self, turn: int, call: int) -> str:
+        """The `fc_…` id of one tool call (not the `call_…` id, as in the hosted API)."""
+        return f"fc_{_digest('fc', self.text, turn, call)[:32]}"
+
+    def grade_id(self, grader: str) -> str:
+        """Idempotency key of one grader request."""
+        return f"grade_{_digest('grade', self.text, grader)[:24]}"
+
+    def turn_key(self, turn: int) -> str:
+        """Journal key of one sampled turn."""
+        return f"turn_{_digest('turn', self.text, turn)[:24]}"

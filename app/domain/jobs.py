@@ -1,0 +1,226 @@
+"""A fine-tuning job: its states, its method with every hyperparameter, and how `auto` is resolved.
+
+Source: the hosted API's `FineTuningJob` and `FineTuneReinforcementHyperparameters`; the rules for
+`auto` are ours (the hosted ones are not public) and are written beside each field.
+"""
+
+import math
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from app.domain.graders import Grader
+from app.domain.models import BaseModelSpec
+from app.domain.tools import ToolSpec
+
+MIN_EXAMPLES = 10
+MAX_TRAIN_EXAMPLES = 50_000
+MAX_VALID_EXAMPLES = 1_000
+DEFAULT_ROLLOUTS_PER_EXAMPLE = 8
+DEFAULT_MAX_EPISODE_STEPS = 10
+
+RUN_TASK = "agent_rft.run_job"
+SWEEP_TASK = "agent_rft.sweep"
+RUNS_QUEUE = "runs"
+CONTROL_QUEUE = "control"
+
+
+class JobStatus(StrEnum):
+    VALIDATING_FILES = "validating_files"
+    QUEUED = "queued"
+    RUNNING = "running"
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+    PAUSING = "pausing"
+    PAUSED = "paused"
+
+
+TRANSITIONS: dict[JobStatus, frozenset[JobStatus]] = {
+    JobStatus.VALIDATING_FILES: frozenset(
+        {JobStatus.QUEUED, JobStatus.FAILED, JobStatus.CANCELLED, JobStatus.PAUSED}
+    ),
+    JobStatus.QUEUED: frozenset(
+        {JobStatus.RUNNING, JobStatus.FAILED, JobStatus.CANCELLED, JobStatus.PAUSED}
+    ),
+    JobStatus.RUNNING: frozenset(
+        {
+            JobStatus.SUCCEEDED,
+            JobStatus.FAILED,
+            JobStatus.CANCELLED,
+            JobStatus.PAUSING,
+            JobStatus.PAUSED,
+            JobStatus.QUEUED,
+        }
+    ),
+    JobStatus.PAUSING: frozenset(
+        {
+            JobStatus.PAUSED,
+            JobStatus.SUCCEEDED,
+            JobStatus.FAILED,
+            JobStatus.CANCELLED,
+            JobStatus.QUEUED,
+        }
+    ),
+    JobStatus.PAUSED: frozenset({JobStatus.QUEUED, JobStatus.CANCELLED}),
+    JobStatus.SUCCEEDED: frozenset(),
+    JobStatus.FAILED: frozenset(),
+    JobStatus.CANCELLED: frozenset(),
+}
+
+TERMINAL = frozenset(status for status, following in TRANSITIONS.items() if not following)
+
+
+def may_become(current: JobStatus, following: JobStatus) -> bool:
+    return following in TRANSITIONS[current]
+
+
+class StopRequest(StrEnum):
+    """What a user asked of a running job; read at each heartbeat."""
+
+    CANCEL = "cancel"
+    PAUSE = "pause"
+
+
+Auto = Literal["auto"]
+
+
+class ReinforcementHyperparameters(BaseModel):
+    """As sent: every field a value or `auto`. Unknown keys are kept and echoed."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+    batch_size: Annotated[int, Field(ge=1, le=256)] | Auto = "auto"
+    """Examples (prompts) per optimizer step."""
+    learning_rate_multiplier: Annotated[float, Field(gt=0, le=1000)] | Auto = "auto"
+    n_epochs: Annotated[int, Field(ge=1, le=50)] | Auto = "auto"
+    compute_multiplier: Annotated[float, Field(gt=0.00001, le=10)] | Auto = "auto"
+    eval_interval: Annotated[int, Field(ge=1)] | Auto = "auto"
+    eval_samples: Annotated[int, Field(ge=1, le=64)] | Auto = "auto"
+    reasoning_effort: Literal["default", "low", "medium", "high"] = "default"
+
+
+class ReinforcementMethod(BaseModel):
+    """`method.reinforcement` of the create call; unknown keys are kept and echoed."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+    grader: Grader
+    tools: tuple[ToolSpec, ...] = ()
+    max_episode_steps: int | None = Field(default=None, ge=1, le=1000)
+    response_format: dict[str, Any] | None = None
+    hyperparameters: ReinforcementHyperparameters = ReinforcementHyperparameters()
+
+
+@dataclass(frozen=True, slots=True)
+class ResolvedHyperparameters:
+    """What a run really uses, once the number of rows is known."""
+
+    batch_size: int
+    group_size: int
+    """Rollouts per example, G."""
+    n_epochs: int
+    learning_rate: float
+    eval_interval: int
+    eval_samples: int
+    total_steps: int
+    max_episode_steps: int
+
+
+def _value(sent: float | Auto, automatic: float) -> float:
+    return automatic if sent == "auto" else float(sent)
+
+
+def resolve_hyperparameters(
+    method: ReinforcementMethod, *, train_rows: int, base_model: BaseModelSpec
+) -> ResolvedHyperparameters:
+    """Turn `auto` into numbers.
+
+    - `batch_size`: a sixteenth of the rows, between 4 and 16.
+    - `n_epochs`: enough for 40 steps, between 1 and 10.
+    - `compute_multiplier`: 1, which is 8 rollouts per example (at least 2).
+    - `learning_rate_multiplier`: 1 × the base model's own rate.
+    - `eval_interval`: a fifth of the steps, at least 1.
+    - `eval_samples`: 1.
+    """
+    sent = method.hyperparameters
+    batch_size = int(_value(sent.batch_size, min(16, max(4, train_rows // 16))))
+    batch_size = min(batch_size, train_rows)
+    steps_per_epoch = math.ceil(train_rows / batch_size)
+    n_epochs = int(_value(sent.n_epochs, min(10, max(1, math.ceil(40 / steps_per_epoch)))))
+    compute = _value(sent.compute_multiplier, 1.0)
+    total_steps = steps_per_epoch * n_epochs
+    return ResolvedHyperparameters(
+        batch_size=batch_size,
+        group_size=max(2, round(DEFAULT_ROLLOUTS_PER_EXAMPLE * compute)),
+        n_epochs=n_epochs,
+        learning_rate=base_model.learning_rate * _value(sent.learning_rate_multiplier, 1.0),
+        eval_interval=int(_value(sent.eval_interval, max(1, total_steps // 5))),
+        eval_samples=int(_value(sent.eval_samples, 1)),
+        total_steps=total_steps,
+        max_episode_steps=method.max_episode_steps or DEFAULT_MAX_EPISODE_STEPS,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class JobError:
+    code: str | None
+    message: str | None
+    param: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One job row in domain words. Headers of tools and grader are not in it (see `secrets`)."""
+
+    id: str
+    organization_id: str
+    project_id: str
+    model: str
+    status: JobStatus
+    training_file: str
+    validation_file: str
+    seed: int
+    suffix: str | None
+    method: dict[str, Any]
+    """`{"type": "reinforcement", "reinforcement": {…}}`, fully resolved, header values redacted."""
+    metadata: dict[str, str] | None
+    integrations: list[dict[str, Any]]
+    error: JobError | None
+    created_at: int
+    started_at: int | None
+    finished_at: int | None
+    estimated_finish: int | None
+    fine_tuned_model: str | None
+    trained_tokens: int | None
+    result_files: list[str]
+    stop_request: StopRequest | None
+    step: int
+    """Last committed step; 0 before the first."""
+    total_steps: int | None
+    fence: int
+    attempts: int
+    key_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class JobEvent:
+    id: str
+    job_id: str
+    created_at: int
+    level: Literal["info", "warn", "error"]
+    type: Literal["message", "metrics"]
+    message: str
+    data: dict[str, Any] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    id: str
+    job_id: str
+    step: int
+    created_at: int
+    model_name: str
+    metrics: dict[str, float]

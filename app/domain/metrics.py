@@ -1,0 +1,64 @@
+"""Names of the curves a job writes, and the points on them.
+
+One vocabulary for reporter, API, event and dashboard. Points are idempotent by
+(job, name, split, step): a replayed step overwrites its own.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+from app.domain.ids import Split
+
+REWARD_MEAN: Final = "reward/mean"
+REWARD_STD: Final = "reward/std"
+COMPLETION_TOKENS_MEAN: Final = "tokens/completion_mean"
+REASONING_TOKENS_MEAN: Final = "tokens/reasoning_mean"
+PROMPT_TOKENS_MEAN: Final = "tokens/prompt_mean"
+TURNS_MEAN: Final = "turns/mean"
+TOOL_CALLS_MEAN: Final = "tool_calls/mean"
+TOOL_CALLS_REPEATED_MEAN: Final = "tool_calls/repeated_mean"
+TOOL_PARSE_ERRORS_MEAN: Final = "tool_calls/parse_errors_mean"
+LIMIT_STOP_SHARE: Final = "rollouts/limit_stop_share"
+ROLLOUTS_VALID: Final = "rollouts/valid"
+DISCARDED_COUNT: Final = "discarded/count"
+DISCARDED_SHARE: Final = "discarded/share"
+GROUPS_TRAINED: Final = "groups/trained"
+GROUPS_ZERO_VARIANCE: Final = "groups/zero_variance"
+GROUPS_MASKED: Final = "groups/masked"
+LOSS: Final = "train/loss"
+GRAD_NORM: Final = "train/grad_norm"
+LEARNING_RATE: Final = "train/learning_rate"
+TRAINED_TOKENS: Final = "train/tokens"
+ENTROPY: Final = "train/entropy"
+SAMPLER_KL: Final = "train/sampler_kl_k3"
+SAMPLER_MAX_LOG_RATIO: Final = "train/sampler_max_abs_log_ratio"
+CLIPPED_SHARE: Final = "train/clipped_share"
+PROBE_MAX_DIFF: Final = "publish/probe_max_abs_logprob_diff"
+TIME_SAMPLING: Final = "time/sampling_s"
+TIME_TRAINING: Final = "time/training_s"
+TIME_PUBLISH: Final = "time/publish_s"
+TIME_EVAL: Final = "time/eval_s"
+TIME_STEP: Final = "time/step_s"
+GRADER_LATENCY_MEAN: Final = "grader/latency_s_mean"
+
+
+def tool_metric(tool: str, what: str) -> str:
+    """Per-tool curves: `calls_mean`, `tokens_per_call`, `latency_s_mean`, `errors`."""
+    return f"tool/{tool}/{what}"
+
+
+def discarded_metric(failure_class: str) -> str:
+    return f"discarded/{failure_class}"
+
+
+def component_metric(name: str) -> str:
+    """A grader's own named number, averaged over valid rollouts."""
+    return f"reward/component/{name}"
+
+
+@dataclass(frozen=True, slots=True)
+class MetricPoint:
+    name: str
+    split: Split
+    step: int
+    value: float

@@ -1,0 +1,55 @@
+"""Base models and the names of tuned ones.
+
+Nothing in the training loop knows which model it trains: everything it needs is in `BaseModelSpec`.
+"""
+
+import re
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from app.domain.ids import random_text
+
+_SLUG = re.compile(r"[^a-z0-9-]+")
+
+
+class BaseModelSpec(BaseModel):
+    """One base model the operator offers, from configuration."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str
+    """Dated public name, e.g. `tiny-agent-2026-11-21`; what a job's `model` is resolved to."""
+    aliases: tuple[str, ...] = ()
+    """Other names a create call may use for it."""
+    path: str
+    """Local directory or hub id, as `from_pretrained` takes it."""
+    context_length: int = Field(gt=0)
+    """Tokens a whole rollout may hold, prompt included."""
+    tool_parser: Literal["hermes"] = "hermes"
+    chat_template: Path | None = None
+    """Jinja file that replaces the tokenizer's own chat template."""
+    lora_rank: int = Field(default=16, gt=0)
+    lora_alpha: float = Field(default=32, gt=0)
+    learning_rate: float = Field(default=1e-4, gt=0)
+    """AdamW rate at `learning_rate_multiplier` 1."""
+    max_turn_tokens: int = Field(default=1024, gt=0)
+    """Tokens one sampled turn may hold."""
+
+    def answers_to(self, name: str) -> bool:
+        return name == self.name or name in self.aliases
+
+
+def find_base_model(models: tuple[BaseModelSpec, ...], name: str) -> BaseModelSpec | None:
+    return next((model for model in models if model.answers_to(name)), None)
+
+
+def tuned_model_name(base: str, organization_slug: str, suffix: str | None) -> str:
+    """`ft:<base>:<organization>:<suffix or empty>:<8 characters>`, the hosted form."""
+    clean = _SLUG.sub("-", (suffix or "").lower()).strip("-")
+    return f"ft:{base}:{organization_slug}:{clean}:{random_text(8)}"
+
+
+def checkpoint_model_name(tuned: str, step: int) -> str:
+    return f"{tuned}:ckpt-step-{step}"

@@ -1,0 +1,30 @@
+"""Who is asking: the tenant every scoped store and service is built for."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from app.domain.ids import OrganizationId, ProjectId
+
+
+class KeyKind(StrEnum):
+    PROJECT = "project"
+    ADMIN = "admin"
+
+
+@dataclass(frozen=True, slots=True)
+class Tenant:
+    """One project of one organization: the unit of isolation (rows, adapters, limits, logs)."""
+
+    organization_id: OrganizationId
+    project_id: ProjectId
+    organization_slug: str
+    key_id: str
+    """The API key that spoke, for logs; a run acts under the key id of its job."""
+
+
+@dataclass(frozen=True, slots=True)
+class AdminPrincipal:
+    """An organization's admin key: manages projects and keys, reads no project's data."""
+
+    organization_id: OrganizationId
+    key_id: str

@@ -1,0 +1,173 @@
+"""What one rollout was: the exact tokens, who wrote each of them, and how it ended.
+
+The invariant of the whole project lives here: `tokens`, `mask` and `logprobs` run parallel, mask 1
+stands exactly on tokens the policy sampled, and those tokens are the sampled ids, never re-encoded.
+"""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from app.domain.ids import SampleKey
+
+
+class StopReason(StrEnum):
+    """Why a rollout ended; each of these is graded."""
+
+    FINAL_ANSWER = "final_answer"
+    MAX_STEPS = "max_episode_steps"
+    TOKEN_LIMIT = "token_limit"  # noqa: S105 - tokens of text, not a secret
+    WALL_TIME = "wall_time"
+
+
+class FailureClass(StrEnum):
+    """Why a rollout left the batch; none of these is ever a reward."""
+
+    TOOL_ERROR = "tool_error"
+    """The tool endpoint kept answering 408/425/429/5xx."""
+    TOOL_TIMEOUT = "tool_timeout"
+    TOOL_UNREACHABLE = "tool_unreachable"
+    TOOL_BAD_REPLY = "tool_bad_reply"
+    GRADER_ERROR = "grader_error"
+    GRADER_TIMEOUT = "grader_timeout"
+    GRADER_UNREACHABLE = "grader_unreachable"
+    GRADER_BAD_REPLY = "grader_bad_reply"
+    ENDPOINT_REFUSED = "endpoint_refused"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCallRecord:
+    """One executed (or unparsable) tool call, as the trace shows it."""
+
+    id: str
+    call_id: str
+    name: str
+    arguments: str
+    output: str
+    error: str | None
+    """`None`, or why the model is at fault: `bad_arguments`, `unknown_tool`, `http_404`, …"""
+    latency_s: float
+    attempts: int
+    output_tokens: int
+    repeated: bool
+    """Same name and arguments as an earlier call of this rollout."""
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One sampled assistant turn and the tool calls it led to."""
+
+    token_ids: tuple[int, ...]
+    logprobs: tuple[float, ...]
+    policy_version: int
+    content: str
+    reasoning_tokens: int
+    finish_reason: str
+    """`stop` or `length`, as the engine said."""
+    tool_calls: tuple[ToolCallRecord, ...] = ()
+    parse_error: str | None = None
+
+
+@dataclass(slots=True)
+class Trajectory:
+    """One rollout. `tokens`, `mask` and `logprobs` have equal length T; prompt and tool tokens
+    carry mask 0 and log-prob 0.0, sampled tokens mask 1 and the log-prob recorded when they were sampled
+    (natural log, at the sampling temperature).
+    """
+
+    key: SampleKey
+    tokens: list[int]
+    mask: list[int]
+    logprobs: list[float]
+    turns: list[Turn] = field(default_factory=list)
+    messages: list[dict[str, Any]] = field(default_factory=list)
+    """The conversation in Chat Completions form, the row's own messages included."""
+    prompt_tokens: int = 0
+    stop_reason: StopReason | None = None
+    started_at: float = 0.0
+    """Unix seconds."""
+    finished_at: float = 0.0
+
+    def __post_init__(self) -> None:
+        self.check()
+
+    def check(self) -> None:
+        """Raise `ValueError` unless the three lists run parallel."""
+        if not len(self.tokens) == len(self.mask) == len(self.logprobs):
+            raise ValueError(
+                f"tokens, mask and logprobs must run parallel, got "
+                f"{len(self.tokens)}, {len(self.mask)}, {len(self.logprobs)}"
+            )
+
+    def extend_context(self, token_ids: list[int]) -> None:
+        """Append tokens the policy did not write (tool replies, template text): mask 0."""
+        self.tokens.extend(token_ids)
+        self.mask.extend([0] * len(token_ids))
+        self.logprobs.extend([0.0] * len(token_ids))
+        self.check()
+
+    def extend_sampled(self, token_ids: list[int], logprobs: list[float]) -> None:
+        """Append tokens the policy sampled, with their log-probs: mask 1."""
+        self.tokens.extend(token_ids)
+        self.mask.extend([1] * len(token_ids))
+        self.logprobs.extend(logprobs)
+        self.check()
+
+    @property
+    def completion_tokens(self) -> int:
+        return sum(self.mask)
+
+    @property
+    def reasoning_tokens(self) -> int:
+        return sum(turn.reasoning_tokens for turn in self.turns)
+
+    @property
+    def tool_calls(self) -> list[ToolCallRecord]:
+        return [call for turn in self.turns for call in turn.tool_calls]
+
+    @property
+    def policy_versions(self) -> tuple[int, int]:
+        """First and last policy version that wrote a token of this rollout."""
+        versions = [turn.policy_version for turn in self.turns] or [0]
+        return min(versions), max(versions)
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """An infrastructure failure: the sample leaves mean, std and batch, and is counted."""
+
+    failure_class: FailureClass
+    message: str
+    """Safe to show to the customer: status and class, no bodies, no headers."""
+    source: str
+    """Tool or grader name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Grade:
+    """A finite score of a rollout, with the grader's optional named components."""
+
+    score: float
+    components: dict[str, float] = field(default_factory=dict)
+    latency_s: float = 0.0
+
+
+@dataclass(slots=True)
+class ScoredRollout:
+    """A finished rollout: graded, or failed by infrastructure, never both."""
+
+    trajectory: Trajectory
+    grade: Grade | None = None
+    failure: Failure | None = None
+
+    def __post_init__(self) -> None:
+        if (self.grade is None) == (self.failure is None):
+            raise ValueError("a rollout is either graded or failed")
+
+    @property
+    def key(self) -> SampleKey:
+        return self.trajectory.key
+
+    @property
+    def reward(self) -> float | None:
+        return None if self.grade is None else self.grade.score

@@ -1,0 +1,1 @@
+"""Rows: the only room that speaks SQL. Stores are built for one tenant."""

@@ -1,0 +1,1 @@
+"""Tables, one file per noun, no behaviour."""

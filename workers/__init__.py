@@ -1,0 +1,1 @@
+"""GPU plane: claims jobs, samples rollouts, trains and publishes adapters."""

@@ -1,0 +1,1 @@
+"""Inference engines behind the HTTP contract, and how to launch them."""

@@ -1,0 +1,1 @@
+"""Graders, one file per kind, and their registry."""

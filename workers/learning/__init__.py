@@ -1,0 +1,1 @@
+"""The mathematics: advantages, batches, losses, trainer, adapters. Knows no rows or sockets."""

@@ -1,0 +1,1 @@
+"""Schedulers over the same rollout and learning rooms, one file per mode."""

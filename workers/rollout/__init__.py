@@ -1,0 +1,1 @@
+"""Agent episodes as plain async Python. Never imports torch, SQL or Celery."""

@@ -1,0 +1,1 @@
+"""One job's life: claim, loop, report, cancel, resume. Never imports torch."""
