@@ -74,7 +74,7 @@ class RateLimited(RequestError):
 
 
 class Unavailable(RequestError):
-    """A part of the service is away for a moment (database, engine): answered with `Retry-After`."""
+    """A part of the service is away for a moment: answered with `Retry-After`."""
 
     status_code = 503
     type = "server_error"

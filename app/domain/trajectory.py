@@ -71,8 +71,8 @@ class Turn:
 @dataclass(slots=True)
 class Trajectory:
     """One rollout. `tokens`, `mask` and `logprobs` have equal length T; prompt and tool tokens
-    carry mask 0 and log-prob 0.0, sampled tokens mask 1 and the log-prob recorded when they were sampled
-    (natural log, at the sampling temperature).
+    carry mask 0 and log-prob 0.0, sampled tokens mask 1 and the log-prob recorded when they were
+    sampled (natural log, at the sampling temperature).
     """
 
     key: SampleKey
