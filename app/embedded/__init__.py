@@ -1,0 +1,1 @@
+"""Supervisor of the single-machine default: Postgres, Valkey, engine, workers, API."""

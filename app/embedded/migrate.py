@@ -1,0 +1,37 @@
+"""Brings a database to the newest schema: `python -m app.embedded.migrate`.
+
+Owns: finding the migration scripts and running them as the owning role. Promises: safe to run from
+several processes at once; the scripts' environment takes an advisory lock.
+Must not know: what a migration does.
+"""
+
+import sys
+
+from app.embedded.binaries import package_dir
+from app.embedded.errors import EmbeddedError
+from app.settings import HostSettings
+
+
+def upgrade(owner_url: str) -> None:
+    """Run every migration that the database lacks."""
+    from alembic import command  # noqa: PLC0415 - half a second of imports
+    from alembic.config import Config  # noqa: PLC0415
+
+    scripts = package_dir("migrations")
+    if scripts is None or not (scripts / "alembic.ini").is_file():
+        raise EmbeddedError("the migration scripts are not installed beside this package")
+    config = Config(str(scripts / "alembic.ini"))
+    config.set_main_option("script_location", str(scripts).replace("%", "%%"))
+    config.attributes["url"] = owner_url
+    command.upgrade(config, "head")
+
+
+def main() -> None:
+    owner_url = HostSettings().owner_database_url
+    if owner_url is None:
+        sys.exit("AGENT_RFT_OWNER_DATABASE_URL is not set: migrations run as the owning role")
+    upgrade(owner_url)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,205 @@
+"""One supervised child process: start, readiness, restart with backoff, stop.
+
+Owns: the process group, the log file and the state of each child.
+Promises: a child that ends is started again on the same command; its group leaves nothing behind;
+on Linux it is signalled by the kernel when the supervisor dies.
+Must not know: what the children are or how they depend on each other.
+
+Everything here runs on the supervisor's main thread: the parent-death signal follows the *thread*
+that started the child.
+"""
+
+import ctypes
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+import structlog
+
+from app.embedded.errors import ChildFailed, EmbeddedError
+from app.embedded.identity import AS_OURSELVES, RunAs
+
+_log = structlog.get_logger()
+
+_PR_SET_PDEATHSIG = 1
+_LOG_BYTES = 10_000_000
+_FIRST_DELAY_S = 0.1
+_LONGEST_DELAY_S = 10.0
+_STEADY_S = 10.0  # a child that was up this long starts its backoff anew
+
+State = Literal["down", "starting", "ready", "stopped"]
+
+
+@dataclass(frozen=True, slots=True)
+class ChildSpec:
+    """What to run and how to tell that it works. `ready` gets the pid and must return quickly."""
+
+    name: str
+    command: tuple[str, ...]
+    environment: Mapping[str, str] = field(repr=False)
+    log: Path
+    ready: Callable[[int], bool]
+    prepare: Callable[[], None] = lambda: None
+    ready_timeout_s: float = 60.0
+    stop_signal: signal.Signals = signal.SIGTERM
+    stop_timeout_s: float = 10.0
+    orphan_signal: signal.Signals = signal.SIGKILL
+    run_as: RunAs = AS_OURSELVES
+
+
+class Child:
+    """State machine over one spec. Call `tick()` often; it never blocks longer than a probe."""
+
+    def __init__(self, spec: ChildSpec, *, on_start: Callable[[], None] = lambda: None) -> None:
+        self.spec = spec
+        self.state: State = "down"
+        self.was_ready = False
+        self.failures = 0
+        self.starts = 0
+        self._on_start = on_start
+        self._process: subprocess.Popen[bytes] | None = None
+        self._started_at = 0.0
+        self._retry_at = 0.0
+
+    @property
+    def pid(self) -> int | None:
+        return self._process.pid if self._process else None
+
+    def tick(self) -> None:
+        """Reap, restart or probe, whichever is due."""
+        now = time.monotonic()
+        if self.state == "stopped":
+            return
+        if self._process is None:
+            if now >= self._retry_at:
+                self._start(now)
+            return
+        if self._process.poll() is not None:
+            self._ended(now)
+        elif self.state == "starting":
+            self._probe(now)
+
+    def signal_stop(self) -> None:
+        """Ask the child to end; it is not started again."""
+        self.state = "stopped"
+        if self._process is not None and self._process.poll() is None:
+            with suppress(ProcessLookupError):
+                os.kill(self._process.pid, self.spec.stop_signal)
+
+    def wait_stopped(self) -> None:
+        """Wait for the end that `signal_stop` asked for, then kill what is left of the group."""
+        if self._process is None:
+            return
+        try:
+            self._process.wait(self.spec.stop_timeout_s)
+        except subprocess.TimeoutExpired:
+            _log.warning("child_killed", child=self.spec.name, after_s=self.spec.stop_timeout_s)
+        kill_group(self._process.pid)
+        self._process.wait()
+        self._process = None
+
+    def log_tail(self, lines: int = 15) -> str:
+        try:
+            text = self.spec.log.read_text(errors="replace")
+        except OSError:
+            return ""
+        return "\n".join(text.splitlines()[-lines:])
+
+    def raise_if_hopeless(self, tries: int) -> None:
+        """ChildFailed once a child that was never ready has failed `tries` times."""
+        if not self.was_ready and self.failures >= tries:
+            raise ChildFailed(
+                f"{self.spec.name} did not become ready; the end of {self.spec.log}:\n"
+                f"{self.log_tail()}"
+            )
+
+    def _start(self, now: float) -> None:
+        try:
+            self.spec.prepare()
+        except EmbeddedError as failure:
+            if not self.was_ready:
+                raise
+            self.failures += 1
+            self._retry_at = now + self._delay_s()
+            _log.warning("child_not_prepared", child=self.spec.name, reason=str(failure))
+            return
+        _rotate(self.spec.log)
+        with self.spec.log.open("ab") as log:
+            self._process = subprocess.Popen(  # noqa: S603 - commands built by this room, no shell
+                (*self.spec.run_as.prefix, *self.spec.command),
+                env=dict(self.spec.environment),
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+                preexec_fn=_dies_with_us(self.spec.orphan_signal),  # noqa: PLW1509 - one thread here
+                **self.spec.run_as.popen_arguments(),
+            )
+        self.state = "starting"
+        self.starts += 1
+        self._started_at = now
+        _log.info("child_started", child=self.spec.name, pid=self._process.pid, start=self.starts)
+        self._on_start()
+
+    def _probe(self, now: float) -> None:
+        if self._process is not None and self.spec.ready(self._process.pid):
+            self.state = "ready"
+            self.was_ready = True
+            _log.info("child_ready", child=self.spec.name, after_s=round(now - self._started_at, 2))
+        elif self._process is not None and now - self._started_at > self.spec.ready_timeout_s:
+            _log.warning("child_not_ready", child=self.spec.name, after_s=self.spec.ready_timeout_s)
+            kill_group(self._process.pid)
+
+    def _delay_s(self) -> float:
+        doublings = min(self.failures - 1, 16)
+        return min(_FIRST_DELAY_S * float(2**doublings), _LONGEST_DELAY_S)
+
+    def _ended(self, now: float) -> None:
+        if self._process is None:
+            return
+        steady = self.state == "ready" and now - self._started_at > _STEADY_S
+        self.failures = 1 if steady else self.failures + 1
+        delay_s = self._delay_s()
+        _log.warning(
+            "child_ended",
+            child=self.spec.name,
+            status=self._process.returncode,
+            restart_in_s=delay_s,
+        )
+        kill_group(self._process.pid)
+        self._process = None
+        self.state = "down"
+        self._retry_at = now + delay_s
+
+
+def kill_group(pid: int) -> None:
+    """SIGKILL to the process group that the child led."""
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(pid, signal.SIGKILL)
+
+
+def _rotate(log: Path) -> None:
+    if log.exists() and log.stat().st_size > _LOG_BYTES:
+        log.replace(log.with_suffix(log.suffix + ".1"))
+    log.touch(mode=0o600)
+
+
+def _dies_with_us(orphan_signal: signal.Signals) -> Callable[[], None] | None:
+    if sys.platform != "linux":
+        return None
+    libc = ctypes.CDLL(None, use_errno=True)
+    parent = os.getpid()
+
+    def in_child() -> None:
+        libc.prctl(_PR_SET_PDEATHSIG, int(orphan_signal))
+        if os.getppid() != parent:  # it died before the line above
+            os._exit(1)
+
+    return in_child

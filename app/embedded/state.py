@@ -1,0 +1,172 @@
+"""What one data directory remembers between starts: ports, passwords, keys.
+
+Owns: the directory's layout, `state.json` (0600) and the lock that makes one supervisor its owner.
+Promises: a second start sees the same values; a file is replaced whole or not at all.
+Must not know: how the values are used.
+"""
+
+import fcntl
+import json
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any, Self
+
+from app.embedded.errors import DataDirBusy, DataDirUnusable
+from app.embedded.ports import free_port, is_free
+
+
+@dataclass(frozen=True, slots=True)
+class DataDir:
+    """Paths under one data directory."""
+
+    root: Path
+
+    @classmethod
+    def at(cls, path: Path) -> Self:
+        """The directory, made if missing, closed to other users when it is made here."""
+        root = path.expanduser().absolute()
+        try:
+            root.mkdir(mode=0o700, parents=True, exist_ok=True)
+            (root / "logs").mkdir(mode=0o700, exist_ok=True)
+        except OSError as failure:
+            raise DataDirUnusable(f"{root}: {failure.strerror}") from failure
+        return cls(root)
+
+    @property
+    def logs(self) -> Path:
+        return self.root / "logs"
+
+    @property
+    def postgres(self) -> Path:
+        return self.root / "postgres"
+
+    @property
+    def valkey(self) -> Path:
+        return self.root / "valkey"
+
+    @property
+    def objects(self) -> Path:
+        return self.root / "objects"
+
+    @property
+    def state_file(self) -> Path:
+        return self.root / "state.json"
+
+    @property
+    def services_file(self) -> Path:
+        return self.root / "services.json"
+
+    @property
+    def children_file(self) -> Path:
+        return self.root / "children.json"
+
+    @property
+    def lock_file(self) -> Path:
+        return self.root / "supervisor.lock"
+
+
+def _password() -> str:
+    return secrets.token_urlsafe(32)
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """Secrets and ports of one installation. Secrets are never shown."""
+
+    postgres_port: int
+    valkey_port: int
+    engine_port: int
+    superuser_password: str = field(default_factory=_password, repr=False)
+    owner_password: str = field(default_factory=_password, repr=False)
+    app_password: str = field(default_factory=_password, repr=False)
+    worker_password: str = field(default_factory=_password, repr=False)
+    valkey_password: str = field(default_factory=_password, repr=False)
+    engine_api_key: str = field(default_factory=_password, repr=False)
+    secret_key: str = field(default_factory=_password, repr=False)
+    api_key: str | None = field(default=None, repr=False)
+    admin_key: str | None = field(default=None, repr=False)
+
+    @classmethod
+    def new(cls) -> Self:
+        first = free_port()
+        second = free_port(frozenset((first,)))
+        return cls(first, second, free_port(frozenset((first, second))))
+
+    def with_free_ports(self) -> Self:
+        """The same state, each port that somebody else took meanwhile replaced."""
+        ports = [self.postgres_port, self.valkey_port, self.engine_port]
+        for place, port in enumerate(ports):
+            if not is_free("127.0.0.1", port):
+                ports[place] = free_port(frozenset(ports))
+        postgres, valkey, engine = ports
+        return replace(self, postgres_port=postgres, valkey_port=valkey, engine_port=engine)
+
+
+def load_state(data_dir: DataDir) -> State:
+    """Read the directory's state, or make and keep a new one."""
+    try:
+        values = json.loads(data_dir.state_file.read_text())
+    except FileNotFoundError:
+        state = State.new()
+        save_state(data_dir, state)
+        return state
+    except (OSError, ValueError) as failure:
+        raise DataDirUnusable(f"{data_dir.state_file}: {failure}") from failure
+    known = {item.name for item in fields(State)}
+    return State(**{name: value for name, value in values.items() if name in known})
+
+
+def save_state(data_dir: DataDir, state: State) -> None:
+    write_private(data_dir.state_file, asdict(state))
+
+
+def write_private(path: Path, value: dict[str, Any]) -> None:
+    """Replace a JSON file whole, readable by its owner only, on disk when this returns."""
+    scratch = path.with_suffix(".new")
+    scratch.unlink(missing_ok=True)
+    handle = os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(handle, "w") as file:
+        json.dump(value, file, indent=1)
+        file.flush()
+        os.fsync(file.fileno())
+    scratch.replace(path)
+
+
+@contextmanager
+def ownership(data_dir: DataDir) -> Iterator[None]:
+    """Hold the directory's lock; the kernel lets go of it when the process ends, however it ends.
+
+    Raises DataDirBusy when another process holds it.
+    """
+    with data_dir.lock_file.open("a+") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            file.seek(0)
+            raise DataDirBusy(
+                f"{data_dir.root} belongs to a running supervisor (pid {file.read().strip()}): "
+                "use it, choose another --data-dir, or stop it with agent-rft down"
+            ) from None
+        file.seek(0)
+        file.truncate()
+        file.write(f"{os.getpid()}\n")
+        file.flush()
+        yield
+
+
+def owner_pid(data_dir: DataDir) -> int | None:
+    """Pid of the supervisor that holds the lock, None when nobody does."""
+    try:
+        with data_dir.lock_file.open("r") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            except BlockingIOError:
+                text = file.read().strip()
+                return int(text) if text.isdigit() else None
+    except FileNotFoundError:
+        return None
+    return None

@@ -1,0 +1,134 @@
+"""Throw-away Postgres and Valkey for tests, and the whole product as one command.
+
+`running_services()` is the light level: real servers, roles, migrations, a database for each test
+copied from a template (about 30 ms). `Stack` is the full level: `agent-rft up --detach`.
+"""
+
+import itertools
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import psycopg
+import redis
+
+from app.embedded.binaries import find_postgres, find_valkey, package_dir
+from app.embedded.identity import unprivileged
+from app.embedded.migrate import upgrade
+from app.embedded.postgres import SUPERUSER, PostgresServer
+from app.embedded.processes import Child
+from app.embedded.provision import DATABASE, database_url, provision
+from app.embedded.readiness import stop_in_order, wait_ready
+from app.embedded.state import State
+from app.embedded.valkey import ValkeyServer
+from app.settings import APP_ROLE, OWNER_ROLE, WORKER_ROLE, EgressSettings, HostSettings, Settings
+
+# A lost test cluster is made again: no flushes to disk.
+_FAST = ("fsync=off", "synchronous_commit=off", "full_page_writes=off")
+_REDIS_DATABASES = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Database:
+    """One database with the current schema and no rows, and settings that lead to it."""
+
+    name: str
+    settings: Settings
+    superuser_url: str = field(repr=False)
+
+    @property
+    def app_url(self) -> str:
+        return self.settings.database_url
+
+    @property
+    def worker_url(self) -> str:
+        return self.settings.worker_database_url
+
+    @property
+    def owner_url(self) -> str:
+        assert self.settings.owner_database_url is not None
+        return self.settings.owner_database_url
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """Running servers. `DATABASE` is the migrated template; nothing may stay connected to it."""
+
+    state: State
+    postgres: PostgresServer
+    valkey: ValkeyServer
+    _numbers: Iterator[int] = field(default_factory=itertools.count)
+
+    @contextmanager
+    def database(self, directory: Path) -> Iterator[Database]:
+        """A fresh copy of the template and an empty Redis database, for one test."""
+        number = next(self._numbers)
+        name = f"test_{number}"
+        with self._superuser() as connection:
+            connection.execute(f'CREATE DATABASE "{name}" TEMPLATE "{DATABASE}" OWNER {OWNER_ROLE}')
+        redis_url = self.valkey.url.removesuffix("/0") + f"/{number % _REDIS_DATABASES}"
+        with redis.Redis.from_url(redis_url) as broker:
+            broker.flushdb()
+        try:
+            yield Database(name, self.settings(name, redis_url, directory), self._url(name))
+        finally:
+            with self._superuser() as connection:
+                connection.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
+
+    def settings(self, database: str, redis_url: str, directory: Path) -> Settings:
+        def url(role: str, password: str) -> str:
+            return database_url(self.postgres.port, role=role, password=password, database=database)
+
+        return Settings(
+            database_url=url(APP_ROLE, self.state.app_password),
+            worker_database_url=url(WORKER_ROLE, self.state.worker_password),
+            owner_database_url=url(OWNER_ROLE, self.state.owner_password),
+            redis_url=redis_url,
+            data_dir=directory,
+            secret_key=self.state.secret_key,
+            egress=EgressSettings(allow_plain_http=True, call_timeout_s=5),
+        )
+
+    def _url(self, database: str) -> str:
+        return database_url(
+            self.postgres.port, role=SUPERUSER, password=self.postgres.password, database=database
+        )
+
+    def _superuser(self) -> psycopg.Connection:
+        url = self._url("postgres").replace("+psycopg", "")
+        return psycopg.connect(url, autocommit=True)
+
+
+@contextmanager
+def running_services(directory: Path) -> Iterator[Services]:
+    """Start both servers below the directory, make roles, template and schema; stop at the end."""
+    host = HostSettings()
+    state = State.new()
+    postgres = PostgresServer(
+        binaries=find_postgres(host.pg_bin),
+        cluster=directory / "postgres",
+        port=state.postgres_port,
+        password=state.superuser_password,
+        run_as=unprivileged(),
+        options=_FAST,
+    )
+    valkey = ValkeyServer(
+        find_valkey(host.valkey_bin), directory / "valkey", state.valkey_port, state.valkey_password
+    )
+    children = [
+        Child(postgres.child(directory / "postgres.log")),
+        Child(valkey.child(directory / "valkey.log")),
+    ]
+    try:
+        wait_ready(children)
+        services = Services(state, postgres, valkey)
+        provision(postgres, state)
+        scripts = package_dir("migrations")
+        if scripts is not None and (scripts / "alembic.ini").is_file():
+            upgrade(
+                database_url(state.postgres_port, role=OWNER_ROLE, password=state.owner_password)
+            )
+        yield services
+    finally:
+        stop_in_order([children])
