@@ -1,0 +1,40 @@
+# Everything runs inside .venv, which `setup` makes and fills; a second `setup` costs a moment.
+PYTHON ?= python3
+BIN := .venv/bin
+DATA_DIR ?= .agent-rft
+PORT ?= 8000
+ARGS ?=
+
+.PHONY: setup demo test check bench up down chaos openapi
+
+setup:
+	@$(PYTHON) bootstrap.py setup
+
+demo: setup
+	@$(BIN)/agent-rft demo $(ARGS)
+
+test: setup
+	@$(BIN)/python -m pytest -m "not chaos and not gpu" $(ARGS)
+
+chaos: setup
+	@$(BIN)/python -m pytest -m chaos $(ARGS)
+
+check: setup
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy .
+	$(BIN)/lint-imports
+	$(BIN)/python -m openapi.generate --check
+
+bench: setup
+	$(BIN)/python benchmarks/learning_seeds.py $(ARGS)
+	$(BIN)/python benchmarks/http_clients.py
+
+openapi: setup
+	$(BIN)/python -m openapi.generate
+
+up: setup
+	@$(BIN)/agent-rft up --data-dir $(DATA_DIR) --port $(PORT) $(ARGS)
+
+down: setup
+	@$(BIN)/agent-rft down --data-dir $(DATA_DIR)

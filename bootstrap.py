@@ -1,0 +1,136 @@
+"""Makes `.venv` and installs everything into it; does nothing the second time.
+
+Usage: python3 bootstrap.py setup
+
+Standard library only, because it runs before anything is installed. Decides whether the CPU or
+the CUDA build of torch is wanted: a machine without an NVIDIA driver has no use for the gigabytes
+of CUDA libraries that a plain `pip install torch` brings on Linux.
+"""
+
+import hashlib
+import importlib.util
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent
+VENV = ROOT / ".venv"
+PYTHON = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+STAMP = VENV / "agent-rft.stamp"
+EXTRAS = "embedded,train,demo,test,check"
+TORCH = "torch==2.13.*"
+TORCH_CPU_INDEX = "https://download.pytorch.org/whl/cpu"
+OLDEST_PYTHON = (3, 11)
+
+
+def say(text: str) -> None:
+    print(f"bootstrap: {text}", flush=True)
+
+
+def wanted_stamp() -> str:
+    """Changes when the dependencies, the interpreter or the checkout's place change."""
+    digest = hashlib.sha256((ROOT / "pyproject.toml").read_bytes())
+    digest.update(f"{sys.version}|{EXTRAS}|{ROOT}".encode())
+    return digest.hexdigest()
+
+
+def setup() -> None:
+    """Create and fill `.venv` unless its stamp says that this was done."""
+    if sys.version_info < OLDEST_PYTHON:
+        sys.exit(f"bootstrap: Python {'.'.join(map(str, OLDEST_PYTHON))} or newer is needed")
+    stamp = wanted_stamp()
+    if PYTHON.exists() and STAMP.exists() and STAMP.read_text() == stamp:
+        return
+    started = time.monotonic()
+    make_venv()
+    install_torch()
+    say(f"installing agent-rft[{EXTRAS}]")
+    if pip("install", "-e", f"{ROOT}[{EXTRAS}]") != 0:
+        sys.exit("bootstrap: pip could not install the project; its output is above")
+    STAMP.write_text(stamp)
+    say(f"ready in {time.monotonic() - started:.0f} s: {VENV}")
+
+
+def make_venv() -> None:
+    same_python = f"import sys; sys.exit(sys.version != {sys.version!r})"
+    if runs(PYTHON, "-c", same_python) and runs(PYTHON, "-m", "pip", "--version"):
+        return
+    shutil.rmtree(VENV, ignore_errors=True)
+    say(f"making {VENV} with Python {sys.version.split()[0]}")
+    if importlib.util.find_spec("ensurepip") and runs(sys.executable, "-m", "venv", VENV):
+        return
+    # Debian and Ubuntu split ensurepip off; uv and virtualenv bring their own pip.
+    shutil.rmtree(VENV, ignore_errors=True)
+    for command in (
+        ("uv", "venv", "--seed", "--python", sys.executable, VENV),
+        (sys.executable, "-m", "uv", "venv", "--seed", "--python", sys.executable, VENV),
+        (sys.executable, "-m", "virtualenv", VENV),
+    ):
+        if runs(*command):
+            return
+    sys.exit(
+        "bootstrap: this Python cannot make virtual environments. Install its venv package "
+        f"(Debian, Ubuntu: apt install python{sys.version_info[0]}.{sys.version_info[1]}-venv) "
+        "or uv, then run this again"
+    )
+
+
+def install_torch() -> None:
+    """Put torch's CPU build in place first where a plain install would bring the CUDA build."""
+    if sys.platform == "darwin":
+        say("torch: the one macOS build")
+    elif has_nvidia_driver():
+        say("torch: CUDA build, because an NVIDIA driver is present")
+    elif "+cpu" in offered_torch():
+        say("torch: CPU build, offered by this machine's package configuration")
+    else:
+        say("torch: CPU build from PyTorch's own index, because there is no NVIDIA driver")
+        quick = ("--timeout", "15", "--retries", "1")
+        if pip("install", *quick, "--index-url", TORCH_CPU_INDEX, TORCH) != 0:
+            say("that index cannot be reached: the CUDA build follows, a download of about 3 GB")
+
+
+def has_nvidia_driver() -> bool:
+    return Path("/proc/driver/nvidia/version").exists() or runs("nvidia-smi", "-L")
+
+
+def offered_torch() -> str:
+    """The torch version that a plain install would take here, empty when pip cannot say."""
+    question = ("install", "--dry-run", "--no-deps", "--ignore-installed", "--report", "-", TORCH)
+    command: tuple[str | Path, ...] = (PYTHON, "-m", "pip", "--quiet", *question)
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    try:
+        return str(json.loads(done.stdout)["install"][0]["metadata"]["version"])
+    except (ValueError, LookupError):
+        return ""
+
+
+def pip(*arguments: str) -> int:
+    command: tuple[str | Path, ...] = (
+        PYTHON,
+        "-m",
+        "pip",
+        "--disable-pip-version-check",
+        "--quiet",
+        *arguments,
+    )
+    return subprocess.run(command, check=False).returncode
+
+
+def runs(*command: str | Path) -> bool:
+    """Whether a command exists and ends with status 0. Its output is dropped."""
+    try:
+        done = subprocess.run(command, capture_output=True, check=False)
+    except OSError:
+        return False
+    return done.returncode == 0
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] != ["setup"]:
+        sys.exit(__doc__)
+    setup()
