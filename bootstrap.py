@@ -48,7 +48,7 @@ def setup() -> None:
     started = time.monotonic()
     make_venv()
     install_torch()
-    say(f"installing agent-rft[{EXTRAS}]")
+    say(f"installing agent-rft[{EXTRAS}], about a minute")
     if pip("install", "-e", f"{ROOT}[{EXTRAS}]") != 0:
         sys.exit("bootstrap: pip could not install the project; its output is above")
     STAMP.write_text(stamp)
@@ -115,7 +115,7 @@ def pip(*arguments: str) -> int:
         "-m",
         "pip",
         "--disable-pip-version-check",
-        "--quiet",
+        "-qq",
         *arguments,
     )
     return subprocess.run(command, check=False).returncode

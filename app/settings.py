@@ -175,7 +175,7 @@ class Settings(_Sources):
         return hmac.digest(extracted, f"agent-rft/{purpose}".encode() + b"\x01", hashlib.sha256)
 
     @property
-    def api_key_hmac_key(self) -> bytes:
+    def key_hmac(self) -> bytes:
         """Key under which API keys are stored. Changing it disables every key."""
         return self.derive_key("api-key-hmac/v1")
 
