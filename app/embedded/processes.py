@@ -52,6 +52,7 @@ class ChildSpec:
     stop_timeout_s: float = 10.0
     orphan_signal: signal.Signals = signal.SIGKILL
     run_as: RunAs = AS_OURSELVES
+    directory: Path | None = None  # working directory
 
 
 class Child:
@@ -135,6 +136,7 @@ class Child:
             self._process = subprocess.Popen(  # noqa: S603 - commands built by this room, no shell
                 (*self.spec.run_as.prefix, *self.spec.command),
                 env=dict(self.spec.environment),
+                cwd=self.spec.directory,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,

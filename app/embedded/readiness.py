@@ -4,17 +4,26 @@ Owns: the loop that drives several children to readiness at once, and their orde
 """
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
+from app.embedded.errors import EmbeddedError
 from app.embedded.processes import Child
 
 _TRIES = 3
 _PAUSE_S = 0.03
 
 
-def wait_ready(children: Sequence[Child]) -> None:
+class Interrupted(EmbeddedError):
+    """Asked to stop before everything was ready."""
+
+
+def wait_ready(
+    children: Sequence[Child], *, interrupted: Callable[[], bool] = lambda: False
+) -> None:
     """Tick until every child is ready. ChildFailed once one has failed three times."""
     while any(child.state != "ready" for child in children):
+        if interrupted():
+            raise Interrupted("stopped before everything was ready")
         for child in children:
             child.tick()
             child.raise_if_hopeless(_TRIES)

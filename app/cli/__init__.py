@@ -1,0 +1,1 @@
+"""The `agent-rft` command: verbs for people at a terminal."""

@@ -1,0 +1,132 @@
+"""`agent-rft`: the verbs and where each of them lives.
+
+Owns: the command tree and turning known errors into one line and an exit code.
+Promises: a verb's own modules load only when it runs; standard output carries results only.
+"""
+
+import importlib.util
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+app = typer.Typer(
+    name="agent-rft",
+    help="Reinforcement fine-tuning of tool-using agents, on one machine or many.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+keys = typer.Typer(help="API keys.", no_args_is_help=True)
+app.add_typer(keys, name="keys")
+
+DataDirOption = Annotated[
+    Path, typer.Option("--data-dir", help="Everything the installation keeps lies below it.")
+]
+DEFAULT_DATA_DIR = Path(".agent-rft")
+DEFAULT_PORT = 8000
+
+
+@app.command()
+def up(
+    *,
+    data_dir: DataDirOption = DEFAULT_DATA_DIR,
+    port: Annotated[int, typer.Option(min=1, max=65535, help="Port of the API.")] = DEFAULT_PORT,
+    detach: Annotated[bool, typer.Option("--detach", help="Return once all is ready.")] = False,
+    allow_endpoint: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="HOST:PORT",
+            help="Tool or grader address allowed although it is not public; for this start only.",
+        ),
+    ] = None,
+    lease_s: Annotated[
+        float | None, typer.Option(min=1, help="Seconds after which a silent worker loses its job.")
+    ] = None,
+    ready_fd: Annotated[int | None, typer.Option(hidden=True)] = None,
+) -> None:
+    """Start everything and print one JSON object: base_url, api_key, admin_key, dashboard_url,
+    models.
+    """
+    from app.cli.up import start, start_detached  # noqa: PLC0415 - loaded only when it runs
+    from app.embedded.layout import UpOptions  # noqa: PLC0415
+
+    options = UpOptions(port=port, allow_endpoints=tuple(allow_endpoint or ()), lease_s=lease_s)
+    if detach:
+        start_detached(data_dir, options)
+    else:
+        start(data_dir, options, ready_fd=ready_fd)
+
+
+@app.command()
+def down(*, data_dir: DataDirOption = DEFAULT_DATA_DIR) -> None:
+    """Stop everything below a data directory. Saying it twice is fine."""
+    from app.embedded.shutdown import shut_down  # noqa: PLC0415
+
+    stopped = shut_down(data_dir)
+    print("stopped" if stopped else "nothing was running", file=sys.stderr)
+
+
+@app.command()
+def doctor(
+    *,
+    data_dir: DataDirOption = DEFAULT_DATA_DIR,
+    port: Annotated[int, typer.Option(min=1, max=65535)] = DEFAULT_PORT,
+) -> None:
+    """Check what `up` needs: binaries, rights, disk, port, torch, base models."""
+    from app.cli.doctor import report  # noqa: PLC0415
+
+    raise typer.Exit(report(data_dir, port))
+
+
+@app.command()
+def migrate() -> None:
+    """Bring AGENT_RFT_OWNER_DATABASE_URL to the newest schema (production; `up` does it itself)."""
+    from app.embedded.migrate import main as run_migrations  # noqa: PLC0415
+
+    run_migrations()
+
+
+@keys.command("bootstrap")
+def keys_bootstrap() -> None:
+    """Make the development organization, project and keys; print api_key and admin_key as JSON."""
+    from app.cli.keys import bootstrap  # noqa: PLC0415
+
+    bootstrap()
+
+
+if importlib.util.find_spec("app.cli.demo") is not None:
+
+    @app.command()
+    def demo(
+        *,
+        keep: Annotated[bool, typer.Option("--keep", help="Leave everything running.")] = False,
+    ) -> None:
+        """Train the shipped model end to end against example tools and show what it learned."""
+        from app.cli.demo import run  # noqa: PLC0415
+
+        raise typer.Exit(run(keep=keep))
+
+
+def main() -> None:
+    from pydantic import ValidationError  # noqa: PLC0415
+
+    from app.embedded.errors import EmbeddedError  # noqa: PLC0415
+
+    try:
+        app()
+    except EmbeddedError as failure:
+        print(f"agent-rft: {failure}", file=sys.stderr)
+        sys.exit(failure.exit_code)
+    except ValidationError as wrong:
+        for item in wrong.errors(include_url=False, include_input=False):
+            if item["type"] == "default_factory_not_called":
+                continue  # follows from another line
+            name = "__".join(str(part) for part in item["loc"]).upper()
+            print(f"agent-rft: AGENT_RFT_{name}: {item['msg']}", file=sys.stderr)
+        sys.exit(2)
+
+
+if __name__ == "__main__":
+    main()

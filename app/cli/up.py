@@ -1,0 +1,116 @@
+"""`agent-rft up`: the supervisor in the foreground, or detached behind a pipe.
+
+Promises: standard output carries one JSON object and nothing else; with --detach the command
+returns only after everything is ready, or with the reason why it is not.
+"""
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import structlog
+
+from app.embedded.announcement import Announcement
+from app.embedded.errors import EmbeddedError
+from app.embedded.layout import UpOptions
+from app.embedded.state import DataDir
+from app.embedded.supervisor import Supervisor
+from app.settings import HostSettings
+
+_TAIL_LINES = 20
+
+
+def start(data_dir: Path, options: UpOptions, *, ready_fd: int | None) -> None:
+    """Supervise until a stop signal. Readiness, or the failure, goes to `ready_fd` when given."""
+    _log_to_stderr()
+
+    def on_ready(announcement: Announcement) -> None:
+        if ready_fd is None:
+            print(json.dumps(asdict(announcement)), flush=True)
+        else:
+            _report(ready_fd, {"ready": asdict(announcement)})
+
+    with _failures_reported(ready_fd):
+        Supervisor(DataDir.at(data_dir), options, HostSettings()).run(on_ready)
+
+
+def start_detached(data_dir: Path, options: UpOptions) -> None:
+    """Start the supervisor in its own session and wait for its word."""
+    directory = DataDir.at(data_dir)
+    log_file = directory.logs / "supervisor.log"
+    read_end, write_end = os.pipe()
+    log_file.touch(mode=0o600)
+    with log_file.open("ab") as log:
+        process = subprocess.Popen(  # noqa: S603 - ourselves
+            (*_command(directory, options), "--ready-fd", str(write_end)),
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            pass_fds=(write_end,),
+            start_new_session=True,
+        )
+    os.close(write_end)
+    try:
+        with os.fdopen(read_end) as pipe:
+            said = pipe.read()
+    except KeyboardInterrupt:
+        process.terminate()
+        process.wait()
+        raise
+    _relay(said, process=process, log_file=log_file)
+
+
+def _relay(said: str, *, process: subprocess.Popen[bytes], log_file: Path) -> None:
+    word: dict[str, Any] = json.loads(said) if said else {}
+    if "ready" in word:
+        print(json.dumps(word["ready"]), flush=True)
+        process.returncode = 0  # it goes on without us: nothing to wait for
+        return
+    process.wait()
+    tail = "\n".join(log_file.read_text(errors="replace").splitlines()[-_TAIL_LINES:])
+    reason = word.get("error") or f"the supervisor ended; the end of {log_file}:\n{tail}"
+    print(f"agent-rft: {reason}", file=sys.stderr)
+    sys.exit(word.get("exit_code", 1))
+
+
+def _command(directory: DataDir, options: UpOptions) -> list[str]:
+    command = [sys.executable, "-m", "app.cli.main", "up"]
+    command += ["--data-dir", str(directory.root), "--port", str(options.port)]
+    for endpoint in options.allow_endpoints:
+        command += ["--allow-endpoint", endpoint]
+    if options.lease_s is not None:
+        command += ["--lease-s", str(options.lease_s)]
+    return command
+
+
+@contextlib.contextmanager
+def _failures_reported(ready_fd: int | None) -> Iterator[None]:
+    try:
+        yield
+    except EmbeddedError as failure:
+        if ready_fd is not None:
+            _report(ready_fd, {"error": str(failure), "exit_code": failure.exit_code})
+        raise
+
+
+def _report(ready_fd: int, word: dict[str, Any]) -> None:
+    """Say one thing and hang up. The waiting command may be gone already."""
+    with contextlib.suppress(OSError), os.fdopen(ready_fd, "w") as pipe:
+        json.dump(word, pipe)
+
+
+def _log_to_stderr() -> None:
+    structlog.configure(
+        processors=[
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso"),
+            structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty()),
+        ],
+        logger_factory=structlog.PrintLoggerFactory(file=sys.stderr),
+    )

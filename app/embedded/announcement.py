@@ -1,0 +1,46 @@
+"""How a running installation is reached: the object `agent-rft up` prints and `services.json`.
+
+Owns: the shape of both. Promises: `services.json` (0600) exists only while everything has been
+ready once and the supervisor has not begun to stop; it names the current pid of each child.
+"""
+
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Self
+
+from app.embedded.layout import UpOptions
+from app.embedded.state import DataDir, State, write_private
+from app.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Announcement:
+    """Printed as one JSON object once everything is ready."""
+
+    base_url: str
+    api_key: str
+    admin_key: str
+    dashboard_url: str
+    models: tuple[str, ...]
+
+    @classmethod
+    def of(cls, options: UpOptions, *, settings: Settings, state: State) -> Self:
+        return cls(
+            base_url=f"{options.public_url}/v1",
+            api_key=state.api_key or "",
+            admin_key=state.admin_key or "",
+            dashboard_url=f"{options.public_url}/",
+            models=tuple(spec.name for spec in settings.base_models),
+        )
+
+
+def announce(data_dir: DataDir, announcement: Announcement, pids: Mapping[str, int]) -> None:
+    write_private(
+        data_dir.services_file,
+        {**asdict(announcement), "supervisor": os.getpid(), "children": dict(pids)},
+    )
+
+
+def withdraw(data_dir: DataDir) -> None:
+    data_dir.services_file.unlink(missing_ok=True)

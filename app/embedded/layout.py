@@ -1,0 +1,191 @@
+"""Which processes one machine runs, and with what configuration each of them starts.
+
+Owns: the children's command lines and the least configuration each gets: the API never sees the
+worker's or the owner's database password, the engine sees none.
+Must not know: how children are supervised.
+"""
+
+import json
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from app.embedded.binaries import find_postgres, find_valkey
+from app.embedded.identity import unprivileged
+from app.embedded.postgres import PostgresServer
+from app.embedded.probes import LogLine, http_ok
+from app.embedded.processes import ChildSpec
+from app.embedded.provision import database_url
+from app.embedded.state import DataDir, State
+from app.embedded.valkey import ValkeyServer
+from app.settings import (
+    APP_ROLE,
+    OWNER_ROLE,
+    WORKER_ROLE,
+    HostSettings,
+    Settings,
+    inherited_environment,
+    to_environment,
+)
+
+HOST = "127.0.0.1"
+# Idle threads sleep instead of spinning: engine, trainer and servers share the same few cores.
+_PATIENT_THREADS = {"OMP_WAIT_POLICY": "PASSIVE", "KMP_BLOCKTIME": "0"}
+
+
+@dataclass(frozen=True, slots=True)
+class UpOptions:
+    """What one start was asked for. `allow_endpoints` and `lease_s` last until the next stop."""
+
+    port: int
+    allow_endpoints: tuple[str, ...] = ()
+    lease_s: float | None = None
+
+    @property
+    def public_url(self) -> str:
+        return f"http://{HOST}:{self.port}"
+
+
+def build_settings(
+    options: UpOptions, *, host: HostSettings, state: State, data_dir: DataDir
+) -> Settings:
+    """The configuration of this start: given URLs win, the rest leads to our own children."""
+
+    def own_url(role: str, password: str) -> str:
+        return database_url(state.postgres_port, role=role, password=password)
+
+    if host.database_url is None:
+        databases = {
+            "database_url": own_url(APP_ROLE, state.app_password),
+            "worker_database_url": own_url(WORKER_ROLE, state.worker_password),
+            "owner_database_url": own_url(OWNER_ROLE, state.owner_password),
+        }
+    else:
+        databases = {}  # the environment holds them
+    overrides: dict[str, object] = {
+        **databases,
+        "data_dir": data_dir.root,
+        "objects_dir": data_dir.objects,
+        "redis_url": host.redis_url or _valkey_url(state),
+        "engine_url": host.engine_url or f"http://{HOST}:{state.engine_port}",
+        "engine_api_key": host.engine_api_key or state.engine_api_key,
+        "secret_key": host.secret_key or state.secret_key,
+        "public_url": options.public_url,
+    }
+    return _for_this_start(Settings(**overrides), options)  # type: ignore[arg-type]
+
+
+def _for_this_start(settings: Settings, options: UpOptions) -> Settings:
+    egress, lease = settings.egress, settings.lease
+    if options.allow_endpoints:
+        allowed = (*egress.allow_endpoints, *options.allow_endpoints)
+        egress = egress.model_validate(
+            {**egress.model_dump(), "allow_endpoints": allowed, "allow_plain_http": True}
+        )
+    if options.lease_s is not None:
+        lease = lease.model_validate({**lease.model_dump(), "lease_s": options.lease_s})
+    return settings.model_copy(update={"egress": egress, "lease": lease})
+
+
+def _valkey_url(state: State) -> str:
+    return f"redis://:{state.valkey_password}@{HOST}:{state.valkey_port}/0"
+
+
+def api_child(settings: Settings, data_dir: DataDir, port: int) -> ChildSpec:
+    hidden = ("AGENT_RFT_WORKER_DATABASE_URL", "AGENT_RFT_OWNER_DATABASE_URL")
+    return ChildSpec(
+        name="api",
+        command=(
+            *(sys.executable, "-m", "uvicorn", "app.main:create_app", "--factory"),
+            *("--host", HOST, "--port", str(port), "--timeout-graceful-shutdown", "5"),
+        ),
+        environment=_without(_environment(settings), hidden),
+        log=data_dir.logs / "api.log",
+        ready=http_ok(HOST, port, "/readyz"),
+        directory=data_dir.root,
+    )
+
+
+def worker_child(settings: Settings, data_dir: DataDir, queue: str) -> ChildSpec:
+    """One Celery worker. The one on `control` also runs the clock of periodic tasks."""
+    log = data_dir.logs / f"{queue}.log"
+    started = LogLine(log, " ready.")
+    beat = ("-B", "--schedule", str(data_dir.root / "beat")) if queue == "control" else ()
+    as_worker = settings.model_copy(update={"database_url": settings.worker_database_url})
+    return ChildSpec(
+        name=queue,
+        command=(
+            *(sys.executable, "-m", "celery", "-A", "workers.celery_app", "worker"),
+            *("-Q", queue, "-c", "1", "-n", f"{queue}@%h", "--loglevel", "INFO"),
+            *("--without-mingle", "--without-gossip", *beat),
+        ),
+        environment={
+            **_without(_environment(as_worker), ("AGENT_RFT_OWNER_DATABASE_URL",)),
+            **_PATIENT_THREADS,
+            "OMP_NUM_THREADS": str(os.cpu_count() or 1),
+            # A warm stop would wait for a job of hours; the cold one re-queues its message at once.
+            "REMAP_SIGTERM": "SIGQUIT",
+        },
+        log=log,
+        prepare=started.prepare,
+        ready=started.ready,
+        directory=data_dir.root,
+    )
+
+
+def engine_child(settings: Settings, data_dir: DataDir, port: int) -> ChildSpec:
+    models = data_dir.root / "models.json"
+
+    def write_models() -> None:
+        specs = [spec.model_dump(mode="json") for spec in settings.base_models]
+        models.write_text(json.dumps(specs, indent=1))
+
+    return ChildSpec(
+        name="engine",
+        command=(
+            *(sys.executable, "-m", "workers.engines.cpu"),
+            *("--host", HOST, "--port", str(port), "--models-json", str(models)),
+        ),
+        environment={
+            **inherited_environment(),
+            **_PATIENT_THREADS,
+            "OMP_NUM_THREADS": str(os.cpu_count() or 1),
+            "TOKENIZERS_PARALLELISM": "false",
+            "AGENT_RFT_ENGINE_API_KEY": settings.engine_api_key.get_secret_value(),
+        },
+        log=data_dir.logs / "engine.log",
+        prepare=write_models,
+        ready=http_ok(HOST, port, "/health"),
+        ready_timeout_s=180.0,  # a cold disk reads half a gigabyte of libraries first
+        directory=data_dir.root,
+    )
+
+
+def owner_environment(settings: Settings) -> dict[str, str]:
+    """For the one process that runs as the tables' owner."""
+    return _environment(settings)
+
+
+def postgres_server(state: State, data_dir: DataDir, host: HostSettings) -> PostgresServer:
+    return PostgresServer(
+        binaries=find_postgres(host.pg_bin),
+        cluster=data_dir.postgres,
+        port=state.postgres_port,
+        password=state.superuser_password,
+        run_as=unprivileged(),
+    )
+
+
+def valkey_server(state: State, data_dir: DataDir, host: HostSettings) -> ValkeyServer:
+    return ValkeyServer(
+        find_valkey(host.valkey_bin), data_dir.valkey, state.valkey_port, state.valkey_password
+    )
+
+
+def _environment(settings: Settings) -> dict[str, str]:
+    return {**inherited_environment(), **to_environment(settings)}
+
+
+def _without(environment: Mapping[str, str], names: tuple[str, ...]) -> dict[str, str]:
+    return {name: value for name, value in environment.items() if name not in names}

@@ -1,0 +1,47 @@
+"""Ways to tell that a child works.
+
+Owns: the HTTP health question and the search for a line in a child's own log.
+Promises: a probe answers within a second.
+"""
+
+import http.client
+from collections.abc import Callable
+from pathlib import Path
+
+_HTTP_OK = 200
+
+
+def http_ok(host: str, port: int, path: str) -> Callable[[int], bool]:
+    """Ready when GET answers 200."""
+
+    def ready(pid: int) -> bool:
+        del pid
+        connection = http.client.HTTPConnection(host, port, timeout=1.0)
+        try:
+            connection.request("GET", path)
+            return connection.getresponse().status == _HTTP_OK
+        except (OSError, http.client.HTTPException):
+            return False
+        finally:
+            connection.close()
+
+    return ready
+
+
+class LogLine:
+    """Ready when the child has written a text to its log since its last start."""
+
+    def __init__(self, log: Path, text: str) -> None:
+        self._log = log
+        self._text = text.encode()
+        self._start = 0
+
+    def prepare(self) -> None:
+        self._start = self._log.stat().st_size if self._log.exists() else 0
+
+    def ready(self, pid: int) -> bool:
+        del pid
+        with self._log.open("rb") as log:
+            size = log.seek(0, 2)
+            log.seek(self._start if self._start <= size else 0)  # smaller: the log was rotated
+            return self._text in log.read()

@@ -1,0 +1,44 @@
+"""Stopping an installation from outside: `agent-rft down`.
+
+Promises: when it returns nothing of the data directory runs any more; saying it twice is fine.
+"""
+
+import os
+import signal
+import time
+from contextlib import suppress
+from pathlib import Path
+
+from app.embedded.announcement import withdraw
+from app.embedded.leftovers import stop_recorded
+from app.embedded.state import DataDir, owner_pid, ownership
+
+_PATIENCE_S = 90.0  # longer than the sum of the children's own limits
+
+
+def shut_down(path: Path) -> bool:
+    """Stop the supervisor and whatever an earlier one left. False when nothing was running."""
+    root = path.expanduser().absolute()
+    if not root.is_dir():
+        return False
+    data_dir = DataDir(root)
+    pid = owner_pid(data_dir)
+    if pid is not None:
+        _stop_owner(data_dir, pid)
+    elif not data_dir.children_file.exists():
+        return False
+    with ownership(data_dir):
+        leftovers = stop_recorded(data_dir.children_file)
+        withdraw(data_dir)
+    return pid is not None or bool(leftovers)
+
+
+def _stop_owner(data_dir: DataDir, pid: int) -> None:
+    with suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGTERM)
+    deadline = time.monotonic() + _PATIENCE_S
+    while owner_pid(data_dir) == pid:
+        if time.monotonic() > deadline:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        time.sleep(0.05)

@@ -1,0 +1,190 @@
+"""The parent of every process of the single-machine default.
+
+Owns: start order, readiness, healing, ordered stop, and `services.json`, which says where a
+running installation is reached.
+Promises: one supervisor for each data directory; a child that ends, however it ends, comes back on
+the same port with the same password; nothing survives an ordered stop.
+Must not know: what jobs, files or models are.
+"""
+
+import os
+import select
+import signal
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from types import FrameType
+
+import structlog
+
+from app.embedded import layout
+from app.embedded.announcement import Announcement, announce, withdraw
+from app.embedded.commands import run_once
+from app.embedded.development_keys import ensure_keys
+from app.embedded.errors import PortInUse
+from app.embedded.layout import HOST, UpOptions
+from app.embedded.leftovers import record, stop_recorded
+from app.embedded.ports import accepts, is_free
+from app.embedded.postgres import PostgresServer
+from app.embedded.processes import Child, ChildSpec
+from app.embedded.provision import provision
+from app.embedded.readiness import Interrupted, stop_in_order, wait_ready
+from app.embedded.state import DataDir, State, load_state, ownership, save_state
+from app.settings import HostSettings, Settings
+
+_log = structlog.get_logger()
+_TICK_S = 0.2
+_STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+
+
+# Callers before what they call; Postgres last, so that a last write still lands.
+_STOP_WAVES = (("api", "runs", "control"), ("engine",), ("valkey",), ("postgres",))
+
+
+class Supervisor:
+    """One start of one data directory, from leftovers to ordered stop."""
+
+    def __init__(self, data_dir: DataDir, options: UpOptions, host: HostSettings) -> None:
+        self._data_dir = data_dir
+        self._options = options
+        self._host = host
+        self._children: list[Child] = []
+        self._announcement: Announcement | None = None
+        self._stopping = False
+
+    def run(self, on_ready: Callable[[Announcement], None]) -> None:
+        """Start, report once, keep everything alive until a stop signal, stop in order.
+
+        Raises EmbeddedError when the first start fails; nothing is left running then.
+        """
+        with ownership(self._data_dir), _woken_by_signals(self._on_stop_signal) as wake_up:
+            stop_recorded(self._data_dir.children_file)
+            self._refuse_taken_port()
+            try:
+                self._start()
+                if self._announcement is not None:
+                    on_ready(self._announcement)
+                self._keep_alive(wake_up)
+            except Interrupted:
+                _log.info("stopped_while_starting")
+            finally:
+                self._stop()
+
+    def _start(self) -> None:
+        state = load_state(self._data_dir).with_free_ports()
+        save_state(self._data_dir, state)
+        settings = layout.build_settings(
+            self._options, host=self._host, state=state, data_dir=self._data_dir
+        )
+        settings.objects_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+        postgres = self._start_servers(state)
+        servers = list(self._children)
+        if self._host.engine_url is None:
+            self._launch(layout.engine_child(settings, self._data_dir, state.engine_port))
+        self._wait(servers)
+        state = self._prepare_database(postgres, state, settings)
+        self._launch(layout.api_child(settings, self._data_dir, self._options.port))
+        self._launch(layout.worker_child(settings, self._data_dir, "runs"))
+        self._launch(layout.worker_child(settings, self._data_dir, "control"))
+        self._wait(self._children)
+        self._announcement = Announcement.of(self._options, settings=settings, state=state)
+        self._publish()
+
+    def _start_servers(self, state: State) -> PostgresServer | None:
+        """Postgres and Valkey where none was given, started but not waited for."""
+        postgres = None
+        if self._host.database_url is None:
+            postgres = layout.postgres_server(state, self._data_dir, self._host)
+            self._launch(postgres.child(self._data_dir.logs / "postgres.log"))
+        if self._host.redis_url is None:
+            valkey = layout.valkey_server(state, self._data_dir, self._host)
+            self._launch(valkey.child(self._data_dir.logs / "valkey.log"))
+        return postgres
+
+    def _prepare_database(
+        self, postgres: PostgresServer | None, state: State, settings: Settings
+    ) -> State:
+        """Roles, newest schema, development keys. The engine goes on loading meanwhile."""
+        if postgres is not None:
+            provision(postgres, state)
+        if settings.owner_database_url is not None:
+            run_once(
+                (sys.executable, "-m", "app.embedded.migrate"),
+                environment=layout.owner_environment(settings),
+                timeout_s=300.0,
+            )
+        state = ensure_keys(state, settings)
+        save_state(self._data_dir, state)
+        return state
+
+    def _keep_alive(self, wake_up: int) -> None:
+        while not self._stopping:
+            for child in self._children:
+                child.tick()
+            select.select([wake_up], [], [], _TICK_S)
+            _drain(wake_up)
+
+    def _stop(self) -> None:
+        self._stopping = True
+        withdraw(self._data_dir)
+        by_name = {child.spec.name: child for child in self._children}
+        stop_in_order([by_name[name] for name in wave if name in by_name] for wave in _STOP_WAVES)
+        self._data_dir.children_file.unlink(missing_ok=True)
+        _log.info("stopped")
+
+    def _launch(self, spec: ChildSpec) -> None:
+        child = Child(spec, on_start=self._publish)
+        self._children.append(child)  # before it starts, so that a failure here still stops it
+        child.tick()
+
+    def _wait(self, children: Sequence[Child]) -> None:
+        wait_ready(children, interrupted=lambda: self._stopping)
+
+    def _publish(self) -> None:
+        """Record the pids: for the next start, and for whoever reads `services.json`."""
+        pids = {child.spec.name: child.pid for child in self._children if child.pid is not None}
+        record(self._data_dir.children_file, pids)
+        if self._announcement is not None:
+            announce(self._data_dir, self._announcement, pids)
+
+    def _refuse_taken_port(self) -> None:
+        port = self._options.port
+        if accepts(HOST, port) or not is_free(HOST, port):
+            raise PortInUse(f"{HOST}:{port} is in use: choose another --port")
+
+    def _on_stop_signal(self) -> None:
+        self._stopping = True
+
+
+@contextmanager
+def _woken_by_signals(on_stop: Callable[[], None]) -> Iterator[int]:
+    """A descriptor that becomes readable at every signal, the end of a child included."""
+
+    def stop(_number: int, _frame: FrameType | None) -> None:
+        on_stop()
+
+    def wake(_number: int, _frame: FrameType | None) -> None:
+        """A handler must exist for the wake-up descriptor to be written."""
+
+    read_end, write_end = os.pipe()
+    os.set_blocking(read_end, False)
+    os.set_blocking(write_end, False)
+    before = {number: signal.signal(number, stop) for number in _STOP_SIGNALS}
+    before[signal.SIGCHLD] = signal.signal(signal.SIGCHLD, wake)
+    previous = signal.set_wakeup_fd(write_end, warn_on_full_buffer=False)
+    try:
+        yield read_end
+    finally:
+        signal.set_wakeup_fd(previous)
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        os.close(read_end)
+        os.close(write_end)
+
+
+def _drain(descriptor: int) -> None:
+    try:
+        while os.read(descriptor, 512):
+            pass
+    except BlockingIOError:
+        pass

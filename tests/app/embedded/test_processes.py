@@ -1,0 +1,150 @@
+"""Children that are killed, that crash, that hang and that outlive their parent."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from app.embedded.errors import ChildFailed
+from app.embedded.leftovers import fingerprint
+from app.embedded.processes import Child, ChildSpec
+from app.embedded.readiness import Interrupted, stop_in_order, wait_ready
+from app.settings import inherited_environment
+
+Start = Callable[..., Child]
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Start]:
+    """A child running a shell line; it is ready once it has written `up` to its log."""
+    children: list[Child] = []
+
+    def make(line: str, **changes: object) -> Child:
+        log = tmp_path / f"{len(children)}.log"
+        fields: dict[str, object] = {
+            "name": "child",
+            "command": ("sh", "-c", line),
+            "environment": inherited_environment(),
+            "log": log,
+            "ready": lambda _pid: log.exists() and log.read_text().endswith("up\n"),
+            **changes,
+        }
+        child = Child(ChildSpec(**fields))  # type: ignore[arg-type]
+        children.append(child)
+        return child
+
+    yield make
+    stop_in_order([children])
+
+
+def _wait(condition: Callable[[], bool], *, limit_s: float = 5.0) -> float:
+    started = time.monotonic()
+    while not condition():
+        assert time.monotonic() - started < limit_s, "not in time"
+        time.sleep(0.01)
+    return time.monotonic() - started
+
+
+def test_a_killed_child_comes_back_and_its_group_is_gone(start: Start, tmp_path: Path) -> None:
+    grandchild_file = tmp_path / "grandchild"
+    child = start(f"sleep 300 & echo $! > {grandchild_file}; echo up; wait")
+    wait_ready([child])
+    first, grandchild = child.pid, int(grandchild_file.read_text())
+    mark = fingerprint(grandchild)
+    assert first is not None
+    assert mark is not None
+    os.kill(first, signal.SIGKILL)
+    while child.pid == first:
+        child.tick()
+    _wait(lambda: fingerprint(grandchild) != mark)
+    wait_ready([child])
+    assert child.pid not in {None, first}
+    assert child.starts == 2
+
+
+def test_a_child_that_never_works_ends_the_start_with_its_last_words(start: Start) -> None:
+    child = start("echo cannot open the door >&2; exit 3")
+    with pytest.raises(ChildFailed, match="cannot open the door"):
+        wait_ready([child])
+    assert child.starts == 3
+
+
+def test_a_child_that_hangs_at_its_start_is_killed_and_tried_again(start: Start) -> None:
+    child = start("echo waiting for ever; sleep 300", ready_timeout_s=0.2)
+    with pytest.raises(ChildFailed, match="waiting for ever"):
+        wait_ready([child])
+
+
+def test_a_crashing_child_is_restarted_ever_more_slowly(start: Start, tmp_path: Path) -> None:
+    moments = tmp_path / "moments"
+    child = start(f"date +%s.%N >> {moments}; echo up; sleep 0.05; exit 1")
+    deadline = time.monotonic() + 2.0
+    while time.monotonic() < deadline:
+        child.tick()
+        time.sleep(0.005)
+    times = [float(line) for line in moments.read_text().split()]
+    gaps = [later - earlier for earlier, later in pairwise(times)]
+    assert gaps == sorted(gaps)
+    assert gaps[-1] > 3 * gaps[0]
+    assert len(times) <= 6
+
+
+def test_a_child_deaf_to_its_stop_signal_is_killed(start: Start) -> None:
+    child = start("trap '' TERM; echo up; while :; do sleep 0.1; done", stop_timeout_s=0.3)
+    wait_ready([child])
+    pid = child.pid
+    assert pid is not None
+    mark = fingerprint(pid)
+    started = time.monotonic()
+    stop_in_order([[child]])
+    assert 0.3 <= time.monotonic() - started < 2
+    assert fingerprint(pid) != mark
+
+
+def test_a_stopped_child_stays_down(start: Start) -> None:
+    child = start("echo up; exec sleep 300")
+    wait_ready([child])
+    stop_in_order([[child]])
+    child.tick()
+    assert (child.pid, child.starts) == (None, 1)
+
+
+def test_waiting_ends_when_asked_to(start: Start) -> None:
+    child = start("sleep 300")
+    with pytest.raises(Interrupted):
+        wait_ready([child], interrupted=lambda: child.starts == 1)
+
+
+def test_a_log_is_readable_by_its_owner_only(start: Start) -> None:
+    child = start("echo up; exec sleep 300")
+    wait_ready([child])
+    assert child.spec.log.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the parent-death signal is Linux's")
+def test_children_of_a_killed_supervisor_die_with_it(tmp_path: Path) -> None:
+    program = f"""
+import time
+from pathlib import Path
+from app.embedded.processes import Child, ChildSpec
+log = Path({str(tmp_path / "log")!r})
+child = Child(ChildSpec(name="c", command=("sleep", "300"), environment={{}}, log=log,
+                        ready=lambda pid: True))
+child.tick()
+print(child.pid, flush=True)
+time.sleep(300)
+"""
+    with subprocess.Popen(  # noqa: S603 - ourselves
+        [sys.executable, "-c", program], stdout=subprocess.PIPE, text=True
+    ) as parent:
+        assert parent.stdout is not None
+        lines = (line for line in iter(parent.stdout.readline, "") if line.strip().isdigit())
+        pid = int(next(lines))  # log lines may come before it
+        parent.kill()
+    _wait(lambda: fingerprint(pid) is None)
