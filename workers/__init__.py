@@ -1,1 +1,1 @@
-"""GPU plane: claims jobs, samples rollouts, calls tools and graders, trains and publishes adapters."""
+"""GPU plane: claims jobs, samples rollouts, trains adapters and publishes them."""

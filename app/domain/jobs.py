@@ -5,7 +5,7 @@ Source: the hosted API's `FineTuningJob` and `FineTuneReinforcementHyperparamete
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Annotated, Any, Literal
 
@@ -115,6 +115,20 @@ class ReinforcementMethod(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
+class NewJob:
+    """A create call in domain words, before anything was looked up."""
+
+    model: str
+    training_file: str
+    validation_file: str
+    method: ReinforcementMethod
+    seed: int | None = None
+    suffix: str | None = None
+    metadata: dict[str, str] | None = None
+    integrations: list[dict[str, Any]] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
 class ResolvedHyperparameters:
     """What a run really uses, once the number of rows is known."""
 
@@ -162,6 +176,26 @@ def resolve_hyperparameters(
         total_steps=total_steps,
         max_episode_steps=method.max_episode_steps or DEFAULT_MAX_EPISODE_STEPS,
     )
+
+
+def resolved_method(
+    method: dict[str, Any], resolved: ResolvedHyperparameters, base_model: BaseModelSpec
+) -> dict[str, Any]:
+    """A job's `method` with every `auto` replaced by the number that is used."""
+    reinforcement = dict(method["reinforcement"])
+    sent = dict(reinforcement.get("hyperparameters") or {})
+    numbers = {
+        "batch_size": resolved.batch_size,
+        "n_epochs": resolved.n_epochs,
+        "learning_rate_multiplier": resolved.learning_rate / base_model.learning_rate,
+        "compute_multiplier": resolved.group_size / DEFAULT_ROLLOUTS_PER_EXAMPLE,
+        "eval_interval": resolved.eval_interval,
+        "eval_samples": resolved.eval_samples,
+    }
+    automatic = {key: number for key, number in numbers.items() if sent.get(key, "auto") == "auto"}
+    reinforcement["hyperparameters"] = {**sent, **automatic}
+    reinforcement["max_episode_steps"] = resolved.max_episode_steps
+    return {**method, "reinforcement": reinforcement}
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,13 +3,12 @@
 Nothing in the training loop knows which model it trains: everything it needs is in `BaseModelSpec`.
 """
 
+import hashlib
 import re
 from pathlib import Path
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
-
-from app.domain.ids import random_text
 
 _SLUG = re.compile(r"[^a-z0-9-]+")
 
@@ -45,10 +44,14 @@ def find_base_model(models: tuple[BaseModelSpec, ...], name: str) -> BaseModelSp
     return next((model for model in models if model.answers_to(name)), None)
 
 
-def tuned_model_name(base: str, organization_slug: str, suffix: str | None) -> str:
-    """`ft:<base>:<organization>:<suffix or empty>:<8 characters>`, the hosted form."""
+def tuned_model_name(base: str, organization_slug: str, suffix: str | None, *, job_id: str) -> str:
+    """`ft:<base>:<organization>:<suffix or empty>:<8 characters>`, the hosted form.
+
+    The last part is a pure function of the job id, so a resumed run publishes the same name.
+    """
     clean = _SLUG.sub("-", (suffix or "").lower()).strip("-")
-    return f"ft:{base}:{organization_slug}:{clean}:{random_text(8)}"
+    short = hashlib.sha256(job_id.encode()).hexdigest()[:8]
+    return f"ft:{base}:{organization_slug}:{clean}:{short}"
 
 
 def checkpoint_model_name(tuned: str, step: int) -> str:

@@ -15,7 +15,7 @@ class Journal(Protocol):
         ...
 
     async def put(self, key: str, request_sha256: str, payload: dict[str, Any]) -> None:
-        """Remember; returns once the entry is durable. Raises `LeaseLost` when the run was taken."""
+        """Remember; returns once the entry is durable. Raises `LeaseLost` if the run was taken."""
         ...
 
 

@@ -1,0 +1,24 @@
+"""Routes of a job's checkpoints."""
+
+from fastapi import APIRouter
+
+from app.api.dependencies import After, Limit, Services
+from app.api.errors import responses
+from app.api.schemas.checkpoints import FineTuningJobCheckpoint
+from app.api.schemas.common import Page
+
+router = APIRouter(prefix="/v1/fine_tuning/jobs/{job_id}/checkpoints", tags=["Fine-tuning"])
+
+
+@router.get("", operation_id="listFineTuningJobCheckpoints", responses=responses(404))
+async def list_checkpoints(
+    job_id: str, services: Services, after: After = None, limit: Limit = 10
+) -> Page[FineTuningJobCheckpoint]:
+    checkpoints, has_more = await services.checkpoints().page(job_id, after=after, limit=limit)
+    data = [FineTuningJobCheckpoint.of(checkpoint) for checkpoint in checkpoints]
+    return Page(
+        data=data,
+        has_more=has_more,
+        first_id=data[0].id if data else None,
+        last_id=data[-1].id if data else None,
+    )

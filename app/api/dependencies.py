@@ -1,0 +1,51 @@
+"""What routes need of a request: the tenant behind the key, and the factory of its services."""
+
+from typing import Annotated
+
+import structlog
+from fastapi import Depends, Query, Request
+from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
+
+from app.domain.errors import AuthenticationFailed, PermissionDenied
+from app.domain.tenants import AdminPrincipal, Tenant
+from app.factory import Factory, ProcessContext
+
+_bearer = HTTPBearer(auto_error=False, description="An API key of a project")
+Credentials = Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)]
+
+
+def process_context(request: Request) -> ProcessContext:
+    context = request.app.state.context
+    if not isinstance(context, ProcessContext):
+        raise TypeError("the application was started without a context")
+    return context
+
+
+Context = Annotated[ProcessContext, Depends(process_context)]
+
+
+async def tenant(context: Context, credentials: Credentials) -> Tenant:
+    """The project the key speaks for. An admin key reads no project's data."""
+    if credentials is None:
+        raise AuthenticationFailed(
+            "You didn't provide an API key. Provide it in an Authorization header using Bearer "
+            "auth (Authorization: Bearer YOUR_KEY).",
+            code="missing_api_key",
+        )
+    principal = await context.key_service().authenticate(credentials.credentials)
+    if isinstance(principal, AdminPrincipal):
+        raise PermissionDenied("An admin key manages projects; use a project's API key here.")
+    structlog.contextvars.bind_contextvars(project_id=principal.project_id)
+    return principal
+
+
+CurrentTenant = Annotated[Tenant, Depends(tenant)]
+
+
+def factory(context: Context, current: CurrentTenant) -> Factory:
+    return Factory(context, current)
+
+
+Services = Annotated[Factory, Depends(factory)]
+After = Annotated[str | None, Query(max_length=128, description="Id of the last row seen")]
+Limit = Annotated[int, Query(ge=1, le=100)]

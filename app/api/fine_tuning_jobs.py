@@ -1,0 +1,68 @@
+"""Routes of fine-tuning jobs."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request
+
+from app.api.dependencies import After, Limit, Services
+from app.api.errors import responses
+from app.api.schemas.common import Page
+from app.api.schemas.fine_tuning_jobs import CreateFineTuningJob, FineTuningJob
+
+router = APIRouter(prefix="/v1/fine_tuning/jobs", tags=["Fine-tuning"])
+NoMetadata = Annotated[
+    str | None,
+    Query(alias="metadata", pattern="^null$", description="`null`: only jobs without metadata"),
+]
+
+
+@router.post("", operation_id="createFineTuningJob", responses=responses())
+async def create_job(body: CreateFineTuningJob, services: Services) -> FineTuningJob:
+    return FineTuningJob.of(await services.jobs().create(body.to_spec()))
+
+
+@router.get("", operation_id="listPaginatedFineTuningJobs", responses=responses())
+async def list_jobs(
+    request: Request,
+    services: Services,
+    after: After = None,
+    limit: Limit = 20,
+    metadata: NoMetadata = None,
+) -> Page[FineTuningJob]:
+    """`metadata[key]=value` keeps the jobs that carry the pair."""
+    jobs, has_more = await services.jobs().page(
+        after=after,
+        limit=limit,
+        metadata=_metadata_filter(request),
+        without_metadata=metadata is not None,
+    )
+    return Page(data=[FineTuningJob.of(job) for job in jobs], has_more=has_more)
+
+
+@router.get("/{job_id}", operation_id="retrieveFineTuningJob", responses=responses(404))
+async def get_job(job_id: str, services: Services) -> FineTuningJob:
+    return FineTuningJob.of(await services.jobs().get(job_id))
+
+
+@router.post("/{job_id}/cancel", operation_id="cancelFineTuningJob", responses=responses(404))
+async def cancel_job(job_id: str, services: Services) -> FineTuningJob:
+    return FineTuningJob.of(await services.jobs().cancel(job_id))
+
+
+@router.post("/{job_id}/pause", operation_id="pauseFineTuningJob", responses=responses(404))
+async def pause_job(job_id: str, services: Services) -> FineTuningJob:
+    return FineTuningJob.of(await services.jobs().pause(job_id))
+
+
+@router.post("/{job_id}/resume", operation_id="resumeFineTuningJob", responses=responses(404))
+async def resume_job(job_id: str, services: Services) -> FineTuningJob:
+    return FineTuningJob.of(await services.jobs().resume(job_id))
+
+
+def _metadata_filter(request: Request) -> dict[str, str] | None:
+    pairs = {
+        name[len("metadata[") : -1]: value
+        for name, value in request.query_params.multi_items()
+        if name.startswith("metadata[") and name.endswith("]")
+    }
+    return pairs or None

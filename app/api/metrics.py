@@ -1,0 +1,38 @@
+"""Routes of a job's curves."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+
+from app.api.dependencies import Services
+from app.api.errors import responses
+from app.api.schemas.common import Page
+from app.api.schemas.metrics import Curve
+from app.domain.ids import Split
+
+router = APIRouter(prefix="/v1/fine_tuning/jobs/{job_id}/metrics", tags=["Fine-tuning"])
+Names = Annotated[
+    list[str] | None, Query(description="Curves to return, repeated or separated by commas")
+]
+MaxPoints = Annotated[int, Query(ge=1, le=10_000)]
+AfterStep = Annotated[int | None, Query(ge=0, le=2**31 - 1)]
+
+
+@router.get("", operation_id="listFineTuningJobMetrics", responses=responses(404))
+async def list_metrics(
+    job_id: str,
+    services: Services,
+    names: Names = None,
+    split: Split | None = None,
+    after_step: AfterStep = None,
+    max_points: MaxPoints = 500,
+) -> Page[Curve]:
+    wanted = [name for part in names or [] for name in part.split(",") if name]
+    curves = await services.metrics().curves(
+        job_id,
+        names=wanted or None,
+        split=split,
+        after_step=after_step,
+        max_points=max_points,
+    )
+    return Page(data=[Curve.of(points) for points in curves], has_more=False)

@@ -1,0 +1,32 @@
+"""Routes of models."""
+
+from fastapi import APIRouter
+
+from app.api.dependencies import Services
+from app.api.errors import responses
+from app.api.schemas.common import Deleted
+from app.api.schemas.models import Model, ModelList
+
+router = APIRouter(prefix="/v1/models", tags=["Models"])
+
+
+@router.get("", operation_id="listModels", responses=responses())
+async def list_models(services: Services) -> ModelList:
+    return ModelList(
+        data=[
+            Model(id=model.name, created=model.created_at, owned_by=model.owned_by)
+            for model in await services.models().all()
+        ]
+    )
+
+
+@router.get("/{model:path}", operation_id="retrieveModel", responses=responses(404))
+async def get_model(model: str, services: Services) -> Model:
+    found = await services.models().get(model)
+    return Model(id=found.name, created=found.created_at, owned_by=found.owned_by)
+
+
+@router.delete("/{model:path}", operation_id="deleteModel", responses=responses(404))
+async def delete_model(model: str, services: Services) -> Deleted:
+    await services.models().delete(model)
+    return Deleted(id=model, object="model", deleted=True)

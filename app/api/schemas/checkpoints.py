@@ -1,0 +1,28 @@
+"""Checkpoints on the wire. Source: the hosted API's `FineTuningJobCheckpoint`."""
+
+from typing import Literal
+
+from pydantic import BaseModel
+
+from app.domain.jobs import Checkpoint
+
+
+class FineTuningJobCheckpoint(BaseModel):
+    id: str
+    object: Literal["fine_tuning.job.checkpoint"] = "fine_tuning.job.checkpoint"
+    created_at: int
+    fine_tuned_model_checkpoint: str
+    fine_tuning_job_id: str
+    step_number: int
+    metrics: dict[str, float]
+
+    @classmethod
+    def of(cls, checkpoint: Checkpoint) -> "FineTuningJobCheckpoint":
+        return cls(
+            id=checkpoint.id,
+            created_at=checkpoint.created_at,
+            fine_tuned_model_checkpoint=checkpoint.model_name,
+            fine_tuning_job_id=checkpoint.job_id,
+            step_number=checkpoint.step,
+            metrics={"step": float(checkpoint.step), **checkpoint.metrics},
+        )

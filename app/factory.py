@@ -1,0 +1,117 @@
+"""The assembly room: the only file that knows services, stores and gateways together."""
+
+from dataclasses import dataclass
+from typing import Self
+
+from app.domain.tenants import Tenant
+from app.gateways.egress import EgressClient, EgressPolicy
+from app.gateways.inference import HttpInference, Inference
+from app.gateways.job_queue import CeleryJobQueue, JobQueue
+from app.gateways.objects import LocalObjects, Objects
+from app.gateways.secrets import SecretBox
+from app.services.checkpoints import CheckpointService
+from app.services.completions import CompletionService
+from app.services.events import EventService
+from app.services.files import FileService
+from app.services.fine_tuning_jobs import JobPorts, JobService
+from app.services.keys import KeyService
+from app.services.metrics import MetricService
+from app.services.models import ModelService
+from app.services.rollouts import RolloutService
+from app.settings import Settings
+from app.store.database import Database
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessContext:
+    """One per process: pools and clients that services share."""
+
+    settings: Settings
+    database: Database
+    objects: Objects
+    queue: JobQueue
+    egress: EgressClient
+    inference: Inference
+    secret_box: SecretBox
+    keys: KeyService
+
+    @classmethod
+    def of(cls, settings: Settings) -> Self:
+        database = Database(settings.database_url)
+        return cls(
+            settings=settings,
+            database=database,
+            objects=LocalObjects(settings.objects_dir),
+            queue=CeleryJobQueue(settings.redis_url),
+            egress=egress_client(settings),
+            inference=HttpInference(
+                settings.engine_url, api_key=settings.engine_api_key.get_secret_value()
+            ),
+            secret_box=SecretBox(settings.secret_key.get_secret_value()),
+            keys=KeyService(database, secret_key=settings.key_hmac),
+        )
+
+    def key_service(self) -> KeyService:
+        return self.keys
+
+    async def ready(self) -> None:
+        """Raises `Unavailable` while the database does not answer."""
+        await self.database.ping()
+
+    async def aclose(self) -> None:
+        await self.egress.aclose()
+        await self.inference.aclose()
+        await self.database.dispose()
+
+
+def egress_client(settings: Settings) -> EgressClient:
+    egress = settings.egress
+    return EgressClient(
+        EgressPolicy(
+            allow_endpoints=frozenset(egress.allow_endpoints),
+            allow_plain_http=egress.allow_plain_http,
+        ),
+        max_body_bytes=egress.max_body_bytes,
+    )
+
+
+class Factory:
+    """Builds the services of one tenant."""
+
+    def __init__(self, context: ProcessContext, tenant: Tenant) -> None:
+        self._context = context
+        self._tenant = tenant
+
+    def jobs(self) -> JobService:
+        context = self._context
+        return JobService(
+            context.database,
+            JobPorts(queue=context.queue, egress=context.egress, secret_box=context.secret_box),
+            base_models=context.settings.base_models,
+            tenant=self._tenant,
+        )
+
+    def events(self) -> EventService:
+        return EventService(self._context.database, self._tenant)
+
+    def checkpoints(self) -> CheckpointService:
+        return CheckpointService(self._context.database, self._tenant)
+
+    def metrics(self) -> MetricService:
+        return MetricService(self._context.database, self._tenant)
+
+    def rollouts(self) -> RolloutService:
+        return RolloutService(self._context.database, self._tenant)
+
+    def files(self) -> FileService:
+        return FileService(self._context.database, self._context.objects, self._tenant)
+
+    def models(self) -> ModelService:
+        return ModelService(
+            self._context.database,
+            base_models=self._context.settings.base_models,
+            tenant=self._tenant,
+        )
+
+    def completions(self) -> CompletionService:
+        return CompletionService(self.models(), self._context.inference, self._context.objects)

@@ -1,0 +1,71 @@
+"""The job queue: wake-ups for workers. A message is a hint carrying an id; the row is the truth.
+
+A lost message is no lost job: the sweeper sends it again.
+"""
+
+import asyncio
+from typing import Any, Protocol
+
+import structlog
+from celery import Celery
+from kombu.exceptions import OperationalError
+
+from app.domain.jobs import CONTROL_QUEUE, RUN_TASK, RUNS_QUEUE
+
+log = structlog.get_logger()
+
+BROKER_TIMEOUT_S = 2.0
+VISIBILITY_TIMEOUT_S = 86_400
+"""Longer than any task holds a message; recovery never depends on redelivery."""
+
+
+def broker_settings(redis_url: str) -> dict[str, Any]:
+    """Celery settings every process on the broker must share: the shortest timeout of any wins."""
+    return {
+        "broker_url": redis_url,
+        "result_backend": None,
+        "task_ignore_result": True,
+        "task_serializer": "json",
+        "accept_content": ["json"],
+        "task_default_queue": CONTROL_QUEUE,
+        "broker_connection_retry_on_startup": True,
+        "broker_transport_options": {
+            "visibility_timeout": VISIBILITY_TIMEOUT_S,
+            "socket_connect_timeout": BROKER_TIMEOUT_S,
+            "socket_timeout": None,
+        },
+    }
+
+
+class JobQueue(Protocol):
+    async def enqueue_run(self, job_id: str) -> None:
+        """Wake a worker for a job. Never raises: the sweeper repairs a lost wake-up."""
+        ...
+
+
+class CeleryJobQueue:
+    def __init__(self, redis_url: str) -> None:
+        self._celery = Celery("agent-rft-api")
+        self._celery.conf.update(broker_settings(redis_url))
+        self._celery.conf.broker_transport_options["socket_timeout"] = BROKER_TIMEOUT_S
+
+    async def enqueue_run(self, job_id: str) -> None:
+        try:
+            await asyncio.wait_for(
+                asyncio.to_thread(self._send, job_id), timeout=2 * BROKER_TIMEOUT_S
+            )
+        except (OperationalError, OSError, TimeoutError) as error:
+            log.warning("wake-up not sent", job_id=job_id, error=type(error).__name__)
+
+    def _send(self, job_id: str) -> None:
+        self._celery.send_task(RUN_TASK, args=[job_id], queue=RUNS_QUEUE, retry=False)
+
+
+class InMemoryJobQueue:
+    """Twin that remembers what was sent."""
+
+    def __init__(self) -> None:
+        self.runs: list[str] = []
+
+    async def enqueue_run(self, job_id: str) -> None:
+        self.runs.append(job_id)

@@ -1,0 +1,131 @@
+"""Objects: datasets, checkpoints and adapters as files under keys.
+
+A key is a relative POSIX path made by us, never a client's file name. Writes appear whole or not
+at all.
+"""
+
+import hashlib
+import os
+import shutil
+from collections.abc import AsyncIterable, AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Protocol
+from uuid import uuid4
+
+from anyio import to_thread
+
+from app.domain.errors import TooLarge
+
+_CHUNK_BYTES = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class StoredObject:
+    bytes: int
+    sha256: str
+
+
+class Objects(Protocol):
+    async def put(
+        self, key: str, chunks: AsyncIterable[bytes], *, max_bytes: int | None = None
+    ) -> StoredObject:
+        """Store a stream under a new key. Raises `TooLarge` past `max_bytes`; nothing is left."""
+        ...
+
+    def read(self, key: str) -> AsyncIterator[bytes]:
+        """Chunks of a stored object, in order. Raises `FileNotFoundError`."""
+        ...
+
+    async def delete(self, key: str) -> None:
+        """Remove an object or a whole directory of them; a missing one is no error."""
+        ...
+
+    def local_path(self, key: str) -> Path:
+        """Where engines and trainers find it on this machine's (or a shared) file system."""
+        ...
+
+
+class LocalObjects:
+    """Objects in a local or shared directory."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+
+    def local_path(self, key: str) -> Path:
+        parts = PurePosixPath(key).parts
+        if not parts or PurePosixPath(key).is_absolute() or ".." in parts:
+            raise ValueError(f"not an object key: {key!r}")
+        return self._root.joinpath(*parts)
+
+    async def put(
+        self, key: str, chunks: AsyncIterable[bytes], *, max_bytes: int | None = None
+    ) -> StoredObject:
+        target = self.local_path(key)
+        await to_thread.run_sync(lambda: target.parent.mkdir(parents=True, exist_ok=True))
+        partial = target.with_name(f".{target.name}.{uuid4().hex}")
+        digest, size = hashlib.sha256(), 0
+        try:
+            with partial.open("xb") as file:
+                async for chunk in chunks:
+                    size += len(chunk)
+                    _check_size(size, max_bytes)
+                    digest.update(chunk)
+                    await to_thread.run_sync(file.write, chunk)
+                await to_thread.run_sync(_flush, file.fileno())
+            await to_thread.run_sync(partial.rename, target)
+        except BaseException:
+            partial.unlink(missing_ok=True)
+            raise
+        return StoredObject(bytes=size, sha256=digest.hexdigest())
+
+    async def read(self, key: str) -> AsyncIterator[bytes]:
+        with self.local_path(key).open("rb") as file:
+            while chunk := await to_thread.run_sync(file.read, _CHUNK_BYTES):
+                yield chunk
+
+    async def delete(self, key: str) -> None:
+        await to_thread.run_sync(_remove, self.local_path(key))
+
+
+class InMemoryObjects:
+    """Twin without a disk: bytes by key. Has no local path to offer."""
+
+    def __init__(self) -> None:
+        self.stored: dict[str, bytes] = {}
+
+    def local_path(self, key: str) -> Path:
+        raise NotImplementedError(f"{key} is only in memory")
+
+    async def put(
+        self, key: str, chunks: AsyncIterable[bytes], *, max_bytes: int | None = None
+    ) -> StoredObject:
+        content = b"".join([chunk async for chunk in chunks])
+        _check_size(len(content), max_bytes)
+        self.stored[key] = content
+        return StoredObject(bytes=len(content), sha256=hashlib.sha256(content).hexdigest())
+
+    async def read(self, key: str) -> AsyncIterator[bytes]:
+        if key not in self.stored:
+            raise FileNotFoundError(key)
+        yield self.stored[key]
+
+    async def delete(self, key: str) -> None:
+        for stored in [name for name in self.stored if name == key or name.startswith(f"{key}/")]:
+            del self.stored[stored]
+
+
+def _check_size(size: int, max_bytes: int | None) -> None:
+    if max_bytes is not None and size > max_bytes:
+        raise TooLarge(f"The file is larger than {max_bytes} bytes.", param="file")
+
+
+def _flush(descriptor: int) -> None:
+    os.fsync(descriptor)
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)

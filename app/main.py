@@ -1,0 +1,62 @@
+"""The application: routers, middleware, handlers, lifespan. Nothing else.
+
+Importing this module builds nothing and loads no torch.
+"""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from fastapi import FastAPI
+
+from app.api import (
+    checkpoints,
+    completions,
+    errors,
+    events,
+    files,
+    fine_tuning_jobs,
+    health,
+    metrics,
+    models,
+    rollouts,
+)
+from app.api.body import BodyGuard, RequestContext
+from app.factory import ProcessContext
+from app.settings import Settings, load_settings
+
+_ROUTES = (
+    fine_tuning_jobs,
+    events,
+    checkpoints,
+    metrics,
+    rollouts,
+    files,
+    models,
+    completions,
+    health,
+)
+
+
+def create_app(settings: Settings | None = None) -> FastAPI:
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        context = ProcessContext.of(settings or load_settings())
+        app.state.context = context
+        try:
+            yield
+        finally:
+            await context.aclose()
+
+    app = FastAPI(
+        title="agent-rft",
+        version="0.1.0",
+        summary="Reinforcement fine-tuning of tool-using agents, on your own GPUs",
+        lifespan=lifespan,
+        separate_input_output_schemas=False,
+    )
+    for module in _ROUTES:
+        app.include_router(module.router)
+    errors.install(app)
+    app.add_middleware(BodyGuard)
+    app.add_middleware(RequestContext)
+    return app

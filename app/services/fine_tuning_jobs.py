@@ -1,0 +1,207 @@
+"""Jobs: create, look at, cancel, pause, resume. A job is a row first and a message second."""
+
+import secrets
+import time
+from dataclasses import dataclass
+from typing import Any
+
+from app.domain.errors import EndpointRefused, InvalidRequest, NotFound
+from app.domain.ids import new_id
+from app.domain.jobs import (
+    RUN_TASK,
+    Job,
+    JobStatus,
+    NewJob,
+    ReinforcementMethod,
+    StopRequest,
+)
+from app.domain.models import BaseModelSpec, find_base_model
+from app.domain.redaction import collect_headers, redact
+from app.domain.tenants import Tenant
+from app.gateways.egress import EgressClient
+from app.gateways.job_queue import JobQueue
+from app.gateways.secrets import SecretBox
+from app.store.database import Database
+from app.store.unit_of_work import UnitOfWork
+
+
+@dataclass(frozen=True, slots=True)
+class JobPorts:
+    """What the service reaches besides rows."""
+
+    queue: JobQueue
+    egress: EgressClient
+    secret_box: SecretBox
+
+
+class JobService:
+    def __init__(
+        self,
+        database: Database,
+        ports: JobPorts,
+        *,
+        base_models: tuple[BaseModelSpec, ...],
+        tenant: Tenant,
+    ) -> None:
+        self._database = database
+        self._ports = ports
+        self._base_models = base_models
+        self._tenant = tenant
+
+    async def create(self, new: NewJob) -> Job:
+        """Insert a job and wake a worker. Raises `InvalidRequest` with the parameter at fault."""
+        base = self._base_model(new.model)
+        _check_tools(new.method)
+        await self._check_endpoints(new.method)
+        sent = {
+            "type": "reinforcement",
+            "reinforcement": new.method.model_dump(mode="json", exclude_none=False),
+        }
+        job = self._job(new, base, redact(sent))
+        headers = collect_headers(sent)
+        sealed = (
+            self._ports.secret_box.seal(headers, project_id=job.project_id, job_id=job.id)
+            if headers
+            else None
+        )
+        async with self._database.tenant(self._tenant) as unit:
+            await _check_file(unit, new.training_file, "training_file")
+            await _check_file(unit, new.validation_file, "validation_file")
+            await unit.jobs.insert(job, secrets=sealed)
+            await unit.events.append(
+                job.id,
+                level="info",
+                type="message",
+                message=f"Created fine-tuning job: {job.id}",
+            )
+            await self._wake(unit, job.id)
+        return await self.get(job.id)
+
+    async def get(self, job_id: str) -> Job:
+        async with self._database.tenant(self._tenant) as unit:
+            return await unit.jobs.get(job_id)
+
+    async def page(
+        self,
+        *,
+        after: str | None,
+        limit: int,
+        metadata: dict[str, str] | None,
+        without_metadata: bool,
+    ) -> tuple[list[Job], bool]:
+        async with self._database.tenant(self._tenant) as unit:
+            return await unit.jobs.page(
+                after=after, limit=limit, metadata=metadata, without_metadata=without_metadata
+            )
+
+    async def cancel(self, job_id: str) -> Job:
+        """Ask for the end of a job; one that nobody runs yet ends at once."""
+        return await self._stop(job_id, StopRequest.CANCEL)
+
+    async def pause(self, job_id: str) -> Job:
+        """Ask a job to stop after its last committed step; `resume` goes on from there."""
+        return await self._stop(job_id, StopRequest.PAUSE)
+
+    async def resume(self, job_id: str) -> Job:
+        async with self._database.tenant(self._tenant) as unit:
+            await unit.jobs.mark_queued(job_id)
+            await unit.events.append(
+                job_id, level="info", type="message", message="Fine-tuning job resumed"
+            )
+            await self._wake(unit, job_id)
+        return await self.get(job_id)
+
+    async def _stop(self, job_id: str, request: StopRequest) -> Job:
+        async with self._database.tenant(self._tenant) as unit:
+            job = await unit.jobs.request_stop(job_id, request)
+            if job.status in (JobStatus.CANCELLED, JobStatus.PAUSED):
+                await unit.events.append(
+                    job_id,
+                    level="info",
+                    type="message",
+                    message=f"Fine-tuning job {job.status.value}",
+                )
+        return job
+
+    async def _wake(self, unit: UnitOfWork, job_id: str) -> None:
+        await unit.outbox.append(job_id, RUN_TASK)
+        unit.after_commit(lambda: self._ports.queue.enqueue_run(job_id))
+
+    def _base_model(self, name: str) -> BaseModelSpec:
+        base = find_base_model(self._base_models, name)
+        if base is None:
+            raise InvalidRequest(
+                f"Model {name} is not available for fine-tuning or does not exist.",
+                param="model",
+                code="model_not_available",
+            )
+        return base
+
+    async def _check_endpoints(self, method: ReinforcementMethod) -> None:
+        urls = [
+            (f"method.reinforcement.tools[{index}].server_url", tool.server_url)
+            for index, tool in enumerate(method.tools)
+        ]
+        urls.append(("method.reinforcement.grader.url", method.grader.url))
+        for param, url in urls:
+            try:
+                await self._ports.egress.check_url(url)
+            except EndpointRefused as error:
+                raise InvalidRequest(
+                    f"{param.rsplit('.', 1)[1]} is not allowed: {error}",
+                    param=param,
+                    code="endpoint_not_allowed",
+                ) from error
+
+    def _job(self, new: NewJob, base: BaseModelSpec, method: dict[str, Any]) -> Job:
+        return Job(
+            id=new_id("ftjob-"),
+            organization_id=self._tenant.organization_id,
+            project_id=self._tenant.project_id,
+            model=base.name,
+            status=JobStatus.VALIDATING_FILES,
+            training_file=new.training_file,
+            validation_file=new.validation_file,
+            seed=secrets.randbelow(2**31) if new.seed is None else new.seed,
+            suffix=new.suffix,
+            method=method,
+            metadata=new.metadata,
+            integrations=new.integrations,
+            error=None,
+            created_at=int(time.time()),
+            started_at=None,
+            finished_at=None,
+            estimated_finish=None,
+            fine_tuned_model=None,
+            trained_tokens=None,
+            result_files=[],
+            stop_request=None,
+            step=0,
+            total_steps=None,
+            fence=0,
+            attempts=0,
+            key_id=self._tenant.key_id,
+        )
+
+
+def _check_tools(method: ReinforcementMethod) -> None:
+    names = [tool.name for tool in method.tools]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise InvalidRequest(
+            f"Tool '{twice}' is registered twice.", param="method.reinforcement.tools"
+        )
+
+
+async def _check_file(unit: UnitOfWork, file_id: str, param: str) -> None:
+    try:
+        row = await unit.files.get(file_id)
+    except NotFound as error:
+        raise InvalidRequest(
+            f"{param} {file_id} does not exist.", param=param, code="file_not_found"
+        ) from error
+    if row.purpose != "fine-tune":
+        raise InvalidRequest(
+            f"{param} {file_id} has purpose '{row.purpose}', but must have 'fine-tune'.",
+            param=param,
+        )

@@ -1,0 +1,40 @@
+"""The Celery application of the GPU plane: queues, acknowledgement, schedule. Loads no torch.
+
+Messages are acknowledged early: recovery comes from the lease in the job's row, never from
+redelivery (measured: redelivery after a kill takes a visibility timeout plus up to 100 s).
+"""
+
+from celery import Celery
+from kombu import Queue
+
+from app.domain.jobs import CONTROL_QUEUE, RUN_TASK, RUNS_QUEUE, SWEEP_TASK
+from app.gateways.job_queue import broker_settings
+from app.settings import Settings, load_settings
+
+
+def create_celery(settings: Settings) -> Celery:
+    celery = Celery("agent-rft", include=["workers.tasks"])
+    celery.conf.update(broker_settings(settings.redis_url))
+    celery.conf.update(
+        task_queues=[Queue(RUNS_QUEUE), Queue(CONTROL_QUEUE)],
+        task_routes={RUN_TASK: {"queue": RUNS_QUEUE}, SWEEP_TASK: {"queue": CONTROL_QUEUE}},
+        task_acks_late=False,
+        worker_prefetch_multiplier=1,
+        # A message fetched ahead would wait behind a job of hours.
+        worker_disable_prefetch=True,
+        worker_cancel_long_running_tasks_on_connection_loss=False,
+        worker_hijack_root_logger=False,
+        broker_connection_max_retries=None,
+        beat_schedule={
+            "sweep": {
+                "task": SWEEP_TASK,
+                "schedule": settings.lease.sweep_interval_s,
+                # Sweeps that pile up while the broker is away say nothing new.
+                "options": {"expires": 2 * settings.lease.sweep_interval_s},
+            }
+        },
+    )
+    return celery
+
+
+app = create_celery(load_settings())

@@ -1,0 +1,80 @@
+"""Many rollouts at once: each one an episode, then its grade, bounded in number.
+
+A failure is data of its rollout; only faults of ours (lost lease, engine gone for good) stop the
+others.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from app.domain.dataset import DatasetRow
+
+from app.domain.ids import SampleKey
+from app.domain.trajectory import ScoredRollout
+from workers.grading.registry import Grader, GraderFailure
+from workers.rollout.episode import EpisodeLimits, RolloutFailure, run_episode
+from workers.rollout.journal import Journal
+from workers.rollout.policy import Policy
+from workers.rollout.renderer import Renderer
+from workers.rollout.tools import ToolCaller
+
+
+@dataclass(frozen=True, slots=True)
+class RolloutRoom:
+    """Everything a rollout needs that does not change during a run."""
+
+    renderer: Renderer
+    tools: ToolCaller
+    grader: Grader
+    limits: EpisodeLimits
+    job_seed: int
+    temperature: float
+    max_concurrent: int
+
+
+async def run_rollouts(
+    room: RolloutRoom,
+    wanted: Sequence[tuple[DatasetRow, SampleKey]],
+    *,
+    policy: Policy,
+    journal: Journal,
+) -> list[ScoredRollout]:
+    """Run and score rollouts; results stand in the order asked for."""
+    places = asyncio.Semaphore(room.max_concurrent)
+
+    async def one(row: DatasetRow, key: SampleKey) -> ScoredRollout:
+        async with places:
+            return await _run_one(room, row, key, policy=policy, journal=journal)
+
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(one(row, key)) for row, key in wanted]
+    except BaseExceptionGroup as faults:
+        # One cause is enough for the run to decide on; the others were cancelled by it.
+        raise faults.exceptions[0] from faults
+    return [task.result() for task in tasks]
+
+
+async def _run_one(
+    room: RolloutRoom, row: DatasetRow, key: SampleKey, *, policy: Policy, journal: Journal
+) -> ScoredRollout:
+    try:
+        trajectory = await run_episode(
+            row,
+            key,
+            policy=policy,
+            renderer=room.renderer,
+            tools=room.tools,
+            journal=journal,
+            limits=room.limits,
+            job_seed=room.job_seed,
+            temperature=room.temperature,
+        )
+    except RolloutFailure as error:
+        return ScoredRollout(trajectory=error.trajectory, failure=error.failure)
+    try:
+        grade = await room.grader.grade(trajectory, row, key)
+    except GraderFailure as error:
+        return ScoredRollout(trajectory=trajectory, failure=error.failure)
+    return ScoredRollout(trajectory=trajectory, grade=grade)

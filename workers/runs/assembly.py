@@ -1,0 +1,84 @@
+"""The assembly room of a run: builds trainer, rollout room and policy from a context."""
+
+from dataclasses import dataclass
+
+from app.gateways.signing import CallSigner
+
+from app.domain.tools import ToolSpec
+from workers.engines.policy import EnginePolicy
+from workers.grading.registry import build_grader
+from workers.learning.shaping import ShapingConfig
+from workers.learning.trainer import LoraTrainer, Trainer
+from workers.modes.sync import SyncMode
+from workers.rollout.endpoints import EndpointPool
+from workers.rollout.episode import EpisodeLimits
+from workers.rollout.renderer import Renderer
+from workers.rollout.runner import RolloutRoom
+from workers.rollout.tools import ToolCaller
+from workers.runs.context import Plan, RunContext
+from workers.runs.publisher import Publisher
+
+TEMPERATURE = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    trainer: Trainer
+    room: RolloutRoom
+    mode: SyncMode
+    policy: EnginePolicy
+    publisher: Publisher
+
+
+def assemble(context: RunContext, plan: Plan) -> Parts:
+    """Load the model and wire the rooms; takes seconds, so callers run it in a thread."""
+    trainer = LoraTrainer(
+        context.base_model.path,
+        base_name=context.base_model.name,
+        rank=context.base_model.lora_rank,
+        alpha=context.base_model.lora_alpha,
+        learning_rate=plan.hyperparameters.learning_rate,
+        seed=context.job.seed,
+        temperature=TEMPERATURE,
+    )
+    policy = EnginePolicy(context.inference, base_model=context.base_model.name)
+    room = _rollout_room(context, plan)
+    mode = SyncMode(
+        room,
+        trainer,
+        min_group_share=context.settings.runs.min_group_share,
+        shaping=ShapingConfig(),
+    )
+    return Parts(
+        trainer=trainer,
+        room=room,
+        mode=mode,
+        policy=policy,
+        publisher=Publisher(context, trainer, policy),
+    )
+
+
+def _rollout_room(context: RunContext, plan: Plan) -> RolloutRoom:
+    base = context.base_model
+    egress = context.settings.egress
+    signer = CallSigner(
+        context.settings.secret_key.get_secret_value(), project_id=context.job.project_id
+    )
+    endpoints = EndpointPool(
+        context.egress, timeout_s=egress.call_timeout_s, max_retries=egress.max_retries
+    )
+    renderer = Renderer(base.path, tool_parser=base.tool_parser, chat_template=base.chat_template)
+    tools: tuple[ToolSpec, ...] = context.method.tools
+    return RolloutRoom(
+        renderer=renderer,
+        tools=ToolCaller(endpoints, signer, tools),
+        grader=build_grader(context.method.grader, endpoints, signer),
+        limits=EpisodeLimits(
+            max_episode_steps=plan.hyperparameters.max_episode_steps,
+            context_length=base.context_length,
+            max_turn_tokens=base.max_turn_tokens,
+        ),
+        job_seed=context.job.seed,
+        temperature=TEMPERATURE,
+        max_concurrent=context.settings.runs.max_concurrent_rollouts,
+    )

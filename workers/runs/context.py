@@ -1,0 +1,63 @@
+"""What a run holds: its job, its fence, and the doors it may use.
+
+Every write of a run goes through `unit()`, which opens a transaction that holds the run's fence.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from app.gateways.egress import EgressClient
+from app.gateways.inference import Inference
+from app.store.database import Database
+from app.store.unit_of_work import RunUnitOfWork
+
+from app.domain.jobs import Job, ReinforcementMethod, ResolvedHyperparameters
+from app.domain.models import BaseModelSpec
+from app.gateways.objects import Objects
+from app.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class RunContext:
+    settings: Settings
+    database: Database
+    objects: Objects
+    egress: EgressClient
+    inference: Inference
+    job: Job
+    fence: int
+    organization_slug: str
+    base_model: BaseModelSpec
+    method: ReinforcementMethod
+    """With the real headers of tools and grader."""
+
+    def unit(self) -> RunUnitOfWork:
+        """A fenced transaction. Raises `LeaseLost` once a newer claim exists."""
+        return self.database.run(self.job.project_id, self.job.id, self.fence)
+
+    def step_key(self, step: int) -> str:
+        """Object key of what this claim writes for a step; no two claims share one."""
+        return f"{self.job_key}/step-{step:06d}-f{self.fence}"
+
+    @property
+    def job_key(self) -> str:
+        return f"projects/{self.job.project_id}/jobs/{self.job.id}"
+
+    def step_path(self, step: int) -> Path:
+        return self.objects.local_path(self.step_key(step))
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A run's arithmetic, fixed once its files are validated."""
+
+    hyperparameters: ResolvedHyperparameters
+    train_rows: int
+
+    @property
+    def total_steps(self) -> int:
+        return self.hyperparameters.total_steps
+
+    def evaluates_after(self, step: int) -> bool:
+        """Validation runs at every `eval_interval` and always after the last step."""
+        return step == self.total_steps or step % self.hyperparameters.eval_interval == 0

@@ -1,0 +1,56 @@
+"""The three ends a run can come to besides success, each one fenced transaction."""
+
+import structlog
+from app.store.database import Database
+
+from app.domain.errors import RunFailed
+from app.domain.jobs import JobError
+from workers.runs.patience import patiently
+
+log = structlog.get_logger()
+
+
+class Ending:
+    def __init__(self, database: Database, *, project_id: str, job_id: str, fence: int) -> None:
+        self._database = database
+        self._claim = (project_id, job_id, fence)
+        self._job_id = job_id
+
+    async def failed(self, failure: RunFailed) -> None:
+        error = JobError(code=failure.code, message=failure.message, param=failure.param)
+
+        async def write() -> None:
+            async with self._database.run(*self._claim) as unit:
+                await unit.events.append(
+                    self._job_id,
+                    level="error",
+                    type="message",
+                    message=failure.message,
+                    data={"error_code": failure.code, "error_param": failure.param},
+                )
+                await unit.jobs.mark_failed(error)
+
+        await patiently(write)
+        log.warning("failed", job_id=self._job_id, code=failure.code, reason=failure.message)
+
+    async def cancelled(self) -> None:
+        async def write() -> None:
+            async with self._database.run(*self._claim) as unit:
+                await unit.events.append(
+                    self._job_id, level="info", type="message", message="Fine-tuning job cancelled"
+                )
+                await unit.jobs.mark_cancelled(self._job_id)
+
+        await patiently(write)
+        log.info("cancelled", job_id=self._job_id)
+
+    async def paused(self) -> None:
+        async def write() -> None:
+            async with self._database.run(*self._claim) as unit:
+                await unit.events.append(
+                    self._job_id, level="info", type="message", message="Fine-tuning job paused"
+                )
+                await unit.jobs.mark_paused()
+
+        await patiently(write)
+        log.info("paused", job_id=self._job_id)

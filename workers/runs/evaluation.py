@@ -1,0 +1,91 @@
+"""Held-out evaluation with real tools, and the paired report base against tuned."""
+
+import time
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Any
+
+from app.domain.dataset import DatasetRow
+from app.domain.rollouts import RolloutRow
+
+from app.domain import metrics as names
+from app.domain.ids import SampleKey
+from workers.learning.statistics import PairedValues, paired_report
+from workers.rollout.journal import Journal
+from workers.rollout.policy import Policy
+from workers.rollout.runner import RolloutRoom, run_rollouts
+from workers.runs.context import RunContext
+from workers.runs.outcome import StepOutcome
+from workers.runs.patience import patiently
+from workers.runs.summary import summarise
+
+_PAGE = 1_000
+
+
+async def evaluate(
+    room: RolloutRoom,
+    rows: Sequence[DatasetRow],
+    outcome: StepOutcome,
+    *,
+    job_id: str,
+    samples: int,
+    policy: Policy,
+    journal: Journal,
+) -> None:
+    """Run every held-out row `samples` times under `policy` and note it in `outcome`."""
+    started = time.perf_counter()
+    wanted = [
+        (row, SampleKey(job_id, "valid", outcome.step, row.index, sample))
+        for row in rows
+        for sample in range(samples)
+    ]
+    outcome.valid_rollouts = await run_rollouts(room, wanted, policy=policy, journal=journal)
+    outcome.valid_values = summarise(outcome.valid_rollouts)
+    outcome.train_values[names.TIME_EVAL] = time.perf_counter() - started
+
+
+async def build_report(context: RunContext, last_step: int) -> dict[str, Any]:
+    """The paired report of the whole run, from the ledger: step 0 against the last step."""
+    base = await _ledger(context, step=0)
+    tuned = await _ledger(context, step=last_step)
+    report = paired_report(_values(base), _values(tuned), seed=context.job.seed)
+    return {
+        "object": "fine_tuning.job.report",
+        "job_id": context.job.id,
+        "base_model": context.base_model.name,
+        "step": last_step,
+        **report,
+    }
+
+
+async def _ledger(context: RunContext, *, step: int) -> list[RolloutRow]:
+    async def read() -> list[RolloutRow]:
+        rows: list[RolloutRow] = []
+        more = True
+        async with context.unit() as unit:
+            while more:
+                page, more = await unit.rollouts.page(
+                    context.job.id,
+                    split="valid",
+                    step=step,
+                    after=rows[-1].id if rows else None,
+                    limit=_PAGE,
+                )
+                rows.extend(page)
+        return rows
+
+    return await patiently(read)
+
+
+def _values(rows: Sequence[RolloutRow]) -> PairedValues:
+    rewards: dict[int, list[float]] = defaultdict(list)
+    tool_calls: dict[int, list[float]] = defaultdict(list)
+    components: dict[str, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for row in rows:
+        if row.reward is None:
+            continue
+        rewards[row.prompt_index].append(row.reward)
+        tool_calls[row.prompt_index].append(float(row.tool_calls))
+        for name, value in row.components.items():
+            components[name][row.prompt_index].append(value)
+    return PairedValues(rewards=rewards, tool_calls=tool_calls, components=components)

@@ -1,0 +1,150 @@
+"""The loop of a run, readable in one sitting: baseline, then sample, train, publish, evaluate,
+commit, step by step, then the report.
+
+It holds no state that a resume would miss: the committed step, the seed and the files say it all.
+"""
+
+import time
+from collections.abc import Sequence
+from typing import Protocol
+
+from app.domain.dataset import DatasetRow
+
+from app.domain import metrics as names
+from app.domain.errors import RunFailed
+from app.domain.ids import SampleKey
+from app.domain.trajectory import Failure, ScoredRollout
+from workers.modes.sync import SyncMode
+from workers.rollout.policy import Policy
+from workers.rollout.runner import RolloutRoom
+from workers.runs.context import Plan, RunContext
+from workers.runs.curriculum import rows_of_step
+from workers.runs.evaluation import evaluate
+from workers.runs.journal import PostgresJournal
+from workers.runs.outcome import StepOutcome
+from workers.runs.publisher import Publisher
+from workers.runs.reporter import Reporter
+from workers.runs.summary import summarise, valid_share
+
+
+class Checkpointed(Protocol):
+    """Asked after every committed step; raises to stop the run there."""
+
+    def __call__(self) -> None: ...
+
+
+class Loop:
+    def __init__(
+        self,
+        context: RunContext,
+        plan: Plan,
+        *,
+        room: RolloutRoom,
+        mode: SyncMode,
+        policy: Policy,
+        publisher: Publisher,
+        reporter: Reporter,
+    ) -> None:
+        self._context = context
+        self._plan = plan
+        self._room = room
+        self._mode = mode
+        self._policy = policy
+        self._publisher = publisher
+        self._reporter = reporter
+
+    async def baseline(self, valid_rows: Sequence[DatasetRow]) -> None:
+        """Measure the base model on the held-out rows, once per job."""
+        if await self._reporter.has_baseline():
+            return
+        outcome = StepOutcome(step=0)
+        await self._evaluate(outcome, valid_rows, await self._journal(0))
+        self._check_infrastructure(outcome.valid_rollouts)
+        await self._reporter.commit_baseline(outcome)
+        reward = outcome.valid_values[names.REWARD_MEAN]
+        await self._reporter.event(f"Base model: full validation mean reward={reward:.2f}")
+
+    async def steps(
+        self,
+        train_rows: Sequence[DatasetRow],
+        valid_rows: Sequence[DatasetRow],
+        *,
+        first: int,
+        after_commit: Checkpointed,
+    ) -> None:
+        for step in range(first, self._plan.total_steps + 1):
+            started = time.perf_counter()
+            outcome = await self._step(step, train_rows, valid_rows)
+            elapsed = time.perf_counter() - started
+            outcome.train_values[names.TIME_STEP] = elapsed
+            await self._reporter.commit_step(outcome, self._plan, step_time_s=elapsed)
+            await self._publisher.retire(step)
+            after_commit()
+
+    async def _step(
+        self, step: int, train_rows: Sequence[DatasetRow], valid_rows: Sequence[DatasetRow]
+    ) -> StepOutcome:
+        journal = await self._journal(step)
+        outcome = await self._mode.sample(
+            step, self._wanted(step, train_rows), policy=self._policy, journal=journal
+        )
+        self._check_infrastructure(outcome.train_rollouts)
+        outcome.train_values.update(summarise(outcome.train_rollouts))
+        await self._mode.train(outcome)
+        await self._publisher.publish(outcome)
+        if self._plan.evaluates_after(step):
+            await self._evaluate(outcome, valid_rows, journal)
+        return outcome
+
+    def _wanted(
+        self, step: int, train_rows: Sequence[DatasetRow]
+    ) -> list[tuple[DatasetRow, SampleKey]]:
+        hyper = self._plan.hyperparameters
+        numbers = rows_of_step(
+            step,
+            seed=self._context.job.seed,
+            row_count=len(train_rows),
+            batch_size=hyper.batch_size,
+        )
+        return [
+            (train_rows[number], SampleKey(self._context.job.id, "train", step, number, sample))
+            for number in numbers
+            for sample in range(hyper.group_size)
+        ]
+
+    async def _evaluate(
+        self, outcome: StepOutcome, rows: Sequence[DatasetRow], journal: PostgresJournal
+    ) -> None:
+        await evaluate(
+            self._room,
+            rows,
+            outcome,
+            job_id=self._context.job.id,
+            samples=self._plan.hyperparameters.eval_samples,
+            policy=self._policy,
+            journal=journal,
+        )
+
+    async def _journal(self, step: int) -> PostgresJournal:
+        journal = PostgresJournal(self._context, step)
+        await journal.load()
+        return journal
+
+    def _check_infrastructure(self, rollouts: Sequence[ScoredRollout]) -> None:
+        """Too many failures of tools or graders end the run: training on the rest would mislead."""
+        lost = 1.0 - valid_share(rollouts)
+        if lost < self._context.settings.runs.infrastructure_limit:
+            return
+        failures = [rollout.failure for rollout in rollouts if rollout.failure is not None]
+        raise RunFailed(_plain_reason(failures, lost), code="endpoint_unavailable")
+
+
+def _plain_reason(failures: Sequence[Failure], lost: float) -> str:
+    """The commonest failure, in words a customer can act on."""
+    counted = [(failure.source, failure.failure_class, failure.message) for failure in failures]
+    source, kind, message = max(set(counted), key=counted.count)
+    return (
+        f"{lost:.0%} of the step's rollouts were lost to failures of tools or graders "
+        f"(mostly '{source}', {kind.value}: {message}). Repair the endpoint and create the job "
+        "again; no reward was made from these failures."
+    )

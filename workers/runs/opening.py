@@ -1,0 +1,71 @@
+"""Opens a claimed run: reads its row, unseals its headers, finds its base model."""
+
+from app.domain.redaction import restore_headers
+from app.gateways.egress import EgressClient
+from app.gateways.inference import Inference
+from app.gateways.secrets import SecretBox
+from app.store.database import Database
+
+from app.domain.errors import RunFailed
+from app.domain.ids import OrganizationId
+from app.domain.jobs import Job, ReinforcementMethod
+from app.domain.models import BaseModelSpec, find_base_model
+from app.gateways.objects import LocalObjects
+from app.settings import Settings
+from workers.runs.context import RunContext
+from workers.runs.patience import patiently
+
+
+async def open_run(
+    settings: Settings,
+    database: Database,
+    egress: EgressClient,
+    inference: Inference,
+    *,
+    project_id: str,
+    job_id: str,
+    fence: int,
+) -> RunContext:
+    """Raises `LeaseLost`, or `RunFailed` when the base model is no longer offered."""
+
+    async def read() -> tuple[Job, bytes | None]:
+        async with database.run(project_id, job_id, fence) as unit:
+            return await unit.jobs.get(job_id), await unit.jobs.secrets(job_id)
+
+    job, sealed = await patiently(read)
+    return RunContext(
+        settings=settings,
+        database=database,
+        objects=LocalObjects(settings.objects_dir),
+        egress=egress,
+        inference=inference,
+        job=job,
+        fence=fence,
+        organization_slug=await patiently(lambda: _slug(database, job)),
+        base_model=_base_model(settings, job),
+        method=_method(settings, job, sealed),
+    )
+
+
+async def _slug(database: Database, job: Job) -> str:
+    organization_id = OrganizationId(job.organization_id)
+    async with database.organization(organization_id) as unit:
+        return (await unit.projects.get_organization(organization_id)).slug
+
+
+def _base_model(settings: Settings, job: Job) -> BaseModelSpec:
+    base = find_base_model(settings.base_models, job.model)
+    if base is None:
+        raise RunFailed(
+            f"Base model {job.model} is not offered any more.", code="model_not_available"
+        )
+    return base
+
+
+def _method(settings: Settings, job: Job, sealed: bytes | None) -> ReinforcementMethod:
+    headers = {}
+    if sealed is not None:
+        box = SecretBox(settings.secret_key.get_secret_value())
+        headers = box.open(sealed, project_id=job.project_id, job_id=job.id)
+    method = restore_headers(job.method, headers)
+    return ReinforcementMethod.model_validate(method["reinforcement"])

@@ -1,0 +1,20 @@
+"""What one step of a run produced, before it is committed. Plain data between mode and reporter."""
+
+from dataclasses import dataclass, field
+
+from app.domain.trajectory import ScoredRollout
+
+
+@dataclass(slots=True)
+class StepOutcome:
+    step: int
+    train_rollouts: list[ScoredRollout] = field(default_factory=list)
+    valid_rollouts: list[ScoredRollout] = field(default_factory=list)
+    train_values: dict[str, float] = field(default_factory=dict)
+    """Curve values of the training split, by name."""
+    valid_values: dict[str, float] = field(default_factory=dict)
+    trained_tokens: int = 0
+    adapter_key: str | None = None
+    state_key: str | None = None
+    engine_name: str | None = None
+    """The adapter's name in the engine."""

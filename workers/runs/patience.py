@@ -1,0 +1,38 @@
+"""Waiting out a short absence of Postgres: a run outlives a database restart.
+
+A unit of work is safe to repeat when it is idempotent or checks what is already there; callers say
+so by passing it here.
+"""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+import structlog
+
+from app.domain.errors import Unavailable
+
+log = structlog.get_logger()
+Result = TypeVar("Result")
+
+PATIENCE_S = 300.0
+_FIRST_DELAY_S, _MAX_DELAY_S = 0.1, 2.0
+
+
+async def patiently(
+    operation: Callable[[], Awaitable[Result]], *, patience_s: float = PATIENCE_S
+) -> Result:
+    """Run an idempotent operation, again while the database is away. Raises the last `Unavailable`
+    once `patience_s` seconds have passed.
+    """
+    give_up_at, delay_s = time.monotonic() + patience_s, _FIRST_DELAY_S
+    while True:
+        try:
+            return await operation()
+        except Unavailable as error:
+            if time.monotonic() + delay_s > give_up_at:
+                raise
+            log.warning("database away, waiting", error=str(error), delay_s=delay_s)
+        await asyncio.sleep(delay_s)
+        delay_s = min(2 * delay_s, _MAX_DELAY_S)

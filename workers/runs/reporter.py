@@ -1,0 +1,154 @@
+"""The reporter: writes a step whole (ledger, curves, event, checkpoint, resume point) or not.
+
+Every write carries the run's fence. Repeating a commit whose answer was lost writes nothing twice.
+"""
+
+import time
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from app.domain.tuned_models import TunedModel
+from app.store.unit_of_work import RunUnitOfWork
+
+from app.domain.ids import Split, new_id
+from app.domain.jobs import Checkpoint
+from app.domain.metrics import COMPLETION_TOKENS_MEAN, REWARD_MEAN, MetricPoint
+from app.domain.models import checkpoint_model_name
+from workers.runs import metrics_event
+from workers.runs.context import Plan, RunContext
+from workers.runs.outcome import StepOutcome
+from workers.runs.patience import patiently
+from workers.runs.trace import rollout_row
+
+
+class Reporter:
+    def __init__(self, context: RunContext, tuned_name: str) -> None:
+        self._context = context
+        self._tuned_name = tuned_name
+
+    async def event(
+        self, message: str, *, level: Literal["info", "warn", "error"] = "info"
+    ) -> None:
+        async def write() -> None:
+            async with self._context.unit() as unit:
+                await unit.events.append(
+                    self._context.job.id, level=level, type="message", message=message
+                )
+
+        await patiently(write)
+
+    async def commit_baseline(self, outcome: StepOutcome) -> None:
+        """Step 0: the base model's validation, before anything is trained."""
+
+        async def write() -> None:
+            async with self._context.unit() as unit:
+                if await self._has_baseline(unit):
+                    return
+                await self._rows(unit, outcome)
+                await unit.journal.forget(self._context.job.id, outcome.step)
+
+        await patiently(write)
+
+    async def has_baseline(self) -> bool:
+        async def read() -> bool:
+            async with self._context.unit() as unit:
+                return await self._has_baseline(unit)
+
+        return await patiently(read)
+
+    async def commit_step(self, outcome: StepOutcome, plan: Plan, *, step_time_s: float) -> None:
+        async def write() -> None:
+            async with self._context.unit() as unit:
+                committed, _, _ = await unit.jobs.resume_point()
+                if committed >= outcome.step:
+                    return
+                await self._rows(unit, outcome)
+                await self._metrics_event(unit, outcome, plan)
+                if outcome.valid_values:
+                    await self._checkpoint(unit, outcome)
+                remaining = plan.total_steps - outcome.step
+                await unit.jobs.commit_step(
+                    outcome.step,
+                    resume_key=outcome.state_key,
+                    adapter_key=outcome.adapter_key,
+                    trained_tokens=outcome.trained_tokens,
+                    estimated_finish=int(time.time() + remaining * step_time_s),
+                )
+                await unit.journal.forget(self._context.job.id, outcome.step)
+
+        await patiently(write)
+
+    async def _has_baseline(self, unit: RunUnitOfWork) -> bool:
+        rows, _ = await unit.rollouts.page(
+            self._context.job.id, split="valid", step=0, after=None, limit=1
+        )
+        return bool(rows)
+
+    async def _rows(self, unit: RunUnitOfWork, outcome: StepOutcome) -> None:
+        job_id = self._context.job.id
+        rows = [
+            rollout_row(rollout, project_id=self._context.job.project_id)
+            for rollout in [*outcome.train_rollouts, *outcome.valid_rollouts]
+        ]
+        await unit.rollouts.insert_many(job_id, rows)
+        await unit.metrics.upsert(
+            job_id,
+            [
+                *_points("train", outcome.step, outcome.train_values),
+                *_points("valid", outcome.step, outcome.valid_values),
+            ],
+        )
+
+    async def _metrics_event(self, unit: RunUnitOfWork, outcome: StepOutcome, plan: Plan) -> None:
+        grader: dict[str, Any] = self._context.job.method["reinforcement"]["grader"]
+        train, valid = outcome.train_values, outcome.valid_values
+        await unit.events.append(
+            self._context.job.id,
+            level="info",
+            type="metrics",
+            message=metrics_event.message(outcome.step, plan.total_steps, train, valid),
+            data=metrics_event.data(
+                step=outcome.step,
+                total_steps=plan.total_steps,
+                grader=grader,
+                train=train,
+                valid=valid,
+            ),
+        )
+
+    async def _checkpoint(self, unit: RunUnitOfWork, outcome: StepOutcome) -> None:
+        name = checkpoint_model_name(self._tuned_name, outcome.step)
+        values = {
+            "train_mean_reward": outcome.train_values.get(REWARD_MEAN),
+            "full_valid_mean_reward": outcome.valid_values.get(REWARD_MEAN),
+            "completion_tokens_mean": outcome.train_values.get(COMPLETION_TOKENS_MEAN),
+        }
+        await unit.checkpoints.insert(
+            Checkpoint(
+                id=new_id("ftckpt_"),
+                job_id=self._context.job.id,
+                step=outcome.step,
+                created_at=int(time.time()),
+                model_name=name,
+                metrics={key: value for key, value in values.items() if value is not None},
+            ),
+            object_key=str(outcome.adapter_key),
+        )
+        await unit.models.insert(self.tuned_model(name, outcome.step, str(outcome.adapter_key)))
+
+    def tuned_model(self, name: str, step: int, adapter_key: str) -> TunedModel:
+        """A model row; the engine's name for it is fresh, so no cache can know it."""
+        return TunedModel(
+            name=name,
+            project_id=self._context.job.project_id,
+            job_id=self._context.job.id,
+            base_model=self._context.base_model.name,
+            engine_name=new_id("model-"),
+            object_key=adapter_key,
+            step=step,
+            created_at=int(time.time()),
+        )
+
+
+def _points(split: Split, step: int, values: dict[str, float]) -> Sequence[MetricPoint]:
+    return [MetricPoint(name, split, step, value) for name, value in sorted(values.items())]
