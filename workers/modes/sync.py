@@ -18,10 +18,10 @@ from workers.learning.advantages import group_advantages
 from workers.learning.samples import TrainingSample
 from workers.learning.shaping import ShapingConfig, shape
 from workers.learning.trainer import Trainer
+from workers.modes.outcome import StepOutcome
 from workers.rollout.journal import Journal
 from workers.rollout.policy import Policy
 from workers.rollout.runner import RolloutRoom, run_rollouts
-from workers.runs.outcome import StepOutcome
 
 
 def groups_of(

@@ -11,11 +11,11 @@ from app.domain.rollouts import RolloutRow
 from app.domain import metrics as names
 from app.domain.ids import SampleKey
 from workers.learning.statistics import PairedValues, paired_report
+from workers.modes.outcome import StepOutcome
 from workers.rollout.journal import Journal
 from workers.rollout.policy import Policy
 from workers.rollout.runner import RolloutRoom, run_rollouts
 from workers.runs.context import RunContext
-from workers.runs.outcome import StepOutcome
 from workers.runs.patience import patiently
 from workers.runs.summary import summarise
 

@@ -51,7 +51,7 @@ class JobRun:
         )
 
     async def run(self) -> None:
-        """Bring the job to an end state. `RunFailed`, `LeaseLost` and faults of ours pass through."""
+        """Bring the job to an end state. `RunFailed`, `LeaseLost` and our own faults pass."""
         work = asyncio.create_task(self._work())
         watch = asyncio.create_task(self._watch(work))
         try:

@@ -14,6 +14,7 @@ from app.domain import metrics as names
 from app.domain.errors import RunFailed
 from app.domain.ids import SampleKey
 from app.domain.trajectory import Failure, ScoredRollout
+from workers.modes.outcome import StepOutcome
 from workers.modes.sync import SyncMode
 from workers.rollout.policy import Policy
 from workers.rollout.runner import RolloutRoom
@@ -21,7 +22,6 @@ from workers.runs.context import Plan, RunContext
 from workers.runs.curriculum import rows_of_step
 from workers.runs.evaluation import evaluate
 from workers.runs.journal import PostgresJournal
-from workers.runs.outcome import StepOutcome
 from workers.runs.publisher import Publisher
 from workers.runs.reporter import Reporter
 from workers.runs.summary import summarise, valid_share

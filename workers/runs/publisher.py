@@ -11,8 +11,8 @@ from app.domain import metrics as names
 from app.domain.errors import RunFailed
 from workers.engines.policy import EnginePolicy
 from workers.learning.trainer import Trainer
+from workers.modes.outcome import StepOutcome
 from workers.runs.context import RunContext
-from workers.runs.outcome import StepOutcome
 
 PROBE_TOLERANCE = 1e-2
 """Largest |Δ log-prob| between engine and trainer; fp32 engines differ by 1e-5, bf16 by up to 6e-2

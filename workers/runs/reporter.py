@@ -14,9 +14,9 @@ from app.domain.ids import Split, new_id
 from app.domain.jobs import Checkpoint
 from app.domain.metrics import COMPLETION_TOKENS_MEAN, REWARD_MEAN, MetricPoint
 from app.domain.models import checkpoint_model_name
+from workers.modes.outcome import StepOutcome
 from workers.runs import metrics_event
 from workers.runs.context import Plan, RunContext
-from workers.runs.outcome import StepOutcome
 from workers.runs.patience import patiently
 from workers.runs.trace import rollout_row
 
