@@ -1,0 +1,144 @@
+"""A model's chat template, compiled as transformers compiles it but without importing torch.
+
+Owns the Jinja environment and the shape messages have when a template sees them. Promises the same
+text as `apply_chat_template` of transformers 5.23 (`utils/chat_template_utils.py`) for the same
+messages. Templates come with model files and are untrusted: they run in Jinja's immutable sandbox.
+Must not know token ids.
+"""
+
+import json
+from datetime import UTC, datetime
+from typing import Any, Final
+
+import jinja2
+from jinja2.ext import Extension, loopcontrols
+from jinja2.nodes import Node
+from jinja2.parser import Parser
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+from typing_extensions import override
+
+from app.domain.errors import InvalidRequest
+
+Message = dict[str, Any]
+
+_PROBE: Final = '{"probe": 1}'
+
+
+class _GenerationBlock(Extension):
+    """`{% generation %}` marks assistant text for training elsewhere; here it prints its body."""
+
+    tags = {"generation"}  # noqa: RUF012 - Jinja reads the class attribute
+
+    @override
+    def parse(self, parser: Parser) -> Node | list[Node]:
+        next(parser.stream)
+        return parser.parse_statements(("name:endgeneration",), drop_needle=True)
+
+
+class ChatTemplate:
+    def __init__(self, source: str, special_tokens: dict[str, str]) -> None:
+        environment = ImmutableSandboxedEnvironment(
+            trim_blocks=True, lstrip_blocks=True, extensions=[_GenerationBlock, loopcontrols]
+        )
+        environment.filters["tojson"] = _to_json
+        environment.globals["raise_exception"] = _refuse
+        environment.globals["strftime_now"] = _now
+        self._template = environment.from_string(source)
+        self._special_tokens = special_tokens
+        self._arguments_as_text = self._takes_argument_text()
+
+    def render(
+        self, messages: list[Message], tools: list[Message] | None, *, generate: bool
+    ) -> str:
+        """The conversation as text; `generate` opens the assistant's turn.
+
+        Raises `InvalidRequest` with the template's own words when it refuses the messages.
+        """
+        try:
+            return self._template.render(
+                messages=[self._prepared(message) for message in messages],
+                tools=tools or None,
+                documents=None,
+                add_generation_prompt=generate,
+                **self._special_tokens,
+            )
+        except (jinja2.TemplateError, TypeError) as error:
+            raise InvalidRequest(
+                f"The model's chat template refused the messages: {error}", param="messages"
+            ) from error
+
+    def _prepared(self, message: Message) -> Message:
+        if not isinstance(message.get("role"), str):
+            raise InvalidRequest("Each message needs a role.", param="messages")
+        prepared = dict(message)
+        if prepared["role"] == "developer":
+            prepared["role"] = "system"
+        prepared["content"] = flat_content(message.get("content"))
+        calls = message.get("tool_calls")
+        if not calls:
+            prepared.pop("tool_calls", None)
+        elif not self._arguments_as_text:
+            prepared["tool_calls"] = [_with_object_arguments(call) for call in calls]
+        return prepared
+
+    def _takes_argument_text(self) -> bool:
+        """Some templates print argument strings as they are, others would quote them again."""
+        self._arguments_as_text = True
+        call = {"type": "function", "function": {"name": "probe", "arguments": _PROBE}}
+        messages: list[Message] = [
+            {"role": "user", "content": "a"},
+            {"role": "assistant", "content": "", "tool_calls": [{"id": "call00000", **call}]},
+        ]
+        try:
+            return _PROBE in self.render(messages, None, generate=False)
+        except InvalidRequest:
+            return False
+
+
+def flat_content(content: Any) -> str:
+    """Text of a message's content: a string, nothing, or a list of text parts."""
+    if content is None:
+        return ""
+    if isinstance(content, str):
+        return content
+    if isinstance(content, list):
+        parts = [part.get("text") if isinstance(part, dict) else None for part in content]
+        texts = [part for part in parts if isinstance(part, str)]
+        if len(texts) == len(parts):
+            return "".join(texts)
+    raise InvalidRequest("Message content must be text.", param="messages")
+
+
+def _with_object_arguments(call: Any) -> Any:
+    function = call.get("function") if isinstance(call, dict) else None
+    if not isinstance(function, dict) or not isinstance(function.get("arguments"), str):
+        return call
+    try:
+        arguments = json.loads(function["arguments"])
+    except ValueError:
+        return call
+    return {**call, "function": {**function, "arguments": arguments}}
+
+
+def _to_json(
+    value: Any,
+    ensure_ascii: bool = False,
+    indent: int | None = None,
+    separators: tuple[str, str] | None = None,
+    sort_keys: bool = False,
+) -> str:
+    return json.dumps(
+        value,
+        ensure_ascii=ensure_ascii,
+        indent=indent,
+        separators=separators,
+        sort_keys=sort_keys,
+    )
+
+
+def _refuse(message: str) -> None:
+    raise jinja2.TemplateError(message)
+
+
+def _now(pattern: str) -> str:
+    return datetime.now(UTC).astimezone().strftime(pattern)

@@ -1,0 +1,82 @@
+"""The Hermes tool-call format: `<tool_call>{"name": …, "arguments": {…}}</tool_call>`, any number.
+
+Owns telling content from calls. Promises never to raise on what a model wrote and never to
+evaluate it: a broken call is a `parse_error` sentence that can be shown to the model. Agrees with
+vLLM 0.32's `hermes` parser on well-formed calls: content is the text before the first call and
+arguments are re-serialised with default separators.
+"""
+
+import json
+import re
+from dataclasses import dataclass
+from typing import Any, Final, NoReturn
+
+CALL_START: Final = "<tool_call>"
+CALL_END: Final = "</tool_call>"
+_CALL: Final = re.compile(r"<tool_call>(.*?)(</tool_call>|$)", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedToolCall:
+    name: str
+    arguments_json: str
+    """A JSON object as text."""
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedCalls:
+    content: str
+    tool_calls: list[ParsedToolCall]
+    """The well-formed calls, in the order they were written."""
+    parse_error: str | None
+    """The first fault found, as a sentence for the model."""
+
+
+def parse_tool_calls(text: str) -> ParsedCalls:
+    """Content and calls of one assistant turn, reasoning already removed."""
+    calls: list[ParsedToolCall] = []
+    error: str | None = None
+    for match in _CALL.finditer(text):
+        try:
+            calls.append(_parse_call(match[1], closed=bool(match[2])))
+        except _BrokenCall as broken:
+            error = error or f"Error: the tool call could not be parsed: {broken}."
+    if error is None and not calls and CALL_END in text:
+        error = f"Error: the tool call could not be parsed: {CALL_END} without {CALL_START}."
+    return ParsedCalls(text.partition(CALL_START)[0].strip(), calls, error)
+
+
+class _BrokenCall(ValueError):
+    pass
+
+
+def _parse_call(text: str, *, closed: bool) -> ParsedToolCall:
+    if not closed:
+        raise _BrokenCall(f"it does not end with {CALL_END}")
+    try:
+        call = json.loads(text, parse_constant=_refuse_constant)
+    except RecursionError:
+        raise _BrokenCall("it is nested too deeply") from None
+    except json.JSONDecodeError as error:
+        raise _BrokenCall(f"it is not valid JSON ({error.msg} at character {error.pos})") from None
+    except ValueError as error:
+        raise _BrokenCall(f"it is not valid JSON ({error})") from None
+    return ParsedToolCall(_name(call), _arguments(call))
+
+
+def _name(call: Any) -> str:
+    name = call.get("name") if isinstance(call, dict) else None
+    if not isinstance(name, str) or not name:
+        raise _BrokenCall('it is not an object with a "name"')
+    return name
+
+
+def _arguments(call: dict[str, Any]) -> str:
+    arguments = call.get("arguments")
+    if not isinstance(arguments, dict):
+        raise _BrokenCall('its "arguments" are not a JSON object')
+    return json.dumps(arguments, ensure_ascii=False)
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not JSON")

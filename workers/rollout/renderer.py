@@ -1,0 +1,252 @@
+"""Messages and tools <-> token ids, for one model.
+
+Owns: the tokenizer, the chat template, what ends a turn, and reading a sampled turn. Promises that
+sampled ids are never encoded again: after a turn only the delta up to the next turn is rendered, so
+`prompt + sampled + bridge` is the conversation the engine sees and the trainer trains on. Control
+tokens inside message text (a tool reply that spells `<|im_end|>`) are broken up and stay text.
+Must not know torch, engines or who asks. Built on `tokenizers` and Jinja: 0.1 s to load.
+"""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from huggingface_hub import hf_hub_download
+from huggingface_hub.errors import EntryNotFoundError
+from tokenizers import AddedToken, Tokenizer
+
+from app.domain.errors import InvalidRequest
+from workers.rollout.chat_template import ChatTemplate, Message, flat_content
+from workers.rollout.hermes import ParsedToolCall, parse_tool_calls
+
+_PARSERS: Final = {"hermes": parse_tool_calls}
+_THINK: Final = "<think>"
+_THINK_END: Final = "</think>"
+_MARKS: Final = (_THINK, _THINK_END, "<tool_call>", "</tool_call>")
+_SENTINEL: Final = "Qx7sentinelZ"
+_ZERO_WIDTH_SPACE: Final = "\u200b"
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedTurn:
+    """What an assistant turn says."""
+
+    content: str
+    reasoning: str
+    reasoning_tokens: int
+    tool_calls: list[ParsedToolCall]
+    parse_error: str | None
+    """A sentence for the model when a call was broken; well-formed calls beside it are kept."""
+
+
+class Renderer:
+    def __init__(self, path: str, *, tool_parser: str, chat_template: Path | None) -> None:
+        """`path` is a model directory or hub id. Raises `ValueError` for an unusable model."""
+        files = _ModelFiles(path)
+        self._parse_calls = _PARSERS[tool_parser]
+        self._tokenizer = Tokenizer.from_file(str(files.required("tokenizer.json")))
+        self._tokenizer.no_truncation()
+        self._tokenizer.no_padding()
+        config = files.json("tokenizer_config.json")
+        names = _special_tokens(config, files.json("special_tokens_map.json"))
+        self._template = ChatTemplate(_template_source(files, config, chat_template), names)
+        added: dict[int, AddedToken] = self._tokenizer.get_added_tokens_decoder()
+        self._hidden_ids = {i for i, t in added.items() if t.special and t.content not in _MARKS}
+        self._control_texts = tuple(added[i].content for i in sorted(self._hidden_ids))
+        self._think_end_id: int | None = self._tokenizer.token_to_id(_THINK_END)
+        self._end_of_turn_id = self._find_end_of_turn()
+        self.context_length = _context_length(files.json("config.json"))
+        self.stop_token_ids = tuple(sorted(self._stop_ids(files, names)))
+        opening = self._template.render([_user("a")], None, generate=True)
+        self._starts_thinking = opening.rstrip().endswith(_THINK)
+
+    def prompt_ids(self, messages: list[Message], tools: list[Message] | None) -> list[int]:
+        """The conversation up to and with the opening of the assistant's turn.
+
+        Raises `InvalidRequest` when the messages are not what the template takes.
+        """
+        return self._encode(self._template.render(self._safe(messages), tools, generate=True))
+
+    def bridge_ids(
+        self,
+        messages: list[Message],
+        tool_messages: list[Message],
+        *,
+        tools: list[Message] | None,
+        ended: bool = True,
+    ) -> list[int]:
+        """What stands between a sampled turn and the next one: turn end, tool replies, opening.
+
+        `messages` may or may not already hold the sampled turn as its last message. `ended` says
+        that the turn's last sampled id was a stop token; else the end of turn is part of the
+        bridge. The sampled turn's text is replaced by a sentinel, so its tokens play no part.
+        """
+        history = self._safe(messages)
+        last = history.pop() if history and history[-1]["role"] == "assistant" else {}
+        replies = self._safe(tool_messages)
+        turn: Message = {"role": "assistant", "content": _SENTINEL}
+        try:
+            text = self._template.render([*history, turn, *replies], tools, generate=True)
+        except InvalidRequest:  # templates that look up the call a reply belongs to
+            turn["tool_calls"] = last.get("tool_calls") or _dummy_calls(replies)
+            text = self._template.render([*history, turn, *replies], tools, generate=True)
+        ids = self._encode(text.rpartition(_SENTINEL)[2])
+        end = ids.index(self._end_of_turn_id)
+        return ids[end + 1 :] if ended else ids[end:]
+
+    def parse(self, token_ids: list[int] | tuple[int, ...]) -> ParsedTurn:
+        """Read a sampled turn. Never raises on what the model wrote."""
+        text = self.decode(token_ids)
+        opened = self._starts_thinking or text.lstrip().startswith(_THINK)
+        reasoning, answer = "", text
+        if _THINK_END in text:
+            reasoning, _, answer = text.partition(_THINK_END)
+        elif opened:
+            reasoning, answer = text, ""
+        reasoning_tokens = self._reasoning_tokens(token_ids, reasoning)
+        parsed = self._parse_calls(answer)
+        return ParsedTurn(
+            content=parsed.content,
+            reasoning=reasoning.strip().removeprefix(_THINK).strip(),
+            reasoning_tokens=reasoning_tokens,
+            tool_calls=parsed.tool_calls,
+            parse_error=parsed.parse_error,
+        )
+
+    def decode(self, token_ids: list[int] | tuple[int, ...]) -> str:
+        """Text without control tokens; tool-call and reasoning marks stay."""
+        visible = [i for i in token_ids if i not in self._hidden_ids]
+        text: str = self._tokenizer.decode(visible, skip_special_tokens=False)
+        return text
+
+    def count_tokens(self, text: str) -> int:
+        return len(self._encode(text))
+
+    def check_prefix_stable(self, messages: list[Message], tools: list[Message] | None) -> bool:
+        """Whether later turns leave earlier ones as they were: false for templates that rewrite
+        them (e.g. drop old reasoning), where a re-rendered conversation is not what was sampled.
+        """
+        safe = self._safe(messages)
+        whole = self._template.render(safe, tools, generate=False)
+        turns = [i for i, message in enumerate(safe) if message["role"] == "assistant"]
+        return all(
+            whole.startswith(self._template.render(safe[:i], tools, generate=True))
+            and whole.startswith(self._template.render(safe[: i + 1], tools, generate=False))
+            for i in turns
+        )
+
+    def _encode(self, text: str) -> list[int]:
+        ids: list[int] = self._tokenizer.encode(text, add_special_tokens=False).ids
+        return ids
+
+    def _safe(self, messages: list[Message]) -> list[Message]:
+        """Copies whose text cannot forge a turn: control tokens get a zero-width space inside."""
+        copies = []
+        for message in messages:
+            if not isinstance(message, dict):
+                raise InvalidRequest("Each message must be an object.", param="messages")
+            content = flat_content(message.get("content"))
+            for control in self._control_texts:
+                if control in content:
+                    broken = control[:1] + _ZERO_WIDTH_SPACE + control[1:]
+                    content = content.replace(control, broken)
+            copies.append({**message, "content": content})
+        return copies
+
+    def _reasoning_tokens(self, token_ids: list[int] | tuple[int, ...], reasoning: str) -> int:
+        if not reasoning:
+            return 0
+        if self._think_end_id is not None and self._think_end_id in token_ids:
+            return token_ids.index(self._think_end_id) + 1
+        return min(len(token_ids), self.count_tokens(reasoning))
+
+    def _find_end_of_turn(self) -> int:
+        turns = [_user("a"), {"role": "assistant", "content": _SENTINEL}, _user("b")]
+        tail = self._template.render(turns, None, generate=False).rpartition(_SENTINEL)[2]
+        end = next((i for i in self._encode(tail) if i in self._hidden_ids), None)
+        if end is None:
+            raise ValueError("the chat template ends an assistant turn with no special token")
+        return end
+
+    def _stop_ids(self, files: "_ModelFiles", names: dict[str, str]) -> set[int]:
+        declared = files.json("generation_config.json").get("eos_token_id")
+        ids = {self._end_of_turn_id, self._tokenizer.token_to_id(names.get("eos_token", ""))}
+        ids.update(declared if isinstance(declared, list) else [declared])
+        return {i for i in ids if isinstance(i, int)}
+
+
+class _ModelFiles:
+    """Files of a model directory, or of a hub id in (or fetched into) the hub cache."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._directory = Path(path) if Path(path).is_dir() else None
+
+    def find(self, name: str) -> Path | None:
+        if self._directory is not None:
+            file = self._directory / name
+            return file if file.is_file() else None
+        try:
+            return Path(hf_hub_download(self._path, name))
+        except EntryNotFoundError:
+            return None
+
+    def required(self, name: str) -> Path:
+        file = self.find(name)
+        if file is None:
+            raise ValueError(f"model {self._path!r} has no {name}")
+        return file
+
+    def json(self, name: str) -> dict[str, Any]:
+        file = self.find(name)
+        content = {} if file is None else json.loads(file.read_text(encoding="utf-8"))
+        return content if isinstance(content, dict) else {}
+
+
+def _template_source(files: _ModelFiles, config: dict[str, Any], override: Path | None) -> str:
+    file = override or files.find("chat_template.jinja")
+    if file is not None:
+        return file.read_text(encoding="utf-8")
+    source = config.get("chat_template")
+    if isinstance(source, list):
+        named = {entry["name"]: entry["template"] for entry in source}
+        source = named.get("tool_use", named.get("default"))
+    if not isinstance(source, str):
+        raise ValueError("the model has no chat template; configure one")  # noqa: TRY004 - a bad file
+    return source
+
+
+def _special_tokens(*configs: dict[str, Any]) -> dict[str, str]:
+    """`bos_token`, `eos_token`, … as text; older files keep each as an object."""
+    names: dict[str, str] = {}
+    for config in configs:
+        for key, value in config.items():
+            text = value.get("content") if isinstance(value, dict) else value
+            if key.endswith("_token") and isinstance(text, str):
+                names.setdefault(key, text)
+    return names
+
+
+def _context_length(config: dict[str, Any]) -> int:
+    text_config = config.get("text_config", config)
+    length = text_config.get("max_position_embeddings") or text_config.get("n_positions")
+    if not isinstance(length, int):
+        raise ValueError("config.json names no max_position_embeddings")  # noqa: TRY004 - a bad file
+    return length
+
+
+def _user(text: str) -> Message:
+    return {"role": "user", "content": text}
+
+
+def _dummy_calls(replies: list[Message]) -> list[Message]:
+    return [
+        {
+            "id": reply.get("tool_call_id", "call00000"),
+            "type": "function",
+            "function": {"name": reply.get("name", "tool"), "arguments": "{}"},
+        }
+        for reply in replies
+        if reply["role"] == "tool"
+    ]
