@@ -39,10 +39,14 @@ class PostgresServer:
     port: int
     password: str = field(repr=False)
     run_as: RunAs
-    options: tuple[str, ...] = ()  # further `name=value` server settings
+    durable: bool = (
+        True  # False: no flushes to disk, for clusters that may be lost with the machine
+    )
 
     def child(self, log: Path) -> ChildSpec:
-        settings = ("max_connections=200", "ssl=off", *self.options)
+        settings = ["max_connections=200", "ssl=off"]
+        if not self.durable:
+            settings += ["fsync=off", "full_page_writes=off"]
         return ChildSpec(
             name="postgres",
             command=(
@@ -101,14 +105,16 @@ class PostgresServer:
                 f"{self.cluster.parent} cannot be entered by the user Postgres must run as: choose "
                 "another --data-dir, or run agent-rft as an ordinary user"
             )
-        locale = ["--encoding=UTF8", "--no-locale"]
+        options = ["--encoding=UTF8", "--no-locale"]
         if self.binaries.major >= _BUILTIN_LOCALE_SINCE:  # 15 and 16 refuse the builtin provider
-            locale += ["--locale-provider=builtin", "--builtin-locale=C.UTF-8"]
+            options += ["--locale-provider=builtin", "--builtin-locale=C.UTF-8"]
+        if not self.durable:
+            options.append("--no-sync")
         with _password_file(self.password, self.run_as) as password_file:
             run_once(
                 (
                     *(self.binaries.program("initdb"), "-D", str(scratch), "-U", SUPERUSER),
-                    *("--auth=scram-sha-256", f"--pwfile={password_file}", *locale),
+                    *("--auth=scram-sha-256", f"--pwfile={password_file}", *options),
                 ),
                 run_as=self.run_as,
                 timeout_s=120.0,

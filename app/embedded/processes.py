@@ -80,7 +80,7 @@ class Child:
             return
         if self._process is None:
             if now >= self._retry_at:
-                self._start(now)
+                self._start()
             return
         if self._process.poll() is not None:
             self._ended(now)
@@ -121,14 +121,14 @@ class Child:
                 f"{self.log_tail()}"
             )
 
-    def _start(self, now: float) -> None:
+    def _start(self) -> None:
         try:
             self.spec.prepare()
         except EmbeddedError as failure:
             if not self.was_ready:
                 raise
             self.failures += 1
-            self._retry_at = now + self._delay_s()
+            self._retry_at = time.monotonic() + self._delay_s()
             _log.warning("child_not_prepared", child=self.spec.name, reason=str(failure))
             return
         _rotate(self.spec.log)
@@ -146,7 +146,7 @@ class Child:
             )
         self.state = "starting"
         self.starts += 1
-        self._started_at = now
+        self._started_at = time.monotonic()  # preparing may take a while
         _log.info("child_started", child=self.spec.name, pid=self._process.pid, start=self.starts)
         self._on_start()
 

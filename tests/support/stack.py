@@ -24,8 +24,6 @@ from app.embedded.state import State
 from app.embedded.valkey import ValkeyServer
 from app.settings import APP_ROLE, OWNER_ROLE, WORKER_ROLE, EgressSettings, HostSettings, Settings
 
-# A lost test cluster is made again: no flushes to disk.
-_FAST = ("fsync=off", "synchronous_commit=off", "full_page_writes=off")
 _REDIS_DATABASES = 16
 
 
@@ -111,7 +109,7 @@ def running_services(directory: Path) -> Iterator[Services]:
         port=state.postgres_port,
         password=state.superuser_password,
         run_as=unprivileged(),
-        options=_FAST,
+        durable=False,  # a lost test cluster is made again
     )
     valkey = ValkeyServer(
         find_valkey(host.valkey_bin), directory / "valkey", state.valkey_port, state.valkey_password
