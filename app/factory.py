@@ -17,6 +17,7 @@ from app.services.fine_tuning_jobs import JobPorts, JobService
 from app.services.keys import KeyService
 from app.services.metrics import MetricService
 from app.services.models import ModelService
+from app.services.provisioning import ProvisioningService
 from app.services.rollouts import RolloutService
 from app.settings import Settings
 from app.store.database import Database
@@ -62,6 +63,10 @@ class ProcessContext:
         await self.egress.aclose()
         await self.inference.aclose()
         await self.database.dispose()
+
+
+def provisioning_service(settings: Settings, database: Database) -> ProvisioningService:
+    return ProvisioningService(database, KeyService(database, secret_key=settings.key_hmac))
 
 
 def egress_client(settings: Settings) -> EgressClient:

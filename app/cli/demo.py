@@ -1,0 +1,99 @@
+"""`agent-rft demo`: the whole path on one machine: service up, example agent up, a first job.
+
+Runs what a user would run, as separate programs; leaves nothing behind unless asked to.
+"""
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+DATA_DIR = Path(".agent-rft") / "demo"
+_START_TIMEOUT_S = 120
+
+
+def run(*, keep: bool) -> int:
+    """Returns the exit code of the first job."""
+    if not (REPOSITORY / "examples" / "records_agent").is_dir():
+        print("the demo needs the repository's examples/ beside the package", file=sys.stderr)
+        return 1
+    started = time.monotonic()
+    _down()
+    shutil.rmtree(DATA_DIR, ignore_errors=True)
+    agent, endpoint = _start_agent(keep=keep)
+    try:
+        print(f"example tools and grader at {endpoint}", flush=True)
+        stack = _up(endpoint)
+        print(f"agent-rft at {stack['base_url']}", flush=True)
+        code = _first_job(stack, endpoint)
+    except KeyboardInterrupt:
+        code = 130
+    finally:
+        if not keep:
+            agent.terminate()
+            agent.wait()
+            _down()
+            shutil.rmtree(DATA_DIR, ignore_errors=True)
+    print(f"{time.monotonic() - started:.0f} s in all")
+    if keep:
+        print(
+            f"left running: OPENAI_BASE_URL={stack['base_url']} OPENAI_API_KEY={stack['api_key']}"
+        )
+        print(f"stop it: agent-rft down --data-dir {DATA_DIR}; kill {agent.pid}")
+    return code
+
+
+def _start_agent(*, keep: bool) -> tuple[subprocess.Popen[str], str]:
+    command = [sys.executable, "-m", "examples.records_agent.server", "--port", "0"]
+    agent = subprocess.Popen(  # noqa: S603 - our own module
+        command, cwd=REPOSITORY, stdout=subprocess.PIPE, text=True, start_new_session=keep
+    )
+    line = agent.stdout.readline() if agent.stdout is not None else ""
+    if not line:
+        raise SystemExit("the example agent did not start")
+    return agent, str(json.loads(line)["url"])
+
+
+def _up(endpoint: str) -> dict[str, Any]:
+    command = _cli("up", "--data-dir", str(DATA_DIR), "--port", str(_free_port()), "--detach")
+    command += ["--allow-endpoint", endpoint.removeprefix("http://")]
+    done = subprocess.run(  # noqa: S603 - our own command
+        command, stdout=subprocess.PIPE, text=True, check=False, timeout=_START_TIMEOUT_S
+    )
+    if done.returncode != 0:
+        raise SystemExit(done.returncode)
+    answer: dict[str, Any] = json.loads(done.stdout)
+    return answer
+
+
+def _first_job(stack: dict[str, Any], endpoint: str) -> int:
+    environment = {
+        **os.environ,
+        "OPENAI_BASE_URL": stack["base_url"],
+        "OPENAI_API_KEY": stack["api_key"],
+    }
+    command = [sys.executable, "-m", "examples.first_job", "--endpoint", endpoint]
+    return subprocess.run(command, cwd=REPOSITORY, env=environment, check=False).returncode  # noqa: S603 - our own module
+
+
+def _down() -> None:
+    if DATA_DIR.exists():
+        subprocess.run(  # noqa: S603 - our own command
+            _cli("down", "--data-dir", str(DATA_DIR)), check=False, stderr=subprocess.DEVNULL
+        )
+
+
+def _cli(*arguments: str) -> list[str]:
+    return [sys.executable, "-m", "app.cli.main", *arguments]
+
+
+def _free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port: int = probe.getsockname()[1]
+        return port
