@@ -15,7 +15,7 @@ from tests.support.tiny_model import DROPS_THINKING, KEEPS_THINKING, build_token
 from workers.rollout.hermes import ParsedToolCall
 from workers.rollout.renderer import Renderer
 
-TOOL: dict[str, Any] = {
+TOOL: dict[Any, Any] = {
     "type": "function",
     "function": {
         "name": "lookup",
@@ -82,7 +82,8 @@ def test_prompt_ids_equal_those_of_transformers(renderer: Renderer, model_dir: P
         {"role": "assistant", "content": "42"},
         {"role": "user", "content": "And in pounds? é 日本"},
     ]
-    for tools in (None, [TOOL]):
+    choices: tuple[list[Any] | None, ...] = (None, [TOOL])
+    for tools in choices:
         expected = tokenizer.apply_chat_template(
             messages, tools=tools, add_generation_prompt=True, return_dict=False
         )

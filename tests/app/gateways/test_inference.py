@@ -1,0 +1,249 @@
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aiohttp import web
+
+from app.domain.errors import InvalidRequest, Unavailable
+from app.gateways.inference import (
+    AdapterMissing,
+    Completion,
+    EngineAway,
+    HttpInference,
+    InMemoryInference,
+)
+
+REPLY = {
+    "choices": [
+        {
+            "index": 0,
+            "text": "",
+            "token_ids": [7, 2],
+            "finish_reason": "stop",
+            "logprobs": {"token_logprobs": [-0.5, -0.25]},
+            "prompt_logprobs": [None, {"6": {"logprob": -1.5, "rank": 3, "decoded_token": "x"}}],
+        }
+    ]
+}
+
+
+class Engine:
+    """A server that remembers requests and answers what it is told to."""
+
+    def __init__(self) -> None:
+        self.requests: list[tuple[str, dict[str, Any], str | None]] = []
+        self.status = 200
+        self.body: Any = REPLY
+        self.hang = False
+        self.cut_off = False
+        self.url = ""
+
+    async def handle(self, request: web.Request) -> web.StreamResponse:
+        text = await request.text()
+        key = request.headers.get("Authorization")
+        self.requests.append((request.path, json.loads(text) if text else {}, key))
+        if self.hang:
+            await asyncio.sleep(60)
+        if self.cut_off:
+            assert request.transport is not None
+            request.transport.abort()
+        if isinstance(self.body, bytes):
+            return web.Response(body=self.body, status=self.status)
+        return web.json_response(self.body, status=self.status)
+
+
+@pytest.fixture
+async def engine() -> AsyncIterator[Engine]:
+    engine = Engine()
+    app = web.Application()
+    app.router.add_route("*", "/{path:.*}", engine.handle)
+    runner = web.AppRunner(app, shutdown_timeout=0.1)
+    await runner.setup()
+    site = web.TCPSite(runner, "127.0.0.1", 0)
+    await site.start()
+    engine.url = f"http://127.0.0.1:{runner.addresses[0][1]}"
+    yield engine
+    await runner.cleanup()
+
+
+@pytest.fixture
+async def inference(engine: Engine) -> AsyncIterator[HttpInference]:
+    client = HttpInference(engine.url + "/", api_key="sk-engine", timeout_s=5)
+    yield client
+    await client.aclose()
+
+
+async def _complete(inference: HttpInference, **changes: Any) -> Completion:
+    wanted = {"max_tokens": 9, "temperature": 0.7, "seed": 11, "stop_token_ids": (2, 3)}
+    return await inference.complete("base", [5, 6], **{**wanted, **changes})
+
+
+async def test_completion_speaks_the_protocol_of_vllm(
+    engine: Engine, inference: HttpInference
+) -> None:
+    completion = await _complete(inference, prompt_logprobs=True)
+    assert completion == Completion((7, 2), (-0.5, -0.25), "stop", (None, -1.5))
+    assert engine.requests == [
+        (
+            "/v1/completions",
+            {
+                "model": "base",
+                "prompt": [5, 6],
+                "max_tokens": 9,
+                "temperature": 0.7,
+                "seed": 11,
+                "stop_token_ids": [2, 3],
+                "logprobs": 0,
+                "return_token_ids": True,
+                "top_p": 1.0,
+                "top_k": 0,
+                "min_p": 0.0,
+                "repetition_penalty": 1.0,
+                "prompt_logprobs": 0,
+            },
+            "Bearer sk-engine",
+        )
+    ]
+
+
+async def test_prompt_logprobs_are_left_out_unless_asked_for(
+    engine: Engine, inference: HttpInference
+) -> None:
+    assert (await _complete(inference)).prompt_logprobs is None
+    assert "prompt_logprobs" not in engine.requests[0][1]
+
+
+@pytest.mark.parametrize(
+    ("status", "error"),
+    [(404, AdapterMissing), (400, InvalidRequest), (500, EngineAway), (503, EngineAway)],
+)
+async def test_statuses_become_errors(
+    engine: Engine, inference: HttpInference, status: int, error: type[Exception]
+) -> None:
+    engine.status = status
+    engine.body = {"error": {"message": "The model `x` does not exist.", "param": "model"}}
+    with pytest.raises(error):
+        await _complete(inference)
+    assert len(engine.requests) == 1  # nothing is retried here
+
+
+async def test_the_engines_message_reaches_the_caller(
+    engine: Engine, inference: HttpInference
+) -> None:
+    engine.status, engine.body = (
+        400,
+        {"error": {"message": "prompt is too long", "param": "prompt"}},
+    )
+    with pytest.raises(InvalidRequest) as caught:
+        await _complete(inference)
+    assert (caught.value.message, caught.value.param) == ("prompt is too long", "prompt")
+
+
+async def test_a_refused_key_is_not_worth_waiting_for(
+    engine: Engine, inference: HttpInference
+) -> None:
+    engine.status, engine.body = 401, {"error": "Unauthorized"}
+    with pytest.raises(Unavailable) as caught:
+        await _complete(inference)
+    assert not isinstance(caught.value, EngineAway)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"<html>",
+        [],
+        {"choices": []},
+        {"choices": [{"token_ids": [1], "logprobs": {"token_logprobs": []}, "finish_reason": ""}]},
+    ],
+)
+async def test_a_reply_of_unknown_shape_is_the_engines_fault(
+    engine: Engine, inference: HttpInference, body: Any
+) -> None:
+    engine.body = body
+    with pytest.raises(EngineAway):
+        await _complete(inference)
+
+
+async def test_a_404_that_is_not_about_a_model_is_no_missing_adapter(
+    engine: Engine, inference: HttpInference
+) -> None:
+    engine.status, engine.body = 404, {"detail": "Not Found"}
+    with pytest.raises(EngineAway):
+        await _complete(inference)
+
+
+async def test_a_dropped_connection_and_a_silent_engine_are_away(engine: Engine) -> None:
+    client = HttpInference(engine.url, timeout_s=0.2)
+    engine.cut_off = True
+    with pytest.raises(EngineAway):
+        await _complete(client)
+    engine.cut_off, engine.hang = False, True
+    with pytest.raises(EngineAway, match="in time"):
+        await _complete(client)
+    await client.aclose()
+
+
+async def test_nobody_listening_is_away(unused_tcp_port: int) -> None:
+    client = HttpInference(f"http://127.0.0.1:{unused_tcp_port}")
+    assert await client.healthy() is False
+    with pytest.raises(EngineAway):
+        await client.model_names()
+    await client.aclose()
+
+
+async def test_adapters_and_models(engine: Engine, inference: HttpInference) -> None:
+    engine.body = {"object": "list", "data": [{"id": "base"}, {"id": "job@v1"}]}
+    assert await inference.model_names() == ["base", "job@v1"]
+    assert await inference.healthy() is True
+    engine.body = b"Success"
+    await inference.load_adapter("job@v2", Path("/adapters/2"))
+    await inference.unload_adapter("job@v1")
+    assert [request[:2] for request in engine.requests[2:]] == [
+        ("/v1/load_lora_adapter", {"lora_name": "job@v2", "lora_path": "/adapters/2"}),
+        ("/v1/unload_lora_adapter", {"lora_name": "job@v1"}),
+    ]
+
+
+async def test_chat_passes_through(engine: Engine, inference: HttpInference) -> None:
+    engine.body = {"id": "chatcmpl-1"}
+    assert await inference.chat({"model": "base", "messages": []}) == {"id": "chatcmpl-1"}
+    engine.body = b"data: 1\n\ndata: [DONE]\n\n"
+    chunks = [chunk async for chunk in inference.chat_stream({"model": "base"})]
+    assert b"".join(chunks) == b"data: 1\n\ndata: [DONE]\n\n"
+    assert [body["stream"] for _, body, _ in engine.requests] == [False, True]
+
+
+async def test_256_requests_are_under_way_at_once(engine: Engine) -> None:
+    engine.hang = True
+    client = HttpInference(engine.url)
+    tasks = [asyncio.create_task(_complete(client)) for _ in range(256)]
+    async with asyncio.timeout(10):
+        while len(engine.requests) < 256:  # noqa: ASYNC110 - the server has no such event
+            await asyncio.sleep(0.01)
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+    await client.aclose()
+
+
+async def test_the_twin_keeps_the_contract() -> None:
+    twin = InMemoryInference(
+        lambda _model, prompt, seed: Completion((seed, *prompt), (0.0,) * 3, "stop")
+    )
+    wanted: dict[str, Any] = {"temperature": 1, "seed": 4, "stop_token_ids": ()}
+    assert (await twin.complete("base", [1, 2], max_tokens=9, **wanted)).token_ids == (4, 1, 2)
+    cut = await twin.complete("base", [1, 2], max_tokens=2, **wanted)
+    assert (cut.token_ids, cut.finish_reason) == ((4, 1), "length")
+    with pytest.raises(AdapterMissing):
+        await twin.complete("v1", [1], max_tokens=9, **wanted)
+    await twin.load_adapter("v1", Path("/a"))
+    assert await twin.model_names() == ["base", "v1"]
+    with pytest.raises(InvalidRequest):
+        await twin.load_adapter("v1", Path("/a"))
+    twin.away = True
+    with pytest.raises(EngineAway):
+        await twin.complete("base", [1], max_tokens=9, **wanted)
