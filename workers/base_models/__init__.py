@@ -1,0 +1,1 @@
+"""Shipped base models and the deterministic scripts that make them."""

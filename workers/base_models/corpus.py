@@ -1,0 +1,142 @@
+"""Transcripts that the tiny base model is pre-trained on: clean demonstrations and sloppy ones.
+
+Owns what "sloppy" means: how often a transcript guesses without a tool, tries the wrong tool,
+repeats itself or calls on after the answer is known. Promises equal transcripts for equal seeds.
+Must not know tokens or tensors.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+from workers.base_models.wording import (
+    BAD_EXPRESSION,
+    KINDS,
+    PART_FIELDS,
+    SUPPLIER_FIELDS,
+    TOOLS,
+    UNKNOWN_RECORD,
+    Call,
+    Kind,
+    Question,
+    calculator,
+    draw_question,
+    draw_value,
+    lookup,
+)
+
+HEDGE: Final = "Probably "
+KIND_WEIGHTS: Final[dict[Kind, int]] = {"arithmetic": 2, "one_hop": 3, "two_hop": 3, "total": 2}
+
+
+@dataclass(frozen=True, slots=True)
+class Mix:
+    """Shares of the ways to answer, summing to 1 with `clean` as the rest.
+
+    guess: an answer without any call. wasteful: needless calls, then the right answer.
+    lost: needless calls, then a wrong answer.
+    """
+
+    guess: float
+    wasteful: float
+    lost: float
+
+    def draw(self, rng: random.Random) -> str:
+        names = ("guess", "wasteful", "lost", "clean")
+        rest = 1.0 - self.guess - self.wasteful - self.lost
+        return rng.choices(names, (self.guess, self.wasteful, self.lost, rest))[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Transcript:
+    """Chat Completions messages, ending with the assistant's answer, and the tools offered."""
+
+    messages: list[dict[str, Any]]
+    tools: list[dict[str, Any]]
+
+
+def transcripts(seed: int, mix: Mix) -> Iterator[Transcript]:
+    """Endless stream of transcripts, a function of the seed and the mix alone."""
+    rng = random.Random(seed)
+    weights = [KIND_WEIGHTS[kind] for kind in KINDS]
+    while True:
+        question = draw_question(rng, rng.choices(KINDS, weights)[0])
+        tools = list(TOOLS)
+        rng.shuffle(tools)
+        turns, answer = _behave(rng, question, mix.draw(rng))
+        yield Transcript(_messages(question, turns, answer), tools)
+
+
+def _behave(
+    rng: random.Random, question: Question, style: str
+) -> tuple[list[tuple[Call, ...]], str]:
+    if style == "guess":
+        return [], _guess(rng, question)
+    if style == "clean":
+        return list(question.turns), question.answer
+    answer = question.answer if style == "wasteful" else _guess(rng, question)
+    return _waste(rng, question), answer
+
+
+def _guess(rng: random.Random, question: Question) -> str:
+    """A made-up answer of the right type. The hedge keeps chance apart from copying: without it,
+    the tokens after a tool's reply would be noise half of the time and copying would decay.
+    """
+    last = question.turns[-1][0].arguments
+    return HEDGE + draw_value(rng, last.get("field", ""))
+
+
+def _waste(rng: random.Random, question: Question) -> list[tuple[Call, ...]]:
+    """The needed turns with one to three needless calls among them."""
+    turns: list[tuple[Call, ...]] = []
+    habits = rng.sample(("wrong_tool", "repeat", "afterwards"), rng.choice((1, 2, 2, 3)))
+    if "wrong_tool" in habits:
+        turns.append((_wrong_tool(rng, question),))
+    repeated = rng.randrange(len(question.turns)) if "repeat" in habits else -1
+    for index, turn in enumerate(question.turns):
+        turns.append(turn)
+        if index == repeated:
+            turns.append((rng.choice(turn),))
+    if "afterwards" in habits:
+        turns.append((_afterwards(rng, question),))
+    return turns
+
+
+def _wrong_tool(rng: random.Random, question: Question) -> Call:
+    if question.kind == "arithmetic":
+        record = question.subject
+        output = UNKNOWN_RECORD.format(record=record)
+        return lookup(record, rng.choice(PART_FIELDS), output)
+    return Call("calculator", {"expression": question.subject}, BAD_EXPRESSION)
+
+
+def _afterwards(rng: random.Random, question: Question) -> Call:
+    """A call that comes when the answer is known already."""
+    if question.kind in {"arithmetic", "total"}:
+        return calculator(int(question.answer), "+", 0)
+    last = question.turns[-1][0].arguments
+    fields = SUPPLIER_FIELDS if last["record"].startswith("S") else PART_FIELDS
+    field = rng.choice([f for f in fields if f != last["field"]])
+    return lookup(last["record"], field, draw_value(rng, field))
+
+
+def _messages(
+    question: Question, turns: list[tuple[Call, ...]], answer: str
+) -> list[dict[str, Any]]:
+    messages: list[dict[str, Any]] = [{"role": "user", "content": question.text}]
+    for turn in turns:
+        calls = [
+            {
+                "type": "function",
+                "function": {"name": c.name, "arguments": json.dumps(c.arguments)},
+            }
+            for c in turn
+        ]
+        messages.append({"role": "assistant", "content": "", "tool_calls": calls})
+        messages += [{"role": "tool", "content": c.output} for c in turn]
+    messages.append({"role": "assistant", "content": answer})
+    return messages

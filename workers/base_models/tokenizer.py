@@ -1,0 +1,69 @@
+"""The tiny base model's byte-level BPE tokenizer with its chat template.
+
+Owns splitting, special tokens and the files that make a stock `AutoTokenizer`. Promises: every
+digit, every newline and the capital letter of an identifier is a token of its own, so that copying
+an identifier or a number is a copy of tokens; everything between them may merge across words, which
+makes the frame of a tool call cost one to three tokens. Any text round-trips (byte fallback is the
+byte alphabet itself). Must not know the model.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Final
+
+from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
+from transformers import PreTrainedTokenizerFast
+
+TEMPLATE: Final = Path(__file__).parent / "chat_template.jinja"
+END_OF_TEXT: Final = "<|endoftext|>"
+TURN_START: Final = "<|im_start|>"
+TURN_END: Final = "<|im_end|>"
+HIDDEN_MARKS: Final = (END_OF_TEXT, TURN_START, TURN_END)
+# Marks that stay in decoded text, because tool-call parsers read them there.
+VISIBLE_MARKS: Final = ("<tool_call>", "</tool_call>", "<think>", "</think>")
+MAX_LENGTH: Final = 2048
+SPLIT: Final = r"\p{N}|\n|\p{Lu}(?=\p{N})|\p{Lu}?[^\n\p{N}\p{Lu}]+|\p{Lu}"
+
+
+def train_tokenizer(texts: Iterable[str], *, vocab_size: int) -> PreTrainedTokenizerFast:
+    """A tokenizer of at most `vocab_size` tokens learned from rendered transcripts."""
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
+        [
+            pre_tokenizers.Split(Regex(SPLIT), behavior="isolated"),
+            pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
+        ]
+    )
+    tokenizer.decoder = decoders.ByteLevel()
+    marks = [*HIDDEN_MARKS, *VISIBLE_MARKS]
+    trainer = trainers.BpeTrainer(
+        vocab_size=vocab_size,
+        special_tokens=marks,
+        initial_alphabet=sorted(pre_tokenizers.ByteLevel.alphabet()),
+        show_progress=False,
+    )
+    # The trainer does not cut at special tokens, so letters would merge with their brackets.
+    cut = re.compile("|".join(map(re.escape, marks)))
+    tokenizer.train_from_iterator((piece for t in texts for piece in cut.split(t)), trainer)
+    fast = PreTrainedTokenizerFast(  # type: ignore[no-untyped-call]  # untyped upstream
+        tokenizer_object=_with_visible_marks(tokenizer),
+        eos_token=TURN_END,
+        pad_token=END_OF_TEXT,
+        additional_special_tokens=[TURN_START],
+        model_max_length=MAX_LENGTH,
+        clean_up_tokenization_spaces=False,
+    )
+    fast.chat_template = TEMPLATE.read_text(encoding="utf-8")
+    return fast
+
+
+def _with_visible_marks(tokenizer: Tokenizer) -> Tokenizer:
+    """The trainer flags every added token as special; visible ones must survive decoding."""
+    state = json.loads(tokenizer.to_str())
+    for token in state["added_tokens"]:
+        token["special"] = token["content"] in HIDDEN_MARKS
+    return Tokenizer.from_str(json.dumps(state))

@@ -1,0 +1,45 @@
+"""Rendered transcripts as token rows with assistant-only labels.
+
+Owns where the assistant's own tokens begin and end. Promises that the ids of a row equal the
+tokenizer's ids of the whole text. Must not know what the transcripts are about.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+import torch
+from torch import Tensor
+from transformers import PreTrainedTokenizerFast
+
+IGNORED: Final = -100
+ASSISTANT: Final = re.compile(r"(?<=<\|im_start\|>assistant\n)(.*?<\|im_end\|>)", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """Token ids and, in parallel, labels: the id where the assistant speaks, else IGNORED."""
+
+    ids: list[int]
+    labels: list[int]
+
+
+def encode(tokenizer: PreTrainedTokenizerFast, text: str) -> Row:
+    """Odd pieces of the split are the assistant's, up to and with its end-of-turn token."""
+    ids: list[int] = []
+    labels: list[int] = []
+    for index, piece in enumerate(ASSISTANT.split(text)):
+        piece_ids = tokenizer.encode(piece, add_special_tokens=False)
+        ids += piece_ids
+        labels += piece_ids if index % 2 else [IGNORED] * len(piece_ids)
+    return Row(ids, labels)
+
+
+def collate(rows: list[Row], *, pad_id: int) -> tuple[Tensor, Tensor]:
+    """ids_BT and labels_BT, right-padded; padding needs no mask because attention is causal."""
+    longest = max(len(row.ids) for row in rows)
+    ids = [row.ids + [pad_id] * (longest - len(row.ids)) for row in rows]
+    labels = [row.labels + [IGNORED] * (longest - len(row.labels)) for row in rows]
+    return torch.tensor(ids), torch.tensor(labels)
