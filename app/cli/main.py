@@ -28,6 +28,18 @@ DEFAULT_DATA_DIR = Path(".agent-rft")
 DEFAULT_PORT = 8000
 
 
+def _host_ports(values: list[str] | None) -> list[str] | None:
+    from pydantic import ValidationError  # noqa: PLC0415
+
+    from app.settings import EgressSettings  # noqa: PLC0415
+
+    try:
+        EgressSettings(allow_endpoints=tuple(values or ()))
+    except ValidationError as wrong:
+        raise typer.BadParameter(wrong.errors()[0]["msg"]) from wrong
+    return values
+
+
 @app.command()
 def up(
     *,
@@ -38,6 +50,7 @@ def up(
         list[str] | None,
         typer.Option(
             metavar="HOST:PORT",
+            callback=_host_ports,
             help="Tool or grader address allowed although it is not public; for this start only.",
         ),
     ] = None,
@@ -46,9 +59,7 @@ def up(
     ] = None,
     ready_fd: Annotated[int | None, typer.Option(hidden=True)] = None,
 ) -> None:
-    """Start everything and print one JSON object: base_url, api_key, admin_key, dashboard_url,
-    models.
-    """
+    """Start everything; print where it is reached and its keys as one JSON object."""
     from app.cli.up import start, start_detached  # noqa: PLC0415 - loaded only when it runs
     from app.embedded.layout import UpOptions  # noqa: PLC0415
 
@@ -110,21 +121,19 @@ if importlib.util.find_spec("app.cli.demo") is not None:
 
 
 def main() -> None:
-    from pydantic import ValidationError  # noqa: PLC0415
+    from pydantic import ValidationError  # noqa: PLC0415 - not needed for --help
 
+    from app.cli.console import describe, log_to_stderr  # noqa: PLC0415
     from app.embedded.errors import EmbeddedError  # noqa: PLC0415
 
+    log_to_stderr()
     try:
         app()
     except EmbeddedError as failure:
         print(f"agent-rft: {failure}", file=sys.stderr)
         sys.exit(failure.exit_code)
     except ValidationError as wrong:
-        for item in wrong.errors(include_url=False, include_input=False):
-            if item["type"] == "default_factory_not_called":
-                continue  # follows from another line
-            name = "__".join(str(part) for part in item["loc"]).upper()
-            print(f"agent-rft: AGENT_RFT_{name}: {item['msg']}", file=sys.stderr)
+        print(f"agent-rft: {describe(wrong)}", file=sys.stderr)
         sys.exit(2)
 
 

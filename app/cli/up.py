@@ -14,8 +14,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import structlog
+from pydantic import ValidationError
 
+from app.cli.console import describe
 from app.embedded.announcement import Announcement
 from app.embedded.errors import EmbeddedError
 from app.embedded.layout import UpOptions
@@ -28,7 +29,6 @@ _TAIL_LINES = 20
 
 def start(data_dir: Path, options: UpOptions, *, ready_fd: int | None) -> None:
     """Supervise until a stop signal. Readiness, or the failure, goes to `ready_fd` when given."""
-    _log_to_stderr()
 
     def on_ready(announcement: Announcement) -> None:
         if ready_fd is None:
@@ -97,20 +97,13 @@ def _failures_reported(ready_fd: int | None) -> Iterator[None]:
         if ready_fd is not None:
             _report(ready_fd, {"error": str(failure), "exit_code": failure.exit_code})
         raise
+    except ValidationError as wrong:
+        if ready_fd is not None:
+            _report(ready_fd, {"error": describe(wrong), "exit_code": 2})
+        raise
 
 
 def _report(ready_fd: int, word: dict[str, Any]) -> None:
     """Say one thing and hang up. The waiting command may be gone already."""
     with contextlib.suppress(OSError), os.fdopen(ready_fd, "w") as pipe:
         json.dump(word, pipe)
-
-
-def _log_to_stderr() -> None:
-    structlog.configure(
-        processors=[
-            structlog.processors.add_log_level,
-            structlog.processors.TimeStamper(fmt="iso"),
-            structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty()),
-        ],
-        logger_factory=structlog.PrintLoggerFactory(file=sys.stderr),
-    )

@@ -30,7 +30,10 @@ def main() -> None:
     owner_url = HostSettings().owner_database_url
     if owner_url is None:
         sys.exit("AGENT_RFT_OWNER_DATABASE_URL is not set: migrations run as the owning role")
-    upgrade(owner_url)
+    try:
+        upgrade(owner_url)
+    except EmbeddedError as failure:
+        sys.exit(str(failure))
 
 
 if __name__ == "__main__":
