@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import itertools
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -108,7 +109,7 @@ def train(model: Qwen3ForCausalLM, tokenizer: PreTrainedTokenizerFast, recipe: R
 
 def save(model: Qwen3ForCausalLM, tokenizer: PreTrainedTokenizerFast, out: Path) -> None:
     """bf16 weights: half the bytes, and rounding them changes no measured reward."""
-    model.generation_config = GenerationConfig(  # type: ignore[no-untyped-call]  # transformers leaves it untyped
+    model.generation_config = GenerationConfig(  # type: ignore[no-untyped-call]  # untyped upstream
         eos_token_id=tokenizer.eos_token_id,
         pad_token_id=tokenizer.pad_token_id,
         do_sample=True,
@@ -118,6 +119,12 @@ def save(model: Qwen3ForCausalLM, tokenizer: PreTrainedTokenizerFast, out: Path)
     )
     model.bfloat16().save_pretrained(out)
     tokenizer.save_pretrained(out)
+    # The class name that every transformers release opens, not that of the one at hand.
+    path = out / "tokenizer_config.json"
+    config = json.loads(path.read_text(encoding="utf-8")) | {
+        "tokenizer_class": "PreTrainedTokenizerFast"
+    }
+    path.write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
 
 
 def _render(tokenizer: PreTrainedTokenizerFast, transcript: Transcript) -> str:

@@ -53,7 +53,6 @@ def train_tokenizer(texts: Iterable[str], *, vocab_size: int) -> PreTrainedToken
         tokenizer_object=_with_visible_marks(tokenizer),
         eos_token=TURN_END,
         pad_token=END_OF_TEXT,
-        additional_special_tokens=[TURN_START],
         model_max_length=MAX_LENGTH,
         clean_up_tokenization_spaces=False,
     )

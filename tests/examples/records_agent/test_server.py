@@ -209,9 +209,7 @@ def test_only_signed_requests_pass_when_a_secret_is_set(serve: Any) -> None:
 
 def test_the_command_prints_its_address_and_serves() -> None:
     command = [sys.executable, "-m", "examples.records_agent.server", "--port", "0"]
-    with subprocess.Popen(  # noqa: S603  # our own interpreter on our own module
-        command, cwd=ROOT, stdout=subprocess.PIPE, text=True
-    ) as process:
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout is not None
             url = json.loads(process.stdout.readline())["url"]

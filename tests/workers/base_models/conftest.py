@@ -1,0 +1,32 @@
+"""The shipped base model, opened once as a stranger would open it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+from transformers import (
+    AutoModelForCausalLM,
+    AutoTokenizer,
+    PreTrainedTokenizerFast,
+    Qwen3ForCausalLM,
+)
+
+import workers.base_models
+
+SHIPPED = Path(workers.base_models.__path__[0]) / "tiny_agent"
+
+
+@pytest.fixture(scope="session")
+def tokenizer() -> PreTrainedTokenizerFast:
+    opened = AutoTokenizer.from_pretrained(SHIPPED)
+    assert isinstance(opened, PreTrainedTokenizerFast)
+    return opened
+
+
+@pytest.fixture(scope="session")
+def model() -> Qwen3ForCausalLM:
+    opened = AutoModelForCausalLM.from_pretrained(SHIPPED, dtype=torch.float32)
+    assert isinstance(opened, Qwen3ForCausalLM)
+    return opened
