@@ -9,6 +9,7 @@ the seconds from the start of the run to its end. Last line: the same as JSON.
 
 import argparse
 import json
+import socket
 import subprocess
 import sys
 import tempfile
@@ -50,8 +51,6 @@ def cli() -> list[str]:
 
 
 def free_port() -> int:
-    import socket
-
     with socket.create_server(("127.0.0.1", 0)) as probe:
         return int(probe.getsockname()[1])
 

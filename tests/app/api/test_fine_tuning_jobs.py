@@ -1,0 +1,158 @@
+from copy import deepcopy
+from typing import Any
+
+import psycopg
+import pytest
+
+from tests.app.api.conftest import Api
+from tests.support.stack import Database
+
+JOBS = "/v1/fine_tuning/jobs"
+
+
+async def test_a_created_job_waits_with_everything_echoed(api: Api, body: dict[str, Any]) -> None:
+    reply = await api.call("POST", JOBS, json={**body, "seed": 7, "metadata": {"a": "b"}})
+    job = reply.json()
+    assert reply.status_code == 200
+    assert (job["status"], job["seed"], job["metadata"]) == ("validating_files", 7, {"a": "b"})
+    assert job["method"]["reinforcement"]["grader"]["rate_limit"] == 50
+    assert job["method"]["reinforcement"]["hyperparameters"]["batch_size"] == "auto"
+    assert (await api.call("GET", f"{JOBS}/{job['id']}")).json() == job
+    events = (await api.call("GET", f"{JOBS}/{job['id']}/events")).json()
+    assert [e["message"] for e in events["data"]] == [f"Created fine-tuning job: {job['id']}"]
+    assert events["has_more"] is False
+
+
+async def test_headers_are_sealed_in_the_database(
+    api: Api, body: dict[str, Any], database: Database
+) -> None:
+    await api.call("POST", JOBS, json=body)
+    with psycopg.connect(database.superuser_url.replace("+psycopg", "")) as connection:
+        row = connection.execute("SELECT j::text, secrets FROM fine_tuning_jobs j").fetchone()
+    assert row is not None
+    assert "secret-1" not in row[0]
+    assert b"secret-1" not in row[1]
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "param", "code"),
+    [
+        (("model",), "gpt-unknown", "model", "model_not_available"),
+        (("training_file",), "file-unknown", "training_file", "file_not_found"),
+        (("validation_file",), None, "validation_file", "missing_required_parameter"),
+        (("seed",), -1, "seed", "invalid_value"),
+        (("suffix",), "", "suffix", "invalid_value"),
+        (("metadata",), {"k": 1}, "metadata.k", "invalid_value"),
+        (("method", "type"), "supervised", "method.type", "method_not_available"),
+        (("method", "type"), "other", "method.type", "invalid_value"),
+        (
+            ("method", "reinforcement", "tools", 0, "server_url"),
+            None,
+            "method.reinforcement.tools[0].server_url",
+            "missing_required_parameter",
+        ),
+        (
+            ("method", "reinforcement", "tools", 0, "server_url"),
+            "http://169.254.169.254/latest",
+            "method.reinforcement.tools[0].server_url",
+            "endpoint_not_allowed",
+        ),
+        (
+            ("method", "reinforcement", "grader", "url"),
+            "http://127.0.0.1:5432/",
+            "method.reinforcement.grader.url",
+            "endpoint_not_allowed",
+        ),
+        (
+            ("method", "reinforcement", "grader"),
+            {"type": "python", "source": "x"},
+            "method.reinforcement.grader.type",
+            "grader_not_available",
+        ),
+        (
+            ("method", "reinforcement", "hyperparameters", "n_epochs"),
+            51,
+            "method.reinforcement.hyperparameters.n_epochs",
+            "invalid_value",
+        ),
+    ],
+)
+async def test_a_bad_create_call_names_its_parameter_and_makes_nothing(
+    api: Api, body: dict[str, Any], path: tuple[Any, ...], value: Any, param: str, code: str
+) -> None:
+    wrong = deepcopy(body)
+    target: Any = wrong
+    for part in path[:-1]:
+        target = target[part]
+    if value is None:
+        del target[path[-1]]
+    else:
+        target[path[-1]] = value
+    reply = await api.call("POST", JOBS, json=wrong)
+    assert reply.status_code == 400, reply.text
+    error = reply.json()["error"]
+    assert (error["param"], error["code"]) == (param, code), error
+    assert error["type"] == "invalid_request_error"
+    assert (await api.call("GET", JOBS)).json()["data"] == []
+
+
+async def test_jobs_page_newest_first_without_gaps(api: Api, body: dict[str, Any]) -> None:
+    made = [(await api.call("POST", JOBS, json=body)).json()["id"] for _ in range(5)]
+    seen: list[str] = []
+    more = True
+    while more:
+        after = {"after": seen[-1]} if seen else {}
+        page = (await api.call("GET", JOBS, params={"limit": 2, **after})).json()
+        seen += [job["id"] for job in page["data"]]
+        more = page["has_more"]
+    assert seen == made[::-1]
+
+
+async def test_jobs_filter_by_metadata(api: Api, body: dict[str, Any]) -> None:
+    tagged = (await api.call("POST", JOBS, json={**body, "metadata": {"k": "v"}})).json()["id"]
+    plain = (await api.call("POST", JOBS, json=body)).json()["id"]
+    for params, wanted in (
+        ({"metadata[k]": "v"}, [tagged]),
+        ({"metadata[k]": "w"}, []),
+        ({"metadata": "null"}, [plain]),
+    ):
+        page = (await api.call("GET", JOBS, params=params)).json()
+        assert [job["id"] for job in page["data"]] == wanted
+
+
+async def test_a_waiting_job_is_cancelled_once(api: Api, body: dict[str, Any]) -> None:
+    job_id = (await api.call("POST", JOBS, json=body)).json()["id"]
+    first = await api.call("POST", f"{JOBS}/{job_id}/cancel")
+    assert (first.status_code, first.json()["status"]) == (200, "cancelled")
+    for verb in ("cancel", "pause", "resume"):
+        again = await api.call("POST", f"{JOBS}/{job_id}/{verb}")
+        assert again.status_code == 400
+        assert again.json()["error"]["code"] == "invalid_state"
+
+
+async def test_another_tenant_sees_nothing(api: Api, body: dict[str, Any]) -> None:
+    job_id = (await api.call("POST", JOBS, json=body)).json()["id"]
+    file_id = body["training_file"]
+    paths = [f"{JOBS}/{{}}{tail}" for tail in ("", "/events", "/checkpoints", "/metrics")]
+    paths += [f"{JOBS}/{{}}/rollouts", f"{JOBS}/{{}}/report"]
+    for path in paths:
+        foreign = await api.call("GET", path.format(job_id), key=api.other_key)
+        unknown = await api.call("GET", path.format("ftjob-unknown"), key=api.other_key)
+        assert foreign.status_code == unknown.status_code == 404
+        message = foreign.json()["error"]["message"].replace(job_id, "ftjob-unknown")
+        assert message == unknown.json()["error"]["message"]
+    for verb in ("cancel", "pause", "resume"):
+        reply = await api.call("POST", f"{JOBS}/{job_id}/{verb}", key=api.other_key)
+        assert reply.status_code == 404
+    assert (await api.call("GET", JOBS, key=api.other_key)).json()["data"] == []
+    assert (await api.call("GET", f"/v1/files/{file_id}", key=api.other_key)).status_code == 404
+    stolen = await api.call("POST", JOBS, key=api.other_key, json=body)
+    assert stolen.json()["error"]["code"] == "file_not_found"
+    assert (await api.call("GET", f"{JOBS}/{job_id}")).json()["status"] == "validating_files"
+
+
+async def test_report_and_curves_of_a_new_job_are_empty(api: Api, body: dict[str, Any]) -> None:
+    job_id = (await api.call("POST", JOBS, json=body)).json()["id"]
+    assert (await api.call("GET", f"{JOBS}/{job_id}/metrics")).json()["data"] == []
+    report = await api.call("GET", f"{JOBS}/{job_id}/report")
+    assert (report.status_code, report.json()["error"]["code"]) == (404, "report_not_ready")

@@ -1,0 +1,81 @@
+"""One installation, one example agent and one finished job for every end-to-end test."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.installation import (
+    Installation,
+    example_agent,
+    free_port,
+    installation,
+    wait_until_final,
+)
+from tests.support.jobs import create_job, upload_dataset
+
+TRAIN_ROWS, VALID_ROWS, BATCH, GROUP = 160, 40, 8, 8
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoints:
+    """Addresses the installation may call: a good agent, a faulty one, one where nobody listens."""
+
+    good: str
+    faulty: str
+    dead: str
+
+
+@pytest.fixture(scope="session")
+def endpoints() -> Iterator[Endpoints]:
+    dead = f"http://127.0.0.1:{free_port()}"
+    with (
+        example_agent() as good,
+        example_agent("--fail-share", "0.33", "--fail-key", "call") as faulty,
+    ):
+        yield Endpoints(good=good, faulty=faulty, dead=dead)
+
+
+@pytest.fixture(scope="session")
+def live(endpoints: Endpoints, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
+    allowed = [
+        url.removeprefix("http://") for url in (endpoints.good, endpoints.faulty, endpoints.dead)
+    ]
+    with installation(
+        tmp_path_factory.mktemp("installation") / "data",
+        allow=allowed,
+        LEASE__LEASE_S="6",
+        LEASE__SWEEP_INTERVAL_S="1",
+        EGRESS__CALL_TIMEOUT_S="6",
+    ) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def files(live: Installation, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
+    directory = tmp_path_factory.mktemp("dataset")
+    return upload_dataset(live.client(), directory, train=TRAIN_ROWS, valid=VALID_ROWS)
+
+
+@dataclass(frozen=True, slots=True)
+class FinishedJob:
+    created: Any
+    """The job object as the create call returned it."""
+    job: Any
+
+
+@pytest.fixture(scope="session")
+def finished(live: Installation, endpoints: Endpoints, files: tuple[str, str]) -> FinishedJob:
+    """The main job: 20 steps of 8 prompts × 8 rollouts."""
+    client = live.client()
+    created = create_job(client, endpoints.good, files, eval_interval=10)
+    job = wait_until_final(client, created.id, timeout_s=150)
+    assert job.status == "succeeded", job.error
+    return FinishedJob(created, job)
+
+
+@pytest.fixture
+def small_files(live: Installation, tmp_path: Path) -> tuple[str, str]:
+    return upload_dataset(live.client(), tmp_path, train=24, valid=10)

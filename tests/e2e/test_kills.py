@@ -1,0 +1,55 @@
+import os
+import signal
+import subprocess
+from collections import Counter
+
+import pytest
+
+from tests.e2e.conftest import BATCH, GROUP, TRAIN_ROWS, VALID_ROWS, Endpoints
+from tests.support.installation import Installation, wait_until_final
+from tests.support.jobs import create_job
+
+
+@pytest.mark.timeout(300)
+def test_every_process_killed_once_and_no_sample_counted_twice(
+    live: Installation, endpoints: Endpoints, files: tuple[str, str]
+) -> None:
+    client = live.client()
+    job_id = create_job(client, endpoints.good, files, eval_interval=100).id
+    for step, victim in (
+        (1, "child"),
+        (4, "engine"),
+        (7, "runs"),
+        (10, "valkey"),
+        (13, "postgres"),
+    ):
+        live.wait_for_step(job_id, step)
+        if victim == "child":
+            os.kill(_child_pid(job_id), signal.SIGKILL)
+        else:
+            live.kill(victim)
+    job = wait_until_final(client, job_id, timeout_s=200)
+    assert job.status == "succeeded", job.error
+    rows = live.rollouts(job_id)
+    keys = Counter((r["split"], r["step"], r["prompt_index"], r["sample_index"]) for r in rows)
+    assert set(keys.values()) == {1}
+    steps = TRAIN_ROWS // BATCH
+    assert len(rows) == steps * BATCH * GROUP + 2 * VALID_ROWS
+    assert all(row["reward"] is not None for row in rows)
+    assert sorted(live.curve(job_id, "reward/mean")) == list(range(1, steps + 1))
+    metrics = [
+        event
+        for event in client.fine_tuning.jobs.list_events(job_id, limit=100)
+        if event.type == "metrics"
+    ]
+    assert len(metrics) == steps
+
+
+def _child_pid(job_id: str) -> int:
+    found = subprocess.run(
+        ["pgrep", "-f", f"workers.runs.child {job_id}"],
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    )
+    return int(found.stdout.split()[0])

@@ -1,0 +1,202 @@
+import json
+from typing import Any
+
+import httpx
+import pytest
+from openai import NotFoundError
+
+from examples.first_job import talk
+from examples.records_agent.dataset import make_rows
+from examples.records_agent.records import build_catalogue
+from tests.e2e.conftest import BATCH, GROUP, TRAIN_ROWS, VALID_ROWS, Endpoints, FinishedJob
+from tests.support.installation import Installation
+
+STEPS = TRAIN_ROWS // BATCH
+JOB_KEYS = {
+    "id", "object", "created_at", "model", "fine_tuned_model", "finished_at", "organization_id",
+    "result_files", "status", "trained_tokens", "training_file", "validation_file",
+    "hyperparameters", "seed", "error", "estimated_finish", "integrations", "method", "metadata",
+    "user_provided_suffix", "usage_metrics", "shared_with_openai",
+}  # fmt: skip
+
+
+def test_the_created_job_has_the_hosted_shape(finished: FinishedJob) -> None:
+    created = finished.created.to_dict()
+    assert created.keys() >= JOB_KEYS
+    assert created["status"] == "validating_files"
+    assert created["error"] == {}
+    assert created["result_files"] == created["integrations"] == []
+    assert created["model"] == "tiny-agent-2026-11-21"
+    assert created["hyperparameters"] is None
+    assert created["method"]["reinforcement"]["hyperparameters"]["n_epochs"] == 1
+    assert created["method"]["reinforcement"]["response_format"] is None
+
+
+def test_the_job_ends_with_a_model_and_resolved_hyperparameters(finished: FinishedJob) -> None:
+    job = finished.job.to_dict()
+    assert job["fine_tuned_model"].startswith("ft:tiny-agent-2026-11-21:development:records:")
+    assert job["trained_tokens"] > 1000
+    assert job["created_at"] <= job["finished_at"]
+    assert job["method"]["reinforcement"]["hyperparameters"] == {
+        "n_epochs": 1,
+        "batch_size": BATCH,
+        "eval_interval": 10,
+        "compute_multiplier": 1.0,
+        "eval_samples": 1,
+        "learning_rate_multiplier": 1.0,
+        "reasoning_effort": "default",
+    }
+
+
+def test_customer_headers_are_never_echoed(live: Installation, finished: FinishedJob) -> None:
+    job = live.get(f"/fine_tuning/jobs/{finished.job.id}")
+    assert job["method"]["reinforcement"]["tools"][0]["headers"] == {"X-Customer-Key": "[redacted]"}
+    rollouts = live.rollouts(finished.job.id, split="valid", step=0)
+    assert "canary-header-value" not in json.dumps([job, rollouts])
+
+
+def test_events_tell_the_canonical_story(live: Installation, finished: FinishedJob) -> None:
+    job = finished.job
+    events = list(live.client().fine_tuning.jobs.list_events(job.id, limit=7))
+    messages = [e.message for e in reversed(events) if e.type == "message"]
+    assert [m for m in messages if not m.startswith("Base model")] == [
+        f"Created fine-tuning job: {job.id}",
+        f"Validating training file: {job.training_file} and validation file: {job.validation_file}",
+        "Files validated, moving job to queued state",
+        "Fine-tuning job started",
+        f"New fine-tuned model created: {job.fine_tuned_model}",
+        "The job has successfully completed",
+    ]
+    assert {e.object for e in events} == {"fine_tuning.job.event"}
+    assert len({e.id for e in events}) == len(events)
+
+
+def test_each_step_has_one_metrics_event_in_the_hosted_shape(
+    live: Installation, finished: FinishedJob
+) -> None:
+    events = list(live.client().fine_tuning.jobs.list_events(finished.job.id, limit=50))
+    metrics = [e for e in reversed(events) if e.type == "metrics"]
+    data: list[dict[str, Any]] = [dict(e.data or {}) for e in metrics]  # type: ignore[call-overload]
+    assert [d["step"] for d in data] == list(range(1, STEPS + 1))
+    last = data[-1]
+    assert metrics[-1].message.startswith(f"Step {STEPS}/{STEPS} , train mean reward=0.")
+    assert "full validation mean reward=0." in metrics[-1].message
+    assert last["total_steps"] == STEPS
+    assert last["scores"]["train_reward_mean"] == last["train_mean_reward"]
+    assert set(last["timing"]["step"]) == {"eval", "sampling", "training", "full_iteration"}
+    assert {t["name"] for t in last["usage"]["tools"]} <= {"lookup", "calculator", "(unknown)"}
+    assert last["errors"]["discarded"] == {"count": 0.0, "share": 0.0}
+
+
+def test_it_learned(live: Installation, finished: FinishedJob) -> None:
+    report = live.get(f"/fine_tuning/jobs/{finished.job.id}/report")
+    reward = report["reward"]
+    assert report["rows"] == VALID_ROWS
+    assert reward["base_mean"] <= 0.45
+    assert reward["tuned_mean"] >= reward["base_mean"] + 0.3
+    low, high = reward["difference_ci95"]
+    assert 0 < low < reward["difference"] < high
+    assert report["wins"] + report["ties"] + report["losses"] == VALID_ROWS
+    wasted = report["components"]["wasted_calls"]
+    assert wasted["tuned_mean"] < wasted["base_mean"]
+
+
+def test_the_report_agrees_with_the_ledger(live: Installation, finished: FinishedJob) -> None:
+    report = live.get(f"/fine_tuning/jobs/{finished.job.id}/report")
+    for step, key in ((0, "base_mean"), (STEPS, "tuned_mean")):
+        rows = live.rollouts(finished.job.id, split="valid", step=step)
+        mean = sum(row["reward"] for row in rows) / len(rows)
+        assert report["reward"][key] == pytest.approx(mean)
+        assert live.curve(finished.job.id, "reward/mean", "valid")[step] == pytest.approx(mean)
+
+
+def test_the_ledger_holds_every_sample_once(live: Installation, finished: FinishedJob) -> None:
+    rows = live.rollouts(finished.job.id, split="train")
+    keys = [(r["step"], r["prompt_index"], r["sample_index"]) for r in rows]
+    assert len(keys) == len(set(keys)) == STEPS * BATCH * GROUP
+    assert len({r["trace_id"] for r in rows}) == len(rows)
+    assert {r["policy_version"] - r["step"] for r in rows} == {-1}
+
+
+def test_curves_are_complete(live: Installation, finished: FinishedJob) -> None:
+    page = live.get(f"/fine_tuning/jobs/{finished.job.id}/metrics")
+    curves = {(c["split"], c["name"]): c["points"] for c in page["data"]}
+    for name in (
+        "reward/mean",
+        "tool_calls/mean",
+        "tokens/completion_mean",
+        "tokens/reasoning_mean",
+        "tool/lookup/calls_mean",
+        "tool/lookup/tokens_per_call",
+        "tool/lookup/latency_s_mean",
+        "tool/lookup/errors",
+        "discarded/count",
+        "time/sampling_s",
+        "time/training_s",
+        "time/publish_s",
+        "time/step_s",
+        "groups/zero_variance",
+        "train/sampler_max_abs_log_ratio",
+    ):
+        assert ("train", name) in curves, name
+    assert [p["step"] for p in curves["train", "reward/mean"]] == list(range(1, STEPS + 1))
+    assert [p["step"] for p in curves["valid", "reward/mean"]] == [0, 10, STEPS]
+    mismatch = [p["value"] for p in curves["train", "train/sampler_max_abs_log_ratio"]]
+    assert max(mismatch) < 1e-3
+
+
+def test_curves_are_thinned_and_filtered(live: Installation, finished: FinishedJob) -> None:
+    path = f"/fine_tuning/jobs/{finished.job.id}/metrics"
+    page = live.get(path, names="reward/mean", split="train", after_step=5, max_points=4)
+    assert [p["step"] for p in page["data"][0]["points"]] == [6, 11, 15, STEPS]
+
+
+def test_checkpoints_are_models(live: Installation, finished: FinishedJob) -> None:
+    client = live.client()
+    checkpoints = list(client.fine_tuning.jobs.checkpoints.list(finished.job.id))
+    assert [c.step_number for c in checkpoints] == [STEPS, 10]
+    names = {model.id for model in client.models.list()}
+    assert {c.fine_tuned_model_checkpoint for c in checkpoints} <= names
+    assert finished.job.fine_tuned_model in names
+    assert checkpoints[0].to_dict()["metrics"]["full_valid_mean_reward"] > 0.5  # type: ignore[index]
+
+
+def test_the_tuned_model_answers_in_a_tool_loop(
+    live: Installation, endpoints: Endpoints, finished: FinishedJob
+) -> None:
+    rows = make_rows(build_catalogue(), "validation", 12, seed=99)
+    client = live.client()
+    model = finished.job.fine_tuned_model
+    right = sum(talk(client, model, endpoints.good, r) == r["reference_answer"] for r in rows)
+    assert right >= 8
+
+
+def test_streaming_gives_the_same_answer(live: Installation, finished: FinishedJob) -> None:
+    client = live.client()
+    question: Any = {
+        "model": finished.job.fine_tuned_model,
+        "messages": [{"role": "user", "content": "What is 3 + 4?"}],
+        "temperature": 0,
+        "max_completion_tokens": 24,
+    }
+    whole = client.chat.completions.create(**question)
+    chunks = list(client.chat.completions.create(**question, stream=True))
+    text = "".join(c.choices[0].delta.content or "" for c in chunks if c.choices)
+    assert text == (whole.choices[0].message.content or "")
+    assert whole.model == finished.job.fine_tuned_model
+    assert {c.model for c in chunks} == {finished.job.fine_tuned_model}
+
+
+def test_an_unknown_model_is_not_found(live: Installation) -> None:
+    with pytest.raises(NotFoundError) as caught:
+        live.client().chat.completions.create(
+            model="ft:tiny-agent:someone::00000000", messages=[{"role": "user", "content": "hi"}]
+        )
+    assert caught.value.code == "model_not_found"
+
+
+def test_a_key_of_nobody_is_refused(live: Installation) -> None:
+    reply = httpx.get(f"{live.base_url}/models", headers={"Authorization": "Bearer sk-nobody"})
+    assert reply.status_code == 401
+    assert reply.json()["error"]["code"] == "invalid_api_key"
+    assert reply.headers["x-request-id"].startswith("req_")

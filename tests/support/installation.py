@@ -1,0 +1,144 @@
+"""The whole product as a user starts it: `agent-rft up`, an example agent, openai's client."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+from openai import OpenAI
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+FINAL = {"succeeded", "failed", "cancelled"}
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def cli(*arguments: str) -> list[str]:
+    return [sys.executable, "-m", "app.cli.main", *arguments]
+
+
+@contextmanager
+def example_agent(*options: str, port: int = 0) -> Iterator[str]:
+    """The records agent as a separate process; yields its address."""
+    command = [sys.executable, "-m", "examples.records_agent.server", "--port", str(port)]
+    process = subprocess.Popen(
+        [*command, *options], cwd=REPOSITORY, stdout=subprocess.PIPE, text=True
+    )
+    try:
+        line = process.stdout.readline() if process.stdout is not None else ""
+        yield json.loads(line)["url"]
+    finally:
+        process.terminate()
+        process.wait()
+        if process.stdout is not None:
+            process.stdout.close()
+
+
+@dataclass(frozen=True, slots=True)
+class Installation:
+    data_dir: Path
+    base_url: str
+    api_key: str
+    admin_key: str
+
+    def client(self) -> OpenAI:
+        return OpenAI(base_url=self.base_url, api_key=self.api_key, max_retries=5)
+
+    def get(self, path: str, **params: Any) -> Any:
+        reply = httpx.get(
+            f"{self.base_url}{path}",
+            params=params,
+            headers={"Authorization": f"Bearer {self.api_key}"},
+            timeout=30,
+        )
+        reply.raise_for_status()
+        return reply.json()
+
+    def pids(self) -> dict[str, int]:
+        """Process ids of the supervisor's children, by name."""
+        content = json.loads((self.data_dir / "services.json").read_text())
+        pids: dict[str, int] = content["pids"]
+        return pids
+
+    def kill(self, name: str) -> None:
+        os.kill(self.pids()[name], signal.SIGKILL)
+
+    def rollouts(self, job_id: str, **params: Any) -> list[dict[str, Any]]:
+        """Every rollout of a job, page by page."""
+        rows: list[dict[str, Any]] = []
+        more = True
+        while more:
+            after = {"after": rows[-1]["id"]} if rows else {}
+            page = self.get(f"/fine_tuning/jobs/{job_id}/rollouts", limit=100, **params, **after)
+            rows += page["data"]
+            more = page["has_more"]
+        return rows
+
+    def curve(self, job_id: str, name: str, split: str = "train") -> dict[int, float]:
+        page = self.get(f"/fine_tuning/jobs/{job_id}/metrics", names=name, split=split)
+        return {p["step"]: p["value"] for curve in page["data"] for p in curve["points"]}
+
+    def wait_for_step(self, job_id: str, step: int, *, timeout_s: float = 120) -> None:
+        """Also while the API itself is away for a moment."""
+        self._wait_for_job(job_id, lambda job: bool(job["step"] >= step), timeout_s, f"step {step}")
+
+    def wait_for_status(self, job_id: str, status: str, *, timeout_s: float = 60) -> None:
+        self._wait_for_job(job_id, lambda job: bool(job["status"] == status), timeout_s, status)
+
+    def _wait_for_job(
+        self, job_id: str, wanted: Callable[[dict[str, Any]], bool], timeout_s: float, what: str
+    ) -> None:
+        def reached() -> bool:
+            try:
+                return wanted(self.get(f"/fine_tuning/jobs/{job_id}"))
+            except httpx.HTTPError:
+                return False
+
+        wait_for(reached, timeout_s=timeout_s, what=f"{what} of {job_id}")
+
+
+@contextmanager
+def installation(
+    data_dir: Path, *, allow: Sequence[str], port: int | None = None, **settings: str
+) -> Iterator[Installation]:
+    """`agent-rft up` on a directory until the end of the block."""
+    command = cli("up", "--data-dir", str(data_dir), "--port", str(port or free_port()), "--detach")
+    for address in allow:
+        command += ["--allow-endpoint", address]
+    environment = {**os.environ, **{f"AGENT_RFT_{key}": value for key, value in settings.items()}}
+    done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True)
+    answer = json.loads(done.stdout)
+    try:
+        yield Installation(data_dir, answer["base_url"], answer["api_key"], answer["admin_key"])
+    finally:
+        subprocess.run(cli("down", "--data-dir", str(data_dir)), check=True)
+
+
+def wait_for(condition: Callable[[], bool], *, timeout_s: float, what: str) -> None:
+    give_up_at = time.monotonic() + timeout_s
+    while not condition():
+        if time.monotonic() > give_up_at:
+            raise TimeoutError(f"{what} did not happen in {timeout_s:.0f} s")
+        time.sleep(0.1)
+
+
+def wait_until_final(client: OpenAI, job_id: str, *, timeout_s: float) -> Any:
+    wait_for(
+        lambda: client.fine_tuning.jobs.retrieve(job_id).status in FINAL,
+        timeout_s=timeout_s,
+        what=f"the end of {job_id}",
+    )
+    return client.fine_tuning.jobs.retrieve(job_id)
