@@ -140,7 +140,7 @@ class _Sources(BaseSettings):
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         path = os.environ.get(CONFIG_VARIABLE)
-        if path is None:
+        if not path:  # compose files hand on unset variables as empty ones
             return init_settings, env_settings
         try:
             toml = TomlConfigSettingsSource(settings_cls, toml_file=path)

@@ -160,7 +160,7 @@ def test_the_shipped_model_is_found_without_importing_the_gpu_plane() -> None:
         "assert model.answers_to('tiny-agent'); assert 'workers' not in sys.modules;"
         "assert 'torch' not in sys.modules; print(model.path)"
     )
-    done = subprocess.run(  # noqa: S603 - ourselves
+    done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
     assert done.stdout.strip().endswith("workers/base_models/tiny_agent")

@@ -152,7 +152,7 @@ class CommandFailed(Exception):
 
 def agent_rft(*arguments: str, environment: Mapping[str, str] | None = None) -> str:
     """Run the command line to its end and return what it printed. Raises CommandFailed."""
-    done = subprocess.run(  # noqa: S603 - ourselves
+    done = subprocess.run(
         [sys.executable, "-m", "app.cli.main", *arguments],
         env={**os.environ, **(environment or {})},
         capture_output=True,

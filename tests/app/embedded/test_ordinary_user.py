@@ -50,7 +50,7 @@ def test_an_ordinary_user_needs_nothing_special(directory: Path) -> None:
     if python is None:
         pytest.skip("the service user may not run any interpreter of this version")
     user.own(directory)
-    done = subprocess.run(  # noqa: S603 - ourselves
+    done = subprocess.run(
         [python, "-c", _PROGRAM, str(directory)],
         env={"PYTHONPATH": f"{_ROOT}:{sysconfig.get_path('purelib')}", "HOME": str(directory)},
         cwd=directory,

@@ -140,7 +140,7 @@ child.tick()
 print(child.pid, flush=True)
 time.sleep(300)
 """
-    with subprocess.Popen(  # noqa: S603 - ourselves
+    with subprocess.Popen(
         [sys.executable, "-c", program], stdout=subprocess.PIPE, text=True
     ) as parent:
         assert parent.stdout is not None

@@ -87,7 +87,7 @@ with ownership(DataDir(Path({str(data_dir.root)!r}))):
 """
     with ownership(data_dir):
         assert owner_pid(data_dir) == os.getpid()
-        other = subprocess.run(  # noqa: S603 - ourselves
+        other = subprocess.run(
             [sys.executable, "-c", program], capture_output=True, text=True, check=False
         )
     assert other.returncode != 0

@@ -1,0 +1,22 @@
+# The service: API, workers and the CPU engine. vLLM runs from its own image, it pins another FastAPI.
+FROM python:3.13-slim
+
+# The CPU build of torch by default; TORCH_INDEX= (empty) takes the CUDA build for a GPU trainer.
+ARG TORCH_INDEX=https://download.pytorch.org/whl/cpu
+ARG EXTRAS=train
+
+RUN useradd --uid 1000 --create-home rft && mkdir /data && chown rft /data
+WORKDIR /src
+RUN if [ -n "$TORCH_INDEX" ]; then \
+      pip install --no-cache-dir --index-url "$TORCH_INDEX" "torch==2.13.*"; fi
+COPY pyproject.toml README.md ./
+COPY app app
+COPY workers workers
+COPY migrations migrations
+RUN pip install --no-cache-dir ".[$EXTRAS]"
+
+USER rft
+WORKDIR /data
+ENV PYTHONUNBUFFERED=1
+EXPOSE 8000
+CMD ["uvicorn", "app.main:create_app", "--factory", "--host", "0.0.0.0", "--port", "8000"]

@@ -1,0 +1,59 @@
+"""The production file names only settings that exist, and the roles the migrations grant to."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml  # type: ignore[import-untyped]
+
+from app.settings import APP_ROLE, OWNER_ROLE, PREFIX, WORKER_ROLE, HostSettings, Settings
+
+_ROOT = Path(__file__).resolve().parents[3]
+
+
+@pytest.fixture(scope="module")
+def compose() -> dict[str, Any]:
+    text = (_ROOT / "docker-compose.yml").read_text()
+    loaded: dict[str, Any] = yaml.safe_load(text)
+    return loaded
+
+
+def test_every_variable_is_a_setting(compose: dict[str, Any]) -> None:
+    known = {
+        PREFIX + name.upper() for name in {**Settings.model_fields, **HostSettings.model_fields}
+    }
+    known.add("AGENT_RFT_CONFIG")
+    named = {
+        variable
+        for service in compose["services"].values()
+        for variable in service.get("environment", {})
+        if variable.startswith(PREFIX)
+    }
+    assert named - known == set()
+    assert len(named) >= 8
+
+
+def test_each_process_gets_the_url_of_its_role_only(compose: dict[str, Any]) -> None:
+    roles = {"api": APP_ROLE, "runs": WORKER_ROLE, "runs-gpu": WORKER_ROLE, "control": WORKER_ROLE}
+    for service, role in roles.items():
+        environment = compose["services"][service]["environment"]
+        urls = [value for name, value in environment.items() if name.endswith("DATABASE_URL")]
+        assert [url.split("://")[1].split(":")[0] for url in urls] == [role]
+    assert (
+        OWNER_ROLE in compose["services"]["migrate"]["environment"]["AGENT_RFT_OWNER_DATABASE_URL"]
+    )
+
+
+def test_the_roles_script_gets_the_names_of_the_settings(compose: dict[str, Any]) -> None:
+    script = compose["configs"]["make_roles"]["content"]
+    for variable, role in {"owner": OWNER_ROLE, "app": APP_ROLE, "worker": WORKER_ROLE}.items():
+        assert f"-v {variable}={role} " in script
+
+
+def test_only_the_api_is_published_and_on_loopback(compose: dict[str, Any]) -> None:
+    published = {
+        name: service["ports"]
+        for name, service in compose["services"].items()
+        if "ports" in service
+    }
+    assert published == {"api": ["127.0.0.1:8000:8000"]}
