@@ -38,7 +38,7 @@ class Announcement:
 def announce(data_dir: DataDir, announcement: Announcement, pids: Mapping[str, int]) -> None:
     write_private(
         data_dir.services_file,
-        {**asdict(announcement), "supervisor": os.getpid(), "children": dict(pids)},
+        {**asdict(announcement), "supervisor": os.getpid(), "pids": dict(pids)},
     )
 
 

@@ -1,28 +1,18 @@
-"""Throw-away Postgres and Valkey for tests, and the whole product as one command.
-
-`running_services()` is the light level: real servers, roles, migrations, a database for each test
-copied from a template (about 30 ms). `Stack` is the full level: `agent-rft up --detach`.
+"""Throw-away Postgres and Valkey for tests: real servers, roles, migrations, and a database for
+each test copied from a template (about 30 ms). The whole product is in `installation.py`.
 """
 
 import itertools
-import json
-import os
-import signal
-import subprocess
-import sys
-import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Self
 
 import psycopg
 
 from app.embedded.binaries import find_postgres, find_valkey, package_dir
 from app.embedded.identity import unprivileged
 from app.embedded.migrate import upgrade
-from app.embedded.ports import free_port
 from app.embedded.postgres import SUPERUSER, PostgresServer
 from app.embedded.processes import Child
 from app.embedded.provision import DATABASE, database_url, provision
@@ -139,88 +129,3 @@ def running_services(directory: Path) -> Iterator[Services]:
         yield services
     finally:
         stop_in_order([children])
-
-
-class CommandFailed(Exception):
-    """`agent-rft` ended with a status other than 0. `said` is its standard error."""
-
-    def __init__(self, status: int, said: str) -> None:
-        super().__init__(f"status {status}: {said}")
-        self.status = status
-        self.said = said
-
-
-def agent_rft(*arguments: str, environment: Mapping[str, str] | None = None) -> str:
-    """Run the command line to its end and return what it printed. Raises CommandFailed."""
-    done = subprocess.run(
-        [sys.executable, "-m", "app.cli.main", *arguments],
-        env={**os.environ, **(environment or {})},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if done.returncode != 0:
-        raise CommandFailed(done.returncode, done.stderr)
-    return done.stdout
-
-
-@dataclass(slots=True)
-class Stack:
-    """The whole product below one directory, started and stopped as a user would.
-
-    `with Stack(tmp_path, allow_endpoints=("127.0.0.1:9000",)) as stack:` serves on
-    `stack.base_url` with `stack.api_key`.
-    """
-
-    directory: Path
-    allow_endpoints: tuple[str, ...] = ()
-    lease_s: float | None = None
-    environment: Mapping[str, str] = field(default_factory=dict)
-    port: int = field(default_factory=free_port)
-    announced: dict[str, Any] = field(default_factory=dict)
-
-    def __enter__(self) -> Self:
-        self.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.stop()
-
-    def start(self) -> None:
-        """`agent-rft up --detach`; returns once everything is ready."""
-        arguments = ["up", "--data-dir", str(self.directory), "--port", str(self.port), "--detach"]
-        for endpoint in self.allow_endpoints:
-            arguments += ["--allow-endpoint", endpoint]
-        if self.lease_s is not None:
-            arguments += ["--lease-s", str(self.lease_s)]
-        self.announced = json.loads(agent_rft(*arguments, environment=self.environment))
-
-    def stop(self) -> None:
-        agent_rft("down", "--data-dir", str(self.directory))
-
-    @property
-    def base_url(self) -> str:
-        return str(self.announced["base_url"])
-
-    @property
-    def api_key(self) -> str:
-        return str(self.announced["api_key"])
-
-    def pids(self) -> dict[str, int]:
-        """Process id of each child: postgres, valkey, engine, api, runs, control."""
-        return dict(json.loads((self.directory / "services.json").read_text())["children"])
-
-    def kill(self, child: str) -> int:
-        """SIGKILL one child. Returns the pid it had."""
-        pid = self.pids()[child]
-        os.kill(pid, signal.SIGKILL)
-        return pid
-
-    def wait_restarted(self, child: str, old_pid: int, *, limit_s: float = 60.0) -> float:
-        """Seconds until the supervisor has started the child again (not: until it is ready)."""
-        started = time.monotonic()
-        while self.pids().get(child) in {None, old_pid}:
-            if time.monotonic() - started > limit_s:
-                raise TimeoutError(f"{child} was not restarted within {limit_s} s")
-            time.sleep(0.05)
-        return time.monotonic() - started

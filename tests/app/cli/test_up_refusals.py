@@ -1,21 +1,33 @@
 """What `agent-rft up` says when it cannot start, and that it leaves nothing behind."""
 
+import os
 import socket
+import subprocess
 from pathlib import Path
-
-import pytest
 
 from app.embedded.leftovers import command_line
 from app.embedded.ports import free_port
 from app.embedded.state import DataDir, ownership
-from tests.support.stack import CommandFailed, Stack, agent_rft
+from tests.support.installation import cli
 
 
-def _refused(directory: Path, *, port: int | None = None, **environment: str) -> CommandFailed:
-    stack = Stack(directory, port=port or free_port(), environment=environment)
-    with pytest.raises(CommandFailed) as caught:
-        stack.start()
-    return caught.value
+def _run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        cli(*arguments),
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def _refused(
+    directory: Path, *, port: int | None = None, **environment: str
+) -> subprocess.CompletedProcess[str]:
+    address = ("--data-dir", str(directory), "--port", str(port or free_port()))
+    refusal = _run("up", *address, "--detach", **environment)
+    assert refusal.stdout == ""
+    return refusal
 
 
 def _processes_below(directory: Path) -> list[str]:
@@ -27,16 +39,16 @@ def test_a_taken_port_is_named(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as squatter:
         port = squatter.getsockname()[1]
         refusal = _refused(tmp_path, port=port)
-    assert refusal.status == 4
-    assert refusal.said == f"agent-rft: 127.0.0.1:{port} is in use: choose another --port\n"
+    assert refusal.returncode == 4
+    assert refusal.stderr == f"agent-rft: 127.0.0.1:{port} is in use: choose another --port\n"
     assert _processes_below(tmp_path) == []
 
 
 def test_a_data_directory_in_use_is_refused_and_left_alone(tmp_path: Path) -> None:
     with ownership(DataDir.at(tmp_path)):
         refusal = _refused(tmp_path)
-    assert refusal.status == 5
-    assert "belongs to a running supervisor" in refusal.said
+    assert refusal.returncode == 5
+    assert "belongs to a running supervisor" in refusal.stderr
     assert not (tmp_path / "state.json").exists()
 
 
@@ -45,50 +57,51 @@ def test_a_child_that_cannot_work_is_named_with_the_end_of_its_log(tmp_path: Pat
     broken.write_text("#!/bin/sh\necho my disk is on fire >&2\nexit 1\n")
     broken.chmod(0o755)
     refusal = _refused(tmp_path / "data", AGENT_RFT_VALKEY_BIN=str(broken))
-    assert refusal.status == 6
-    assert "valkey did not become ready" in refusal.said
-    assert "my disk is on fire" in refusal.said
+    assert refusal.returncode == 6
+    assert "valkey did not become ready" in refusal.stderr
+    assert "my disk is on fire" in refusal.stderr
     assert _processes_below(tmp_path) == []
     assert not (tmp_path / "data" / "services.json").exists()
 
 
 def test_a_missing_binary_is_named(tmp_path: Path) -> None:
     refusal = _refused(tmp_path / "data", AGENT_RFT_PG_BIN=str(tmp_path))
-    assert refusal.status == 3
-    assert str(tmp_path) in refusal.said
+    assert refusal.returncode == 3
+    assert str(tmp_path) in refusal.stderr
 
 
 def test_a_wrong_variable_is_named(tmp_path: Path) -> None:
     refusal = _refused(tmp_path, AGENT_RFT_LEASE__LEASE_S="never")
-    assert refusal.status == 2
-    assert "AGENT_RFT_LEASE__LEASE_S: Input should be a valid number" in refusal.said
+    assert refusal.returncode == 2
+    assert "AGENT_RFT_LEASE__LEASE_S: Input should be a valid number" in refusal.stderr
 
 
 def test_a_wrong_endpoint_is_refused_before_anything_is_made(tmp_path: Path) -> None:
-    with pytest.raises(CommandFailed) as caught:
-        agent_rft("up", "--data-dir", str(tmp_path / "data"), "--allow-endpoint", "http://x")
-    assert caught.value.status == 2
-    assert "HOST:PORT" in caught.value.said
+    refusal = _run("up", "--data-dir", str(tmp_path / "data"), "--allow-endpoint", "http://x")
+    assert refusal.returncode == 2
+    assert "HOST:PORT" in refusal.stderr
     assert not (tmp_path / "data").exists()
 
 
 def test_a_directory_that_cannot_be_made_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     refusal = _refused(tmp_path / "file" / "data")
-    assert refusal.status == 7
-    assert str(tmp_path / "file" / "data") in refusal.said
+    assert refusal.returncode == 7
+    assert str(tmp_path / "file" / "data") in refusal.stderr
 
 
 def test_down_twice_is_fine(tmp_path: Path) -> None:
-    assert agent_rft("down", "--data-dir", str(tmp_path)) == ""
-    assert agent_rft("down", "--data-dir", str(tmp_path)) == ""
+    for _ in range(2):
+        done = _run("down", "--data-dir", str(tmp_path))
+        assert (done.returncode, done.stdout) == (0, "")
+        assert done.stderr == "nothing was running\n"
 
 
 def test_the_doctor_finds_what_is_missing(tmp_path: Path) -> None:
-    with pytest.raises(CommandFailed) as caught:
-        agent_rft(
-            "doctor",
-            *("--data-dir", str(tmp_path), "--port", str(free_port())),
-            environment={"AGENT_RFT_VALKEY_BIN": str(tmp_path / "nothing")},
-        )
-    assert caught.value.status == 1
+    missing = str(tmp_path / "nothing")
+    address = ("--data-dir", str(tmp_path), "--port", str(free_port()))
+    done = _run("doctor", *address, AGENT_RFT_VALKEY_BIN=missing)
+    assert done.returncode == 1
+    problems = [line for line in done.stdout.splitlines() if line.startswith("PROBLEM")]
+    assert [line.split(":")[0].split()[1] for line in problems] == ["Valkey"]
+    assert missing in problems[0]

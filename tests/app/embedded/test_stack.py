@@ -4,39 +4,33 @@ import io
 import json
 import os
 import signal
-import time
+import subprocess
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
-import openai
 import pytest
 
 from app.embedded.leftovers import command_line
-from tests.support.stack import CommandFailed, Stack
+from app.embedded.ports import free_port
+from app.settings import DEFAULT_MODEL
+from tests.support.installation import Installation, cli, installation, wait_for
 
 _CHILDREN = ("postgres", "valkey", "engine", "api", "runs", "control")
 
 
 @pytest.fixture(scope="module")
-def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
-    with Stack(tmp_path_factory.mktemp("stack")) as running:
+def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
+    with installation(tmp_path_factory.mktemp("stack"), allow=()) as running:
         yield running
 
 
-def _wait(condition: Callable[[], bool], *, limit_s: float = 60.0) -> None:
-    deadline = time.monotonic() + limit_s
-    while not condition():
-        assert time.monotonic() < deadline, "not in time"
-        time.sleep(0.05)
-
-
-def _times_ready(stack: Stack, child: str) -> int:
-    lines = (stack.directory / "logs" / "supervisor.log").read_text().splitlines()
+def _times_ready(stack: Installation, child: str) -> int:
+    lines = (stack.data_dir / "logs" / "supervisor.log").read_text().splitlines()
     return sum("child_ready" in line and f"child={child}" in line.split() for line in lines)
 
 
-def _answers(stack: Stack) -> bool:
+def _answers(stack: Installation) -> bool:
     url = stack.base_url.removesuffix("/v1") + "/readyz"
     try:
         with urllib.request.urlopen(url, timeout=5) as reply:  # noqa: S310 - our own address
@@ -45,14 +39,10 @@ def _answers(stack: Stack) -> bool:
         return False
 
 
-def _client(stack: Stack) -> openai.OpenAI:
-    return openai.OpenAI(base_url=stack.base_url, api_key=stack.api_key)
-
-
-def _upload(stack: Stack) -> str:
+def _upload(stack: Installation) -> str:
     row = json.dumps({"messages": [{"role": "user", "content": "What is 2 + 2?"}]}) + "\n"
     content = io.BytesIO(row.encode() * 12)
-    with _client(stack) as client:
+    with stack.client() as client:
         return client.files.create(file=("rows.jsonl", content), purpose="fine-tune").id
 
 
@@ -61,28 +51,23 @@ def _processes_below(directory: Path) -> list[str]:
     return [line for line in map(command_line, pids) if str(directory) in line]
 
 
-def test_the_announcement_leads_to_a_working_service(stack: Stack) -> None:
-    assert stack.announced.keys() == {
-        "base_url",
-        "api_key",
-        "admin_key",
-        "dashboard_url",
-        "models",
-    }
-    assert stack.base_url == f"http://127.0.0.1:{stack.port}/v1"
-    assert stack.api_key != stack.announced["admin_key"]
-    with _client(stack) as client:
-        served = {model.id for model in client.models.list()}
-    assert set(stack.announced["models"]) <= served
+def test_the_announcement_leads_to_a_working_service(stack: Installation) -> None:
+    announced = json.loads((stack.data_dir / "services.json").read_text())
+    assert announced["base_url"] == stack.base_url
+    assert stack.base_url.endswith("/v1")
+    assert announced["models"] == [DEFAULT_MODEL]
+    assert len({stack.api_key, stack.admin_key, ""}) == 3
+    with stack.client() as client:
+        assert DEFAULT_MODEL in {model.id for model in client.models.list()}
 
 
-def test_files_with_secrets_are_for_their_owner_only(stack: Stack) -> None:
+def test_files_with_secrets_are_for_their_owner_only(stack: Installation) -> None:
     for name in ("state.json", "services.json", "valkey/valkey.conf", "logs/supervisor.log"):
-        assert (stack.directory / name).stat().st_mode & 0o077 == 0, name
+        assert (stack.data_dir / name).stat().st_mode & 0o077 == 0, name
 
 
-def test_no_child_is_handed_the_superusers_or_owners_password(stack: Stack) -> None:
-    state = json.loads((stack.directory / "state.json").read_text())
+def test_no_child_is_handed_the_superusers_or_owners_password(stack: Installation) -> None:
+    state = json.loads((stack.data_dir / "state.json").read_text())
     for child, pid in stack.pids().items():
         environment = Path(f"/proc/{pid}/environ").read_text()
         assert state["superuser_password"] not in environment, child
@@ -93,41 +78,36 @@ def test_no_child_is_handed_the_superusers_or_owners_password(stack: Stack) -> N
         assert (state["worker_password"] in environment) == (child in {"runs", "control"}), child
 
 
-def test_a_second_up_on_the_directory_is_refused(stack: Stack) -> None:
-    second = Stack(stack.directory)
-    with pytest.raises(CommandFailed) as caught:
-        second.start()
-    assert caught.value.status == 5
+def test_a_second_up_on_the_directory_is_refused(stack: Installation) -> None:
+    command = cli("up", "--data-dir", str(stack.data_dir), "--port", str(free_port()), "--detach")
+    second = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert second.returncode == 5
+    assert "belongs to a running supervisor" in second.stderr
     assert _answers(stack)
 
 
 @pytest.mark.parametrize("child", _CHILDREN)
-def test_a_killed_child_heals(stack: Stack, child: str) -> None:
+def test_a_killed_child_heals(stack: Installation, child: str) -> None:
     file_id = _upload(stack)
-    ready_before = _times_ready(stack, child)
-    killed = stack.kill(child)
-    stack.wait_restarted(child, killed)
-    _wait(lambda: _times_ready(stack, child) > ready_before)
-    _wait(lambda: _answers(stack))
-    with _client(stack) as client:
+    ready_before, killed = _times_ready(stack, child), stack.pids()[child]
+    stack.kill(child)
+    wait_for(lambda: _times_ready(stack, child) > ready_before, timeout_s=60, what=child)
+    assert stack.pids()[child] != killed
+    wait_for(lambda: _answers(stack), timeout_s=30, what="the API")
+    with stack.client() as client:
         assert client.files.retrieve(file_id).filename == "rows.jsonl"
 
 
 def test_a_killed_supervisor_takes_its_children_along_and_the_next_finds_everything(
     tmp_path: Path,
 ) -> None:
-    stack = Stack(tmp_path)
-    stack.start()
-    try:
-        announced, file_id = stack.announced, _upload(stack)
+    with installation(tmp_path, allow=()) as first:
+        file_id = _upload(first)
         supervisor = json.loads((tmp_path / "services.json").read_text())["supervisor"]
         os.kill(supervisor, signal.SIGKILL)
-        stack.start()
-        assert stack.announced == announced
-        with _client(stack) as client:
-            assert [file.id for file in client.files.list()] == [file_id]
-    finally:
-        stack.stop()
-    assert _processes_below(tmp_path) == []
-    assert not (tmp_path / "services.json").exists()
-    stack.stop()
+        with installation(tmp_path, allow=()) as second:
+            assert (second.api_key, second.admin_key) == (first.api_key, first.admin_key)
+            with second.client() as client:
+                assert [file.id for file in client.files.list()] == [file_id]
+        assert _processes_below(tmp_path) == []
+        assert not (tmp_path / "services.json").exists()
