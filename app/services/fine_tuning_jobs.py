@@ -8,7 +8,6 @@ from typing import Any
 from app.domain.errors import EndpointRefused, InvalidRequest, NotFound
 from app.domain.ids import new_id
 from app.domain.jobs import (
-    RUN_TASK,
     Job,
     JobStatus,
     NewJob,
@@ -74,7 +73,7 @@ class JobService:
                 type="message",
                 message=f"Created fine-tuning job: {job.id}",
             )
-            await self._wake(unit, job.id)
+            unit.after_commit(lambda: self._ports.queue.enqueue_run(job.id))
         return await self.get(job.id)
 
     async def get(self, job_id: str) -> Job:
@@ -108,7 +107,7 @@ class JobService:
             await unit.events.append(
                 job_id, level="info", type="message", message="Fine-tuning job resumed"
             )
-            await self._wake(unit, job_id)
+            unit.after_commit(lambda: self._ports.queue.enqueue_run(job_id))
         return await self.get(job_id)
 
     async def _stop(self, job_id: str, request: StopRequest) -> Job:
@@ -122,10 +121,6 @@ class JobService:
                     message=f"Fine-tuning job {job.status.value}",
                 )
         return job
-
-    async def _wake(self, unit: UnitOfWork, job_id: str) -> None:
-        await unit.outbox.append(job_id, RUN_TASK)
-        unit.after_commit(lambda: self._ports.queue.enqueue_run(job_id))
 
     def _base_model(self, name: str) -> BaseModelSpec:
         base = find_base_model(self._base_models, name)

@@ -31,7 +31,7 @@ class ModelService:
 
     async def all(self) -> list[CallableModel]:
         async with self._database.tenant(self._tenant) as unit:
-            tuned = await unit.models.page()
+            tuned = await unit.models.all()
         return [_base(model) for model in self._base_models] + [_tuned(model) for model in tuned]
 
     async def get(self, name: str) -> CallableModel:

@@ -11,11 +11,11 @@ import threading
 
 import structlog
 from app.gateways.egress import EgressClient, EgressPolicy
-from app.gateways.inference import HttpInference
-from app.store.database import Database
 
 from app.domain.errors import LeaseLost, RunFailed
+from app.gateways.inference import HttpInference
 from app.settings import Settings, load_settings
+from app.store.database import Database
 from workers.runs.ending import Ending
 from workers.runs.job import JobRun
 from workers.runs.opening import open_run

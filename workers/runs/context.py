@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from app.gateways.egress import EgressClient
-from app.gateways.inference import Inference
-from app.store.database import Database
-from app.store.unit_of_work import RunUnitOfWork
 
 from app.domain.jobs import Job, ReinforcementMethod, ResolvedHyperparameters
 from app.domain.models import BaseModelSpec
+from app.gateways.inference import Inference
 from app.gateways.objects import Objects
 from app.settings import Settings
+from app.store.database import Database
+from app.store.unit_of_work import RunUnitOfWork
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,10 +1,10 @@
-"""The three ends a run can come to besides success, each one fenced transaction."""
+"""The ends a run can come to besides success, each one fenced transaction."""
 
 import structlog
-from app.store.database import Database
 
 from app.domain.errors import RunFailed
 from app.domain.jobs import JobError
+from app.store.database import Database
 from workers.runs.patience import patiently
 
 log = structlog.get_logger()
@@ -32,17 +32,6 @@ class Ending:
 
         await patiently(write)
         log.warning("failed", job_id=self._job_id, code=failure.code, reason=failure.message)
-
-    async def cancelled(self) -> None:
-        async def write() -> None:
-            async with self._database.run(*self._claim) as unit:
-                await unit.events.append(
-                    self._job_id, level="info", type="message", message="Fine-tuning job cancelled"
-                )
-                await unit.jobs.mark_cancelled(self._job_id)
-
-        await patiently(write)
-        log.info("cancelled", job_id=self._job_id)
 
     async def paused(self) -> None:
         async def write() -> None:

@@ -53,17 +53,18 @@ class JobRun:
     async def run(self) -> None:
         """Bring the job to an end state. `RunFailed`, `LeaseLost` and our own faults pass."""
         work = asyncio.create_task(self._work())
-        watch = asyncio.create_task(self._watch(work))
+        watch = asyncio.create_task(self._watch())
         try:
+            await asyncio.wait({work, watch}, return_when=asyncio.FIRST_COMPLETED)
+            if watch.done():
+                watch.result()
             await work
-        except asyncio.CancelledError:
-            if not work.cancelled():
-                raise
-            await self._ending.cancelled()
         except Paused:
             await self._ending.paused()
         finally:
+            work.cancel()
             watch.cancel()
+            await asyncio.gather(work, watch, return_exceptions=True)
 
     async def _work(self) -> None:
         plan, train_rows, valid_rows = await self._validated()
@@ -111,7 +112,7 @@ class JobRun:
         )
         await loop.baseline(valid_rows)
         await loop.steps(
-            train_rows, valid_rows, first=committed + 1, after_commit=self._between_steps
+            train_rows, valid_rows, first=committed + 1, between=self._between_steps
         )
         await self._succeed(plan)
 
@@ -135,19 +136,15 @@ class JobRun:
         if self._pause_asked:
             raise Paused
 
-    async def _watch(self, work: asyncio.Task[None]) -> None:
-        """Obey stop requests: a cancel at once, a pause after the step."""
+    async def _watch(self) -> None:
+        """Notice a pause, and the loss of the fence (a cancel, a newer claim) as `LeaseLost`."""
 
         async def read() -> StopRequest | None:
             async with self._context.unit() as unit:
                 return await unit.jobs.stop_request()
 
         while True:
-            request = await patiently(read)
-            if request is StopRequest.CANCEL:
-                work.cancel()
-                return
-            self._pause_asked = request is StopRequest.PAUSE
+            self._pause_asked = await patiently(read) is StopRequest.PAUSE
             await asyncio.sleep(STOP_POLL_S)
 
     async def _mark_validated(self, hyper: ResolvedHyperparameters) -> None:

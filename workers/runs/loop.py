@@ -27,8 +27,8 @@ from workers.runs.reporter import Reporter
 from workers.runs.summary import summarise, valid_share
 
 
-class Checkpointed(Protocol):
-    """Asked after every committed step; raises to stop the run there."""
+class BetweenSteps(Protocol):
+    """Asked before every step; raises to stop the run there."""
 
     def __call__(self) -> None: ...
 
@@ -70,16 +70,16 @@ class Loop:
         valid_rows: Sequence[DatasetRow],
         *,
         first: int,
-        after_commit: Checkpointed,
+        between: BetweenSteps,
     ) -> None:
         for step in range(first, self._plan.total_steps + 1):
+            between()
             started = time.perf_counter()
             outcome = await self._step(step, train_rows, valid_rows)
             elapsed = time.perf_counter() - started
             outcome.train_values[names.TIME_STEP] = elapsed
             await self._reporter.commit_step(outcome, self._plan, step_time_s=elapsed)
             await self._publisher.retire(step)
-            after_commit()
 
     async def _step(
         self, step: int, train_rows: Sequence[DatasetRow], valid_rows: Sequence[DatasetRow]

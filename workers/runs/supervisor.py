@@ -19,7 +19,6 @@ from app.store.database import Database
 from app.store.system import ClaimedJob, system
 
 from app.domain.errors import LeaseLost, Unavailable
-from app.domain.jobs import StopRequest
 from app.gateways.job_queue import CeleryJobQueue, JobQueue
 from app.settings import Settings
 from workers.runs.patience import patiently
@@ -28,8 +27,6 @@ log = structlog.get_logger()
 
 CHILD_MODULE = "workers.runs.child"
 TERM_GRACE_S = 10.0
-STOP_GRACE_S = 60.0
-"""How long a child may take to obey a cancel before it is ended from outside."""
 
 
 async def supervise(settings: Settings, job_id: str) -> None:
@@ -64,7 +61,6 @@ class ClaimSupervisor:
         self._database = database
         self._queue = queue
         self._claimed = claimed
-        self._stop_seen_at: float | None = None
 
     async def run(self) -> None:
         child = await self._start()
@@ -102,7 +98,7 @@ class ClaimSupervisor:
                 return
             started = time.monotonic()
             try:
-                request = await self._renew()
+                await self._renew()
                 valid_until = started + lease.lease_s
             except LeaseLost:
                 log.warning("lease lost", job_id=self._claimed.job_id)
@@ -112,20 +108,10 @@ class ClaimSupervisor:
                     log.warning("lease ran out unrenewed", job_id=self._claimed.job_id)
                     return
                 continue
-            if self._overdue(request):
-                log.warning("child did not obey in time", job_id=self._claimed.job_id)
-                return
 
-    def _overdue(self, request: StopRequest | None) -> bool:
-        if request is not StopRequest.CANCEL:
-            return False
-        if self._stop_seen_at is None:
-            self._stop_seen_at = time.monotonic()
-        return time.monotonic() - self._stop_seen_at > STOP_GRACE_S
-
-    async def _renew(self) -> StopRequest | None:
+    async def _renew(self) -> None:
         async with system(self._database) as unit:
-            return await unit.jobs.renew(
+            await unit.jobs.renew(
                 self._claimed.job_id, self._claimed.fence, self._settings.lease.lease_s
             )
 

@@ -5,12 +5,12 @@ that used up its attempts fails with its reason.
 """
 
 import structlog
-from app.store.database import Database
-from app.store.system import system
 
 from app.domain.errors import Unavailable
 from app.gateways.job_queue import CeleryJobQueue, JobQueue
 from app.settings import Settings
+from app.store.database import Database
+from app.store.system import system
 
 log = structlog.get_logger()
 
@@ -37,7 +37,7 @@ async def sweep(database: Database, queue: JobQueue, *, max_attempts: int) -> li
     async with system(database) as unit:
         for exhausted in await unit.jobs.exhausted(max_attempts):
             message = f"The job's worker died {max_attempts} times without progress."
-            await unit.jobs.fail_exhausted(exhausted.job_id, message)
+            await unit.jobs.fail_exhausted(exhausted, message)
             log.error("job failed for good", job_id=exhausted.job_id)
     async with system(database) as unit:
         due = await unit.jobs.due(BATCH, RESEND_AFTER_S)

@@ -1,1 +1,31 @@
-"""Tables, one file per noun, no behaviour."""
+"""Tables, one file per noun, no behaviour. Importing this room registers every one of them."""
+
+from app.store.schema import (
+    checkpoints,
+    events,
+    files,
+    fine_tuning_jobs,
+    journal,
+    keys,
+    metrics,
+    models,
+    projects,
+    reports,
+    rollouts,
+)
+from app.store.schema.base import Base
+
+__all__ = [
+    "Base",
+    "checkpoints",
+    "events",
+    "files",
+    "fine_tuning_jobs",
+    "journal",
+    "keys",
+    "metrics",
+    "models",
+    "projects",
+    "reports",
+    "rollouts",
+]

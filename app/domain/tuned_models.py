@@ -1,0 +1,16 @@
+"""A tuned model: the name a tenant calls, and the adapter behind it."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class TunedModel:
+    name: str
+    project_id: str
+    job_id: str
+    base_model: str
+    engine_name: str
+    """The engine's name for the adapter: unguessable, never reused, never shown to a client."""
+    object_key: str
+    step: int
+    created_at: int

@@ -1,0 +1,58 @@
+"""Checkpoints as rows, newest first."""
+
+from sqlalchemy import select
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.domain.jobs import Checkpoint
+from app.store.paging import cut, unknown_cursor
+from app.store.schema.checkpoints import CheckpointTable as Table
+from app.store.times import unix
+
+
+class CheckpointStore:
+    def __init__(self, session: AsyncSession, project_id: str) -> None:
+        self._session = session
+        self._project_id = project_id
+
+    async def insert(self, checkpoint: Checkpoint, *, object_key: str) -> None:
+        """One per step; a second one for the same step changes nothing."""
+        await self._session.execute(
+            insert(Table)
+            .values(
+                id=checkpoint.id,
+                project_id=self._project_id,
+                job_id=checkpoint.job_id,
+                step=checkpoint.step,
+                model_name=checkpoint.model_name,
+                object_key=object_key,
+                metrics=checkpoint.metrics,
+            )
+            .on_conflict_do_nothing(index_elements=[Table.job_id, Table.step])
+        )
+
+    async def page(
+        self, job_id: str, *, after: str | None, limit: int
+    ) -> tuple[list[Checkpoint], bool]:
+        query = select(Table).where(Table.job_id == job_id).order_by(Table.step.desc())
+        if after is not None:
+            step = await self._session.scalar(
+                select(Table.step).where(Table.id == after, Table.job_id == job_id)
+            )
+            if step is None:
+                raise unknown_cursor(after)
+            query = query.where(Table.step < step)
+        rows = (await self._session.scalars(query.limit(limit + 1))).all()
+        page, more = cut(rows, limit)
+        return [_to_checkpoint(row) for row in page], more
+
+
+def _to_checkpoint(row: Table) -> Checkpoint:
+    return Checkpoint(
+        id=row.id,
+        job_id=row.job_id,
+        step=row.step,
+        created_at=unix(row.created_at),
+        model_name=row.model_name,
+        metrics=row.metrics,
+    )

@@ -1,0 +1,54 @@
+"""API keys as rows."""
+
+from sqlalchemy import func, insert, select, update
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.domain.keys import ApiKeyRow
+from app.domain.tenants import KeyKind
+from app.store.schema.keys import ApiKeyTable as Table
+from app.store.times import moment_or_none, unix, unix_or_none
+
+
+class KeyStore:
+    def __init__(self, session: AsyncSession) -> None:
+        self._session = session
+
+    async def insert(self, key: ApiKeyRow) -> None:
+        await self._session.execute(
+            insert(Table).values(
+                id=key.id,
+                organization_id=key.organization_id,
+                project_id=key.project_id,
+                kind=key.kind.value,
+                name=key.name,
+                key_id=key.key_id,
+                secret_hmac=key.secret_hmac,
+                last4=key.last4,
+                expires_at=moment_or_none(key.expires_at),
+            )
+        )
+
+    async def by_key_id(self, key_id: str) -> ApiKeyRow | None:
+        row = await self._session.scalar(select(Table).where(Table.key_id == key_id))
+        return None if row is None else _to_key(row)
+
+    async def mark_revoked(self, row_id: str) -> None:
+        await self._session.execute(
+            update(Table).where(Table.id == row_id).values(revoked_at=func.now())
+        )
+
+
+def _to_key(row: Table) -> ApiKeyRow:
+    return ApiKeyRow(
+        id=row.id,
+        organization_id=row.organization_id,
+        project_id=row.project_id,
+        kind=KeyKind(row.kind),
+        name=row.name,
+        key_id=row.key_id,
+        secret_hmac=row.secret_hmac,
+        last4=row.last4,
+        created_at=unix(row.created_at),
+        expires_at=unix_or_none(row.expires_at),
+        revoked_at=unix_or_none(row.revoked_at),
+    )

@@ -1,0 +1,65 @@
+"""Jobs: the truth about each run, its lease included."""
+
+from typing import Any
+
+from sqlalchemy import BigInteger, Index, LargeBinary, PrimaryKeyConstraint
+from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.store.schema.base import Base, Json, Now, Timestamp, of_project
+
+
+class FineTuningJobTable(Base):
+    __tablename__ = "fine_tuning_jobs"
+    __table_args__ = (
+        PrimaryKeyConstraint("project_id", "id"),
+        of_project(),
+        Index(None, "id", unique=True),
+        Index(None, "project_id", "created_at", "id"),
+        Index(
+            "ix_fine_tuning_jobs_open",
+            "status",
+            "dispatched_at",
+            postgresql_where="status IN ('validating_files', 'queued', 'running', 'pausing')",
+        ),
+    )
+
+    id: Mapped[str]
+    organization_id: Mapped[str]
+    project_id: Mapped[str]
+    key_id: Mapped[str]
+    model: Mapped[str]
+    status: Mapped[str]
+    training_file: Mapped[str]
+    validation_file: Mapped[str]
+    seed: Mapped[int] = mapped_column(BigInteger)
+    suffix: Mapped[str | None]
+    method: Mapped[Json]
+    secrets: Mapped[bytes | None] = mapped_column(LargeBinary)
+    """Customer headers, sealed; see `app.gateways.secrets`."""
+    job_metadata: Mapped[dict[str, Any] | None] = mapped_column(
+        "metadata", JSONB(none_as_null=True)
+    )
+    integrations: Mapped[list[Any]] = mapped_column(JSONB)
+    error: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
+    created_at: Mapped[Now]
+    started_at: Mapped[Timestamp | None]
+    finished_at: Mapped[Timestamp | None]
+    estimated_finish: Mapped[Timestamp | None]
+    fine_tuned_model: Mapped[str | None]
+    trained_tokens: Mapped[int | None] = mapped_column(BigInteger)
+    result_files: Mapped[list[Any]] = mapped_column(JSONB)
+    stop_request: Mapped[str | None]
+    step: Mapped[int] = mapped_column(server_default="0")
+    """Last committed step."""
+    total_steps: Mapped[int | None]
+    resume_key: Mapped[str | None]
+    adapter_key: Mapped[str | None]
+    fence: Mapped[int] = mapped_column(BigInteger, server_default="0")
+    """Rises with every claim; a write that carries an older one is refused."""
+    attempts: Mapped[int] = mapped_column(server_default="0")
+    """Claims since the last committed step."""
+    lease_owner: Mapped[str | None]
+    lease_until: Mapped[Timestamp | None]
+    dispatched_at: Mapped[Timestamp | None]
+    """When a worker was last woken for it."""

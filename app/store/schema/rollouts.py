@@ -1,0 +1,46 @@
+"""The ledger of rollouts: its unique key is what `scored and trained once` means."""
+
+from sqlalchemy import Double, PrimaryKeyConstraint, UniqueConstraint
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.store.schema.base import Base, Json, of_job
+
+
+class RolloutTable(Base):
+    __tablename__ = "rollouts"
+    __table_args__ = (
+        PrimaryKeyConstraint("project_id", "id"),
+        UniqueConstraint(
+            "job_id",
+            "split",
+            "step",
+            "prompt_index",
+            "sample_index",
+            "attempt",
+            name="uq_rollouts_sample",
+        ),
+        of_job(),
+    )
+
+    id: Mapped[str]
+    project_id: Mapped[str]
+    job_id: Mapped[str]
+    split: Mapped[str]
+    step: Mapped[int]
+    prompt_index: Mapped[int]
+    sample_index: Mapped[int]
+    attempt: Mapped[int]
+    trace_id: Mapped[str]
+    reward: Mapped[float | None] = mapped_column(Double)
+    failure_class: Mapped[str | None]
+    failure_message: Mapped[str | None]
+    stop_reason: Mapped[str | None]
+    policy_version: Mapped[int]
+    prompt_tokens: Mapped[int]
+    completion_tokens: Mapped[int]
+    reasoning_tokens: Mapped[int]
+    tool_calls: Mapped[int]
+    components: Mapped[Json]
+    trace: Mapped[Json]
+    started_at: Mapped[float] = mapped_column(Double)
+    finished_at: Mapped[float] = mapped_column(Double)

@@ -1,0 +1,164 @@
+"""The unit of work: one transaction, its context, its stores, and the only commit in the codebase.
+
+A lost connection becomes `Unavailable` here and nowhere else. What was registered with
+`after_commit` runs only once the commit has succeeded; a failure there is logged, because the
+rows are already the truth.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping
+from types import TracebackType
+from typing import Self
+
+import structlog
+from sqlalchemy import select, text
+from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
+from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
+from typing_extensions import override
+
+from app.domain.errors import LeaseLost, Unavailable
+from app.domain.jobs import JobStatus
+from app.store.checkpoints import CheckpointStore
+from app.store.events import EventStore
+from app.store.files import FileStore
+from app.store.fine_tuning_jobs import JobStore, RunJobStore
+from app.store.journal import JournalStore
+from app.store.keys import KeyStore
+from app.store.metrics import MetricStore
+from app.store.models import ModelStore
+from app.store.projects import ProjectStore
+from app.store.reports import ReportStore
+from app.store.rollouts import RolloutStore
+from app.store.schema.fine_tuning_jobs import FineTuningJobTable
+
+log = structlog.get_logger()
+
+Sessions = async_sessionmaker[AsyncSession]
+RUN_STATES = (JobStatus.VALIDATING_FILES, JobStatus.QUEUED, JobStatus.RUNNING, JobStatus.PAUSING)
+_GONE = (OperationalError, InterfaceError, PoolTimeoutError)
+
+
+def is_connection_loss(error: BaseException) -> bool:
+    """Whether the server, not the statement, is at fault."""
+    if isinstance(error, DBAPIError) and error.connection_invalidated:
+        return True
+    return isinstance(error, (*_GONE, ConnectionError))
+
+
+class BaseUnitOfWork:
+    """A transaction with settings that row-level security reads."""
+
+    def __init__(self, sessions: Sessions, context: Mapping[str, str]) -> None:
+        self._sessions = sessions
+        self._context = context
+        self._after_commit: list[Callable[[], Awaitable[None]]] = []
+
+    def after_commit(self, callback: Callable[[], Awaitable[None]]) -> None:
+        self._after_commit.append(callback)
+
+    async def __aenter__(self) -> Self:
+        self._session = self._sessions()
+        try:
+            for name, value in self._context.items():
+                await self._session.execute(
+                    text("SELECT set_config(:name, :value, true)"), {"name": name, "value": value}
+                )
+            await self._open(self._session)
+        except BaseException as error:
+            await self._close()
+            if is_connection_loss(error):
+                raise Unavailable("The database is away for a moment.") from error
+            raise
+        return self
+
+    async def _open(self, session: AsyncSession) -> None:
+        """Build the stores of this unit."""
+        raise NotImplementedError
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        try:
+            if error is None:
+                await self._session.commit()
+        except Exception as failure:
+            if is_connection_loss(failure):
+                raise Unavailable("The database is away for a moment.") from failure
+            raise
+        finally:
+            await self._close()
+        if error is not None:
+            if is_connection_loss(error):
+                raise Unavailable("The database is away for a moment.") from error
+            return
+        for callback in self._after_commit:
+            try:
+                await callback()
+            except Exception:
+                log.exception("after-commit work failed")
+
+    async def _close(self) -> None:
+        """Rolls back what is open; a connection that is gone has nothing to roll back."""
+        try:
+            await self._session.close()
+        except Exception as error:
+            if not is_connection_loss(error):
+                raise
+
+
+class UnitOfWork(BaseUnitOfWork):
+    """A request's transaction: every store sees one tenant's rows."""
+
+    @override
+    async def _open(self, session: AsyncSession) -> None:
+        project_id = self._context.get("app.project", "")
+        self.jobs = JobStore(session, project_id)
+        self.events = EventStore(session, project_id)
+        self.metrics = MetricStore(session, project_id)
+        self.checkpoints = CheckpointStore(session, project_id)
+        self.files = FileStore(session, project_id)
+        self.models = ModelStore(session, project_id)
+        self.rollouts = RolloutStore(session, project_id)
+        self.reports = ReportStore(session, project_id)
+        self.keys = KeyStore(session)
+        self.projects = ProjectStore(session)
+
+
+class RunUnitOfWork(BaseUnitOfWork):
+    """A run's transaction. It locks the job row at its own fence, so that no newer claim can slip
+    in before the commit, and an older claim can write nothing.
+    """
+
+    def __init__(
+        self, sessions: Sessions, context: Mapping[str, str], *, job_id: str, fence: int
+    ) -> None:
+        super().__init__(sessions, context)
+        self._job_id = job_id
+        self._fence = fence
+
+    @override
+    async def _open(self, session: AsyncSession) -> None:
+        held = await session.scalar(
+            select(FineTuningJobTable.id)
+            .where(
+                FineTuningJobTable.id == self._job_id,
+                FineTuningJobTable.fence == self._fence,
+                FineTuningJobTable.status.in_(RUN_STATES),
+            )
+            .with_for_update(read=True)
+        )
+        if held is None:
+            raise LeaseLost(f"{self._job_id} is no longer held at fence {self._fence}")
+        project_id = self._context["app.project"]
+        self.jobs = RunJobStore(session, project_id, self._job_id)
+        self.events = EventStore(session, project_id)
+        self.metrics = MetricStore(session, project_id)
+        self.checkpoints = CheckpointStore(session, project_id)
+        self.files = FileStore(session, project_id)
+        self.models = ModelStore(session, project_id)
+        self.rollouts = RolloutStore(session, project_id)
+        self.reports = ReportStore(session, project_id)
+        self.journal = JournalStore(session, project_id)

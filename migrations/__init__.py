@@ -1,0 +1,1 @@
+"""Schema changes. Imports only the schema and the settings."""
