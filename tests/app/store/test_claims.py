@@ -1,0 +1,150 @@
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+
+from app.domain.errors import LeaseLost, WrongState
+from app.domain.jobs import Job, JobError, JobStatus, StopRequest
+from app.domain.metrics import MetricPoint
+from app.store.system import ClaimedJob, system
+from app.store.unit_of_work import RunUnitOfWork
+from tests.app.store.conftest import Rows
+
+LEASE_S = 30.0
+
+
+async def claim(rows: Rows, job: Job, *, lease_s: float = LEASE_S) -> ClaimedJob | None:
+    async with system(rows.worker) as unit:
+        return await unit.jobs.claim(job.id, "me", lease_s, max_attempts=3)
+
+
+async def held(rows: Rows, job: Job, *, lease_s: float = LEASE_S) -> ClaimedJob:
+    claimed = await claim(rows, job, lease_s=lease_s)
+    assert claimed is not None
+    return claimed
+
+
+def run_unit(rows: Rows, claimed: ClaimedJob) -> RunUnitOfWork:
+    return rows.worker.run(claimed.project_id, claimed.job_id, claimed.fence)
+
+
+async def test_of_many_claimers_one_gets_the_job(rows: Rows) -> None:
+    job = await rows.job()
+    claims = await asyncio.gather(*(claim(rows, job) for _ in range(8)))
+    won = [claimed for claimed in claims if claimed is not None]
+    assert [(c.fence, c.attempts, c.project_id) for c in won] == [(1, 1, job.project_id)]
+
+
+async def test_an_expired_lease_is_claimed_with_a_higher_fence(rows: Rows) -> None:
+    job = await rows.job()
+    old = await held(rows, job, lease_s=-1)
+    new = await held(rows, job)
+    assert (old.fence, new.fence) == (1, 2)
+    async with system(rows.worker) as unit:
+        with pytest.raises(LeaseLost):
+            await unit.jobs.renew(job.id, old.fence, LEASE_S)
+        await unit.jobs.renew(job.id, new.fence, LEASE_S)
+
+
+WRITES: list[Callable[[RunUnitOfWork, str], Awaitable[Any]]] = [
+    lambda unit, _: unit.jobs.mark_running(),
+    lambda unit, _: unit.jobs.mark_failed(JobError("a", "b", None)),
+    lambda unit, _: unit.jobs.mark_succeeded("ft:x"),
+    lambda unit, job: unit.events.append(job, level="info", type="message", message="m"),
+    lambda unit, job: unit.metrics.upsert(job, [MetricPoint("a", "train", 1, 1.0)]),
+    lambda unit, job: unit.journal.put_many(job, 1, [("k", "s", {})]),
+    lambda unit, job: unit.reports.upsert(job, {}),
+]
+
+
+@pytest.mark.parametrize("write", WRITES)
+async def test_an_old_fence_writes_nothing(
+    rows: Rows, write: Callable[[RunUnitOfWork, str], Awaitable[Any]]
+) -> None:
+    job = await rows.job()
+    old = await held(rows, job, lease_s=-1)
+    await held(rows, job)
+    with pytest.raises(LeaseLost):
+        async with run_unit(rows, old) as unit:
+            await write(unit, job.id)
+
+
+async def test_a_cancel_takes_the_fence_away(rows: Rows) -> None:
+    job = await rows.job()
+    claimed = await held(rows, job)
+    async with rows.app.tenant(rows.first) as unit:
+        cancelled = await unit.jobs.request_stop(job.id, StopRequest.CANCEL)
+    assert cancelled.status is JobStatus.CANCELLED
+    with pytest.raises(LeaseLost):
+        async with run_unit(rows, claimed) as run:
+            await run.jobs.mark_running()
+    async with rows.app.tenant(rows.first) as unit:
+        with pytest.raises(WrongState):
+            await unit.jobs.request_stop(job.id, StopRequest.CANCEL)
+
+
+async def test_a_pause_is_asked_of_the_run_and_obeyed(rows: Rows) -> None:
+    job = await rows.job()
+    claimed = await held(rows, job)
+    async with run_unit(rows, claimed) as run:
+        await run.jobs.mark_validated(10, job.method)
+        await run.jobs.mark_running()
+    async with rows.app.tenant(rows.first) as unit:
+        asked = await unit.jobs.request_stop(job.id, StopRequest.PAUSE)
+    assert asked.status is JobStatus.PAUSING
+    async with run_unit(rows, claimed) as run:
+        assert await run.jobs.stop_request() is StopRequest.PAUSE
+        await run.jobs.mark_paused()
+    assert await claim(rows, job) is None
+    async with rows.app.tenant(rows.first) as unit:
+        await unit.jobs.mark_queued(job.id)
+    assert (await held(rows, job)).fence == 2
+
+
+async def test_attempts_run_out_and_progress_resets_them(rows: Rows) -> None:
+    job = await rows.job()
+    for _ in range(2):
+        claimed = await held(rows, job, lease_s=-1)
+    async with run_unit(rows, claimed) as run:
+        await run.jobs.commit_step(
+            1, resume_key="s", adapter_key="a", trained_tokens=7, estimated_finish=0
+        )
+    for _ in range(3):
+        await held(rows, job, lease_s=-1)
+    assert await claim(rows, job) is None
+    async with system(rows.worker) as unit:
+        (lost,) = await unit.jobs.exhausted(3)
+        await unit.jobs.fail_exhausted(lost, "died too often")
+    async with rows.app.tenant(rows.first) as unit:
+        failed = await unit.jobs.get(job.id)
+        events, _ = await unit.events.page(job.id, after=None, limit=5)
+    assert (failed.status, failed.error) == (
+        JobStatus.FAILED,
+        JobError("worker_lost", "died too often", None),
+    )
+    assert (failed.step, failed.trained_tokens) == (1, 7)
+    assert [event.level for event in events] == ["error"]
+
+
+async def test_the_sweep_wakes_each_waiting_job_once(rows: Rows) -> None:
+    first, second = await rows.job(), await rows.job(rows.second)
+    async with system(rows.worker) as unit:
+        assert set(await unit.jobs.due(10, 30)) == {first.id, second.id}
+    async with system(rows.worker) as unit:
+        assert await unit.jobs.due(10, 30) == []
+        assert set(await unit.jobs.due(10, -1)) == {first.id, second.id}
+    await held(rows, first)
+    await held(rows, second, lease_s=0.05)
+    await asyncio.sleep(0.1)
+    async with system(rows.worker) as unit:
+        assert await unit.jobs.due(10, 30) == [second.id]
+
+
+async def test_a_released_job_is_claimed_at_once(rows: Rows) -> None:
+    job = await rows.job()
+    claimed = await held(rows, job)
+    assert await claim(rows, job) is None
+    async with system(rows.worker) as unit:
+        await unit.jobs.release(job.id, claimed.fence)
+    assert (await held(rows, job)).fence == 2

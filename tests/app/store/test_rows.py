@@ -1,0 +1,137 @@
+import math
+
+import pytest
+from sqlalchemy.exc import IntegrityError
+
+from app.domain.errors import InvalidRequest
+from app.domain.ids import new_id
+from app.domain.metrics import MetricPoint
+from app.domain.rollouts import RolloutRow
+from app.store.storable import storable
+from tests.app.store.conftest import Rows
+from tests.app.store.test_claims import held, run_unit
+
+
+def a_rollout(job_id: str, sample: int, text: str = "hello") -> RolloutRow:
+    return RolloutRow(
+        id=new_id("rollout_"),
+        project_id="",
+        job_id=job_id,
+        split="train",
+        step=1,
+        prompt_index=0,
+        sample_index=sample,
+        attempt=0,
+        trace_id=f"trace_{sample}",
+        reward=0.5,
+        failure_class=None,
+        failure_message=None,
+        stop_reason="final_answer",
+        policy_version=0,
+        prompt_tokens=1,
+        completion_tokens=2,
+        reasoning_tokens=0,
+        tool_calls=0,
+        components={"correct": 1.0},
+        trace={"messages": [{"role": "user", "content": text}]},
+        started_at=1.5,
+        finished_at=2.5,
+    )
+
+
+async def test_the_ledger_refuses_a_sample_that_is_there(rows: Rows) -> None:
+    job = await rows.job()
+    claimed = await held(rows, job)
+    async with run_unit(rows, claimed) as run:
+        await run.rollouts.insert_many(job.id, [a_rollout(job.id, 0), a_rollout(job.id, 1)])
+    with pytest.raises(IntegrityError, match="uq_rollouts_sample"):
+        async with run_unit(rows, claimed) as run:
+            await run.rollouts.insert_many(job.id, [a_rollout(job.id, 2), a_rollout(job.id, 1)])
+    async with rows.app.tenant(rows.first) as unit:
+        page, more = await unit.rollouts.page(job.id, split=None, step=None, after=None, limit=9)
+    assert ([row.sample_index for row in page], more) == ([0, 1], False)
+
+
+async def test_rollouts_page_in_order(rows: Rows) -> None:
+    job = await rows.job()
+    async with run_unit(rows, await held(rows, job)) as run:
+        await run.rollouts.insert_many(job.id, [a_rollout(job.id, n) for n in (3, 0, 4, 1, 2)])
+    async with rows.app.tenant(rows.first) as unit:
+        first, more = await unit.rollouts.page(job.id, split="train", step=1, after=None, limit=3)
+        rest, end = await unit.rollouts.page(
+            job.id, split="train", step=1, after=first[-1].id, limit=3
+        )
+    assert [row.sample_index for row in first + rest] == [0, 1, 2, 3, 4]
+    assert (more, end) == (True, False)
+
+
+async def test_text_that_postgres_cannot_hold_is_replaced(rows: Rows) -> None:
+    job = await rows.job()
+    async with run_unit(rows, await held(rows, job)) as run:
+        await run.rollouts.insert_many(job.id, [a_rollout(job.id, 0, "a\x00b\ud800c")])
+        await run.journal.put_many(job.id, 1, [("k", "s", {"\x00": "\udfff"})])
+        await run.events.append(job.id, level="info", type="message", message="\x00")
+    async with rows.app.tenant(rows.first) as unit:
+        (row,), _ = await unit.rollouts.page(job.id, split=None, step=None, after=None, limit=1)
+    assert row.trace["messages"][0]["content"] == "a\ufffdb\ufffdc"
+    assert storable({"k\x00": ["\ud800", 1, None]}) == {"k\ufffd": ["\ufffd", 1, None]}
+
+
+async def test_a_replayed_step_overwrites_its_points(rows: Rows) -> None:
+    job = await rows.job()
+    claimed = await held(rows, job)
+    for value in (0.1, 0.2):
+        async with run_unit(rows, claimed) as run:
+            await run.metrics.upsert(
+                job.id,
+                [
+                    MetricPoint("reward/mean", "train", 1, value),
+                    MetricPoint("reward/mean", "valid", 1, 1.0),
+                    MetricPoint("odd", "train", 1, math.nan),
+                ],
+            )
+    async with rows.app.tenant(rows.first) as unit:
+        curve = await unit.metrics.curve(job.id, names=None, split="train", after_step=0)
+    assert curve == [MetricPoint("reward/mean", "train", 1, 0.2)]
+
+
+async def test_the_journal_forgets_committed_steps(rows: Rows) -> None:
+    job = await rows.job()
+    async with run_unit(rows, await held(rows, job)) as run:
+        await run.journal.put_many(job.id, 1, [("a", "1", {"v": 1}), ("b", "2", {})])
+        await run.journal.put_many(job.id, 2, [("c", "3", {"v": 3})])
+        await run.journal.put_many(job.id, 1, [("a", "9", {"v": 9})])
+        assert await run.journal.get_many(job.id, 1) == {"a": ("9", {"v": 9}), "b": ("2", {})}
+        await run.journal.forget(job.id, 1)
+        assert await run.journal.get_many(job.id, 1) == {}
+        assert await run.journal.get_many(job.id, 2) == {"c": ("3", {"v": 3})}
+
+
+async def test_paging_stays_stable_while_rows_arrive(rows: Rows) -> None:
+    old = [(await rows.job()).id for _ in range(4)]
+    async with rows.app.tenant(rows.first) as unit:
+        first, _ = await unit.jobs.page(after=None, limit=2, metadata=None)
+    await rows.job()
+    async with rows.app.tenant(rows.first) as unit:
+        rest, more = await unit.jobs.page(after=first[-1].id, limit=2, metadata=None)
+        with pytest.raises(InvalidRequest):
+            await unit.jobs.page(after="ftjob-none", limit=2, metadata=None)
+    assert [job.id for job in first + rest] == old[::-1]
+    assert not more
+
+
+async def test_after_commit_runs_after_a_commit_only(rows: Rows) -> None:
+    seen: list[str] = []
+
+    async def note() -> None:
+        seen.append("committed")
+
+    with pytest.raises(RuntimeError):
+        async with rows.app.tenant(rows.first) as unit:
+            unit.after_commit(note)
+            raise RuntimeError("no commit")
+    assert seen == []
+    async with rows.app.tenant(rows.first) as unit:
+        unit.after_commit(note)
+        assert seen == []
+    assert seen == ["committed"]
