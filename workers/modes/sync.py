@@ -9,9 +9,8 @@ import math
 import time
 from collections.abc import Sequence
 
-from app.domain.dataset import DatasetRow
-
 from app.domain import metrics as names
+from app.domain.dataset import DatasetRow
 from app.domain.ids import SampleKey
 from app.domain.trajectory import ScoredRollout
 from workers.learning.advantages import group_advantages
@@ -41,11 +40,12 @@ def training_samples(
     samples: list[TrainingSample] = []
     counts = {"trained": 0, "zero_variance": 0, "masked": 0}
     for group in groups_of(rollouts).values():
-        rewards = [
-            None if rollout.reward is None else shape(rollout.reward, rollout.trajectory, shaping)
-            for rollout in group
-        ]
-        outcome = group_advantages(rewards, min_valid=math.ceil(min_group_share * len(group)))
+        rewards = [rollout.reward for rollout in group]
+        outcome = group_advantages(
+            rewards,
+            min_valid=math.ceil(min_group_share * len(group)),
+            objective=[_objective(rollout, shaping) for rollout in group],
+        )
         counts[outcome.status] += 1
         for rollout, advantage in zip(group, outcome.advantages, strict=True):
             if advantage is not None and advantage != 0.0:
@@ -55,6 +55,10 @@ def training_samples(
         names.GROUPS_ZERO_VARIANCE: float(counts["zero_variance"]),
         names.GROUPS_MASKED: float(counts["masked"]),
     }
+
+
+def _objective(rollout: ScoredRollout, shaping: ShapingConfig) -> float | None:
+    return None if rollout.reward is None else shape(rollout.reward, rollout.trajectory, shaping)
 
 
 class SyncMode:

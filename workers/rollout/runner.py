@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from app.domain.dataset import DatasetRow
-
 from app.domain.ids import SampleKey
 from app.domain.trajectory import ScoredRollout
 from workers.grading.registry import Grader, GraderFailure

@@ -2,9 +2,8 @@
 
 from dataclasses import dataclass
 
-from app.gateways.signing import CallSigner
-
 from app.domain.tools import ToolSpec
+from app.gateways.signing import CallSigner
 from workers.engines.policy import EnginePolicy
 from workers.grading.registry import build_grader
 from workers.learning.shaping import ShapingConfig

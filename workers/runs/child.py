@@ -10,9 +10,9 @@ import sys
 import threading
 
 import structlog
-from app.gateways.egress import EgressClient, EgressPolicy
 
 from app.domain.errors import LeaseLost, RunFailed
+from app.gateways.egress import EgressClient, EgressPolicy
 from app.gateways.inference import HttpInference
 from app.settings import Settings, load_settings
 from app.store.database import Database

@@ -6,10 +6,9 @@ Every write of a run goes through `unit()`, which opens a transaction that holds
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.gateways.egress import EgressClient
-
 from app.domain.jobs import Job, ReinforcementMethod, ResolvedHyperparameters
 from app.domain.models import BaseModelSpec
+from app.gateways.egress import EgressClient
 from app.gateways.inference import Inference
 from app.gateways.objects import Objects
 from app.settings import Settings

@@ -4,7 +4,6 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from app.domain.dataset import DatasetError, DatasetRow, parse_rows
-
 from app.domain.errors import NotFound, RunFailed
 from app.domain.jobs import MAX_TRAIN_EXAMPLES, MAX_VALID_EXAMPLES, MIN_EXAMPLES
 from workers.runs.context import RunContext

@@ -5,11 +5,10 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
-from app.domain.dataset import DatasetRow
-from app.domain.rollouts import RolloutRow
-
 from app.domain import metrics as names
+from app.domain.dataset import DatasetRow
 from app.domain.ids import SampleKey
+from app.domain.rollouts import RolloutRow
 from workers.learning.statistics import PairedValues, paired_report
 from workers.modes.outcome import StepOutcome
 from workers.rollout.journal import Journal

@@ -3,9 +3,8 @@
 import asyncio
 
 import structlog
-from app.domain.dataset import DatasetRow
-from app.store.unit_of_work import RunUnitOfWork
 
+from app.domain.dataset import DatasetRow
 from app.domain.jobs import (
     ResolvedHyperparameters,
     StopRequest,
@@ -13,6 +12,7 @@ from app.domain.jobs import (
     resolved_method,
 )
 from app.domain.models import tuned_model_name
+from app.store.unit_of_work import RunUnitOfWork
 from workers.runs.assembly import Parts, assemble
 from workers.runs.context import Plan, RunContext
 from workers.runs.data import load_rows
@@ -69,10 +69,7 @@ class JobRun:
     async def _work(self) -> None:
         plan, train_rows, valid_rows = await self._validated()
         parts = await asyncio.to_thread(assemble, self._context, plan)
-        try:
-            await self._train(plan, parts, train_rows, valid_rows)
-        finally:
-            await parts.aclose()
+        await self._train(plan, parts, train_rows, valid_rows)
 
     async def _validated(self) -> tuple[Plan, list[DatasetRow], list[DatasetRow]]:
         fresh = self._job.total_steps is None
@@ -111,9 +108,7 @@ class JobRun:
             reporter=self._reporter,
         )
         await loop.baseline(valid_rows)
-        await loop.steps(
-            train_rows, valid_rows, first=committed + 1, between=self._between_steps
-        )
+        await loop.steps(train_rows, valid_rows, first=committed + 1, between=self._between_steps)
         await self._succeed(plan)
 
     async def _resume(self, parts: Parts) -> int:

@@ -8,7 +8,6 @@ import asyncio
 from typing import Any
 
 from app.store.unit_of_work import RunUnitOfWork
-
 from workers.runs.context import RunContext
 from workers.runs.patience import patiently
 

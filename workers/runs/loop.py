@@ -8,9 +8,8 @@ import time
 from collections.abc import Sequence
 from typing import Protocol
 
-from app.domain.dataset import DatasetRow
-
 from app.domain import metrics as names
+from app.domain.dataset import DatasetRow
 from app.domain.errors import RunFailed
 from app.domain.ids import SampleKey
 from app.domain.trajectory import Failure, ScoredRollout

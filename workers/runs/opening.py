@@ -1,15 +1,14 @@
 """Opens a claimed run: reads its row, unseals its headers, finds its base model."""
 
-from app.domain.redaction import restore_headers
-from app.gateways.egress import EgressClient
-from app.gateways.secrets import SecretBox
-
 from app.domain.errors import RunFailed
 from app.domain.ids import OrganizationId
 from app.domain.jobs import Job, ReinforcementMethod
 from app.domain.models import BaseModelSpec, find_base_model
+from app.domain.redaction import restore_headers
+from app.gateways.egress import EgressClient
 from app.gateways.inference import Inference
 from app.gateways.objects import LocalObjects
+from app.gateways.secrets import SecretBox
 from app.settings import Settings
 from app.store.database import Database
 from workers.runs.context import RunContext

@@ -7,13 +7,12 @@ import time
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from app.domain.tuned_models import TunedModel
-from app.store.unit_of_work import RunUnitOfWork
-
 from app.domain.ids import Split, new_id
 from app.domain.jobs import Checkpoint
 from app.domain.metrics import COMPLETION_TOKENS_MEAN, REWARD_MEAN, MetricPoint
 from app.domain.models import checkpoint_model_name
+from app.domain.tuned_models import TunedModel
+from app.store.unit_of_work import RunUnitOfWork
 from workers.modes.outcome import StepOutcome
 from workers.runs import metrics_event
 from workers.runs.context import Plan, RunContext

@@ -15,12 +15,12 @@ from asyncio.subprocess import Process
 from uuid import uuid4
 
 import structlog
-from app.store.database import Database
-from app.store.system import ClaimedJob, system
 
 from app.domain.errors import LeaseLost, Unavailable
 from app.gateways.job_queue import CeleryJobQueue, JobQueue
 from app.settings import Settings
+from app.store.database import Database
+from app.store.system import ClaimedJob, system
 from workers.runs.patience import patiently
 
 log = structlog.get_logger()

@@ -2,9 +2,8 @@
 
 from typing import Any
 
-from app.domain.rollouts import RolloutRow
-
 from app.domain.ids import new_id
+from app.domain.rollouts import RolloutRow
 from app.domain.trajectory import ScoredRollout, ToolCallRecord, Turn
 
 
