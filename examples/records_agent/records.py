@@ -73,9 +73,9 @@ def build_catalogue(seed: int = STORE_SEED) -> Catalogue:
 
 
 def questions(catalogue: Catalogue, split: Split, seed: int) -> Iterator[Question]:
-    """Endless questions about one split's records, the four kinds mixed."""
+    """Endless questions about one split's records, the four kinds in equal shares."""
     rng = random.Random(f"{split}:{seed}")
-    makers = (_arithmetic, _one_hop, _one_hop, _two_hop, _two_hop, _total)
+    makers = (_arithmetic, _one_hop, _two_hop, _total)
     while True:
         yield rng.choice(makers)(catalogue, split, rng)
 

@@ -21,7 +21,6 @@ from workers.base_models.wording import (
     TOOLS,
     UNKNOWN_RECORD,
     Call,
-    Kind,
     Question,
     calculator,
     draw_question,
@@ -30,7 +29,6 @@ from workers.base_models.wording import (
 )
 
 HEDGE: Final = "Probably "
-KIND_WEIGHTS: Final[dict[Kind, int]] = {"arithmetic": 2, "one_hop": 3, "two_hop": 3, "total": 2}
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +60,8 @@ class Transcript:
 def transcripts(seed: int, mix: Mix) -> Iterator[Transcript]:
     """Endless stream of transcripts, a function of the seed and the mix alone."""
     rng = random.Random(seed)
-    weights = [KIND_WEIGHTS[kind] for kind in KINDS]
     while True:
-        question = draw_question(rng, rng.choices(KINDS, weights)[0])
+        question = draw_question(rng, rng.choice(KINDS))
         tools = list(TOOLS)
         rng.shuffle(tools)
         turns, answer = _behave(rng, question, mix.draw(rng))

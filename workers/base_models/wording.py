@@ -28,7 +28,6 @@ ASK_ARITHMETIC: Final = ("What is", "Work out")
 END: Final = {"What is the": "?", "Tell me the": ".", "What is": "?", "Work out": "."}
 
 UNKNOWN_RECORD: Final = "Error: no record {record}"
-UNKNOWN_FIELD: Final = "Error: no field {field}"
 BAD_EXPRESSION: Final = "Error: not an expression"
 
 
