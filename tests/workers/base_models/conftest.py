@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -30,3 +31,12 @@ def model() -> Qwen3ForCausalLM:
     opened = AutoModelForCausalLM.from_pretrained(SHIPPED, dtype=torch.float32)
     assert isinstance(opened, Qwen3ForCausalLM)
     return opened
+
+
+@pytest.fixture(autouse=True)
+def _one_thread() -> Iterator[None]:
+    """Threads do not pay at this size, and on busy cores their barriers cost tenfold."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)

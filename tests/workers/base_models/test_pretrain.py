@@ -67,15 +67,10 @@ def test_the_shipped_model_calls_tools_or_answers(
 
 
 def test_training_is_a_function_of_the_recipe(tokenizer: PreTrainedTokenizerFast) -> None:
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        made = [build_model(tokenizer, SHORT.seed) for _ in range(2)]
-        untrained = build_model(tokenizer, SHORT.seed)
-        for model in made:
-            train(model, tokenizer, SHORT)
-    finally:
-        torch.set_num_threads(threads)
+    made = [build_model(tokenizer, SHORT.seed) for _ in range(2)]
+    untrained = build_model(tokenizer, SHORT.seed)
+    for model in made:
+        train(model, tokenizer, SHORT)
     first, second = (dict(m.named_parameters()) for m in made)
     assert all(torch.equal(first[name], second[name]) for name in first)
     moved = [not torch.equal(first[n], p) for n, p in untrained.named_parameters()]
