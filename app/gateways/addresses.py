@@ -1,0 +1,226 @@
+"""Which addresses and URLs may be dialled for a customer: pure rules, no sockets.
+
+Owns the address table (IANA special-purpose registries, IPv6 forms that embed IPv4, cloud metadata
+services) and the strict reading of a URL. Promises: what is not plainly a public unicast address is
+not public, and a URL that two parsers could read differently is refused. Must not know who asks.
+
+Sources: RFC 6890 and its registries; RFC 4291, 6052, 8215, 3056, 4380, 5214 for embedded IPv4;
+stripe/smokescreen, svix and pydantic-ai for what attackers send.
+"""
+
+import ipaddress
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from app.domain.errors import EndpointRefused
+
+IPAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
+
+_SPECIAL_V4: Final = tuple(
+    ipaddress.IPv4Network(text)
+    for text in (
+        "0.0.0.0/8",  # this network; 0.0.0.0 reaches the own host
+        "10.0.0.0/8",
+        "100.64.0.0/10",  # carrier-grade NAT
+        "127.0.0.0/8",
+        "169.254.0.0/16",
+        "172.16.0.0/12",
+        "192.0.0.0/24",
+        "192.0.2.0/24",
+        "192.31.196.0/24",
+        "192.52.193.0/24",
+        "192.88.99.0/24",  # 6to4 relays
+        "192.168.0.0/16",
+        "192.175.48.0/24",
+        "198.18.0.0/15",
+        "198.51.100.0/24",
+        "203.0.113.0/24",
+        "224.0.0.0/4",
+        "240.0.0.0/4",
+    )
+)
+_GLOBAL_V6: Final = ipaddress.IPv6Network("2000::/3")
+_SPECIAL_V6: Final = tuple(
+    ipaddress.IPv6Network(text)
+    for text in (
+        "2001::/23",  # protocol assignments: Teredo, benchmarking, ORCHID
+        "2001:db8::/32",
+        "2002::/16",  # 6to4
+        "2620:4f:8000::/48",
+        "3fff::/20",
+    )
+)
+_METADATA: Final = frozenset(
+    ipaddress.ip_address(text)
+    for text in (
+        "169.254.169.254",  # AWS, Azure, GCP, OpenStack, DigitalOcean, Oracle
+        "169.254.170.2",  # AWS ECS
+        "169.254.170.23",  # AWS EKS
+        "169.254.42.42",  # Scaleway
+        "168.63.129.16",  # Azure's wire server, a public address
+        "100.100.100.200",  # Alibaba
+        "192.0.0.192",  # Oracle
+        "fd00:ec2::254",
+        "fd00:ec2::23",
+        "fd20:ce::254",
+        "fd00:42::42",
+    )
+)
+# Services that no tool speaks HTTP on; a public one of somebody else is not ours to knock at.
+_REFUSED_PORTS: Final = frozenset(
+    {1433, 1521, 2049, 2375, 2376, 2379, 2380, 3306, 3389, 4369, 5432, 5672, 5900, 5984, 6379}
+    | {6443, 6667, 9200, 9300, 10250, 10255, 11211, 27017}
+)
+_WEB_PORTS: Final = frozenset({80, 443})
+_FIRST_UNPRIVILEGED_PORT: Final = 1024
+_LAST_PORT: Final = 65535
+_NAT64_PREFIX: Final = 0x0064_FF9B  # 64:ff9b::/96 and 64:ff9b:1::/48, by their first 32 bits
+_ISATAP_MARK: Final = 0x0000_5EFE
+_MAX_URL: Final = 2048
+_MAX_HOST: Final = 253
+_URL: Final = re.compile(
+    r"(?P<scheme>https?)://(?P<host>\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::(?P<port>[0-9]+))?"
+    r"(?P<rest>[/?#][\x21-\x7e]*)?",
+    re.IGNORECASE,
+)
+_LABEL: Final = re.compile(r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?")
+_NUMBER: Final = re.compile(r"[0-9]+|0x[0-9a-f]*")
+
+
+@dataclass(frozen=True, slots=True)
+class EndpointUrl:
+    """A customer URL read one way only."""
+
+    url: str
+    """Normalised, without the fragment: what is dialled."""
+    scheme: str
+    host: str
+    """Lower case, no brackets, no trailing dot."""
+    port: int
+    address: IPAddress | None
+    """The host itself when it is a literal address."""
+
+    @property
+    def key(self) -> str:
+        """`host:port` as an allow-list names it."""
+        return host_port(self.host, self.port)
+
+
+def host_port(host: str, port: int) -> str:
+    """`host:port`, IPv6 in its shortest form and in brackets."""
+    bare = host.strip("[]").rstrip(".").lower()
+    return f"[{ipaddress.IPv6Address(bare)}]:{port}" if ":" in bare else f"{bare}:{port}"
+
+
+def read_url(url: str) -> EndpointUrl:
+    """Raises `EndpointRefused`, with a text for the customer, unless the URL is plain."""
+    if len(url) > _MAX_URL:
+        raise EndpointRefused(f"the URL is longer than {_MAX_URL} characters")
+    match = _URL.fullmatch(url)
+    if match is None or "\\" in url:
+        raise EndpointRefused(
+            "the URL must be http(s)://host[:port]/path in plain ASCII, without user name or spaces"
+        )
+    scheme = match["scheme"].lower()
+    port = _port(match["port"], scheme)
+    host = match["host"].lower().strip("[]")
+    address = _literal(host, bracketed=match["host"].startswith("["))
+    if address is None:
+        host = _check_name(host)
+    authority = f"[{host}]" if ":" in host else host
+    rest = (match["rest"] or "/").partition("#")[0]
+    rest = rest if rest.startswith("/") else f"/{rest}"
+    return EndpointUrl(f"{scheme}://{authority}:{port}{rest}", scheme, host, port, address)
+
+
+def _port(text: str | None, scheme: str) -> int:
+    if text is None:
+        return 443 if scheme == "https" else 80
+    if text.startswith("0") or int(text[:6]) > _LAST_PORT:
+        raise EndpointRefused("the URL's port must be a number from 1 to 65535")
+    return int(text)
+
+
+def _literal(host: str, *, bracketed: bool) -> IPAddress | None:
+    try:
+        if bracketed:
+            return ipaddress.IPv6Address(host)
+        if _NUMBER.fullmatch(host.rstrip(".").rpartition(".")[2]):
+            # WHATWG: a host whose last label is a number is an IPv4 address or nothing.
+            return ipaddress.IPv4Address(host)
+    except ValueError:
+        raise EndpointRefused(
+            "the URL's host is not an address in its canonical form (four decimal numbers)"
+        ) from None
+    return None
+
+
+def _check_name(host: str) -> str:
+    name = host.removesuffix(".")
+    if len(name) > _MAX_HOST or not all(_LABEL.fullmatch(part) for part in name.split(".")):
+        raise EndpointRefused("the URL's host is not a valid name")
+    return name
+
+
+def port_allowed(port: int) -> bool:
+    """Whether a public endpoint may stand on this port."""
+    if port in _REFUSED_PORTS:
+        return False
+    return port in _WEB_PORTS or port >= _FIRST_UNPRIVILEGED_PORT
+
+
+def is_public(address: IPAddress) -> bool:
+    """Whether this is a public unicast address. An IPv6 form of IPv4 never is one."""
+    if is_metadata(address):
+        return False
+    if isinstance(address, ipaddress.IPv4Address):
+        return not any(address in network for network in _SPECIAL_V4)
+    if address not in _GLOBAL_V6 or address.scope_id is not None:
+        return False
+    return not any(address in network for network in _SPECIAL_V6) and _isatap(address) is None
+
+
+def is_metadata(address: IPAddress) -> bool:
+    """A cloud's metadata service or a link-local address, in any spelling: refused always."""
+    if address in _METADATA or address.is_link_local:
+        return True
+    if isinstance(address, ipaddress.IPv4Address):
+        return False
+    if address.scope_id is not None:
+        return is_metadata(ipaddress.IPv6Address(int(address)))
+    return any(inner in _METADATA or inner.is_link_local for inner in embedded_ipv4(address))
+
+
+def embedded_ipv4(address: ipaddress.IPv6Address) -> Iterator[ipaddress.IPv4Address]:
+    """Every IPv4 address that this IPv6 address may stand for."""
+    number = int(address)
+    if number >> 32 in {0, 0xFFFF, 0xFFFF_0000}:  # compatible, mapped, translated (RFC 2765)
+        yield ipaddress.IPv4Address(number & 0xFFFF_FFFF)
+    if address.sixtofour is not None:
+        yield address.sixtofour
+    if address.teredo is not None:
+        yield from address.teredo
+    isatap = _isatap(address)
+    if isatap is not None:
+        yield isatap
+    if number >> 96 == _NAT64_PREFIX:
+        yield from _nat64(number)
+
+
+def _isatap(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address | None:
+    """RFC 5214: an interface identifier 0000:5efe or 0200:5efe before the IPv4 address."""
+    number = int(address)
+    if (number >> 32) & 0xFDFF_FFFF == _ISATAP_MARK:
+        return ipaddress.IPv4Address(number & 0xFFFF_FFFF)
+    return None
+
+
+def _nat64(number: int) -> Iterator[ipaddress.IPv4Address]:
+    """RFC 6052 §2.2: prefixes of 48, 56, 64 and 96 bits; bits 64 to 71 are skipped."""
+    yield ipaddress.IPv4Address(number & 0xFFFF_FFFF)
+    before, after = number >> 64, (number & ((1 << 56) - 1)) >> 16
+    joined = (before << 40) | after  # 104 bits: the address without its reserved octet and tail
+    for prefix in (48, 56, 64):
+        yield ipaddress.IPv4Address((joined >> (104 - prefix - 32)) & 0xFFFF_FFFF)

@@ -1,0 +1,100 @@
+"""Customers' header values at rest: envelope encryption bound to the row they belong to.
+
+Owns the sealed form of a job's headers. Promises: each blob has a data key of its own
+(AES-256-GCM), wrapped by a key derived from the service's secret key; a blob moved to another row
+or changed by a bit does not open; the wrapping key can be rotated without touching the data. Must
+not know rows.
+"""
+
+import hashlib
+import json
+import os
+from typing import Any, Final
+
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
+from app.domain.errors import AgentRftError
+
+_VERSION: Final = b"\x01"
+_KEY_ID_BYTES: Final = 8
+_KEY_BYTES: Final = 32
+_NONCE_BYTES: Final = 12
+_TAG_BYTES: Final = 16
+_WRAPPED_BYTES: Final = _NONCE_BYTES + _KEY_BYTES + _TAG_BYTES
+_HEAD_BYTES: Final = len(_VERSION) + _KEY_ID_BYTES
+_SMALLEST: Final = _HEAD_BYTES + _WRAPPED_BYTES + _NONCE_BYTES + _TAG_BYTES
+
+
+class SecretsUnreadable(AgentRftError):
+    """A sealed blob that this service cannot open: wrong key, wrong row, or damaged."""
+
+
+class SecretBox:
+    """Seals and opens. Blob: version, key id (8), wrapped data key (60), nonce (12), ciphertext."""
+
+    def __init__(self, secret_key: str, *, older_keys: tuple[str, ...] = ()) -> None:
+        """`secret_key` seals; `older_keys` still open what they sealed."""
+        wrapping = [_wrapping_key(key) for key in (secret_key, *older_keys)]
+        self._current_id = _key_id(wrapping[0])
+        self._keys = {_key_id(key): AESGCM(key) for key in reversed(wrapping)}
+
+    def seal(self, plain: dict[str, Any], *, project_id: str, job_id: str) -> bytes:
+        """Encrypt a JSON map for one job's row."""
+        row = _row(project_id, job_id)
+        data_key, nonce = os.urandom(_KEY_BYTES), os.urandom(_NONCE_BYTES)
+        text = json.dumps(plain, separators=(",", ":")).encode()
+        sealed = nonce + AESGCM(data_key).encrypt(nonce, text, row)
+        return self._wrap(data_key, row) + sealed
+
+    def open(self, blob: bytes, *, project_id: str, job_id: str) -> dict[str, Any]:
+        """Raises `SecretsUnreadable` unless the blob was sealed for exactly this row."""
+        row = _row(project_id, job_id)
+        data_key = self._unwrap(blob, row)
+        sealed = blob[_HEAD_BYTES + _WRAPPED_BYTES :]
+        try:
+            text = AESGCM(data_key).decrypt(sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:], row)
+        except InvalidTag:
+            raise SecretsUnreadable("the sealed headers are damaged or of another row") from None
+        plain: dict[str, Any] = json.loads(text)
+        return plain
+
+    def is_current(self, blob: bytes) -> bool:
+        """Whether the newest key wraps it."""
+        return blob[len(_VERSION) : _HEAD_BYTES] == self._current_id
+
+    def rewrap(self, blob: bytes, *, project_id: str, job_id: str) -> bytes:
+        """The same secrets under the newest key; the data itself is not encrypted again."""
+        row = _row(project_id, job_id)
+        return self._wrap(self._unwrap(blob, row), row) + blob[_HEAD_BYTES + _WRAPPED_BYTES :]
+
+    def _wrap(self, data_key: bytes, row: bytes) -> bytes:
+        head, nonce = _VERSION + self._current_id, os.urandom(_NONCE_BYTES)
+        return head + nonce + self._keys[self._current_id].encrypt(nonce, data_key, head + row)
+
+    def _unwrap(self, blob: bytes, row: bytes) -> bytes:
+        head, wrapped = blob[:_HEAD_BYTES], blob[_HEAD_BYTES : _HEAD_BYTES + _WRAPPED_BYTES]
+        if len(blob) < _SMALLEST or not head.startswith(_VERSION):
+            raise SecretsUnreadable("not sealed headers of a known version")
+        key = self._keys.get(head[len(_VERSION) :])
+        if key is None:
+            raise SecretsUnreadable("sealed under a key that is not configured any more")
+        try:
+            return key.decrypt(wrapped[:_NONCE_BYTES], wrapped[_NONCE_BYTES:], head + row)
+        except InvalidTag:
+            raise SecretsUnreadable("the sealed headers are damaged or of another row") from None
+
+
+def _row(project_id: str, job_id: str) -> bytes:
+    return json.dumps([project_id, "fine_tuning_jobs.secrets", job_id]).encode()
+
+
+def _wrapping_key(secret_key: str) -> bytes:
+    info = b"agent-rft/header-envelope/v1"
+    return HKDF(SHA256(), _KEY_BYTES, salt=None, info=info).derive(secret_key.encode())
+
+
+def _key_id(wrapping_key: bytes) -> bytes:
+    return hashlib.sha256(b"key-id" + wrapping_key).digest()[:_KEY_ID_BYTES]

@@ -1,0 +1,68 @@
+"""Signatures on our calls to customers' tools and graders: Standard Webhooks 1.0.
+
+Owns the signing secret of a project (derived, never stored) and the headers of one attempt.
+Promises: `webhook-id` and `Idempotency-Key` are the same over all retries of one call; timestamp,
+`X-Attempt` and signature belong to the attempt. Must not know URLs or what a body means.
+"""
+
+import base64
+import hashlib
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Final
+
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+from standardwebhooks import Webhook
+
+_SECRET_BYTES: Final = 32
+_HEX_DIGITS: Final = re.compile(r"[0-9a-f]")
+_TRACE_DIGITS: Final = 32
+_SPAN_DIGITS: Final = 16
+
+
+def signing_secret(secret_key: str, project_id: str) -> str:
+    """The project's `whsec_…`, for its owner to verify our calls with.
+
+    HKDF-SHA256 (RFC 5869) of the service's secret key with the project id as info.
+    """
+    info = b"agent-rft/outbound-signing/v1/" + project_id.encode()
+    derived = HKDF(SHA256(), _SECRET_BYTES, salt=None, info=info).derive(secret_key.encode())
+    return "whsec_" + base64.b64encode(derived).decode()
+
+
+class CallSigner:
+    """Signs every outbound call of one project."""
+
+    def __init__(
+        self,
+        secret_key: str,
+        *,
+        project_id: str,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        self._webhook = Webhook(signing_secret(secret_key, project_id))
+        self._now = now
+
+    def headers(self, call_id: str, trace_id: str, *, body: bytes, attempt: int) -> dict[str, str]:
+        """Headers of one attempt (from 1). `body` is UTF-8 and must be sent byte for byte."""
+        now = self._now()
+        return {
+            "webhook-id": call_id,
+            "webhook-timestamp": str(int(now.timestamp())),
+            "webhook-signature": self._webhook.sign(call_id, now, body.decode()),
+            "Idempotency-Key": call_id,
+            "X-Rollout-Id": trace_id,
+            "X-Attempt": str(attempt),
+            "traceparent": traceparent(trace_id, call_id, attempt=attempt),
+        }
+
+
+def traceparent(trace_id: str, call_id: str, *, attempt: int) -> str:
+    """W3C Trace Context: the rollout is the trace, each attempt a span of its own."""
+    digits = "".join(_HEX_DIGITS.findall(trace_id.removeprefix("trace_")))
+    if len(digits) != _TRACE_DIGITS:
+        digits = hashlib.sha256(trace_id.encode()).hexdigest()[:_TRACE_DIGITS]
+    span = hashlib.sha256(f"{call_id}/{attempt}".encode()).hexdigest()[:_SPAN_DIGITS]
+    return f"00-{digits}-{span}-01"
