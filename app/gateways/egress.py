@@ -16,6 +16,7 @@ from enum import StrEnum
 from typing import Final, Protocol
 
 import aiohttp
+from multidict import CIMultiDict
 from yarl import URL
 
 from app.domain.errors import AgentRftError, EndpointRefused
@@ -68,7 +69,7 @@ _RESERVED_HEADERS: Final = frozenset(
         "x-rollout-id",
     }
 )
-_OURS: Final = {"Accept-Encoding": "identity", "User-Agent": "agent-rft/1"}
+_USER_AGENT: Final = "agent-rft/1"
 
 
 class FailureKind(StrEnum):
@@ -115,7 +116,7 @@ class Egress(Protocol):
 
 def check_headers(headers: Mapping[str, str]) -> None:
     """Raise `EndpointRefused` for a header a customer may not set, or could not be sent safely."""
-    for name, value in headers.items():
+    for name in headers:
         lower = name.lower()
         if lower in _RESERVED_HEADERS or lower.startswith("webhook-"):
             raise EndpointRefused(f"the header '{lower}' is set by the service")
@@ -131,6 +132,14 @@ def _check_syntax(headers: Mapping[str, str]) -> None:
                 f"the value of the header '{name.lower()}' holds a control character or is longer "
                 f"than {_MAX_HEADER_VALUE} characters"
             )
+
+
+def _all_headers(headers: Mapping[str, str]) -> CIMultiDict[str]:
+    every = CIMultiDict(headers)
+    every["Accept-Encoding"] = "identity"
+    every["Content-Type"] = "application/json"
+    every.setdefault("User-Agent", _USER_AGENT)
+    return every
 
 
 class EgressClient:
@@ -193,7 +202,7 @@ class EgressClient:
         async with self._session().post(
             URL(endpoint.url, encoded=True),
             data=body,
-            headers={**headers, **_OURS},
+            headers=_all_headers(headers),
             allow_redirects=False,
         ) as response:
             encoding = response.headers.get("Content-Encoding", "identity").strip().lower()
@@ -237,7 +246,6 @@ class EgressClient:
                 timeout=aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT_TIMEOUT_S),
                 auto_decompress=False,
                 trust_env=False,
-                skip_auto_headers=("Content-Type",),
                 max_line_size=8190,
                 max_field_size=8190,
                 max_headers=128,
