@@ -59,7 +59,7 @@ class Renderer:
         self.context_length = _context_length(files.json("config.json"))
         self.stop_token_ids = tuple(sorted(self._stop_ids(files, names)))
         opening = self._template.render([_user("a")], None, generate=True)
-        self._starts_thinking = opening.rstrip().endswith(_THINK)
+        self.starts_thinking = opening.rstrip().endswith(_THINK)
 
     def prompt_ids(self, messages: list[Message], tools: list[Message] | None) -> list[int]:
         """The conversation up to and with the opening of the assistant's turn.
@@ -98,7 +98,7 @@ class Renderer:
     def parse(self, token_ids: list[int] | tuple[int, ...]) -> ParsedTurn:
         """Read a sampled turn. Never raises on what the model wrote."""
         text = self.decode(token_ids)
-        opened = self._starts_thinking or text.lstrip().startswith(_THINK)
+        opened = self.starts_thinking or text.lstrip().startswith(_THINK)
         reasoning, answer = "", text
         if _THINK_END in text:
             reasoning, _, answer = text.partition(_THINK_END)

@@ -1,0 +1,80 @@
+"""`python -m workers.engines.cpu`: the engine as a process.
+
+Reads the models from a JSON file (a list of `BaseModelSpec`), serves until SIGTERM or SIGINT.
+"""
+
+import argparse
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+import structlog
+from aiohttp import web
+from pydantic import TypeAdapter
+
+from app.domain.models import BaseModelSpec
+from workers.engines.cpu.engine import Engine
+from workers.engines.cpu.scheduler import Limits
+from workers.engines.cpu.server import build_app
+
+log = structlog.get_logger()
+
+KEY_VARIABLE: Final = "AGENT_RFT_ENGINE_API_KEY"
+# The compute thread gives the interpreter up at every tensor operation; a shorter interval than
+# the default 5 ms lets it have the interpreter back while requests are parsed.
+SWITCH_INTERVAL_S: Final = 0.0002
+_SHUTDOWN_S: Final = 1.0
+
+
+def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m workers.engines.cpu", description=__doc__)
+    parser.add_argument("--host", default="127.0.0.1")
+    parser.add_argument("--port", type=int, default=8300)
+    parser.add_argument("--models-json", type=Path, required=True)
+    parser.add_argument("--threads", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--max-rows", type=int, default=128)
+    parser.add_argument("--prefix-cache-mib", type=int, default=256)
+    return parser.parse_args(argv)
+
+
+async def _serve(arguments: argparse.Namespace, api_key: str) -> None:
+    content = arguments.models_json.read_bytes()
+    specs = TypeAdapter(list[BaseModelSpec]).validate_json(content)
+    limits = Limits(
+        threads=arguments.threads,
+        max_rows=arguments.max_rows,
+        prefix_bytes=arguments.prefix_cache_mib << 20,
+    )
+    engine = Engine(specs, limits)
+    await engine.start()
+    runner = web.AppRunner(
+        build_app(engine, api_key=api_key),
+        handler_cancellation=True,
+        access_log=None,
+        shutdown_timeout=_SHUTDOWN_S,
+    )
+    await runner.setup()
+    await web.TCPSite(runner, arguments.host, arguments.port, backlog=1024).start()
+    log.info("engine ready", host=arguments.host, port=arguments.port, models=len(specs))
+    stopping = asyncio.Event()
+    for signum in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(signum, stopping.set)
+    await stopping.wait()
+    await runner.cleanup()
+    await engine.stop()
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    arguments = _arguments(argv)
+    # The engine is started with few variables and imports no settings tree, which needs more.
+    api_key = os.environ.get(KEY_VARIABLE, "")
+    sys.setswitchinterval(SWITCH_INTERVAL_S)
+    asyncio.run(_serve(arguments, api_key))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,145 @@
+"""Reading a stock PEFT LoRA directory and merging it into weights.
+
+Owns what counts as an acceptable adapter. Promises: safetensors only (never a pickle), every tensor
+is used or the adapter is refused, and shapes and target modules fit the base. Must not know names,
+versions or serving.
+"""
+
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file
+from torch import Tensor, nn
+
+from app.domain.errors import InvalidRequest
+
+CONFIG_FILE: Final = "adapter_config.json"
+WEIGHTS_FILE: Final = "adapter_model.safetensors"
+_HARMLESS: Final = {CONFIG_FILE, WEIGHTS_FILE, "README.md", "manifest.json"}
+_KEY: Final = re.compile(r"base_model\.model\.(?P<module>.+)\.lora_(?P<side>[AB])\.weight")
+# Settings of PEFT 0.21's LoraConfig that change the mathematics and are not implemented.
+_UNSUPPORTED: Final = (
+    "alora_invocation_tokens",
+    "arrow_config",
+    "exclude_modules",
+    "fan_in_fan_out",
+    "layer_replication",
+    "layers_to_transform",
+    "lora_bias",
+    "modules_to_save",
+    "target_parameters",
+    "trainable_token_indices",
+    "use_bdlora",
+    "use_dora",
+    "use_qalora",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class LoraDelta:
+    """`weight_OI += scale * b_OR @ a_RI`."""
+
+    a_RI: Tensor  # noqa: N815 - shape suffix
+    b_OR: Tensor  # noqa: N815 - shape suffix
+    scale: float
+
+    def merged(self, weight_OI: Tensor) -> Tensor:
+        return weight_OI + self.scale * (self.b_OR @ self.a_RI)
+
+
+def read_adapter(path: Path, base: nn.Module) -> dict[str, LoraDelta]:
+    """Deltas by module name. Raises `InvalidRequest` that says what does not fit."""
+    if not path.is_dir():
+        raise InvalidRequest(f"No adapter directory at '{path}'.", param="lora_path")
+    for name in (CONFIG_FILE, WEIGHTS_FILE):
+        if not (path / name).is_file():
+            raise InvalidRequest(f"The adapter has no {name}.", param="lora_path")
+    others = sorted(p.name for p in path.iterdir() if p.name not in _HARMLESS)
+    if others:
+        raise InvalidRequest(f"The adapter has unknown files: {others}.", param="lora_path")
+    config = read_config(path)
+    try:
+        tensors = load_file(path / WEIGHTS_FILE)
+    except SafetensorError as error:
+        raise InvalidRequest(f"The adapter cannot be read: {error}", param="lora_path") from error
+    deltas = _pair(config, tensors)
+    _check_fit(config, deltas, base)
+    return deltas
+
+
+def read_config(path: Path) -> dict[str, Any]:
+    """`adapter_config.json`, once it is known to describe what is implemented here."""
+    try:
+        config = json.loads((path / CONFIG_FILE).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise InvalidRequest(f"The adapter cannot be read: {error}", param="lora_path") from error
+    if not isinstance(config, dict) or config.get("peft_type") != "LORA":
+        raise InvalidRequest("The adapter is not a LoRA.", param="lora_path")
+    if not all(isinstance(config.get(name), int | float) for name in ("r", "lora_alpha")):
+        raise InvalidRequest("The adapter has no rank or alpha.", param="lora_path")
+    used = [name for name in _UNSUPPORTED if config.get(name)]
+    if config.get("bias", "none") != "none":
+        used.append("bias")
+    if used:
+        raise InvalidRequest(f"The adapter uses {used}; not supported.", param="lora_path")
+    return config
+
+
+def _pair(config: dict[str, Any], tensors: dict[str, Tensor]) -> dict[str, LoraDelta]:
+    sides: dict[str, dict[str, Tensor]] = {}
+    for key, tensor in tensors.items():
+        match = _KEY.fullmatch(key)
+        if match is None:
+            raise InvalidRequest(f"Unknown adapter tensor '{key}'.", param="lora_path")
+        sides.setdefault(match["module"], {})[match["side"]] = tensor.float()
+    deltas = {}
+    for module, pair in sides.items():
+        if set(pair) != {"A", "B"}:
+            raise InvalidRequest(f"'{module}' lacks lora_A or lora_B.", param="lora_path")
+        deltas[module] = LoraDelta(pair["A"], pair["B"], _scale(config, module))
+    return deltas
+
+
+def _scale(config: dict[str, Any], module: str) -> float:
+    rank = _pattern(config.get("rank_pattern"), module, config["r"])
+    alpha = _pattern(config.get("alpha_pattern"), module, config["lora_alpha"])
+    return float(alpha / rank**0.5 if config.get("use_rslora") else alpha / rank)
+
+
+def _pattern(patterns: dict[str, float] | None, module: str, default: float) -> float:
+    """As peft's `get_pattern_key`: a pattern is a regular expression of the name's end."""
+    for pattern, value in (patterns or {}).items():
+        if re.match(rf"(.*\.)?({pattern})$", module):
+            return value
+    return default
+
+
+def _check_fit(config: dict[str, Any], deltas: dict[str, LoraDelta], base: nn.Module) -> None:
+    linears = {n: m for n, m in base.named_modules() if isinstance(m, nn.Linear)}
+    for name, delta in deltas.items():
+        linear = linears.get(name)
+        if linear is None:
+            raise InvalidRequest(f"The base has no linear layer '{name}'.", param="lora_path")
+        rank = delta.a_RI.shape[0]
+        fits = delta.a_RI.shape == (rank, linear.in_features) and delta.b_OR.shape == (
+            linear.out_features,
+            rank,
+        )
+        if not fits or rank != _pattern(config.get("rank_pattern"), name, config["r"]):
+            raise InvalidRequest(f"The shapes of '{name}' do not fit.", param="lora_path")
+        if not (torch.isfinite(delta.a_RI).all() and torch.isfinite(delta.b_OR).all()):
+            raise InvalidRequest(f"'{name}' has values that are not finite.", param="lora_path")
+    missing = [n for n in linears if _targeted(config.get("target_modules"), n) and n not in deltas]
+    if missing:
+        raise InvalidRequest(f"Targeted modules without weights: {missing}.", param="lora_path")
+
+
+def _targeted(targets: Any, module: str) -> bool:
+    if isinstance(targets, str):
+        return re.fullmatch(targets, module) is not None
+    return any(module == t or module.endswith(f".{t}") for t in targets or ())

@@ -1,0 +1,124 @@
+"""Request bodies of the engine's endpoints, as vLLM 0.32 names their fields.
+
+Owns validation. Settings that would change the distribution and are not implemented are refused
+rather than ignored; fields that change nothing (`user`, `metadata`, …) are.
+"""
+
+from typing import Annotated, Any, Literal, Self, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+
+from app.domain.errors import InvalidRequest
+
+_MAX_SEED = 2**63 - 1
+MAX_CHOICES = 128
+MAX_TOP_LOGPROBS = 20
+BodyT = TypeVar("BodyT", bound=BaseModel)
+Seed = Annotated[int, Field(ge=-_MAX_SEED, le=_MAX_SEED)]
+
+
+class _Body(BaseModel):
+    model_config = ConfigDict(extra="ignore", strict=True)
+
+    model: str
+    temperature: Annotated[float, Field(ge=0, le=100, allow_inf_nan=False, strict=False)] | None = (
+        None
+    )
+    top_p: Annotated[float, Field(gt=0, le=1, allow_inf_nan=False, strict=False)] | None = None
+    seed: Seed | None = None
+    stop_token_ids: list[int] | None = None
+    stream: bool | None = None
+    stream_options: dict[str, Any] | None = None
+    top_k: Literal[-1, 0] | None = None
+    min_p: float | None = None
+    repetition_penalty: float | None = None
+    presence_penalty: float | None = None
+    frequency_penalty: float | None = None
+    logit_bias: dict[str, float] | None = None
+
+    @model_validator(mode="after")
+    def _refuse_other_distributions(self) -> Self:
+        neutral = {
+            "min_p": (None, 0),
+            "repetition_penalty": (None, 1),
+            "presence_penalty": (None, 0),
+            "frequency_penalty": (None, 0),
+            "logit_bias": (None, {}),
+        }
+        for name, allowed in neutral.items():
+            if getattr(self, name) not in allowed:
+                raise ValueError(f"{name} is not supported")
+        return self
+
+    @property
+    def include_usage(self) -> bool:
+        return bool((self.stream_options or {}).get("include_usage"))
+
+
+class CompletionBody(_Body):
+    prompt: Annotated[list[int], Field(min_length=1)]
+    """Token ids."""
+    max_tokens: Annotated[int, Field(ge=1)] = 16
+    n: Annotated[int, Field(ge=1, le=MAX_CHOICES)] = 1
+    logprobs: Annotated[int, Field(ge=0, le=MAX_TOP_LOGPROBS)] | None = None
+    prompt_logprobs: Literal[0] | None = None
+    return_token_ids: bool | None = None
+    echo: Literal[False] | None = None
+    best_of: Literal[1] | None = None
+    suffix: None = None
+    stop: Annotated[list[str], Field(max_length=0)] | None = None
+
+
+class ChatBody(_Body):
+    messages: Annotated[list[dict[str, Any]], Field(min_length=1)]
+    tools: list[dict[str, Any]] | None = None
+    tool_choice: Literal["auto", "none"] | None = None
+    parallel_tool_calls: bool | None = None
+    max_tokens: Annotated[int, Field(ge=1)] | None = None
+    max_completion_tokens: Annotated[int, Field(ge=1)] | None = None
+    n: Literal[1] | None = None
+    stop: list[Annotated[str, Field(min_length=1)]] | None = None
+    logprobs: bool | None = None
+    top_logprobs: Annotated[int, Field(ge=0, le=MAX_TOP_LOGPROBS)] | None = None
+    return_token_ids: bool | None = None
+    response_format: dict[str, Any] | None = None
+
+    @field_validator("stop", mode="before")
+    @classmethod
+    def _one_or_many(cls, value: Any) -> Any:
+        return [value] if isinstance(value, str) else value
+
+    @field_validator("response_format")
+    @classmethod
+    def _text_only(cls, value: dict[str, Any] | None) -> dict[str, Any] | None:
+        if value is not None and value.get("type") != "text":
+            raise ValueError("only response_format {type: text} is supported")
+        return value
+
+    @field_validator("tools")
+    @classmethod
+    def _function_tools(cls, value: list[dict[str, Any]] | None) -> list[dict[str, Any]] | None:
+        for tool in value or []:
+            function = tool.get("function")
+            if not isinstance(function, dict) or not isinstance(function.get("name"), str):
+                raise ValueError("each tool needs a function with a name")  # noqa: TRY004
+        return value
+
+
+class LoadAdapterBody(BaseModel):
+    lora_name: Annotated[str, Field(min_length=1)]
+    lora_path: Annotated[str, Field(min_length=1)]
+
+
+class UnloadAdapterBody(BaseModel):
+    lora_name: Annotated[str, Field(min_length=1)]
+
+
+def read_body(kind: type[BodyT], content: bytes) -> BodyT:
+    """Parse and check. Raises `InvalidRequest` naming the first field that is wrong."""
+    try:
+        return kind.model_validate_json(content)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        param = ".".join(str(part) for part in first["loc"]) or None
+        raise InvalidRequest(f"{param or 'body'}: {first['msg']}", param=param) from error

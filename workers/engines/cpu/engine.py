@@ -1,0 +1,143 @@
+"""The engine as its endpoints see it: coroutines around the compute thread.
+
+Owns turning a request into sequences and handing their updates to the event loop that waits for
+them. Promises that a waiter that goes away cancels its sequence. Must not know HTTP.
+"""
+
+import asyncio
+import secrets
+from collections.abc import AsyncGenerator
+from dataclasses import replace
+from typing import Final
+
+import torch
+
+from app.domain.errors import InvalidRequest, Unavailable
+from app.domain.models import BaseModelSpec
+from workers.engines.cpu.scheduler import Limits, Scheduler
+from workers.engines.cpu.sequence import Sampling, Sequence, Update
+from workers.engines.cpu.versions import BaseModel, Version, Versions, load_base, serve_packed
+
+_TOLERANCE: Final = 1e-3
+_PROBE_LENGTHS: Final = (23, 9)
+
+
+class Engine:
+    def __init__(self, specs: list[BaseModelSpec], limits: Limits) -> None:
+        """Loads every base model, which takes a while and much memory."""
+        bases = [load_base(spec) for spec in specs]
+        references = [_reference(base) for base in bases]
+        for base in bases:
+            serve_packed(base)
+        self._references = list(zip(bases, references, strict=True))
+        self.versions = Versions(bases)
+        self._scheduler = Scheduler(self.versions, self._deliver, limits)
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._waiters: dict[Sequence, asyncio.Queue[Update]] = {}
+
+    async def start(self) -> None:
+        """Start computing and compare each base model with its plain forward pass.
+
+        Raises `ValueError` for an architecture whose log-probs would be wrong here.
+        """
+        self._loop = asyncio.get_running_loop()
+        self._scheduler.start()
+        for base, reference in self._references:
+            await self._check(base, reference)
+        self._references.clear()
+
+    async def stop(self) -> None:
+        await asyncio.to_thread(self._scheduler.stop)
+
+    def sequence(
+        self, version: Version, prompt: list[int], sampling: Sampling, *, streamed: bool = False
+    ) -> Sequence:
+        """A new sequence, its length limit fitted to the context. Raises `InvalidRequest`."""
+        base = version.base
+        room = base.context_length - len(prompt)
+        if room < 1:
+            raise InvalidRequest(
+                f"This model's maximum context length is {base.context_length} tokens; "
+                f"the prompt has {len(prompt)} and leaves no room.",
+                param="prompt",
+            )
+        if not 0 <= min(prompt) <= max(prompt) < base.vocab_size:
+            raise InvalidRequest("prompt: a token id is not in the vocabulary.", param="prompt")
+        fitted = replace(sampling, max_tokens=min(sampling.max_tokens, room))
+        return Sequence(version, list(prompt), len(prompt), fitted, streamed)
+
+    async def finish(self, sequences: list[Sequence]) -> None:
+        """Run sequences to their ends."""
+        await asyncio.gather(*(self._finish(sequence) for sequence in sequences))
+
+    async def _finish(self, sequence: Sequence) -> None:
+        async for _ in self.updates(sequence):
+            pass
+
+    async def updates(self, sequence: Sequence) -> AsyncGenerator[Update]:
+        """Run a sequence; every update until its end. Closing early cancels it."""
+        inbox: asyncio.Queue[Update] = asyncio.Queue()
+        self._waiters[sequence] = inbox
+        self._scheduler.submit(sequence)
+        try:
+            while True:
+                update = await inbox.get()
+                if update.finish_reason == "error":
+                    raise Unavailable("The engine failed while computing this request.")
+                yield update
+                if update.finish_reason is not None:
+                    return
+        finally:
+            del self._waiters[sequence]
+            if sequence.finish_reason is None:
+                self._scheduler.cancel(sequence)
+
+    def _deliver(self, updates: list[Update]) -> None:
+        if self._loop is not None and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._hand_out, updates)
+
+    def _hand_out(self, updates: list[Update]) -> None:
+        for update in updates:
+            inbox = self._waiters.get(update.sequence)
+            if inbox is not None:
+                inbox.put_nowait(update)
+
+    async def _check(self, base: BaseModel, reference: list[list[float]]) -> None:
+        version = self.versions.get(base.spec.name)
+        sampling = Sampling(max_tokens=1, temperature=0, seed=0, prompt_logprobs=True)
+        probes = [self.sequence(version, ids, sampling) for ids in _probe_prompts(base)]
+        await self.finish(probes)
+        for probe, expected in zip(probes, reference, strict=True):
+            found = [value for value in probe.prompt_logprobs or [] if value is not None]
+            worst = max(abs(a - b) for a, b in zip(found, expected, strict=True))
+            if not worst < _TOLERANCE:
+                raise ValueError(
+                    f"{base.spec.name}: log-probs differ from the plain forward pass by {worst:g}; "
+                    "this architecture cannot be served here"
+                )
+
+
+def random_seed() -> int:
+    return secrets.randbits(63)
+
+
+def choice_seed(seed: int | None, choice: int) -> int:
+    """64 bits for one of a request's choices; the first one's is the request's own."""
+    base = random_seed() if seed is None else seed
+    return (base + choice * 0xD1342543DE82EF95) & 0xFFFF_FFFF_FFFF_FFFF
+
+
+def _probe_prompts(base: BaseModel) -> list[list[int]]:
+    lengths = [min(length, base.context_length - 1) for length in _PROBE_LENGTHS]
+    return [[(7 * i + n) % base.vocab_size for i in range(n)] for n in lengths]
+
+
+def _reference(base: BaseModel) -> list[list[float]]:
+    """Prompt log-probs of the probes from the model as transformers runs it."""
+    found = []
+    with torch.inference_mode():
+        for prompt in _probe_prompts(base):
+            ids_1T = torch.tensor([prompt])
+            logprobs_TV = torch.log_softmax(base.model(ids_1T).logits[0, :-1].float(), dim=-1)
+            found.append(logprobs_TV.gather(1, ids_1T[0, 1:, None])[:, 0].tolist())
+    return found

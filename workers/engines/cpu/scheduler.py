@@ -1,0 +1,112 @@
+"""The engine's one compute thread.
+
+Owns the lanes and their turns: each version with work advances by one iteration, round robin.
+Promises that every submitted sequence ends with exactly one final `Update`, whatever happens to it.
+Must not know HTTP.
+"""
+
+import queue
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+import structlog
+import torch
+
+from workers.engines.cpu.lane import Lane
+from workers.engines.cpu.prefixes import PrefixStore
+from workers.engines.cpu.sequence import Sequence, Update
+from workers.engines.cpu.versions import Versions
+
+log = structlog.get_logger()
+
+IDLE_LANES: Final = 4
+"""Versions without work whose arena stays allocated."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    threads: int
+    """Of one forward pass."""
+    max_rows: int = 128
+    """Sequences of one version that run at once; more wait their turn."""
+    prefix_bytes: int = 256 << 20
+
+
+class Scheduler:
+    def __init__(
+        self, versions: Versions, deliver: Callable[[list[Update]], None], limits: Limits
+    ) -> None:
+        """`deliver` is called in the compute thread and must hand over quickly."""
+        self._versions = versions
+        self._deliver = deliver
+        self._limits = limits
+        self._inbox: queue.SimpleQueue[Sequence | None] = queue.SimpleQueue()
+        self._lanes: OrderedDict[int, Lane] = OrderedDict()
+        self._prefixes = PrefixStore(limits.prefix_bytes)
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="engine", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        self._stopping.set()
+        self._inbox.put(None)
+        self._thread.join()
+
+    def submit(self, sequence: Sequence) -> None:
+        self._inbox.put(sequence)
+
+    def cancel(self, sequence: Sequence) -> None:
+        sequence.cancelled = True
+        self._inbox.put(None)
+
+    def _run(self) -> None:
+        torch.set_num_threads(self._limits.threads)  # counts for the calling thread
+        with torch.inference_mode():
+            while not self._stopping.is_set():
+                self._receive()
+                updates: list[Update] = []
+                for lane in list(self._lanes.values()):
+                    if not lane.idle:
+                        updates += self._advance(lane)
+                self._tidy()
+                if updates:
+                    self._deliver(updates)
+
+    def _receive(self) -> None:
+        """Sort what arrived into lanes; sleep while there is nothing to do."""
+        if all(lane.idle for lane in self._lanes.values()):
+            self._enter(self._inbox.get())
+        while not self._inbox.empty():
+            self._enter(self._inbox.get())
+
+    def _enter(self, sequence: Sequence | None) -> None:
+        if sequence is None:
+            return
+        version = sequence.version
+        lane = self._lanes.get(version.number)
+        if lane is None:
+            lane = Lane(version, self._prefixes, max_rows=self._limits.max_rows)
+            self._lanes[version.number] = lane
+        self._lanes.move_to_end(version.number)
+        lane.add(sequence)
+
+    def _advance(self, lane: Lane) -> list[Update]:
+        try:
+            return lane.advance(self._versions.weights(lane.version))
+        except Exception:  # the thread is a process boundary: one bad batch must not end the engine
+            log.exception("a batch failed", version=lane.version.name)
+            return lane.abandon()
+
+    def _tidy(self) -> None:
+        idle = [number for number, lane in self._lanes.items() if lane.idle]
+        for number in idle:
+            if not self._lanes[number].version.loaded:
+                self._prefixes.forget(number)
+                del self._lanes[number]
+        for number in [n for n in idle if n in self._lanes][:-IDLE_LANES]:
+            del self._lanes[number]

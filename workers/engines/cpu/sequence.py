@@ -1,0 +1,62 @@
+"""One request's tokens on their way through the engine.
+
+A `Sequence` is written by the scheduler thread only. Its lists only grow, so the server may read
+the first `count` entries of an `Update` at any time. Must not know tensors or HTTP.
+"""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from workers.engines.cpu.versions import Version
+
+FinishReason = Literal["stop", "length", "cancelled", "error"]
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """How to continue. Log-probs are of the distribution that is really sampled from."""
+
+    max_tokens: int
+    temperature: float
+    """0 is greedy, with log-probs at temperature 1."""
+    seed: int
+    top_p: float = 1.0
+    stop_token_ids: frozenset[int] = frozenset()
+    top_logprobs: int = 0
+    """Most likely alternatives to report for each sampled token."""
+    prompt_logprobs: bool = False
+
+
+@dataclass(slots=True, eq=False)
+class Sequence:
+    version: Version
+    tokens: list[int]
+    """Prompt, then what was sampled, a stop token included."""
+    prompt_length: int
+    sampling: Sampling
+    streamed: bool = False
+    """Whether each token is reported, or only the end."""
+    logprobs: list[float] = field(default_factory=list)
+    """Of sampled tokens, natural log."""
+    top_logprobs: list[dict[int, float]] = field(default_factory=list)
+    prompt_logprobs: list[float | None] | None = None
+    block_keys: list[int] = field(default_factory=list)
+    """Of the prompt; for finding others that begin the same way."""
+    computed: int = 0
+    """Tokens whose keys and values are in the arena."""
+    reused: int = 0
+    """Of these, how many at admission came from another sequence's prefix."""
+    cancelled: bool = False
+    finish_reason: FinishReason | None = None
+
+    @property
+    def sampled(self) -> int:
+        return len(self.tokens) - self.prompt_length
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    sequence: Sequence
+    count: int
+    """Tokens sampled so far."""
+    finish_reason: FinishReason | None
