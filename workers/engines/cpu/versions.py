@@ -61,7 +61,7 @@ class Version:
 
 def load_base(spec: BaseModelSpec) -> BaseModel:
     """Load from safetensors in fp32, and find the shape of its keys and values by running it."""
-    disable_progress_bar()
+    disable_progress_bar()  # type: ignore[no-untyped-call]
     model = AutoModelForCausalLM.from_pretrained(
         spec.path, dtype=torch.float32, use_safetensors=True, attn_implementation="sdpa"
     )

@@ -1,0 +1,118 @@
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from app.domain.errors import InvalidRequest
+from app.gateways.inference import AdapterMissing, Completion, EngineAway, InMemoryInference
+from workers.engines.policy import EnginePolicy
+from workers.rollout.policy import SampledTurn, SamplingParams
+
+PARAMS = SamplingParams(max_tokens=8, temperature=1.0, seed=5, stop_token_ids=(2,))
+ADAPTER = Path("/adapters/1")
+
+
+def _script(model: str, prompt: list[int], seed: int) -> Completion:
+    scores: tuple[float | None, ...] = (None, *(-1.0 * token for token in prompt[1:]))
+    return Completion((len(model), seed, 2), (-0.1, -0.2, -0.3), "stop", scores)
+
+
+@pytest.fixture
+def engine() -> InMemoryInference:
+    return InMemoryInference(_script)
+
+
+@pytest.fixture
+def policy(engine: InMemoryInference) -> EnginePolicy:
+    return EnginePolicy(engine, base_model="base", away_deadline_s=5.0)
+
+
+async def test_version_zero_is_the_base_model(policy: EnginePolicy) -> None:
+    turn = await policy.sample([1, 2], PARAMS)
+    assert turn == SampledTurn((4, 5, 2), (-0.1, -0.2, -0.3), "stop", 0)
+
+
+async def test_a_published_version_samples_under_its_own_name(
+    policy: EnginePolicy, engine: InMemoryInference
+) -> None:
+    await policy.publish(1, ADAPTER, "job-v1")
+    turn = await policy.sample([1, 2], PARAMS)
+    assert (turn.policy_version, policy.version) == (1, 1)
+    assert engine.prompts == [("job-v1", [1, 2])]
+    assert engine.adapters == {"job-v1": ADAPTER}
+
+
+async def test_retired_versions_leave_the_engine(
+    policy: EnginePolicy, engine: InMemoryInference
+) -> None:
+    await policy.publish(1, ADAPTER, "job-v1")
+    await policy.publish(2, Path("/adapters/2"), "job-v2")
+    await policy.retire(2)  # the newest stays
+    await policy.retire(1)
+    await policy.retire(1)
+    await policy.retire(0)
+    assert list(engine.adapters) == ["job-v2"]
+
+
+async def test_a_baseline_can_be_sampled_between_versions(
+    policy: EnginePolicy, engine: InMemoryInference
+) -> None:
+    await policy.publish(1, ADAPTER, "job-v1")
+    policy.use_base()
+    assert (await policy.sample([1], PARAMS)).policy_version == 0
+    policy.use(1)
+    assert (await policy.sample([1], PARAMS)).policy_version == 1
+    assert [model for model, _ in engine.prompts] == ["base", "job-v1"]
+
+
+async def test_an_adapter_the_engine_forgot_is_loaded_again_once(
+    policy: EnginePolicy, engine: InMemoryInference
+) -> None:
+    await policy.publish(1, ADAPTER, "job-v1")
+    engine.adapters.clear()  # a restart
+    turns = await asyncio.gather(*(policy.sample([1], PARAMS) for _ in range(8)))
+    assert {turn.policy_version for turn in turns} == {1}
+    assert engine.adapters == {"job-v1": ADAPTER}
+
+
+async def test_an_engine_that_is_away_is_waited_for(
+    policy: EnginePolicy, engine: InMemoryInference
+) -> None:
+    await policy.publish(1, ADAPTER, "job-v1")
+    engine.away = True
+    waiting = asyncio.create_task(policy.sample([1], PARAMS))
+    await asyncio.sleep(0.3)
+    assert not waiting.done()
+    engine.away = False
+    engine.adapters.clear()
+    assert (await waiting).policy_version == 1
+
+
+async def test_past_the_deadline_the_engine_is_away_for_good(engine: InMemoryInference) -> None:
+    impatient = EnginePolicy(engine, base_model="base", away_deadline_s=0.2)
+    engine.away = True
+    with pytest.raises(EngineAway):
+        await impatient.sample([1], PARAMS)
+    with pytest.raises(EngineAway):
+        await impatient.publish(1, ADAPTER, "job-v1")
+    assert impatient.version == 0
+
+
+async def test_a_missing_base_model_is_not_waited_for(engine: InMemoryInference) -> None:
+    with pytest.raises(AdapterMissing):
+        await EnginePolicy(engine, base_model="other").sample([1], PARAMS)
+
+
+async def test_a_refused_adapter_is_an_error_and_the_old_version_stays() -> None:
+    class Refusing(InMemoryInference):
+        async def load_adapter(self, name: str, path: Path) -> None:  # noqa: ARG002
+            raise InvalidRequest("shapes do not fit")
+
+    policy = EnginePolicy(Refusing(_script), base_model="base")
+    with pytest.raises(InvalidRequest, match="shapes"):
+        await policy.publish(1, ADAPTER, "job-v1")
+    assert policy.version == 0
+
+
+async def test_probe_gives_a_log_prob_for_every_token_but_the_first(policy: EnginePolicy) -> None:
+    assert await policy.probe([9, 3, 4]) == [-3.0, -4.0]
