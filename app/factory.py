@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from typing import Self
 
 from app.domain.tenants import Tenant
-from app.gateways.egress import EgressClient, EgressPolicy
+from app.gateways.egress import Egress, EgressClient
+from app.gateways.egress_guard import EgressPolicy
 from app.gateways.inference import HttpInference, Inference
 from app.gateways.job_queue import CeleryJobQueue, JobQueue
 from app.gateways.objects import LocalObjects, Objects
@@ -19,6 +20,7 @@ from app.services.metrics import MetricService
 from app.services.models import ModelService
 from app.services.provisioning import ProvisioningService
 from app.services.rollouts import RolloutService
+from app.services.signing import SigningService
 from app.settings import Settings
 from app.store.database import Database
 
@@ -31,7 +33,7 @@ class ProcessContext:
     database: Database
     objects: Objects
     queue: JobQueue
-    egress: EgressClient
+    egress: Egress
     inference: Inference
     secret_box: SecretBox
     keys: KeyService
@@ -69,7 +71,7 @@ def provisioning_service(settings: Settings, database: Database) -> Provisioning
     return ProvisioningService(database, KeyService(database, secret_key=settings.key_hmac))
 
 
-def egress_client(settings: Settings) -> EgressClient:
+def egress_client(settings: Settings) -> Egress:
     egress = settings.egress
     return EgressClient(
         EgressPolicy(
@@ -116,6 +118,11 @@ class Factory:
             self._context.database,
             base_models=self._context.settings.base_models,
             tenant=self._tenant,
+        )
+
+    def signing(self) -> SigningService:
+        return SigningService(
+            secret_key=self._context.settings.secret_key.get_secret_value(), tenant=self._tenant
         )
 
     def completions(self) -> CompletionService:

@@ -19,6 +19,7 @@ from app.api import (
     metrics,
     models,
     rollouts,
+    signing,
 )
 from app.api.body import BodyGuard, RequestContext
 from app.factory import ProcessContext
@@ -33,6 +34,7 @@ _ROUTES = (
     files,
     models,
     completions,
+    signing,
     health,
 )
 

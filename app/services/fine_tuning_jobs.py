@@ -17,7 +17,7 @@ from app.domain.jobs import (
 from app.domain.models import BaseModelSpec, find_base_model
 from app.domain.redaction import collect_headers, redact
 from app.domain.tenants import Tenant
-from app.gateways.egress import EgressClient
+from app.gateways.egress import Egress, check_headers
 from app.gateways.job_queue import JobQueue
 from app.gateways.secrets import SecretBox
 from app.store.database import Database
@@ -29,7 +29,7 @@ class JobPorts:
     """What the service reaches besides rows."""
 
     queue: JobQueue
-    egress: EgressClient
+    egress: Egress
     secret_box: SecretBox
 
 
@@ -133,20 +133,21 @@ class JobService:
         return base
 
     async def _check_endpoints(self, method: ReinforcementMethod) -> None:
-        urls = [
-            (f"method.reinforcement.tools[{index}].server_url", tool.server_url)
+        root = "method.reinforcement"
+        called = [
+            (f"{root}.tools[{index}]", "server_url", tool.server_url, tool.headers)
             for index, tool in enumerate(method.tools)
         ]
-        urls.append(("method.reinforcement.grader.url", method.grader.url))
-        for param, url in urls:
+        called.append((f"{root}.grader", "url", method.grader.url, method.grader.headers))
+        for owner, field, url, headers in called:
             try:
                 await self._ports.egress.check_url(url)
             except EndpointRefused as error:
-                raise InvalidRequest(
-                    f"{param.rsplit('.', 1)[1]} is not allowed: {error}",
-                    param=param,
-                    code="endpoint_not_allowed",
-                ) from error
+                raise _not_allowed(field, f"{owner}.{field}", error) from error
+            try:
+                check_headers(headers or {})
+            except EndpointRefused as error:
+                raise _not_allowed("headers", f"{owner}.headers", error) from error
 
     def _job(self, new: NewJob, base: BaseModelSpec, method: dict[str, Any]) -> Job:
         return Job(
@@ -177,6 +178,12 @@ class JobService:
             attempts=0,
             key_id=self._tenant.key_id,
         )
+
+
+def _not_allowed(field: str, param: str, error: EndpointRefused) -> InvalidRequest:
+    return InvalidRequest(
+        f"{field} is not allowed: {error}", param=param, code="endpoint_not_allowed"
+    )
 
 
 def _check_tools(method: ReinforcementMethod) -> None:

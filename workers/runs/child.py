@@ -12,7 +12,8 @@ import threading
 import structlog
 
 from app.domain.errors import LeaseLost, RunFailed
-from app.gateways.egress import EgressClient, EgressPolicy
+from app.gateways.egress import EgressClient
+from app.gateways.egress_guard import EgressPolicy
 from app.gateways.inference import HttpInference
 from app.settings import Settings, load_settings
 from app.store.database import Database

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from app.domain.jobs import Job, ReinforcementMethod, ResolvedHyperparameters
 from app.domain.models import BaseModelSpec
-from app.gateways.egress import EgressClient
+from app.gateways.egress import Egress
 from app.gateways.inference import Inference
 from app.gateways.objects import Objects
 from app.settings import Settings
@@ -21,7 +21,7 @@ class RunContext:
     settings: Settings
     database: Database
     objects: Objects
-    egress: EgressClient
+    egress: Egress
     inference: Inference
     job: Job
     fence: int

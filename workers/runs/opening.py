@@ -5,7 +5,7 @@ from app.domain.ids import OrganizationId
 from app.domain.jobs import Job, ReinforcementMethod
 from app.domain.models import BaseModelSpec, find_base_model
 from app.domain.redaction import restore_headers
-from app.gateways.egress import EgressClient
+from app.gateways.egress import Egress
 from app.gateways.inference import Inference
 from app.gateways.objects import LocalObjects
 from app.gateways.secrets import SecretBox
@@ -18,7 +18,7 @@ from workers.runs.patience import patiently
 async def open_run(
     settings: Settings,
     database: Database,
-    egress: EgressClient,
+    egress: Egress,
     inference: Inference,
     *,
     project_id: str,

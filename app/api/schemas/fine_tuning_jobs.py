@@ -13,6 +13,7 @@ Text = Annotated[str, StringConstraints(min_length=1, max_length=256)]
 MetadataKey = Annotated[str, StringConstraints(max_length=64)]
 MetadataValue = Annotated[str, StringConstraints(max_length=512)]
 _PATH = "method.reinforcement"
+_UNION_MEMBERS = ("constrained-", "literal[", "function-")
 
 
 class Method(WireModel):
@@ -118,13 +119,15 @@ def _first_fault(error: ValidationError) -> InvalidRequest:
 
 
 def dotted(root: str, location: tuple[int | str, ...]) -> str:
-    """`("tools", 0, "server_url")` as `root.tools[0].server_url`."""
+    """`("tools", 0, "server_url")` as `root.tools[0].server_url`.
+
+    pydantic ends the location of a union with the name of the member it tried; that is no key.
+    """
+    if len(location) > 1 and str(location[-1]).startswith(_UNION_MEMBERS):
+        location = location[:-1]
     path = root
     for part in location:
-        if isinstance(part, int):
-            path += f"[{part}]"
-        elif part not in {"int", "float", "constrained-str"} and not part.startswith("literal["):
-            path += f".{part}" if path else part
+        path += f"[{part}]" if isinstance(part, int) else f".{part}" if path else part
     return path
 
 

@@ -58,6 +58,18 @@ async def test_headers_are_sealed_in_the_database(
             "endpoint_not_allowed",
         ),
         (
+            ("method", "reinforcement", "tools", 0, "headers"),
+            {"X-Key": "a\r\nHost: b"},
+            "method.reinforcement.tools[0].headers",
+            "endpoint_not_allowed",
+        ),
+        (
+            ("method", "reinforcement", "tools", 0, "headers"),
+            {"webhook-id": "mine"},
+            "method.reinforcement.tools[0].headers",
+            "endpoint_not_allowed",
+        ),
+        (
             ("method", "reinforcement", "grader", "url"),
             "http://127.0.0.1:5432/",
             "method.reinforcement.grader.url",

@@ -1,0 +1,11 @@
+"""The signing secret on the wire (ours: hosted calls are not signed)."""
+
+from typing import Literal
+
+from pydantic import BaseModel
+
+
+class SigningSecret(BaseModel):
+    object: Literal["signing_secret"] = "signing_secret"
+    secret: str
+    """`whsec_…`, as Standard Webhooks libraries take it."""
