@@ -7,6 +7,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from app.domain.jobs import Checkpoint
 from app.store.paging import cut, unknown_cursor
 from app.store.schema.checkpoints import CheckpointTable as Table
+from app.store.storable import storable
 from app.store.times import unix
 
 
@@ -26,7 +27,7 @@ class CheckpointStore:
                 step=checkpoint.step,
                 model_name=checkpoint.model_name,
                 object_key=object_key,
-                metrics=checkpoint.metrics,
+                metrics=storable(checkpoint.metrics),
             )
             .on_conflict_do_nothing(index_elements=[Table.job_id, Table.step])
         )

@@ -2,10 +2,13 @@
 
 A unit of work is one transaction with one context (a tenant, a key look-up, an organization, a
 run). The context is set with `SET LOCAL` semantics and dies with the transaction, so a pooled
-connection carries nothing over.
+connection carries nothing over. A role that row-level security does not bind is refused as soon as
+it connects.
 """
 
-from sqlalchemy import text
+from typing import Any
+
+from sqlalchemy import event, text
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.ext.asyncio import AsyncEngine, async_sessionmaker, create_async_engine
 
@@ -16,6 +19,13 @@ from app.store.unit_of_work import RunUnitOfWork, UnitOfWork
 
 _CONNECT_TIMEOUT_S = 5
 _STATEMENT_TIMEOUT_MS = 60_000
+_UNBOUND_ROLE = """
+    SELECT rolname FROM pg_roles WHERE rolname = current_user AND (rolsuper OR rolbypassrls)
+"""
+
+
+class UnboundRoleError(RuntimeError):
+    """The configured role is a superuser or has BYPASSRLS: it would see every tenant's rows."""
 
 
 class Database:
@@ -31,6 +41,7 @@ class Database:
                 "options": f"-c statement_timeout={_STATEMENT_TIMEOUT_MS}",
             },
         )
+        event.listen(self._engine.sync_engine, "connect", _refuse_unbound_role)
         self.sessions = async_sessionmaker(self._engine, expire_on_commit=False)
 
     def tenant(self, tenant: Tenant) -> UnitOfWork:
@@ -62,3 +73,18 @@ class Database:
 
     async def dispose(self) -> None:
         await self._engine.dispose()
+
+
+def _refuse_unbound_role(connection: Any, _record: object) -> None:
+    cursor = connection.cursor()
+    try:
+        cursor.execute(_UNBOUND_ROLE)
+        unbound = cursor.fetchone()
+    finally:
+        cursor.close()
+        connection.rollback()
+    if unbound is not None:
+        raise UnboundRoleError(
+            f"Role {unbound[0]} is a superuser or has BYPASSRLS, so row-level security would not "
+            "hold. Connect as agent_rft_app or agent_rft_worker."
+        )

@@ -59,7 +59,7 @@ class _ReadStore:
 
     async def _row(self, job_id: str, *, lock: bool = False) -> Table:
         query = select(Table).where(Table.id == job_id).execution_options(populate_existing=True)
-        row = await self._session.scalar(query.with_for_update() if lock else query)
+        row = await self._session.scalar(query.with_for_update(key_share=True) if lock else query)
         if row is None:
             raise NotFound(f"Could not find fine tune: {job_id}", code="fine_tune_not_found")
         return row
@@ -141,7 +141,8 @@ class JobStore(_ReadStore):
         elif await self._is_held(job_id):
             await self._ask_run(job_id, current, request)
         else:
-            await self._move(job_id, JobStatus.PAUSED)
+            # The last holder may be frozen, not dead: after a resume it must find its fence gone.
+            await self._move(job_id, JobStatus.PAUSED, fence=Table.fence + 1)
         return await self.get(job_id)
 
     async def _is_held(self, job_id: str) -> bool:

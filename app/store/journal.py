@@ -1,4 +1,4 @@
-"""The journal of a step that is not committed yet."""
+"""The journal of a step that is not committed yet. Payloads come back exactly as they were put."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -8,7 +8,6 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.store.schema.journal import JournalTable as Table
-from app.store.storable import storable
 
 Entry = tuple[str, str, dict[str, Any]]
 """Key, sha256 of the request, payload."""
@@ -27,20 +26,21 @@ class JournalStore:
         return {row.key: (row.request_sha256, row.payload) for row in rows}
 
     async def put_many(self, job_id: str, step: int, entries: Sequence[Entry]) -> None:
-        """Keys must differ within one call; a key that is there is overwritten."""
-        query = insert(Table).values(
-            [
-                {
-                    "project_id": self._project_id,
-                    "job_id": job_id,
-                    "step": step,
-                    "key": key,
-                    "request_sha256": sha256,
-                    "payload": storable(payload),
-                }
-                for key, sha256, payload in entries
-            ]
-        )
+        """A key that is there is overwritten; of two equal keys the last one stays."""
+        if not entries:
+            return
+        values = [
+            {
+                "project_id": self._project_id,
+                "job_id": job_id,
+                "step": step,
+                "key": key,
+                "request_sha256": sha256,
+                "payload": payload,
+            }
+            for key, sha256, payload in entries
+        ]
+        query = insert(Table)
         await self._session.execute(
             query.on_conflict_do_update(
                 index_elements=[Table.job_id, Table.key],
@@ -49,7 +49,8 @@ class JournalStore:
                     "payload": query.excluded.payload,
                     "step": query.excluded.step,
                 },
-            )
+            ),
+            values,
         )
 
     async def forget(self, job_id: str, upto_step: int) -> None:

@@ -22,31 +22,33 @@ class MetricStore:
         self._project_id = project_id
 
     async def upsert(self, job_id: str, points: Sequence[MetricPoint]) -> None:
-        """Non-finite values are dropped: they are no points on a curve."""
+        """Non-finite values are dropped: they are no points on a curve. The last of two equal
+        points stays.
+        """
         finite = [point for point in points if math.isfinite(point.value)]
         if len(finite) < len(points):
             dropped = sorted({p.name for p in points} - {p.name for p in finite})
             log.warning("non-finite metrics dropped", job_id=job_id, names=dropped)
         if not finite:
             return
-        query = insert(Table).values(
-            [
-                {
-                    "project_id": self._project_id,
-                    "job_id": job_id,
-                    "name": point.name,
-                    "split": point.split,
-                    "step": point.step,
-                    "value": point.value,
-                }
-                for point in finite
-            ]
-        )
+        values = [
+            {
+                "project_id": self._project_id,
+                "job_id": job_id,
+                "name": point.name,
+                "split": point.split,
+                "step": point.step,
+                "value": point.value,
+            }
+            for point in finite
+        ]
+        query = insert(Table)
         await self._session.execute(
             query.on_conflict_do_update(
                 index_elements=[Table.job_id, Table.name, Table.split, Table.step],
                 set_={"value": query.excluded.value},
-            )
+            ),
+            values,
         )
 
     async def curve(

@@ -7,6 +7,7 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.store.schema.reports import ReportTable as Table
+from app.store.storable import storable
 
 
 class ReportStore:
@@ -15,7 +16,9 @@ class ReportStore:
         self._project_id = project_id
 
     async def upsert(self, job_id: str, report: dict[str, Any]) -> None:
-        query = insert(Table).values(project_id=self._project_id, job_id=job_id, report=report)
+        query = insert(Table).values(
+            project_id=self._project_id, job_id=job_id, report=storable(report)
+        )
         await self._session.execute(
             query.on_conflict_do_update(
                 index_elements=[Table.project_id, Table.job_id],

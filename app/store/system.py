@@ -120,6 +120,8 @@ class SystemJobStore:
         return [ClaimedJob(row.id, row.project_id, row.fence, row.attempts) for row in rows]
 
     async def fail_exhausted(self, job: ClaimedJob, message: str) -> None:
+        """End the job, and say so to its tenant: the event is written as the tenant's own."""
+        await self._session.execute(select(func.set_config("app.project", job.project_id, True)))
         error: dict[str, Any] = {"code": "worker_lost", "message": message, "param": None}
         await self._session.execute(
             update(Table)

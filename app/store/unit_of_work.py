@@ -130,6 +130,9 @@ class UnitOfWork(BaseUnitOfWork):
 class RunUnitOfWork(BaseUnitOfWork):
     """A run's transaction. It locks the job row at its own fence, so that no newer claim can slip
     in before the commit, and an older claim can write nothing.
+
+    Transactions of one run therefore follow one another. A shared lock would let two of them wait
+    for each other's end once both update the row.
     """
 
     def __init__(
@@ -148,7 +151,7 @@ class RunUnitOfWork(BaseUnitOfWork):
                 FineTuningJobTable.fence == self._fence,
                 FineTuningJobTable.status.in_(RUN_STATES),
             )
-            .with_for_update(read=True)
+            .with_for_update(key_share=True)
         )
         if held is None:
             raise LeaseLost(f"{self._job_id} is no longer held at fence {self._fence}")

@@ -50,6 +50,7 @@ def upgrade() -> None:
         sa.UniqueConstraint(
             "organization_id", "name", name=op.f("uq_projects_organization_id_name")
         ),
+        sa.UniqueConstraint("organization_id", "id", name=op.f("uq_projects_organization_id_id")),
     )
     op.create_table(
         "api_keys",
@@ -75,7 +76,13 @@ def upgrade() -> None:
             name=op.f("fk_api_keys_organization_id_organizations"),
         ),
         sa.ForeignKeyConstraint(
-            ["project_id"], ["projects.id"], name=op.f("fk_api_keys_project_id_projects")
+            ["organization_id", "project_id"],
+            ["projects.organization_id", "projects.id"],
+            name=op.f("fk_api_keys_organization_id_project_id_projects"),
+        ),
+        sa.CheckConstraint(
+            "(kind = 'admin') = (project_id IS NULL)",
+            name=op.f("ck_api_keys_admin_has_no_project"),
         ),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_api_keys")),
         sa.UniqueConstraint("key_id", name=op.f("uq_api_keys_key_id")),
@@ -154,7 +161,9 @@ def upgrade() -> None:
         sa.Column("lease_until", sa.DateTime(timezone=True), nullable=True),
         sa.Column("dispatched_at", sa.DateTime(timezone=True), nullable=True),
         sa.ForeignKeyConstraint(
-            ["project_id"], ["projects.id"], name=op.f("fk_fine_tuning_jobs_project_id_projects")
+            ["organization_id", "project_id"],
+            ["projects.organization_id", "projects.id"],
+            name=op.f("fk_fine_tuning_jobs_organization_id_project_id_projects"),
         ),
         sa.PrimaryKeyConstraint("project_id", "id", name=op.f("pk_fine_tuning_jobs")),
     )
@@ -247,7 +256,7 @@ def upgrade() -> None:
         sa.Column("project_id", sa.Text(), nullable=False),
         sa.Column("step", sa.Integer(), nullable=False),
         sa.Column("request_sha256", sa.Text(), nullable=False),
-        sa.Column("payload", postgresql.JSONB(astext_type=sa.Text()), nullable=False),
+        sa.Column("payload", sa.JSON(), nullable=False),
         sa.Column(
             "created_at",
             sa.DateTime(timezone=True),

@@ -71,8 +71,8 @@ CHECKS = {
     "projects": f"organization_id = {setting('organization')}",
     "api_keys": f"organization_id = {setting('organization')}",
 }
-# Claiming and sweeping look across tenants; only the worker's role may, and only at these.
-SYSTEM_TABLES = ("fine_tuning_jobs", "job_events")
+# Claiming and sweeping look across tenants; only the worker's role may, and only at this table.
+SYSTEM_TABLES = ("fine_tuning_jobs",)
 
 
 def upgrade() -> None:

@@ -37,3 +37,12 @@ def of_job() -> ForeignKeyConstraint:
 
 def of_project() -> ForeignKeyConstraint:
     return ForeignKeyConstraint(["project_id"], ["projects.id"])
+
+
+def of_own_project() -> ForeignKeyConstraint:
+    """A project of the very organization the row names: row-level security looks at one of the
+    two columns, and foreign keys look past row-level security.
+    """
+    return ForeignKeyConstraint(
+        ["organization_id", "project_id"], ["projects.organization_id", "projects.id"]
+    )

@@ -6,14 +6,14 @@ from sqlalchemy import BigInteger, Index, LargeBinary, PrimaryKeyConstraint
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.store.schema.base import Base, Json, Now, Timestamp, of_project
+from app.store.schema.base import Base, Json, Now, Timestamp, of_own_project
 
 
 class FineTuningJobTable(Base):
     __tablename__ = "fine_tuning_jobs"
     __table_args__ = (
         PrimaryKeyConstraint("project_id", "id"),
-        of_project(),
+        of_own_project(),
         Index(None, "id", unique=True),
         Index(None, "project_id", "created_at", "id"),
         Index(

@@ -1,9 +1,15 @@
-"""What was sampled or answered within a step that is not committed yet."""
+"""What was sampled or answered within a step that is not committed yet.
 
-from sqlalchemy import PrimaryKeyConstraint
-from sqlalchemy.orm import Mapped
+The payload is `json`, not `jsonb`: it is read back as it was written, with NUL and lone surrogates
+as escapes. A replay that read other characters than the first run would sample other tokens.
+"""
 
-from app.store.schema.base import Base, Json, Now, of_job
+from typing import Any
+
+from sqlalchemy import JSON, PrimaryKeyConstraint
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.store.schema.base import Base, Now, of_job
 
 
 class JournalTable(Base):
@@ -15,5 +21,5 @@ class JournalTable(Base):
     project_id: Mapped[str]
     step: Mapped[int]
     request_sha256: Mapped[str]
-    payload: Mapped[Json]
+    payload: Mapped[dict[str, Any]] = mapped_column(JSON)
     created_at: Mapped[Now]

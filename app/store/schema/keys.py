@@ -1,17 +1,19 @@
 """API keys. The secret is stored only as an HMAC."""
 
-from sqlalchemy import ForeignKeyConstraint, LargeBinary, UniqueConstraint
+from sqlalchemy import CheckConstraint, ForeignKeyConstraint, LargeBinary, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.store.schema.base import Base, Id, Now, Timestamp
+from app.store.schema.base import Base, Id, Now, Timestamp, of_own_project
 
 
 class ApiKeyTable(Base):
     __tablename__ = "api_keys"
     __table_args__ = (
         ForeignKeyConstraint(["organization_id"], ["organizations.id"]),
-        ForeignKeyConstraint(["project_id"], ["projects.id"]),
+        of_own_project(),
         UniqueConstraint("key_id"),
+        # A project key without its project would speak for the whole organization.
+        CheckConstraint("(kind = 'admin') = (project_id IS NULL)", name="admin_has_no_project"),
     )
 
     id: Mapped[Id]

@@ -21,6 +21,7 @@ class ProjectTable(Base):
     __table_args__ = (
         ForeignKeyConstraint(["organization_id"], ["organizations.id"]),
         UniqueConstraint("organization_id", "name"),
+        UniqueConstraint("organization_id", "id"),
     )
 
     id: Mapped[Id]
