@@ -1,1 +1,1 @@
-"""Control plane: HTTP API, rules, rows and the outside world. Imports no torch and nothing of `workers`."""
+"""Control plane: HTTP API, rules, rows, the outside world. Imports no torch and no `workers`."""

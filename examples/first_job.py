@@ -153,6 +153,8 @@ def talk(client: OpenAI, model: str, endpoint: str, row: dict[str, Any]) -> str:
             print(f"  assistant  {message.content}")
             return message.content or ""
         for call in message.tool_calls:
+            if call.type != "function":
+                continue
             output = run_tool(endpoint, call)
             print(f"  tool       {call.function.name}({call.function.arguments}) = {output}")
             messages.append({"role": "tool", "tool_call_id": call.id, "content": output})

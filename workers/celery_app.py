@@ -5,7 +5,7 @@ redelivery (measured: redelivery after a kill takes a visibility timeout plus up
 """
 
 from celery import Celery
-from kombu import Queue
+from kombu.entity import Queue
 
 from app.domain.jobs import CONTROL_QUEUE, RUN_TASK, RUNS_QUEUE, SWEEP_TASK
 from app.gateways.job_queue import broker_settings
@@ -16,7 +16,7 @@ def create_celery(settings: Settings) -> Celery:
     celery = Celery("agent-rft", include=["workers.tasks"])
     celery.conf.update(broker_settings(settings.redis_url))
     celery.conf.update(
-        task_queues=[Queue(RUNS_QUEUE), Queue(CONTROL_QUEUE)],
+        task_queues=[Queue(name) for name in (RUNS_QUEUE, CONTROL_QUEUE)],  # type: ignore[no-untyped-call]  # kombu ships no types
         task_routes={RUN_TASK: {"queue": RUNS_QUEUE}, SWEEP_TASK: {"queue": CONTROL_QUEUE}},
         task_acks_late=False,
         worker_prefetch_multiplier=1,

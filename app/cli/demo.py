@@ -32,6 +32,8 @@ def run(*, keep: bool) -> int:
         stack = _up(endpoint)
         print(f"agent-rft at {stack['base_url']}", flush=True)
         code = _first_job(stack, endpoint)
+        if keep:
+            _say_how_to_stop(stack, agent)
     except KeyboardInterrupt:
         code = 130
     finally:
@@ -41,12 +43,12 @@ def run(*, keep: bool) -> int:
             _down()
             shutil.rmtree(DATA_DIR, ignore_errors=True)
     print(f"{time.monotonic() - started:.0f} s in all")
-    if keep:
-        print(
-            f"left running: OPENAI_BASE_URL={stack['base_url']} OPENAI_API_KEY={stack['api_key']}"
-        )
-        print(f"stop it: agent-rft down --data-dir {DATA_DIR}; kill {agent.pid}")
     return code
+
+
+def _say_how_to_stop(stack: dict[str, Any], agent: subprocess.Popen[str]) -> None:
+    print(f"left running: OPENAI_BASE_URL={stack['base_url']} OPENAI_API_KEY={stack['api_key']}")
+    print(f"stop it: agent-rft down --data-dir {DATA_DIR}; kill {agent.pid}")
 
 
 def _start_agent(*, keep: bool) -> tuple[subprocess.Popen[str], str]:

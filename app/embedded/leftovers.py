@@ -69,23 +69,43 @@ def record(path: Path, pids: Mapping[str, int]) -> None:
 def stop_recorded(path: Path, *, timeout_s: float = 20.0) -> list[str]:
     """Stop every recorded process that is still the same one. Returns their names."""
     try:
-        entries = json.loads(path.read_text())
+        entries: dict[str, tuple[int, str | None]] = json.loads(path.read_text())
     except (OSError, ValueError):
         return []
-    found = [
-        (name, pid, mark)
-        for name, (pid, mark) in entries.items()
-        if mark is not None and fingerprint(pid) == mark
-    ]
-    for name, pid, _ in found:
+    found = {name: (pid, mark) for name, (pid, mark) in entries.items() if _is_ours(pid, mark)}
+    for name, (pid, _) in found.items():
         _log.warning("leftover_stopped", child=name, pid=pid)
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGINT if name == "postgres" else signal.SIGTERM)
-    for _, pid, mark in found:
-        wait_gone(pid, mark, timeout_s=timeout_s)
+    for pid, mark in found.values():
+        if mark is not None:
+            wait_gone(pid, mark, timeout_s=timeout_s)
         kill_group(pid)
     path.unlink(missing_ok=True)
-    return [name for name, _, _ in found]
+    return list(found)
+
+
+def _is_ours(pid: int, mark: str | None) -> bool:
+    """The recorded process lives, or it is gone since this boot and its group is not.
+
+    While a group has members the kernel gives its number to no new process; so a group whose
+    leader is missing is still the recorded one.
+    """
+    if mark is None:
+        return False
+    current = fingerprint(pid)
+    if current is not None:
+        return current == mark
+    same_boot = (fingerprint(os.getpid()) or "").partition("/")[0] == mark.partition("/")[0]
+    return same_boot and _group_exists(pid)
+
+
+def _group_exists(pid: int) -> bool:
+    try:
+        os.killpg(pid, 0)
+    except OSError:
+        return False
+    return True
 
 
 def wait_gone(pid: int, mark: str, *, timeout_s: float) -> bool:

@@ -50,7 +50,7 @@ class ChildSpec:
     ready_timeout_s: float = 60.0
     stop_signal: signal.Signals = signal.SIGTERM
     stop_timeout_s: float = 10.0
-    orphan_signal: signal.Signals = signal.SIGKILL
+    orphan_signal: signal.Signals = signal.SIGTERM  # from the kernel, when the supervisor dies
     run_as: RunAs = AS_OURSELVES
     directory: Path | None = None  # working directory
 
@@ -68,6 +68,7 @@ class Child:
         self._process: subprocess.Popen[bytes] | None = None
         self._started_at = 0.0
         self._retry_at = 0.0
+        self._stop_asked_at = 0.0
 
     @property
     def pid(self) -> int | None:
@@ -90,6 +91,7 @@ class Child:
     def signal_stop(self) -> None:
         """Ask the child to end; it is not started again."""
         self.state = "stopped"
+        self._stop_asked_at = time.monotonic()
         if self._process is not None and self._process.poll() is None:
             with suppress(ProcessLookupError):
                 os.kill(self._process.pid, self.spec.stop_signal)
@@ -105,6 +107,8 @@ class Child:
         kill_group(self._process.pid)
         self._process.wait()
         self._process = None
+        taken_s = round(time.monotonic() - self._stop_asked_at, 2)
+        _log.info("child_stopped", child=self.spec.name, after_s=taken_s)
 
     def log_tail(self, lines: int = 15) -> str:
         try:

@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from app.embedded.announcement import withdraw
-from app.embedded.leftovers import stop_recorded
+from app.embedded.leftovers import fingerprint, stop_recorded, wait_gone
 from app.embedded.state import DataDir, owner_pid, ownership
 
 _PATIENCE_S = 90.0  # longer than the sum of the children's own limits
@@ -34,11 +34,11 @@ def shut_down(path: Path) -> bool:
 
 
 def _stop_owner(data_dir: DataDir, pid: int) -> None:
+    mark = fingerprint(pid)
     with suppress(ProcessLookupError):
         os.kill(pid, signal.SIGTERM)
-    deadline = time.monotonic() + _PATIENCE_S
+    if mark is not None and not wait_gone(pid, mark, timeout_s=_PATIENCE_S):
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
     while owner_pid(data_dir) == pid:
-        if time.monotonic() > deadline:
-            with suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
         time.sleep(0.05)

@@ -82,7 +82,7 @@ def test_a_running_job_is_cancelled_paused_and_resumed(
     cancelled = create_job(client, endpoints.good, files)
     assert client.fine_tuning.jobs.cancel(cancelled.id).status == "cancelled"
     live.wait_for_step(paused.id, 1)
-    assert client.fine_tuning.jobs.pause(paused.id).status == "pausing"
+    assert client.fine_tuning.jobs.pause(paused.id).to_dict()["status"] == "pausing"
     live.wait_for_status(paused.id, "paused")
     step = live.get(f"/fine_tuning/jobs/{paused.id}")["step"]
     assert client.fine_tuning.jobs.resume(paused.id).status == "queued"

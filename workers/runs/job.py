@@ -110,6 +110,7 @@ class JobRun:
         await loop.baseline(valid_rows)
         await loop.steps(train_rows, valid_rows, first=committed + 1, between=self._between_steps)
         await self._succeed(plan)
+        await parts.publisher.close(plan.total_steps)
 
     async def _resume(self, parts: Parts) -> int:
         """Load what the last committed step left. Returns that step, 0 for a fresh run."""

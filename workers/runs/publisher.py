@@ -49,6 +49,12 @@ class Publisher:
         if step > KEPT_VERSIONS:
             await self._policy.retire(step - KEPT_VERSIONS)
 
+    async def close(self, last_step: int) -> None:
+        """Unload what this run still has in the engine; tuned models are loaded anew when called."""
+        self._policy.use_base()
+        for step in range(max(1, last_step - KEPT_VERSIONS), last_step + 1):
+            await self._policy.retire(step)
+
     def engine_name(self, step: int) -> str:
         """Unguessable, and new for every claim and step."""
         salt = f"{self._context.job.project_id}/{self._context.job.id}/{self._context.fence}/{step}"

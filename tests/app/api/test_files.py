@@ -1,3 +1,5 @@
+from typing import Any
+
 import pytest
 
 from tests.app.api.conftest import Api
@@ -38,7 +40,7 @@ async def test_what_is_not_jsonl_is_refused_with_its_line(
 
 
 async def test_expiry_and_purpose_are_checked(api: Api) -> None:
-    upload = {"files": {"file": ("a.jsonl", ROW)}}
+    upload: dict[str, Any] = {"files": {"file": ("a.jsonl", ROW)}}
     good = {
         "purpose": "fine-tune",
         "expires_after[anchor]": "created_at",
