@@ -5,6 +5,7 @@ grader's). Pure, so that API, command line and worker give the same answer. Must
 """
 
 import json
+import math
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -82,7 +83,7 @@ def _load(line: bytes, *, first: bool) -> dict[str, Any]:
         raise _Fault("", f"the row is larger than {MAX_ROW_BYTES} bytes")
     try:
         text = line.decode("utf-8-sig" if first else "utf-8")
-        item = json.loads(text, parse_constant=_refuse_constant)
+        item = json.loads(text, parse_constant=_refuse_constant, parse_float=_finite)
     except UnicodeDecodeError as error:
         raise _Fault("", f"not UTF-8 (byte {error.start})") from None
     except RecursionError:
@@ -97,6 +98,13 @@ def _load(line: bytes, *, first: bool) -> dict[str, Any]:
 
 def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not JSON")
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(f"{text[:20]} is out of range")
+    return number
 
 
 def _check_text(item: dict[str, Any]) -> None:

@@ -73,7 +73,7 @@ async def _run_one(
     except RolloutFailure as error:
         return ScoredRollout(trajectory=error.trajectory, failure=error.failure)
     try:
-        grade = await room.grader.grade(trajectory, row, key)
+        grade = await room.grader.grade(trajectory, row, key, journal=journal)
     except GraderFailure as error:
         return ScoredRollout(trajectory=trajectory, failure=error.failure)
     return ScoredRollout(trajectory=trajectory, grade=grade)
