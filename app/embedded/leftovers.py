@@ -19,6 +19,8 @@ from app.embedded.commands import CommandFailed, run_once
 from app.embedded.processes import kill_group
 
 _log = structlog.get_logger()
+_PATIENCE_S = 3.0
+_CHECKPOINT_S = 30.0
 _STAT_STATE = 0
 _STAT_STARTED = 19
 
@@ -66,8 +68,12 @@ def record(path: Path, pids: Mapping[str, int]) -> None:
     scratch.replace(path)
 
 
-def stop_recorded(path: Path, *, timeout_s: float = 20.0) -> list[str]:
-    """Stop every recorded process that is still the same one. Returns their names."""
+def stop_recorded(path: Path) -> list[str]:
+    """Stop every recorded process that is still the same one. Returns their names.
+
+    Only Postgres is worth waiting for: it writes a checkpoint. A worker whose broker died in the
+    same moment may wait for it without end.
+    """
     try:
         entries: dict[str, tuple[int, str | None]] = json.loads(path.read_text())
     except (OSError, ValueError):
@@ -77,9 +83,12 @@ def stop_recorded(path: Path, *, timeout_s: float = 20.0) -> list[str]:
         _log.warning("leftover_stopped", child=name, pid=pid)
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGINT if name == "postgres" else signal.SIGTERM)
-    for pid, mark in found.values():
+    asked_at = time.monotonic()
+    for name, (pid, mark) in found.items():
+        patience_s = _PATIENCE_S if name != "postgres" else _CHECKPOINT_S
+        left_s = patience_s - (time.monotonic() - asked_at)
         if mark is not None:
-            wait_gone(pid, mark, timeout_s=timeout_s)
+            wait_gone(pid, mark, timeout_s=left_s)
         kill_group(pid)
     path.unlink(missing_ok=True)
     return list(found)

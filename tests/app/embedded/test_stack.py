@@ -21,8 +21,11 @@ _CHILDREN = ("postgres", "valkey", "engine", "api", "runs", "control")
 
 @pytest.fixture(scope="module")
 def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
-    with installation(tmp_path_factory.mktemp("stack"), allow=()) as running:
+    directory = tmp_path_factory.mktemp("stack")
+    with installation(directory, allow=()) as running:
         yield running
+    assert _processes_below(directory) == []
+    assert not (directory / "services.json").exists()
 
 
 def _times_ready(stack: Installation, child: str) -> int:
@@ -99,15 +102,19 @@ def test_a_killed_child_heals(stack: Installation, child: str) -> None:
 
 
 def test_a_killed_supervisor_takes_its_children_along_and_the_next_finds_everything(
-    tmp_path: Path,
+    stack: Installation,
 ) -> None:
-    with installation(tmp_path, allow=()) as first:
-        file_id = _upload(first)
-        supervisor = json.loads((tmp_path / "services.json").read_text())["supervisor"]
-        os.kill(supervisor, signal.SIGKILL)
-        with installation(tmp_path, allow=()) as second:
-            assert (second.api_key, second.admin_key) == (first.api_key, first.admin_key)
-            with second.client() as client:
-                assert [file.id for file in client.files.list()] == [file_id]
-        assert _processes_below(tmp_path) == []
-        assert not (tmp_path / "services.json").exists()
+    file_id, children = _upload(stack), stack.pids()
+    supervisor = json.loads((stack.data_dir / "services.json").read_text())["supervisor"]
+    os.kill(supervisor, signal.SIGKILL)
+    address = ("--data-dir", str(stack.data_dir), "--port", stack.base_url.split(":")[2][:-3])
+    again = subprocess.run(
+        cli("up", *address, "--detach"), capture_output=True, text=True, check=True
+    )
+    announced = json.loads(again.stdout)
+    assert (announced["api_key"], announced["admin_key"]) == (stack.api_key, stack.admin_key)
+    assert stack.pids().keys() == children.keys()
+    assert not set(stack.pids().values()) & set(children.values())
+    assert len([line for line in _processes_below(stack.data_dir) if "--schedule" in line]) <= 3
+    with stack.client() as client:
+        assert client.files.retrieve(file_id).filename == "rows.jsonl"

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from app.embedded.errors import DataDirBusy, DataDirUnusable
-from app.embedded.leftovers import fingerprint, record, stop_recorded
+from app.embedded.leftovers import fingerprint, record, stop_recorded, wait_gone
 from app.embedded.ports import free_port, is_free
 from app.embedded.shutdown import shut_down
 from app.embedded.state import DataDir, load_state, owner_pid, ownership, save_state
@@ -121,6 +121,25 @@ def test_recorded_leftovers_are_stopped_and_strangers_are_not(data_dir: DataDir)
         assert stop_recorded(data_dir.children_file) == []
         assert stranger.poll() is None
         stranger.kill()
+
+
+def test_the_group_of_a_leader_that_is_gone_is_stopped_too(data_dir: DataDir) -> None:
+    line = "sleep 300 & echo $!; read line"
+    with subprocess.Popen(
+        ["/bin/sh", "-c", line],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as leader:
+        assert leader.stdout is not None
+        member = int(leader.stdout.readline())
+        record(data_dir.children_file, {"control": leader.pid})
+        leader.kill()
+    mark = fingerprint(member)
+    assert mark is not None
+    assert stop_recorded(data_dir.children_file) == ["control"]
+    assert wait_gone(member, mark, timeout_s=5)
 
 
 def test_keys_are_kept_with_the_rest(data_dir: DataDir) -> None:
