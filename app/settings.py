@@ -149,7 +149,13 @@ class _Sources(BaseSettings):
         return init_settings, env_settings, toml
 
 
-class Settings(_Sources):
+class ModelSettings(_Sources):
+    """What an engine needs beside its key."""
+
+    base_models: tuple[BaseModelSpec, ...] = Field(default_factory=shipped_models, min_length=1)
+
+
+class Settings(ModelSettings):
     """What an API process, a worker or a migration needs. Each gets only the URLs of its role."""
 
     database_url: DatabaseUrl = Field(repr=False)
@@ -167,7 +173,6 @@ class Settings(_Sources):
     egress: EgressSettings = EgressSettings()
     lease: LeaseSettings = LeaseSettings()
     runs: RunSettings = RunSettings()
-    base_models: tuple[BaseModelSpec, ...] = Field(default_factory=shipped_models, min_length=1)
 
     def derive_key(self, purpose: str) -> bytes:
         """32 bytes for one purpose (HKDF-SHA256, RFC 5869, empty salt, one output block)."""
@@ -219,6 +224,11 @@ def to_environment(settings: Settings) -> dict[str, str]:
         if value is not None:
             variables[PREFIX + name.upper()] = _to_variable(value)
     return variables
+
+
+def to_models_json(models: tuple[BaseModelSpec, ...]) -> str:
+    """The base models as an engine's `--models-json` file holds them."""
+    return json.dumps([spec.model_dump(mode="json") for spec in models], indent=1)
 
 
 def _to_variable(value: Any) -> str:

@@ -13,7 +13,7 @@ from app.embedded.identity import unprivileged
 from app.embedded.layout import HOST
 from app.embedded.ports import is_free
 from app.embedded.state import DataDir, owner_pid
-from app.settings import HostSettings, shipped_models
+from app.settings import HostSettings, ModelSettings
 
 _ENOUGH_DISK_BYTES = 2_000_000_000
 _Check = tuple[str, Callable[[], str]]
@@ -72,12 +72,12 @@ def _version(package: str) -> str:
 
 
 def _base_models() -> str:
-    missing = [
-        spec.path for spec in shipped_models() if not Path(spec.path, "config.json").is_file()
-    ]
+    models = ModelSettings().base_models
+    local = [Path(spec.path) for spec in models if Path(spec.path).is_absolute()]
+    missing = [str(path) for path in local if not (path / "config.json").is_file()]
     if missing:
         raise _Problem(f"no model in {', '.join(missing)}")
-    return ", ".join(spec.name for spec in shipped_models())
+    return ", ".join(spec.name for spec in models)
 
 
 def _data_dir(root: Path) -> str:

@@ -99,6 +99,14 @@ def migrate() -> None:
     run_migrations()
 
 
+@app.command("base-models")
+def base_models() -> None:
+    """Print the configured base models, as an engine's --models-json file holds them."""
+    from app.settings import ModelSettings, to_models_json  # noqa: PLC0415
+
+    print(to_models_json(ModelSettings().base_models))
+
+
 @keys.command("bootstrap")
 def keys_bootstrap() -> None:
     """Make the development organization, project and keys; print api_key and admin_key as JSON."""

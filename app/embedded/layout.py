@@ -5,7 +5,6 @@ worker's or the owner's database password, the engine sees none.
 Must not know: how children are supervised.
 """
 
-import json
 import os
 import sys
 from collections.abc import Mapping
@@ -27,6 +26,7 @@ from app.settings import (
     Settings,
     inherited_environment,
     to_environment,
+    to_models_json,
 )
 
 HOST = "127.0.0.1"
@@ -138,8 +138,7 @@ def engine_child(settings: Settings, data_dir: DataDir, port: int) -> ChildSpec:
     models = data_dir.root / "models.json"
 
     def write_models() -> None:
-        specs = [spec.model_dump(mode="json") for spec in settings.base_models]
-        models.write_text(json.dumps(specs, indent=1))
+        models.write_text(to_models_json(settings.base_models))
 
     return ChildSpec(
         name="engine",

@@ -1,10 +1,13 @@
-"""What `agent-rft up` says when it cannot start, and that it leaves nothing behind."""
+"""What `agent-rft` says when it cannot start, that it leaves nothing behind, and small verbs."""
 
 import os
 import socket
 import subprocess
 from pathlib import Path
 
+from pydantic import TypeAdapter
+
+from app.domain.models import BaseModelSpec
 from app.embedded.leftovers import command_line
 from app.embedded.ports import free_port
 from app.embedded.state import DataDir, ownership
@@ -105,3 +108,10 @@ def test_the_doctor_finds_what_is_missing(tmp_path: Path) -> None:
     problems = [line for line in done.stdout.splitlines() if line.startswith("PROBLEM")]
     assert [line.split(":")[0].split()[1] for line in problems] == ["Valkey"]
     assert missing in problems[0]
+
+
+def test_the_configured_base_models_are_what_an_engine_reads() -> None:
+    spec = '{"name": "m-2026-01-01", "path": "/models/m", "context_length": 4096}'
+    done = _run("base-models", AGENT_RFT_BASE_MODELS=f"[{spec}]")
+    (read,) = TypeAdapter(list[BaseModelSpec]).validate_json(done.stdout)
+    assert read == BaseModelSpec(name="m-2026-01-01", path="/models/m", context_length=4096)
