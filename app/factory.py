@@ -4,8 +4,7 @@ from dataclasses import dataclass
 from typing import Self
 
 from app.domain.tenants import Tenant
-from app.gateways.egress import Egress, EgressClient
-from app.gateways.egress_guard import EgressPolicy
+from app.gateways.egress import Egress, build_egress
 from app.gateways.inference import HttpInference, Inference
 from app.gateways.job_queue import CeleryJobQueue, JobQueue
 from app.gateways.objects import LocalObjects, Objects
@@ -46,7 +45,7 @@ class ProcessContext:
             database=database,
             objects=LocalObjects(settings.objects_dir),
             queue=CeleryJobQueue(settings.redis_url),
-            egress=egress_client(settings),
+            egress=build_egress(settings.egress),
             inference=HttpInference(
                 settings.engine_url, api_key=settings.engine_api_key.get_secret_value()
             ),
@@ -69,17 +68,6 @@ class ProcessContext:
 
 def provisioning_service(settings: Settings, database: Database) -> ProvisioningService:
     return ProvisioningService(database, KeyService(database, secret_key=settings.key_hmac))
-
-
-def egress_client(settings: Settings) -> Egress:
-    egress = settings.egress
-    return EgressClient(
-        EgressPolicy(
-            allow_endpoints=frozenset(egress.allow_endpoints),
-            allow_plain_http=egress.allow_plain_http,
-        ),
-        max_body_bytes=egress.max_body_bytes,
-    )
 
 
 class Factory:

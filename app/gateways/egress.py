@@ -22,6 +22,7 @@ from yarl import URL
 from app.domain.errors import AgentRftError, EndpointRefused
 from app.gateways.addresses import EndpointUrl, read_url
 from app.gateways.egress_guard import EgressGuard, EgressPolicy, GuardedConnector, Lookup
+from app.settings import EgressSettings
 
 __all__ = [
     "Egress",
@@ -190,7 +191,12 @@ class EgressClient:
             raise EgressFailure(FailureKind.UNREACHABLE, "no connection in time") from None
         except TimeoutError:
             raise EgressFailure(FailureKind.TIMEOUT, f"no reply within {timeout_s:g} s") from None
-        except (aiohttp.ClientResponseError, aiohttp.ClientPayloadError, ValueError):
+        except aiohttp.ClientPayloadError as error:
+            # aiohttp's own reason is the cause: a framing error, or nothing but an end too soon.
+            cut = not isinstance(error.__cause__, aiohttp.http_exceptions.TransferEncodingError)
+            kind = FailureKind.UNREACHABLE if cut else FailureKind.BAD_ENCODING
+            raise EgressFailure(kind, "the reply broke off") from None
+        except aiohttp.ClientResponseError:
             raise EgressFailure(FailureKind.BAD_ENCODING, "the reply is not valid HTTP") from None
         except (aiohttp.ClientError, OSError) as error:
             raise EgressFailure(FailureKind.UNREACHABLE, _describe(error)) from None
@@ -264,6 +270,15 @@ def _describe(error: Exception) -> str:
             return "connection refused"
         case _:
             return "the connection broke"
+
+
+def build_egress(settings: EgressSettings) -> EgressClient:
+    """The client every process uses, from its configuration."""
+    policy = EgressPolicy(
+        allow_endpoints=frozenset(settings.allow_endpoints),
+        allow_plain_http=settings.allow_plain_http,
+    )
+    return EgressClient(policy, max_body_bytes=settings.max_body_bytes)
 
 
 @dataclass(frozen=True, slots=True)

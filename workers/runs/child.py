@@ -12,8 +12,7 @@ import threading
 import structlog
 
 from app.domain.errors import LeaseLost, RunFailed
-from app.gateways.egress import EgressClient
-from app.gateways.egress_guard import EgressPolicy
+from app.gateways.egress import build_egress
 from app.gateways.inference import HttpInference
 from app.settings import Settings, load_settings
 from app.store.database import Database
@@ -42,7 +41,7 @@ def main(arguments: list[str]) -> int:
 
 async def _run(settings: Settings, job_id: str, project_id: str, fence: int) -> None:
     database = Database(settings.worker_database_url, pool_size=POOL_SIZE)
-    egress = _egress(settings)
+    egress = build_egress(settings.egress)
     inference = HttpInference(
         settings.engine_url, api_key=settings.engine_api_key.get_secret_value()
     )
@@ -58,17 +57,6 @@ async def _run(settings: Settings, job_id: str, project_id: str, fence: int) -> 
         await egress.aclose()
         await inference.aclose()
         await database.dispose()
-
-
-def _egress(settings: Settings) -> EgressClient:
-    egress = settings.egress
-    return EgressClient(
-        EgressPolicy(
-            allow_endpoints=frozenset(egress.allow_endpoints),
-            allow_plain_http=egress.allow_plain_http,
-        ),
-        max_body_bytes=egress.max_body_bytes,
-    )
 
 
 def _end_with_parent() -> None:
