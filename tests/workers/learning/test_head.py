@@ -1,0 +1,86 @@
+import pytest
+import torch
+from torch import Tensor, nn
+
+from workers.learning.head import LogProbHead
+
+PRECISIONS = [(torch.float64, 1e-12), (torch.float32, 1e-5)]
+
+
+def layer(vocab: int, hidden: int, *, bias: bool, dtype: torch.dtype) -> nn.Linear:
+    torch.manual_seed(0)
+    linear = nn.Linear(hidden, vocab, bias=bias, dtype=dtype)
+    linear.weight.data.mul_(20)
+    return linear.requires_grad_(requires_grad=False)
+
+
+def plain(linear: nn.Linear, hidden_ND: Tensor, targets_N: Tensor, t: float) -> tuple[Tensor, ...]:
+    logp_NV = (linear(hidden_ND) / t).log_softmax(-1)
+    entropy_N = -(logp_NV.exp() * logp_NV).sum(-1)
+    return logp_NV.gather(1, targets_N[:, None])[:, 0], entropy_N
+
+
+@pytest.mark.parametrize(("dtype", "tolerance"), PRECISIONS)
+@pytest.mark.parametrize("temperature", [1.0, 0.6])
+@pytest.mark.parametrize("chunk_tokens", [1, 5, 1000])
+@pytest.mark.parametrize("bias", [False, True])
+def test_equals_the_full_softmax(
+    dtype: torch.dtype, tolerance: float, temperature: float, chunk_tokens: int, bias: bool
+) -> None:
+    linear = layer(50, 16, bias=bias, dtype=dtype)
+    hidden_ND = torch.randn(23, 16, dtype=dtype, requires_grad=True)
+    targets_N = torch.randint(0, 50, (23,))
+    weights_N = torch.randn(23, dtype=dtype)
+    head = LogProbHead(linear, temperature=temperature, logits_per_chunk=50 * chunk_tokens)
+    mine = head(hidden_ND, targets_N)
+    logprobs_N, entropy_N = plain(linear, hidden_ND, targets_N, temperature)
+    torch.testing.assert_close(mine.logprobs_N, logprobs_N, rtol=0, atol=10 * tolerance)
+    torch.testing.assert_close(mine.entropy_N, entropy_N, rtol=0, atol=10 * tolerance)
+    assert not mine.entropy_N.requires_grad
+    (got,) = torch.autograd.grad((mine.logprobs_N * weights_N).sum(), hidden_ND)
+    (expected,) = torch.autograd.grad((logprobs_N * weights_N).sum(), hidden_ND)
+    torch.testing.assert_close(got, expected, rtol=tolerance, atol=20 * tolerance)
+
+
+def test_gradcheck() -> None:
+    linear = layer(9, 4, bias=True, dtype=torch.float64)
+    hidden_ND = torch.randn(5, 4, dtype=torch.float64, requires_grad=True)
+    targets_N = torch.randint(0, 9, (5,))
+    head = LogProbHead(linear, temperature=0.8, logits_per_chunk=18)
+    assert torch.autograd.gradcheck(lambda h: head(h, targets_N).logprobs_N, hidden_ND)
+
+
+def test_low_precision_models_are_summed_in_fp32() -> None:
+    linear = layer(4000, 32, bias=False, dtype=torch.bfloat16)
+    hidden_ND = torch.randn(10, 32, dtype=torch.bfloat16, requires_grad=True)
+    scores = LogProbHead(linear)(hidden_ND, torch.arange(10))
+    assert scores.logprobs_N.dtype == torch.float32
+    exact_NV = linear(hidden_ND).float().log_softmax(-1)
+    expected_N = exact_NV[torch.arange(10), torch.arange(10)]
+    torch.testing.assert_close(scores.logprobs_N, expected_N, rtol=0, atol=1e-4)
+    scores.logprobs_N.sum().backward()  # type: ignore[no-untyped-call]
+    assert hidden_ND.grad is not None
+    assert hidden_ND.grad.dtype == torch.bfloat16
+
+
+def test_nothing_of_the_size_of_the_logits_is_kept_for_backward() -> None:
+    linear = layer(5000, 8, bias=False, dtype=torch.float32)
+    hidden_ND = torch.randn(64, 8, requires_grad=True)
+    kept: list[int] = []
+
+    def note(tensor: Tensor) -> Tensor:
+        kept.append(tensor.numel())
+        return tensor
+
+    with torch.autograd.graph.saved_tensors_hooks(note, lambda tensor: tensor):
+        LogProbHead(linear, logits_per_chunk=5000 * 4)(hidden_ND, torch.zeros(64, dtype=torch.long))
+    assert kept == [64 * 8]
+
+
+def test_what_it_cannot_do_is_refused() -> None:
+    with pytest.raises(ValueError, match="frozen"):
+        LogProbHead(nn.Linear(4, 4))
+    with pytest.raises(TypeError, match="weight"):
+        LogProbHead(nn.Identity())
+    with pytest.raises(ValueError, match="temperature"):
+        LogProbHead(layer(4, 4, bias=False, dtype=torch.float32), temperature=0.0)

@@ -1,0 +1,111 @@
+import math
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch import Tensor
+
+from workers.learning.losses.ratio import Loss
+from workers.learning.losses.registry import LOSSES, build_loss
+
+ALL = sorted(LOSSES)
+
+
+def vector(*values: float) -> Tensor:
+    return torch.tensor(values, dtype=torch.float64)
+
+
+def run(loss: Loss, lp_N: Tensor, q_N: Tensor, a_N: Tensor, mask_N: Tensor) -> tuple[float, Tensor]:
+    lp_N = lp_N.clone().requires_grad_()
+    terms = loss(lp_N, q_N, a_N, mask_N=mask_N)
+    (grad_N,) = torch.autograd.grad(terms.total, lp_N)
+    return float(terms.total.detach()), grad_N
+
+
+# Ratios 0.5, 0.9, 1.1, 1.25, 2 under advantages of both signs.
+RATIOS = vector(0.5, 0.9, 1.1, 1.25, 2.0, 0.5, 0.9, 1.1, 1.25, 2.0)
+ADVANTAGES = vector(*[1.5] * 5, *[-0.5] * 5)
+SAMPLER = vector(-1.0, -2.0, -0.3, -4.0, -1.5, -1.0, -2.0, -0.3, -4.0, -1.5)
+
+
+def test_importance_sampling_values_and_gradient() -> None:
+    everything = torch.ones(10, dtype=torch.bool)
+    loss, grad_N = run(
+        build_loss("importance_sampling"), SAMPLER + RATIOS.log(), SAMPLER, ADVANTAGES, everything
+    )
+    assert loss == pytest.approx(-(5.75 * 1.5) + 5.75 * 0.5)
+    torch.testing.assert_close(grad_N, -RATIOS * ADVANTAGES, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("options", "low", "high"),
+    [({}, 0.8, 1.2), ({"epsilon": 0.05}, 0.95, 1.05), ({"epsilon_high": 0.28}, 0.8, 1.28)],
+)
+def test_ppo_values_and_gradient(options: dict[str, float], low: float, high: float) -> None:
+    everything = torch.ones(10, dtype=torch.bool)
+    lp_N = SAMPLER + RATIOS.log()
+    expected, slope = 0.0, []
+    for r, a in zip(RATIOS.tolist(), ADVANTAGES.tolist(), strict=True):
+        expected -= min(r * a, min(max(r, low), high) * a)
+        off = (a > 0 and r > high) or (a < 0 and r < low)
+        slope.append(0.0 if off else -r * a)
+    loss, grad_N = run(build_loss("ppo", **options), lp_N, SAMPLER, ADVANTAGES, everything)
+    assert loss == pytest.approx(expected)
+    torch.testing.assert_close(grad_N, vector(*slope), rtol=0, atol=1e-12)
+    terms = build_loss("ppo", **options)(lp_N, SAMPLER, ADVANTAGES, mask_N=everything)
+    assert terms.clipped_N.tolist() == [s == 0.0 for s in slope]
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_gradient_equals_finite_differences(name: str) -> None:
+    lp_N = SAMPLER + RATIOS.log()
+    mask_N = torch.tensor([True] * 7 + [False] * 3)
+    loss = build_loss(name)
+    _, grad_N = run(loss, lp_N, SAMPLER, ADVANTAGES, mask_N)
+    for index in range(10):
+        step_N = torch.zeros(10, dtype=torch.float64)
+        step_N[index] = 1e-6
+        above = float(loss(lp_N + step_N, SAMPLER, ADVANTAGES, mask_N=mask_N).total)
+        below = float(loss(lp_N - step_N, SAMPLER, ADVANTAGES, mask_N=mask_N).total)
+        assert float(grad_N[index]) == pytest.approx((above - below) / 2e-6, abs=1e-7)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_a_masked_token_weighs_nothing_whatever_stands_on_it(name: str) -> None:
+    lp_N, q_N = vector(-1.0, math.nan, -3.0, -1.0), vector(-1.2, -1.0, math.inf, -1.1)
+    a_N, mask_N = vector(1.0, 2.0, 3.0, math.nan), torch.tensor([True, False, False, False])
+    loss, grad_N = run(build_loss(name), lp_N, q_N, a_N, mask_N)
+    alone, _ = run(build_loss(name), lp_N[:1], q_N[:1], a_N[:1], mask_N[:1])
+    assert loss == alone
+    assert grad_N[1:].tolist() == [0.0, 0.0, 0.0]
+
+
+@given(
+    st.lists(st.tuples(st.floats(-30, 0), st.floats(-3, 3), st.booleans()), min_size=1, max_size=12)
+)
+def test_on_policy_all_are_reinforce(tokens: list[tuple[float, float, bool]]) -> None:
+    lp_N, a_N = vector(*[t[0] for t in tokens]), vector(*[t[1] for t in tokens])
+    mask_N = torch.tensor([t[2] for t in tokens])
+    for name in ALL:
+        _, grad_N = run(build_loss(name), lp_N, lp_N, a_N, mask_N)
+        torch.testing.assert_close(grad_N, torch.where(mask_N, -a_N, 0.0), rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_a_runaway_ratio_stays_finite_and_without_gradient(name: str) -> None:
+    lp_N, q_N = vector(0.0, -900.0), vector(-900.0, 0.0)
+    loss, grad_N = run(
+        build_loss(name), lp_N, q_N, vector(-1.0, 1.0), torch.ones(2, dtype=torch.bool)
+    )
+    assert math.isfinite(loss)
+    assert grad_N.tolist() == [0.0, 0.0]
+
+
+def test_unknown_names_and_options_are_refused() -> None:
+    with pytest.raises(ValueError, match="importance_sampling"):
+        build_loss("reinforce")
+    with pytest.raises(ValueError, match="beta"):
+        build_loss("ppo", beta=1)
+    with pytest.raises(ValueError, match="epsilon"):
+        build_loss("ppo", epsilon=1.5)

@@ -1,0 +1,71 @@
+import pytest
+
+from app.domain.ids import SampleKey
+from app.domain.trajectory import StopReason, ToolCallRecord, Trajectory, Turn
+from workers.learning.shaping import ShapingConfig, shape
+
+NOTHING = ShapingConfig(token_penalty=0.0)
+
+
+def rollout(
+    *,
+    sampled: int = 0,
+    calls: int = 0,
+    repeated: int = 0,
+    stop: StopReason | None = StopReason.FINAL_ANSWER,
+) -> Trajectory:
+    records = tuple(
+        ToolCallRecord(
+            id=f"fc_{n}",
+            call_id=f"call_{n}",
+            name="lookup",
+            arguments="{}",
+            output="x",
+            error=None,
+            latency_s=0.0,
+            attempts=1,
+            output_tokens=1,
+            repeated=n < repeated,
+        )
+        for n in range(calls)
+    )
+    return Trajectory(
+        key=SampleKey("job", "train", 1, 0, 0),
+        tokens=[0] * (sampled + 1),
+        mask=[0] + [1] * sampled,
+        logprobs=[0.0] * (sampled + 1),
+        turns=[Turn((), (), 0, "", 0, "stop", tool_calls=records)],
+        stop_reason=stop,
+    )
+
+
+def test_by_default_only_length_costs_and_little() -> None:
+    config = ShapingConfig()
+    assert shape(1.0, rollout(sampled=512, calls=9, repeated=9), config) == pytest.approx(0.99)
+    assert shape(1.0, rollout(sampled=100_000), config) == pytest.approx(0.98)
+    assert shape(0.4, rollout(stop=StopReason.MAX_STEPS), config) == pytest.approx(0.4)
+
+
+def test_call_penalties_by_hand_and_bounded() -> None:
+    config = ShapingConfig(
+        token_penalty=0.0, call_budget=2, call_budget_penalty=0.1, repeated_call_penalty=0.05
+    )
+    assert shape(1.0, rollout(calls=2), config) == 1.0
+    assert shape(1.0, rollout(calls=5, repeated=1), config) == pytest.approx(1 - 0.3 - 0.05)
+    assert shape(1.0, rollout(calls=500, repeated=500), config) == pytest.approx(1 - 1.0 - 0.5)
+
+
+@pytest.mark.parametrize("stop", [s for s in StopReason if s is not StopReason.FINAL_ANSWER])
+def test_clamp_on_limit_stop(stop: StopReason) -> None:
+    config = ShapingConfig(token_penalty=0.0, clamp_limit_stop=True)
+    assert shape(0.7, rollout(stop=stop), config) == 0.0
+    assert shape(-0.7, rollout(stop=stop), config) == -0.7
+    assert shape(0.7, rollout(), config) == 0.7
+    assert shape(0.7, rollout(stop=stop), NOTHING) == 0.7
+
+
+def test_settings_that_make_no_sense_are_refused() -> None:
+    with pytest.raises(ValueError, match="negative"):
+        ShapingConfig(token_penalty=-0.1)
+    with pytest.raises(ValueError, match="budgets"):
+        ShapingConfig(token_budget=0)

@@ -1,0 +1,58 @@
+import numpy as np
+import pytest
+
+from workers.learning.statistics import PairedValues, bootstrap_interval, paired_report
+
+BASE = PairedValues(
+    rewards={0: [0.0, 1.0], 1: [1.0], 2: [0.0], 3: [0.5], 9: [1.0], 4: []},
+    tool_calls={0: [3.0, 1.0], 1: [1.0], 2: [0.0], 3: [2.0], 9: [7.0]},
+    components={"wasted": {0: [1.0], 1: [2.0]}, "old": {0: [1.0]}, "apart": {0: [1.0]}},
+)
+TUNED = PairedValues(
+    rewards={0: [1.0, 1.0], 1: [0.25], 2: [0.0], 3: [0.25], 4: [1.0]},
+    tool_calls={0: [1.0, 1.0], 1: [1.0], 2: [1.0], 3: [1.0], 4: [9.0]},
+    components={"wasted": {0: [0.0], 1: [0.0]}, "new": {0: [1.0]}, "apart": {1: [1.0]}},
+)
+
+
+def test_report_by_hand() -> None:
+    report = paired_report(BASE, TUNED)
+    assert report["rows"] == 4  # row 9 was lost after, row 4 before: neither is a zero
+    assert report["reward"]["base_mean"] == pytest.approx((0.5 + 1 + 0 + 0.5) / 4)
+    assert report["reward"]["tuned_mean"] == pytest.approx((1 + 0.25 + 0 + 0.25) / 4)
+    assert report["reward"]["difference"] == pytest.approx(-0.125)
+    assert (report["wins"], report["ties"], report["losses"]) == (1, 1, 2)
+    assert report["regressions"] == [
+        {"row": 1, "before": 1.0, "after": 0.25},
+        {"row": 3, "before": 0.5, "after": 0.25},
+    ]
+    assert report["tool_calls"]["base_mean"] == pytest.approx(5 / 4)
+    assert report["tool_calls"]["tuned_mean"] == pytest.approx(1.0)
+    assert list(report["components"]) == ["wasted"]
+    assert report["components"]["wasted"]["difference"] == pytest.approx(-1.5)
+
+
+def test_the_interval_is_that_of_the_mean() -> None:
+    values = np.random.default_rng(1).normal(0.3, 0.5, size=400)
+    low, high = bootstrap_interval(values.tolist(), seed=0)
+    half_width = 1.96 * values.std() / 20
+    assert low == pytest.approx(values.mean() - half_width, abs=0.1 * half_width)
+    assert high == pytest.approx(values.mean() + half_width, abs=0.1 * half_width)
+
+
+def test_the_interval_repeats_and_follows_its_seed() -> None:
+    values = [0.0, 1.0, -1.0, 0.5, 0.25]
+    assert bootstrap_interval(values, seed=3) == bootstrap_interval(values, seed=3)
+    assert bootstrap_interval([0.5] * 7, seed=3) == (0.5, 0.5)
+
+
+def test_many_rows_are_resampled_in_blocks() -> None:
+    values = [float(n % 2) for n in range(2_000)]
+    low, high = bootstrap_interval(values, seed=0)
+    assert low == pytest.approx(0.5 - 1.96 * 0.5 / 2_000**0.5, abs=2e-3)
+    assert high == pytest.approx(0.5 + 1.96 * 0.5 / 2_000**0.5, abs=2e-3)
+
+
+def test_nothing_in_common_is_no_report() -> None:
+    with pytest.raises(ValueError, match="no held-out row"):
+        paired_report(PairedValues({0: [1.0]}, {}), PairedValues({1: [1.0]}, {}))

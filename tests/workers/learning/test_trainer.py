@@ -1,0 +1,223 @@
+import math
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+import torch
+from torch import Tensor
+from transformers import (
+    AutoModelForCausalLM,
+    Gemma2Config,
+    Gemma2ForCausalLM,
+    LlamaConfig,
+    LlamaForCausalLM,
+)
+
+from app.domain import metrics as names
+from tests.workers.learning.conftest import VOCAB, MakeTrainer, random_samples
+from workers.learning.samples import TrainingSample
+from workers.learning.trainer import LoraTrainer, TrainerOptions
+from workers.learning.update_stats import SKIPPED_STEPS
+
+
+def gradients(trainer: LoraTrainer, samples: list[TrainingSample]) -> dict[str, Tensor]:
+    """What the optimizer is given, unclipped: SGD of rate 1 without clipping shows it."""
+    seen: dict[str, Tensor] = {}
+    before = {name: p.detach().clone() for name, p in trainer._parameters.items()}
+    sgd = torch.optim.SGD(trainer._parameters.values(), lr=1.0)
+    trainer._optimizer = cast("torch.optim.AdamW", sgd)
+    stats = trainer.update(samples)
+    scale = max(1.0, stats[names.GRAD_NORM])
+    for name, parameter in trainer._parameters.items():
+        seen[name] = (before[name] - parameter.detach()) * scale
+        parameter.data.copy_(before[name])
+    return seen
+
+
+def warmed(make_trainer: MakeTrainer, **settings: object) -> LoraTrainer:
+    """A trainer whose B matrices are not 0, so that A has a gradient too."""
+    trainer = make_trainer(**settings)
+    generator = torch.Generator().manual_seed(4)
+    for parameter in trainer._parameters.values():
+        parameter.data.add_(torch.randn(parameter.shape, generator=generator) * 0.05)
+    return trainer
+
+
+def test_gradients_equal_the_plain_way(
+    make_trainer: MakeTrainer, samples: list[TrainingSample]
+) -> None:
+    """One row at a time, full logits, loss written out: exp(lp - q)·A over the global count."""
+    fp64 = {"dtype": torch.float64, "loss": "importance_sampling"}
+    trainer = warmed(make_trainer, options=fp64, temperature=0.7)
+    got = gradients(trainer, samples)
+    total = sum(sum(sample.mask) for sample in samples)
+    for sample in samples:
+        ids_1T = torch.tensor([list(sample.tokens)])
+        logits_TV = trainer._model(input_ids=ids_1T).logits[0, :-1] / 0.7
+        logp_T = logits_TV.log_softmax(-1).gather(1, ids_1T[0, 1:, None])[:, 0]
+        ratio_T = (logp_T - torch.tensor(sample.logprobs[1:])).exp()
+        loss = -(ratio_T * torch.tensor(sample.mask[1:]) * sample.advantage).sum() / total
+        loss.backward()
+    largest = max(float(g.abs().max()) for g in got.values())
+    assert largest > 1e-3
+    for name, parameter in trainer._parameters.items():
+        assert parameter.grad is not None
+        torch.testing.assert_close(got[name], parameter.grad, rtol=1e-5, atol=1e-6 * largest)
+
+
+@pytest.mark.parametrize("max_tokens", [1, 64, 200, 100_000])
+def test_micro_batches_never_change_the_gradient(
+    make_trainer: MakeTrainer, samples: list[TrainingSample], max_tokens: int
+) -> None:
+    reference = gradients(warmed(make_trainer), samples)
+    cut = warmed(make_trainer, options={"max_batch_tokens": max_tokens})
+    for name, gradient in gradients(cut, samples).items():
+        torch.testing.assert_close(gradient, reference[name], rtol=1e-4, atol=1e-6)
+
+
+def test_adamw_step_by_hand(make_trainer: MakeTrainer, samples: list[TrainingSample]) -> None:
+    """The first Adam step moves every weight by lr·g/(|g| + eps) of its clipped gradient."""
+    gradient = gradients(warmed(make_trainer), samples)
+    norm = math.sqrt(sum(float(g.square().sum()) for g in gradient.values()))
+    trainer = warmed(make_trainer, learning_rate=3e-3)
+    before = {name: p.detach().clone() for name, p in trainer._parameters.items()}
+    stats = trainer.update(samples)
+    assert stats[names.GRAD_NORM] == pytest.approx(norm, rel=1e-4)
+    for name, parameter in trainer._parameters.items():
+        g = gradient[name] * min(1.0, 1.0 / norm)
+        expected = before[name] - 3e-3 * g / (g.abs() + 1e-8)
+        clear = g.abs() > 1e-6
+        torch.testing.assert_close(parameter.detach()[clear], expected[clear], rtol=0, atol=2e-5)
+
+
+def test_stats_by_hand(make_trainer: MakeTrainer) -> None:
+    trainer = make_trainer()
+    tokens, mask = [5, 9, 77, 3], [0, 0, 1, 1]
+    lp = trainer.logprobs(tokens)
+    q = [0.0, 0.0, lp[1] - 0.1, lp[2] + 0.4]
+    stats = trainer.update(
+        [TrainingSample(tokens, mask, q, 2.0), TrainingSample(tokens, mask, q, 0.0)]
+    )
+    assert stats[names.TRAINED_TOKENS] == 2
+    assert stats[names.LEARNING_RATE] == 1e-2
+    k3 = (math.exp(0.1) - 1 - 0.1 + math.exp(-0.4) - 1 + 0.4) / 2
+    assert stats[names.SAMPLER_KL] == pytest.approx(k3, rel=1e-3)
+    assert stats[names.SAMPLER_MAX_LOG_RATIO] == pytest.approx(0.4, rel=1e-4)
+    assert stats[names.CLIPPED_SHARE] == 0.0
+    # Four trained tokens were sampled; the two of advantage 0 add nothing to the sum.
+    expected = -2.0 * (math.exp(0.1) + math.exp(-0.4)) / 4
+    assert stats[names.LOSS] == pytest.approx(expected, rel=1e-4)
+    assert 0 < stats[names.ENTROPY] < math.log(VOCAB)
+    assert stats[SKIPPED_STEPS] == 0
+    assert trainer.steps == 1
+
+
+def test_clipped_tokens_are_counted(make_trainer: MakeTrainer) -> None:
+    trainer = make_trainer()
+    tokens = [5, 9, 77, 3]
+    lp = trainer.logprobs(tokens)
+    q = [0.0, lp[0] - 0.5, lp[1], lp[2] + 0.5]
+    stats = trainer.update([TrainingSample(tokens, [0, 1, 1, 1], q, 1.0)])
+    assert stats[names.CLIPPED_SHARE] == pytest.approx(1 / 3)
+
+
+def test_minibatches_take_several_steps(
+    make_trainer: MakeTrainer, samples: list[TrainingSample]
+) -> None:
+    trainer = make_trainer(options={"minibatches": 3})
+    stats = trainer.update(samples)
+    assert trainer.steps == 3
+    twin = make_trainer()
+    for part in range(3):
+        twin.update(samples[part::3])
+    for name, parameter in trainer._parameters.items():
+        assert torch.equal(parameter, twin._parameters[name])
+    assert stats[names.TRAINED_TOKENS] == sum(sum(s.mask) for s in samples)
+
+
+def test_nothing_to_learn_from_changes_nothing(make_trainer: MakeTrainer) -> None:
+    trainer = make_trainer()
+    before = [p.detach().clone() for p in trainer._parameters.values()]
+    stats = trainer.update([TrainingSample([1, 2], [0, 1], [0.0, -1.0], 0.0)])
+    assert names.LOSS not in stats
+    assert all(map(torch.equal, before, trainer._parameters.values()))
+
+
+def test_a_step_that_is_not_finite_is_skipped(
+    make_trainer: MakeTrainer, samples: list[TrainingSample]
+) -> None:
+    trainer = make_trainer()
+    trainer.update(samples)
+    before = {name: p.detach().clone() for name, p in trainer._parameters.items()}
+    huge = [TrainingSample(s.tokens, s.mask, s.logprobs, 1e38) for s in samples[:1]]
+    stats = trainer.update(huge)
+    assert stats[SKIPPED_STEPS] == 1
+    assert names.LOSS not in stats
+    assert all(math.isfinite(value) for value in stats.values())
+    assert trainer.steps == 1
+    assert all(torch.equal(p, before[name]) for name, p in trainer._parameters.items())
+    assert trainer.update(samples)[SKIPPED_STEPS] == 0
+
+
+def test_logprobs_are_those_of_the_plain_model(make_trainer: MakeTrainer, model_dir: Path) -> None:
+    trainer = make_trainer(temperature=0.5)
+    tokens = random_samples(9, count=1)[0].tokens
+    ids_1T = torch.tensor([list(tokens)])
+    model = AutoModelForCausalLM.from_pretrained(model_dir, dtype=torch.float32)
+    with torch.no_grad():
+        logp_TV = (model(input_ids=ids_1T).logits[0, :-1] / 0.5).log_softmax(-1)
+    expected = logp_TV.gather(1, ids_1T[0, 1:, None])[:, 0].tolist()
+    assert trainer.logprobs(tokens) == pytest.approx(expected, abs=1e-5)
+    assert trainer.logprobs([3]) == []
+
+
+SMALL: dict[str, Any] = {
+    "vocab_size": VOCAB,
+    "hidden_size": 32,
+    "intermediate_size": 64,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 2,
+    "num_key_value_heads": 1,
+    "head_dim": 16,
+    "initializer_range": 0.2,
+}
+
+
+def save_gemma(directory: Path, *, cap: float | None) -> str:
+    torch.manual_seed(0)
+    config = Gemma2Config(**SMALL, final_logit_softcapping=cap, sliding_window=8)
+    Gemma2ForCausalLM(config).save_pretrained(directory)
+    return str(directory)
+
+
+def build(path: str) -> LoraTrainer:
+    return LoraTrainer(
+        path,
+        base_name="x",
+        rank=2,
+        alpha=4,
+        learning_rate=1e-3,
+        seed=0,
+        options=TrainerOptions(device="cpu"),
+    )
+
+
+def test_a_base_that_caps_its_logits_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="output layer"):
+        build(save_gemma(tmp_path, cap=2.0))
+
+
+@pytest.mark.parametrize("family", ["llama", "gemma2 with a sliding window"])
+def test_other_architectures(tmp_path: Path, family: str, samples: list[TrainingSample]) -> None:
+    if family == "llama":
+        torch.manual_seed(0)
+        LlamaForCausalLM(LlamaConfig(**SMALL, tie_word_embeddings=False)).save_pretrained(tmp_path)
+    else:
+        save_gemma(tmp_path, cap=None)
+    trainer = build(str(tmp_path))
+    assert trainer.update(samples)[names.GRAD_NORM] > 0
+    ids_1T = torch.tensor([list(samples[0].tokens)])
+    with torch.no_grad():
+        logp_TV = trainer._model(input_ids=ids_1T).logits[0, :-1].log_softmax(-1)
+    expected = logp_TV.gather(1, ids_1T[0, 1:, None])[:, 0].tolist()
+    assert trainer.logprobs(samples[0].tokens) == pytest.approx(expected, abs=1e-5)

@@ -1,0 +1,117 @@
+import os
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from tests.workers.learning.conftest import MakeTrainer, random_samples
+from workers.learning.committed import ManifestMismatch
+from workers.learning.trainer_state import StateMismatch
+
+ROOT = Path(__file__).parents[3]
+RESUME = """
+import sys
+from tests.workers.learning.conftest import random_samples
+from workers.learning.trainer import LoraTrainer, TrainerOptions
+model, state, out = sys.argv[1:]
+trainer = LoraTrainer(
+    model, base_name="public-model-2026-01-01", rank=4, alpha=8.0, learning_rate=1e-2, seed=99,
+    options=TrainerOptions(device="cpu", threads=1),
+)
+trainer.load_state(__import__("pathlib").Path(state))
+assert trainer.steps == 3
+for step in range(3, 6):
+    trainer.update(random_samples(step, count=6))
+trainer.save_adapter(__import__("pathlib").Path(out))
+"""
+
+
+def test_a_resume_in_another_process_is_bit_identical(
+    make_trainer: MakeTrainer, model_dir: Path, tmp_path: Path
+) -> None:
+    threads = torch.get_num_threads()
+    try:
+        trainer = make_trainer(options={"threads": 1})
+        for step in range(6):
+            if step == 3:
+                trainer.save_state(tmp_path / "state")
+            trainer.update(random_samples(step, count=6))
+        trainer.save_adapter(tmp_path / "quiet")
+    finally:
+        torch.set_num_threads(threads)
+    arguments = [str(model_dir), str(tmp_path / "state"), str(tmp_path / "resumed")]
+    subprocess.run(
+        [sys.executable, "-c", RESUME, *arguments],
+        check=True,
+        cwd=ROOT,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+    )
+    name = "adapter_model.safetensors"
+    assert (tmp_path / "quiet" / name).read_bytes() == (tmp_path / "resumed" / name).read_bytes()
+
+
+def test_no_pickle(make_trainer: MakeTrainer, tmp_path: Path) -> None:
+    trainer = make_trainer()
+    trainer.save_state(tmp_path / "fresh")  # before the first update there are no moments
+    trainer.update(random_samples(0, count=4))
+    trainer.save_state(tmp_path / "state")
+    for directory in ("fresh", "state"):
+        assert sorted(p.name for p in (tmp_path / directory).iterdir()) == [
+            "adapter.safetensors",
+            "manifest.json",
+            "moments.safetensors",
+            "random.safetensors",
+            "trainer.json",
+        ]
+    other = make_trainer(seed=5)
+    other.load_state(tmp_path / "fresh")
+    other.update(random_samples(0, count=4))
+    for name, parameter in trainer._parameters.items():
+        assert torch.equal(parameter, other._parameters[name])
+
+
+def test_random_generators_come_back(make_trainer: MakeTrainer, tmp_path: Path) -> None:
+    trainer = make_trainer()
+    random.seed(3)
+    np.random.seed(4)  # noqa: NPY002 - the process-wide generator is what is saved
+    torch.manual_seed(5)
+    random.gauss()
+    np.random.normal()  # noqa: NPY002
+    trainer.save_state(tmp_path / "state")
+
+    def draw() -> list[float]:
+        numpy = [np.random.normal(), np.random.random()]  # noqa: NPY002
+        return [random.gauss(), random.random(), *numpy, *torch.rand(3).tolist()]
+
+    expected = draw()
+    trainer.load_state(tmp_path / "state")
+    assert draw() == expected
+
+
+def test_damage_is_refused_before_anything_changes(
+    make_trainer: MakeTrainer, tmp_path: Path
+) -> None:
+    trainer = make_trainer()
+    trainer.update(random_samples(0, count=4))
+    trainer.save_state(tmp_path / "state")
+    content = bytearray((tmp_path / "state" / "moments.safetensors").read_bytes())
+    content[-1] ^= 1
+    (tmp_path / "state" / "moments.safetensors").write_bytes(content)
+    other = make_trainer(seed=1)
+    before = {name: p.detach().clone() for name, p in other._parameters.items()}
+    with pytest.raises(ManifestMismatch, match="moments"):
+        other.load_state(tmp_path / "state")
+    assert all(torch.equal(p, before[name]) for name, p in other._parameters.items())
+
+
+@pytest.mark.parametrize("setting", [{"rank": 2}, {"alpha": 4.0}, {"learning_rate": 1e-3}])
+def test_another_run_s_state_is_refused(
+    make_trainer: MakeTrainer, tmp_path: Path, setting: dict[str, float]
+) -> None:
+    make_trainer().save_state(tmp_path / "state")
+    with pytest.raises(StateMismatch, match=next(iter(setting))):
+        make_trainer(**setting).load_state(tmp_path / "state")

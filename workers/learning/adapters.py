@@ -1,0 +1,128 @@
+"""LoRA adapters through peft, as stock files.
+
+Owns how an adapter is made, written and read. Promises: every linear layer but the output layer is
+adapted, in fp32; initial weights are a pure function of the seed; what is published opens with
+stock `peft.PeftModel.from_pretrained`, is safetensors and JSON only, and names the base by its
+public name. Must not know gradients or optimizers.
+"""
+
+import json
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import torch
+from peft import LoraConfig, PeftModel, get_peft_model, get_peft_model_state_dict
+from peft.utils import set_peft_model_state_dict
+from safetensors.torch import load_file, save_file
+from torch import Tensor, nn
+from transformers import AutoModelForCausalLM, PreTrainedModel
+from transformers.utils import logging as transformers_logging
+
+from workers.learning.committed import commit_directory
+
+WEIGHTS_FILE: Final = "adapter_model.safetensors"
+CONFIG_FILE: Final = "adapter_config.json"
+_ADAPTER: Final = "default"
+
+
+def load_base(path: str, *, device: torch.device, dtype: torch.dtype) -> PreTrainedModel:
+    """The frozen base model, from safetensors only.
+
+    In evaluation mode for good: a policy that is trained with dropout is not the one that was
+    sampled.
+    """
+    # A worker's log has lines, not bars.
+    transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    model: PreTrainedModel = AutoModelForCausalLM.from_pretrained(
+        path, dtype=dtype, use_safetensors=True, attn_implementation="sdpa"
+    )
+    model.requires_grad_(requires_grad=False)
+    model.to(device).eval()  # type: ignore[arg-type]  # the stub knows strings only
+    return model
+
+
+def output_layer(base: PreTrainedModel) -> nn.Module:
+    layer: nn.Module = base.get_output_embeddings()  # type: ignore[no-untyped-call]
+    return layer
+
+
+def attach_lora(
+    base: PreTrainedModel, *, rank: int, alpha: float, base_name: str, seed: int
+) -> PeftModel:
+    """Wrap `base` with a fresh adapter that changes nothing yet (B = 0).
+
+    A is Kaiming-uniform as peft's own default, but drawn from a generator of its own in order of
+    name, so that neither other runs in the process nor peft's order of construction matter.
+    """
+    config = LoraConfig(
+        r=rank,
+        lora_alpha=int(alpha) if float(alpha).is_integer() else alpha,  # type: ignore[arg-type]
+        target_modules="all-linear",
+        task_type="CAUSAL_LM",
+    )
+    with torch.random.fork_rng([base.device] if base.device.type == "cuda" else []):
+        model: PeftModel = get_peft_model(base, config)
+    config.base_model_name_or_path = base_name  # peft has put the path of this machine there
+    generator = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        for name, parameter in adapter_parameters(model).items():
+            fresh = torch.zeros(parameter.shape, dtype=torch.float32)
+            if ".lora_A." in name:
+                nn.init.kaiming_uniform_(fresh, a=math.sqrt(5), generator=generator)
+            parameter.copy_(fresh)
+    return model.eval()
+
+
+def adapter_parameters(model: PeftModel) -> dict[str, nn.Parameter]:
+    """What is trained, by name, in order of name."""
+    named = ((name, p) for name, p in model.named_parameters() if p.requires_grad)
+    return dict(sorted(named))
+
+
+def adapter_tensors(model: PeftModel) -> dict[str, Tensor]:
+    """The adapter under the names of its published file, on the CPU."""
+    state: Mapping[str, Tensor] = get_peft_model_state_dict(
+        model, adapter_name=_ADAPTER, save_embedding_layers=False
+    )
+    return {name: state[name].detach().to("cpu").contiguous() for name in sorted(state)}
+
+
+def save_adapter(model: PeftModel, directory: Path) -> None:
+    """Write the stock PEFT files and a manifest. The same adapter always gives the same bytes.
+
+    Raises `FileExistsError`: each version has a directory of its own.
+    """
+    with commit_directory(directory) as partial:
+        save_file(adapter_tensors(model), partial / WEIGHTS_FILE, metadata={"format": "pt"})
+        text = json.dumps(_published_config(model), indent=2, sort_keys=True)
+        (partial / CONFIG_FILE).write_text(text + "\n", encoding="utf-8")
+
+
+def load_adapter(model: PeftModel, directory: Path) -> None:
+    """Replace the adapter's weights by those of `directory`.
+
+    Raises `ValueError` when they were made for another rank, alpha or set of modules.
+    """
+    config = json.loads((directory / CONFIG_FILE).read_text(encoding="utf-8"))
+    mine = _published_config(model)
+    differing = [k for k in ("r", "lora_alpha", "target_modules") if config[k] != mine[k]]
+    if differing:
+        raise ValueError(f"the adapter differs from this run's in {differing}")
+    set_adapter_tensors(model, load_file(directory / WEIGHTS_FILE))
+
+
+def set_adapter_tensors(model: PeftModel, tensors: dict[str, Tensor]) -> None:
+    """Raises `ValueError` unless `tensors` are exactly the adapter's, by name and shape."""
+    mine = {name: tensor.shape for name, tensor in adapter_tensors(model).items()}
+    if mine != {name: tensor.shape for name, tensor in tensors.items()}:
+        raise ValueError("the adapter's tensors do not fit this model")
+    set_peft_model_state_dict(model, tensors, adapter_name=_ADAPTER)
+
+
+def _published_config(model: PeftModel) -> dict[str, Any]:
+    config: dict[str, Any] = model.peft_config[_ADAPTER].to_dict()
+    config["inference_mode"] = True  # as peft writes it
+    # Sets become sorted lists, so that the file does not change with the hash seed.
+    return {k: sorted(v) if isinstance(v, set) else v for k, v in config.items()}

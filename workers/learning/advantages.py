@@ -1,0 +1,88 @@
+"""Rewards of one group of rollouts to advantages.
+
+Owns which samples and groups may train. Promises: a failed rollout (`None`) leaves the mean, the
+spread and the batch; a reward of 0 is never invented. Advantages belong to rollouts, not to the
+rows a rollout may be split into. Must not know tokens or tensors.
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import stdev
+from types import MappingProxyType
+from typing import Final, Literal
+
+STD_EPSILON: Final = 1e-6
+SPREAD_TOLERANCE: Final = 1e-9
+"""Rewards this close, relative to their size, are equal: they differ by rounding only."""
+
+GroupStatus = Literal["trained", "zero_variance", "masked"]
+Estimator = Callable[[Sequence[float]], list[float]]
+
+
+@dataclass(frozen=True, slots=True)
+class GroupOutcome:
+    """`advantages` runs parallel to the rewards; `None` stands on what must not train: failed
+    samples, and every sample of a group that is not `trained`.
+    """
+
+    advantages: list[float | None]
+    status: GroupStatus
+
+
+def centred(rewards: Sequence[float]) -> list[float]:
+    """A = R - mean(R). Source: Dr. GRPO (arXiv 2503.20783), without its length constant."""
+    mean = math.fsum(rewards) / len(rewards)
+    return [reward - mean for reward in rewards]
+
+
+def std_normalised(rewards: Sequence[float]) -> list[float]:
+    """A = (R - mean(R)) / (std(R) + 1e-6), with the unbiased (n - 1) deviation.
+
+    Source: GRPO (arXiv 2402.03300). Weighs nearly equal groups as much as decided ones.
+    """
+    spread = stdev(rewards) + STD_EPSILON
+    return [advantage / spread for advantage in centred(rewards)]
+
+
+ESTIMATORS: Final[Mapping[str, Estimator]] = MappingProxyType(
+    {"centred": centred, "std": std_normalised}
+)
+
+
+def group_advantages(
+    rewards: Sequence[float | None],
+    *,
+    min_valid: int,
+    estimator: str = "centred",
+    objective: Sequence[float | None] | None = None,
+) -> GroupOutcome:
+    """Advantages of one group of rollouts of the same prompt.
+
+    `rewards` decide what trains: fewer than `min_valid` valid ones (or than two) and the group is
+    masked; all equal and it is dropped as zero-variance. `objective`, parallel to `rewards`, is
+    what the advantages are taken of when rewards were shaped; a group in which only the shaping
+    differs is still zero-variance, so that hopeless rollouts are not taught to be short.
+    Raises `ValueError` on a reward that is not finite and `KeyError` on an unknown estimator.
+    """
+    target = rewards if objective is None else objective
+    _check(rewards, target)
+    graded = [reward for reward in rewards if reward is not None]
+    nothing: list[float | None] = [None] * len(rewards)
+    if len(graded) < max(2, min_valid):
+        return GroupOutcome(nothing, "masked")
+    if max(graded) - min(graded) <= SPREAD_TOLERANCE * max(1.0, *map(abs, graded)):
+        return GroupOutcome(nothing, "zero_variance")
+    valid = [value for value in target if value is not None]
+    advantages = iter(ESTIMATORS[estimator](valid))
+    return GroupOutcome(
+        [None if value is None else next(advantages) for value in target], "trained"
+    )
+
+
+def _check(rewards: Sequence[float | None], objective: Sequence[float | None]) -> None:
+    if [reward is None for reward in rewards] != [value is None for value in objective]:
+        raise ValueError("objective and rewards must be absent for the same samples")
+    for value in (*rewards, *objective):
+        if value is not None and not math.isfinite(value):
+            raise ValueError(f"a reward must be finite, got {value!r}")

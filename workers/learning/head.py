@@ -1,0 +1,107 @@
+"""Target log-probs without the full logits.
+
+Owns the last layer's mathematics. Promises: logsumexp in fp32 (fp64 for fp64 inputs); at most one
+chunk of logits alive at a time; no logits kept for backward. The head is frozen, so the gradient
+of a token's log-prob with respect to its hidden state,
+
+    ∂lp_n/∂h_n = (W[y_n] - softmax(z_n)·W) / temperature,
+
+is computed while the chunk is at hand and kept (N x D numbers); backward only scales it per token.
+That is two matrix products a chunk instead of the three of recomputation. Must not know losses.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+import torch
+from torch import Tensor, nn
+from torch.autograd.function import once_differentiable
+from typing_extensions import override
+
+LOGITS_PER_CHUNK: Final = 1 << 24
+"""64 MiB of fp32 logits: 110 tokens of a 152k vocabulary, all of a small model's batch."""
+
+
+@dataclass(frozen=True, slots=True)
+class TokenScores:
+    """`logprobs_N` carries gradient into the hidden states; `entropy_N` (nats) never does."""
+
+    logprobs_N: Tensor  # noqa: N815
+    entropy_N: Tensor  # noqa: N815
+
+
+class LogProbHead:
+    """The frozen output layer of a causal LM, read at a sampling temperature."""
+
+    def __init__(
+        self,
+        output_layer: nn.Module,
+        *,
+        temperature: float = 1.0,
+        logits_per_chunk: int = LOGITS_PER_CHUNK,
+    ) -> None:
+        weight_VD = getattr(output_layer, "weight", None)
+        if not isinstance(weight_VD, Tensor) or weight_VD.ndim != 2:  # noqa: PLR2004 - a matrix
+            raise TypeError(f"an output layer needs a weight matrix, got {type(output_layer)}")
+        if weight_VD.requires_grad:
+            raise ValueError("the output layer must be frozen")
+        if temperature <= 0:
+            raise ValueError("temperature must be positive")
+        self._weight_VD = weight_VD
+        self._bias_V: Tensor | None = getattr(output_layer, "bias", None)
+        self._temperature = temperature
+        self._chunk = max(1, logits_per_chunk // weight_VD.shape[0])
+
+    def __call__(self, hidden_ND: Tensor, targets_N: Tensor) -> TokenScores:
+        """`targets_N[n]` is the token whose log-prob `hidden_ND[n]` predicts."""
+        logprobs_N, entropy_N = _ChunkedLogProbs.apply(  # type: ignore[no-untyped-call]
+            hidden_ND, self._weight_VD, self._bias_V, targets_N, self._temperature, self._chunk
+        )
+        return TokenScores(logprobs_N, entropy_N)
+
+
+class _ChunkedLogProbs(torch.autograd.Function):
+    @staticmethod
+    @override
+    def forward(
+        ctx: Any,
+        hidden_ND: Tensor,
+        weight_VD: Tensor,
+        bias_V: Tensor | None,
+        targets_N: Tensor,
+        temperature: float,
+        chunk: int,
+    ) -> tuple[Tensor, Tensor]:
+        precision = torch.promote_types(hidden_ND.dtype, torch.float32)
+        count = hidden_ND.shape[0]
+        logprobs_N = hidden_ND.new_empty(count, dtype=precision)
+        entropy_N = torch.empty_like(logprobs_N)
+        wants_grad = ctx.needs_input_grad[0]
+        slope_ND = torch.empty_like(hidden_ND) if wants_grad else None
+        for start in range(0, count, chunk):
+            part = slice(start, start + chunk)
+            logits_CV = nn.functional.linear(hidden_ND[part], weight_VD, bias_V)
+            logits_CV = logits_CV.to(precision).div_(temperature)
+            targets_C1 = targets_N[part, None]
+            logp_CV = logits_CV.sub_(logits_CV.logsumexp(dim=-1, keepdim=True))
+            picked_C1 = logp_CV.gather(1, targets_C1)
+            logprobs_N[part] = picked_C1.squeeze(1)
+            probs_CV = logp_CV.exp()
+            entropy_N[part] = -torch.linalg.vecdot(probs_CV, logp_CV)
+            if slope_ND is not None:
+                # onehot - softmax, before rounding to a lower precision
+                minus_CV = probs_CV.neg_().scatter_add_(
+                    1, targets_C1, torch.ones_like(picked_C1)
+                )
+                slope_ND[part] = (minus_CV.to(weight_VD.dtype) @ weight_VD).div_(temperature)
+        ctx.save_for_backward(slope_ND)
+        ctx.mark_non_differentiable(entropy_N)
+        return logprobs_N, entropy_N
+
+    @staticmethod
+    @once_differentiable
+    @override
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
+        (slope_ND,) = ctx.saved_tensors
+        grad_N1 = grads[0].unsqueeze(1).to(slope_ND.dtype)
+        return slope_ND * grad_N1, None, None, None, None, None

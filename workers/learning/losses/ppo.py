@@ -1,0 +1,47 @@
+"""PPO's clipped surrogate.
+
+L = -Σ min(r·A, clip(r, 1-ε, 1+ε_high)·A) with r = exp(lp - q), so ∂L/∂lp = -r·A, or 0 where
+(A > 0 and r > 1+ε_high) or (A < 0 and r < 1-ε). Source: Schulman et al., arXiv 1707.06347; the
+separate upper bound ("clip higher", 0.28) is DAPO's, arXiv 2503.14476.
+"""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from workers.learning.losses.ratio import LossTerms, log_ratio, out_of_range
+
+
+@dataclass(frozen=True, slots=True)
+class Ppo:
+    """`epsilon_high` None means symmetric bounds. Raises `ValueError` outside 0 < ε < 1."""
+
+    epsilon: float = 0.2
+    epsilon_high: float | None = None
+
+    def __post_init__(self) -> None:
+        if not 0 < self.epsilon < 1:
+            raise ValueError("epsilon must lie between 0 and 1")
+        if self.epsilon_high is not None and self.epsilon_high <= 0:
+            raise ValueError("epsilon_high must be positive")
+
+    def __call__(
+        self,
+        logprobs_N: Tensor,
+        sampler_logprobs_N: Tensor,
+        advantages_N: Tensor,
+        *,
+        mask_N: Tensor,
+    ) -> LossTerms:
+        high = self.epsilon if self.epsilon_high is None else self.epsilon_high
+        log_ratio_N = log_ratio(logprobs_N, sampler_logprobs_N, mask_N)
+        ratio_N = log_ratio_N.exp()
+        kept_N = torch.where(mask_N, advantages_N, 0.0)
+        bounded_N = ratio_N.clamp(1.0 - self.epsilon, 1.0 + high)
+        total = -torch.minimum(ratio_N * kept_N, bounded_N * kept_N).sum()
+        with torch.no_grad():
+            clipped_N = ((kept_N > 0) & (ratio_N > 1.0 + high)) | (
+                (kept_N < 0) & (ratio_N < 1.0 - self.epsilon)
+            )
+        return LossTerms(total, clipped_N | out_of_range(log_ratio_N))

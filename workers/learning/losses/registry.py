@@ -1,0 +1,23 @@
+"""Losses by the name a job gives."""
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any, Final
+
+from workers.learning.losses.importance_sampling import ImportanceSampling
+from workers.learning.losses.ppo import Ppo
+from workers.learning.losses.ratio import Loss
+
+LOSSES: Final[Mapping[str, Callable[..., Loss]]] = MappingProxyType(
+    {"importance_sampling": ImportanceSampling, "ppo": Ppo}
+)
+
+
+def build_loss(name: str, **options: Any) -> Loss:
+    """Raises `ValueError` on an unknown name or option, naming what there is."""
+    if name not in LOSSES:
+        raise ValueError(f"unknown loss {name!r}; there are {sorted(LOSSES)}")
+    try:
+        return LOSSES[name](**options)
+    except TypeError as error:
+        raise ValueError(f"{name}: {error}") from error

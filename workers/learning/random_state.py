@@ -1,0 +1,49 @@
+"""The process's random number generators as tensors and JSON, for a resume without pickle."""
+
+import random
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+
+def random_tensors() -> dict[str, Tensor]:
+    """States that are arrays: torch's per device, NumPy's key."""
+    states = {"torch_cpu": torch.get_rng_state()}
+    if torch.cuda.is_available():
+        for index, state in enumerate(torch.cuda.get_rng_state_all()):
+            states[f"torch_cuda_{index}"] = state
+    key = np.random.get_state(legacy=False)["state"]["key"]  # noqa: NPY002 - what libraries use
+    states["numpy_key"] = torch.from_numpy(key.astype(np.int64))
+    return states
+
+
+def random_scalars() -> dict[str, Any]:
+    """The rest, as JSON."""
+    version, numbers, gauss = random.getstate()
+    legacy: Any = np.random.get_state(legacy=False)  # noqa: NPY002 - what libraries use
+    return {
+        "python": [version, list(numbers), gauss],
+        "numpy": {
+            "pos": int(legacy["state"]["pos"]),
+            "has_gauss": int(legacy["has_gauss"]),
+            "gauss": float(legacy["gauss"]),
+        },
+    }
+
+
+def restore_random(tensors: dict[str, Tensor], scalars: dict[str, Any]) -> None:
+    """Set every generator back. Devices that are no longer there are left out."""
+    torch.set_rng_state(tensors["torch_cpu"])
+    for index in range(torch.cuda.device_count()):
+        state = tensors.get(f"torch_cuda_{index}")
+        if state is not None:
+            torch.cuda.set_rng_state(state, index)
+    version, numbers, gauss = scalars["python"]
+    random.setstate((version, tuple(numbers), gauss))
+    numpy = scalars["numpy"]
+    key = tensors["numpy_key"].numpy().astype(np.uint32)
+    np.random.set_state(  # noqa: NPY002 - what libraries use
+        ("MT19937", key, numpy["pos"], numpy["has_gauss"], numpy["gauss"])
+    )

@@ -1,0 +1,237 @@
+"""The trainer: samples in, a better adapter out.
+
+Owns one base model, one LoRA adapter and its optimizer. Called from worker threads, one call at a
+time; starts no threads and no event loop of its own. On a CPU with a fixed number of threads it is
+deterministic to the bit. Must not know rewards, rollouts or where files are published.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, Protocol
+
+import structlog
+import torch
+from torch import Tensor, nn
+from typing_extensions import override
+
+from workers.learning.adapters import (
+    adapter_parameters,
+    attach_lora,
+    load_base,
+    output_layer,
+    save_adapter,
+)
+from workers.learning.batches import MicroBatch, micro_batches, trained_tokens
+from workers.learning.head import LogProbHead, TokenScores
+from workers.learning.losses.registry import build_loss
+from workers.learning.samples import TrainingSample
+from workers.learning.trainer_state import (
+    TrainerSettings,
+    load_trainer_state,
+    save_trainer_state,
+)
+from workers.learning.update_stats import StatsTally, UpdateStats
+
+log = structlog.get_logger()
+
+BETAS: Final = (0.9, 0.95)
+ADAM_EPSILON: Final = 1e-8
+MAX_GRAD_NORM: Final = 1.0
+HEAD_TOLERANCE: Final = {torch.float64: 1e-6, torch.float32: 1e-3}
+LOW_PRECISION_TOLERANCE: Final = 0.25
+
+
+class Trainer(Protocol):
+    """What schedulers and publishers need of a trainer."""
+
+    def update(self, samples: Sequence[TrainingSample]) -> UpdateStats: ...
+
+    def logprobs(self, token_ids: Sequence[int]) -> list[float]: ...
+
+    def save_adapter(self, directory: Path) -> None: ...
+
+    def save_state(self, directory: Path) -> None: ...
+
+    def load_state(self, directory: Path) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class TrainerOptions:
+    """What rarely differs between jobs."""
+
+    loss: str = "ppo"
+    loss_options: dict[str, Any] = field(default_factory=dict)
+    device: str | None = None
+    """`None` takes CUDA when there is one."""
+    dtype: torch.dtype | None = None
+    """Of the frozen base; `None` is fp32 on a CPU and bf16 on CUDA. The adapter is fp32 always."""
+    threads: int | None = None
+    """Intra-op CPU threads, for the whole process; `None` leaves torch's setting."""
+    minibatches: int = 1
+    """Optimizer steps per update, each over every `minibatches`-th sample."""
+    max_batch_tokens: int | None = None
+    """Padded tokens in a micro-batch; `None` is 4,096 on a CPU and 32,768 on CUDA."""
+
+
+class LoraTrainer:
+    """Trains a LoRA adapter on all linear layers with AdamW (betas .9/.95, eps 1e-8, no decay) and
+    gradient clipping at norm 1.
+
+    Reduction: the loss of an optimizer step is the sum over its trained tokens divided by one
+    global denominator, the number of mask-1 tokens in all of the step's samples. How samples fall
+    into micro-batches therefore never changes a gradient.
+    """
+
+    def __init__(
+        self,
+        base_path: str,
+        *,
+        base_name: str,
+        rank: int,
+        alpha: float,
+        learning_rate: float,
+        seed: int,
+        temperature: float = 1.0,
+        options: TrainerOptions | None = None,
+    ) -> None:
+        """`base_path` is a directory or hub id, `base_name` what published files call it.
+
+        Raises `ValueError` when the base's output layer computes more than a matrix product.
+        """
+        options = options or TrainerOptions()
+        if options.threads is not None:
+            torch.set_num_threads(options.threads)
+        self._device = torch.device(
+            options.device or ("cuda" if torch.cuda.is_available() else "cpu")
+        )
+        on_cpu = self._device.type == "cpu"
+        self._loss = build_loss(options.loss, **options.loss_options)
+        self._minibatches = options.minibatches
+        self._max_batch_tokens = options.max_batch_tokens or (4096 if on_cpu else 32768)
+        dtype = options.dtype or (torch.float32 if on_cpu else torch.bfloat16)
+        self._base = load_base(base_path, device=self._device, dtype=dtype)
+        self._head = LogProbHead(output_layer(self._base), temperature=temperature)
+        self._check_head(temperature)
+        self._model = attach_lora(
+            self._base, rank=rank, alpha=alpha, base_name=base_name, seed=seed
+        )
+        self._parameters = adapter_parameters(self._model)
+        self._optimizer = torch.optim.AdamW(
+            self._parameters.values(),
+            lr=learning_rate,
+            betas=BETAS,
+            eps=ADAM_EPSILON,
+            weight_decay=0.0,
+            fused=True,
+        )
+        self._settings = TrainerSettings(
+            base_name, rank, float(alpha), learning_rate, options.loss, options.minibatches
+        )
+        self._steps = 0
+
+    @property
+    def steps(self) -> int:
+        """Optimizer steps taken since the adapter was made."""
+        return self._steps
+
+    def update(self, samples: Sequence[TrainingSample]) -> UpdateStats:
+        """One optimizer step (or `minibatches` of them) on `samples`.
+
+        A step whose loss or gradient is not finite is skipped and counted, and leaves adapter and
+        optimizer as they were. Returns curve values by name; means are over trained tokens.
+        """
+        tally = StatsTally(learning_rate=self._optimizer.param_groups[0]["lr"])
+        for part in range(self._minibatches):
+            self._step(samples[part :: self._minibatches], tally)
+        return tally.values()
+
+    def _step(self, samples: Sequence[TrainingSample], tally: StatsTally) -> None:
+        batches = micro_batches(samples, max_tokens=self._max_batch_tokens)
+        if not batches:
+            return
+        self._optimizer.zero_grad(set_to_none=True)
+        denominator = trained_tokens(samples)
+        loss = sum(self._accumulate(batch, denominator, tally) for batch in batches)
+        norm = float(nn.utils.clip_grad_norm_(self._parameters.values(), MAX_GRAD_NORM))
+        if math.isfinite(loss) and math.isfinite(norm):
+            self._optimizer.step()
+            self._steps += 1
+            tally.stepped(loss, norm)
+        else:
+            tally.skipped()
+            log.warning("optimizer_step_skipped", loss=loss, grad_norm=norm, step=self._steps)
+        self._optimizer.zero_grad(set_to_none=True)
+
+    def _accumulate(self, batch: MicroBatch, denominator: int, tally: StatsTally) -> float:
+        """Add one micro-batch's share of the step's gradient; returns its share of the loss."""
+        batch = batch.to(self._device)
+        scores = self._scores(batch.ids_BT, batch.positions_N, batch.targets_N)
+        mask_N = torch.ones_like(batch.targets_N, dtype=torch.bool)
+        terms = self._loss(
+            scores.logprobs_N, batch.sampler_logprobs_N, batch.advantages_N, mask_N=mask_N
+        )
+        loss = terms.total / denominator
+        loss.backward()  # type: ignore[no-untyped-call]  # torch leaves it untyped
+        tally.tokens(scores, batch.sampler_logprobs_N, terms.clipped_N)
+        return float(loss.detach())
+
+    def _scores(self, ids_BT: Tensor, positions_N: Tensor, targets_N: Tensor) -> TokenScores:
+        hidden_BTD = self._base.base_model(input_ids=ids_BT, use_cache=False).last_hidden_state
+        return self._head(hidden_BTD.flatten(0, 1).index_select(0, positions_N), targets_N)
+
+    @torch.no_grad()
+    def logprobs(self, token_ids: Sequence[int], *, adapter: bool = True) -> list[float]:
+        """Log-probs of tokens 1 … T-1 given what precedes each, at the trainer's temperature: one
+        fewer than there are tokens. `adapter=False` asks the base.
+        """
+        ids_1T = torch.tensor([list(token_ids)], dtype=torch.long, device=self._device)
+        places = torch.arange(ids_1T.shape[1] - 1, device=self._device)
+        if adapter:
+            scores = self._scores(ids_1T, places, ids_1T[0, 1:])
+        else:
+            with self._model.disable_adapter():
+                scores = self._scores(ids_1T, places, ids_1T[0, 1:])
+        result: list[float] = scores.logprobs_N.tolist()
+        return result
+
+    def save_adapter(self, directory: Path) -> None:
+        """Stock PEFT files; see `adapters.save_adapter`."""
+        save_adapter(self._model, directory)
+
+    def save_state(self, directory: Path) -> None:
+        """Everything a resume needs; see `trainer_state`."""
+        save_trainer_state(
+            directory,
+            self._parameters,
+            self._optimizer,
+            settings=self._settings,
+            steps=self._steps,
+        )
+
+    def load_state(self, directory: Path) -> None:
+        """Continue where `save_state` stood, bit for bit. Raises `ManifestMismatch` or
+        `StateMismatch`.
+        """
+        self._steps = load_trainer_state(
+            directory, self._parameters, self._optimizer, settings=self._settings
+        )
+
+    @torch.no_grad()
+    def _check_head(self, temperature: float) -> None:
+        """Some models cap or scale their logits after the output layer; training those through
+        `LogProbHead` would follow a wrong policy, so compare the two once.
+        """
+        ids_1T = torch.arange(8, device=self._device)[None]
+        logits_TV = self._base(input_ids=ids_1T, use_cache=False).logits[0, :-1]
+        whole_T = (logits_TV.float() / temperature).log_softmax(-1).gather(-1, ids_1T[0, 1:, None])
+        places = torch.arange(7, device=self._device)
+        mine_T = self._scores(ids_1T, places, ids_1T[0, 1:]).logprobs_N
+        tolerance = HEAD_TOLERANCE.get(logits_TV.dtype, LOW_PRECISION_TOLERANCE)
+        if not torch.allclose(whole_T[:, 0].to(mine_T.dtype), mine_T, rtol=0, atol=tolerance):
+            raise ValueError("this base model's logits are not its output layer's alone")
+
+    @override
+    def __repr__(self) -> str:
+        return f"LoraTrainer({self._settings}, steps={self._steps})"

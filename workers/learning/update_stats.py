@@ -1,0 +1,66 @@
+"""What one update says about itself.
+
+Owns the sums over micro-batches behind the `train/*` curves. Promises: only finite values, means
+over trained tokens. Must not know models or losses.
+"""
+
+import math
+from typing import Final
+
+import torch
+from torch import Tensor
+
+from app.domain import metrics as names
+from workers.learning.head import TokenScores
+
+UpdateStats = dict[str, float]
+"""Curve values by name of `app.domain.metrics`."""
+
+SKIPPED_STEPS: Final = "train/skipped_steps"
+"""Optimizer steps left out because loss or gradient was not finite."""
+
+
+class StatsTally:
+    def __init__(self, *, learning_rate: float) -> None:
+        self._learning_rate = learning_rate
+        self._sums_4 = torch.zeros(4, dtype=torch.float64)
+        self._max_log_ratio = torch.zeros((), dtype=torch.float64)
+        self._losses: list[float] = []
+        self._norms: list[float] = []
+        self._skipped = 0
+
+    @torch.no_grad()
+    def tokens(self, scores: TokenScores, sampler_logprobs_N: Tensor, clipped_N: Tensor) -> None:
+        """Add one micro-batch. k3 = r - 1 - log r with r = trainer / sampler, whose mean estimates
+        KL(sampler ‖ trainer). Source: Schulman, "Approximating KL divergence", 2020.
+        """
+        log_ratio_N = (scores.logprobs_N - sampler_logprobs_N).double()
+        k3_N = log_ratio_N.clamp(max=20.0).exp() - 1.0 - log_ratio_N
+        sums = [k3_N.sum(), scores.entropy_N.double().sum(), clipped_N.double().sum()]
+        self._sums_4[:3] += torch.stack(sums).cpu()
+        self._sums_4[3] += log_ratio_N.numel()
+        self._max_log_ratio = torch.maximum(self._max_log_ratio, log_ratio_N.abs().max().cpu())
+
+    def stepped(self, loss: float, grad_norm: float) -> None:
+        self._losses.append(loss)
+        self._norms.append(grad_norm)
+
+    def skipped(self) -> None:
+        self._skipped += 1
+
+    def values(self) -> UpdateStats:
+        k3, entropy, clipped, count = self._sums_4.tolist()
+        tokens = max(1.0, count)
+        values = {
+            names.LEARNING_RATE: self._learning_rate,
+            names.TRAINED_TOKENS: count,
+            names.ENTROPY: entropy / tokens,
+            names.SAMPLER_KL: k3 / tokens,
+            names.SAMPLER_MAX_LOG_RATIO: float(self._max_log_ratio),
+            names.CLIPPED_SHARE: clipped / tokens,
+            SKIPPED_STEPS: float(self._skipped),
+        }
+        if self._losses:
+            values[names.LOSS] = sum(self._losses) / len(self._losses)
+            values[names.GRAD_NORM] = sum(self._norms) / len(self._norms)
+        return {name: value for name, value in values.items() if math.isfinite(value)}
