@@ -50,7 +50,7 @@ class Publisher:
             await self._policy.retire(step - KEPT_VERSIONS)
 
     async def close(self, last_step: int) -> None:
-        """Unload what this run still has in the engine; tuned models are loaded anew when called."""
+        """Unload what this run has in the engine; tuned models are loaded anew when called."""
         self._policy.use_base()
         for step in range(max(1, last_step - KEPT_VERSIONS), last_step + 1):
             await self._policy.retire(step)
