@@ -1,6 +1,7 @@
 """A random-weight Qwen3 with its own BPE tokenizer and ChatML template, built in about a second."""
 
 from pathlib import Path
+from typing import Any
 
 import torch
 from peft import LoraConfig, get_peft_model
@@ -49,6 +50,14 @@ CHATML = """\
 KEEPS_THINKING = CHATML.replace("DROP_THINKING", "m.content")
 DROPS_THINKING = CHATML.replace("DROP_THINKING", "m.content.split('</think>')[-1].lstrip('\\n')")
 
+LOOKUP: dict[Any, Any] = {
+    "type": "function",
+    "function": {
+        "name": "lookup",
+        "description": "Read a record.",
+        "parameters": {"type": "object", "properties": {"record": {"type": "string"}}},
+    },
+}
 CORPUS = (
     "What is the weight of part P017? Tell me the colour of part P233.",
     '<tool_call>\n{"name": "lookup", "arguments": {"record": "P017"}}\n</tool_call>',
@@ -124,3 +133,36 @@ def save_adapter(model_dir: Path, directory: Path, *, seed: int, scale: float = 
                 parameter.normal_(std=scale)
     peft_model.save_pretrained(str(directory))
     return directory
+
+
+def save_parrot(directory: Path, conversations: list[list[dict[str, Any]]]) -> Path:
+    """A small model that has learned conversations by heart: each assistant turn is what it says
+    greedily to what precedes it.
+    """
+    tokenizer = build_tokenizer()
+    model = build_model(VOCAB_SIZE, hidden=64)
+    rows = [
+        torch.tensor(
+            [tokenizer.apply_chat_template(turns, tools=tools_of(turns), return_dict=False)]
+        )
+        for turns in conversations
+    ]
+    optimizer = torch.optim.AdamW(model.parameters(), lr=3e-3)
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)  # steps this small spend their time on waking threads
+    for _ in range(60):
+        for ids_1T in rows:
+            loss = model(ids_1T, labels=ids_1T).loss
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+    torch.set_num_threads(threads)
+    model.save_pretrained(directory)
+    tokenizer.save_pretrained(directory)
+    return directory
+
+
+def tools_of(turns: list[dict[str, Any]]) -> list[Any] | None:
+    """The tools a conversation is rendered with: one look-up, where there are any tool calls."""
+    uses_tools = any(turn["role"] == "tool" for turn in turns)
+    return [LOOKUP] if uses_tools else None

@@ -2,6 +2,7 @@ import asyncio
 from pathlib import Path
 
 import pytest
+from typing_extensions import override
 
 from app.domain.errors import InvalidRequest
 from app.gateways.inference import AdapterMissing, Completion, EngineAway, InMemoryInference
@@ -105,7 +106,8 @@ async def test_a_missing_base_model_is_not_waited_for(engine: InMemoryInference)
 
 async def test_a_refused_adapter_is_an_error_and_the_old_version_stays() -> None:
     class Refusing(InMemoryInference):
-        async def load_adapter(self, name: str, path: Path) -> None:  # noqa: ARG002
+        @override
+        async def load_adapter(self, name: str, path: Path) -> None:
             raise InvalidRequest("shapes do not fit")
 
     policy = EnginePolicy(Refusing(_script), base_model="base")

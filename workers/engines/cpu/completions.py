@@ -51,7 +51,10 @@ async def stream_completion(
     envelope, told = _envelope(body), 0
     async for update in engine.updates(sequence):
         choice = _choice(body, 0, sequence, first=told, last=update.count)
+        # The sequence may be ahead of this update by now.
         choice["finish_reason"] = update.finish_reason
+        if update.finish_reason is None:
+            choice["stop_reason"] = None
         told = update.count
         yield {**envelope, "choices": [choice]}
     if body.include_usage:
@@ -95,11 +98,16 @@ def _choice(
 
 
 def _top_logprobs(sequence: Sequence, first: int, last: int) -> list[dict[str, float]] | None:
+    """Alternatives by text; `token_id:N`, as vLLM writes ids, where a text stands for several."""
     decode = sequence.version.base.renderer.decode
-    return [
-        {decode([token]): logprob for token, logprob in best.items()}
-        for best in sequence.top_logprobs[first:last]
-    ] or None
+    told = []
+    for best in sequence.top_logprobs[first:last]:
+        entry: dict[str, float] = {}
+        for token, logprob in best.items():
+            text = decode([token])
+            entry[text if text and text not in entry else f"token_id:{token}"] = logprob
+        told.append(entry)
+    return told or None
 
 
 def _prompt_logprobs(sequence: Sequence) -> list[dict[str, Any] | None]:

@@ -1,0 +1,246 @@
+import asyncio
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from openai import (
+    AsyncOpenAI,
+    AuthenticationError,
+    BadRequestError,
+    InternalServerError,
+    NotFoundError,
+    OpenAI,
+)
+
+from app.domain.models import BaseModelSpec
+from app.gateways.inference import HttpInference
+from tests.support.engine_server import running_engine
+from tests.support.tiny_model import CONTEXT_LENGTH, LOOKUP, save_parrot
+from workers.rollout.renderer import Renderer
+
+KEY = "sk-engine"
+CALL = {"id": "a", "type": "function"}
+TOOL_TURNS: list[dict[str, Any]] = [
+    {"role": "user", "content": "What is the weight of part P017?"},
+    {
+        "role": "assistant",
+        "content": "Looking.",
+        "tool_calls": [
+            {**CALL, "function": {"name": "lookup", "arguments": '{"record": "P017"}'}},
+            {**CALL, "function": {"name": "lookup", "arguments": '{"record": "P233"}'}},
+        ],
+    },
+    {"role": "tool", "tool_call_id": "a", "content": "42"},
+    {"role": "tool", "tool_call_id": "b", "content": "43"},
+    {"role": "assistant", "content": "The answer is 42."},
+]
+THINKING: list[Any] = [
+    {"role": "user", "content": "Work out 12 + 30."},
+    {"role": "assistant", "content": "<think>\nI should add.\n</think>\n\nThe answer is 42."},
+]
+BROKEN: list[dict[str, Any]] = [
+    {"role": "user", "content": "Break it."},
+    {"role": "assistant", "content": 'Well <tool_call>{"name": "lookup"</tool_call>'},
+]
+
+
+@pytest.fixture(scope="module")
+def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
+    root = tmp_path_factory.mktemp("parrot")
+    save_parrot(root, [TOOL_TURNS, THINKING, BROKEN])
+    spec = BaseModelSpec(name="parrot", path=str(root), context_length=CONTEXT_LENGTH)
+    with running_engine([spec], api_key=KEY) as url:
+        yield url, root
+
+
+@pytest.fixture
+def client(engine: tuple[str, Path]) -> Iterator[OpenAI]:
+    with OpenAI(base_url=f"{engine[0]}/v1", api_key=KEY, max_retries=0) as client:
+        yield client
+
+
+def _ask(client: OpenAI, messages: list[Any], **options: Any) -> Any:
+    settings = {"temperature": 0, "max_completion_tokens": 100, **options}
+    return client.chat.completions.create(model="parrot", messages=messages, **settings)
+
+
+def test_a_tool_loop_through_the_openai_client(client: OpenAI) -> None:
+    first = _ask(client, TOOL_TURNS[:1], tools=[LOOKUP])
+    choice = first.choices[0]
+    assert choice.finish_reason == "tool_calls"
+    assert choice.message.content == "Looking."
+    calls = [(call.function.name, call.function.arguments) for call in choice.message.tool_calls]
+    assert calls == [("lookup", '{"record": "P017"}'), ("lookup", '{"record": "P233"}')]
+    ids = [call.id for call in choice.message.tool_calls]
+    assert len(set(ids)) == 2
+    assert all(call_id.startswith("call_") for call_id in ids)
+    replies = [
+        {"role": "tool", "tool_call_id": call_id, "content": text}
+        for call_id, text in zip(ids, ("42", "43"), strict=True)
+    ]
+    history = [*TOOL_TURNS[:1], choice.message.model_dump(exclude_none=True), *replies]
+    second = _ask(client, history, tools=[LOOKUP])
+    assert second.choices[0].message.content == "The answer is 42."
+    assert second.choices[0].finish_reason == "stop"
+    assert second.usage.total_tokens == second.usage.prompt_tokens + second.usage.completion_tokens
+    assert second.usage.prompt_tokens_details.cached_tokens > 50
+
+
+def test_parallel_tool_calls_false_keeps_the_first(client: OpenAI) -> None:
+    reply = _ask(client, TOOL_TURNS[:1], tools=[LOOKUP], parallel_tool_calls=False)
+    assert len(reply.choices[0].message.tool_calls) == 1
+
+
+def test_tool_choice_none_leaves_calls_as_text(client: OpenAI) -> None:
+    message = _ask(client, TOOL_TURNS[:1], tools=[LOOKUP], tool_choice="none").choices[0].message
+    assert message.tool_calls is None
+    assert message.content.startswith("Looking.\n<tool_call>")
+
+
+def test_reasoning_is_told_apart_and_counted(client: OpenAI, engine: tuple[str, Path]) -> None:
+    reply = _ask(client, THINKING[:1])
+    assert reply.choices[0].message.content == "The answer is 42."
+    assert reply.choices[0].message.reasoning == "I should add."
+    renderer = Renderer(str(engine[1]), tool_parser="hermes", chat_template=None)
+    expected = renderer.count_tokens("<think>\nI should add.\n</think>")
+    assert reply.usage.completion_tokens_details.reasoning_tokens == expected
+
+
+def test_a_broken_call_is_plain_content(client: OpenAI) -> None:
+    choice = _ask(client, BROKEN[:1], tools=None).choices[0]
+    assert choice.message.tool_calls is None
+    assert choice.message.content == BROKEN[1]["content"]
+    assert choice.finish_reason == "stop"
+
+
+def _stream(client: OpenAI, messages: list[Any], **options: Any) -> list[Any]:
+    return list(_ask(client, messages, stream=True, **options))
+
+
+def test_streamed_content_adds_up(client: OpenAI) -> None:
+    chunks = _stream(client, THINKING[:1], stream_options={"include_usage": True})
+    *chunks, last = chunks
+    assert chunks[0].choices[0].delta.role == "assistant"
+    pieces = [chunk.choices[0].delta.content or "" for chunk in chunks]
+    assert "".join(pieces) == "The answer is 42."
+    assert len([piece for piece in pieces if piece]) > 3
+    assert chunks[-1].choices[0].finish_reason == "stop"
+    assert (last.choices, last.usage.completion_tokens > 10) == ([], True)
+
+
+def test_streamed_tool_calls_add_up(client: OpenAI) -> None:
+    chunks = _stream(client, TOOL_TURNS[:1], tools=[LOOKUP])
+    content = "".join(chunk.choices[0].delta.content or "" for chunk in chunks)
+    assert content == "Looking."
+    calls: dict[int, dict[str, str]] = {}
+    for chunk in chunks:
+        for call in chunk.choices[0].delta.tool_calls or []:
+            entry = calls.setdefault(call.index, {"name": "", "arguments": ""})
+            entry["name"] += call.function.name or ""
+            entry["arguments"] += call.function.arguments or ""
+    assert calls == {
+        0: {"name": "lookup", "arguments": '{"record": "P017"}'},
+        1: {"name": "lookup", "arguments": '{"record": "P233"}'},
+    }
+    assert chunks[-1].choices[0].finish_reason == "tool_calls"
+
+
+def test_a_broken_call_streams_as_content(client: OpenAI) -> None:
+    chunks = _stream(client, BROKEN[:1], tools=None)
+    content = "".join(chunk.choices[0].delta.content or "" for chunk in chunks)
+    assert content == BROKEN[1]["content"]
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_stop_strings_cut_the_answer(client: OpenAI, stream: bool) -> None:
+    if stream:
+        chunks = _stream(client, THINKING[:1], stop=[" is"])
+        content = "".join(chunk.choices[0].delta.content or "" for chunk in chunks)
+        reason = chunks[-1].choices[0].finish_reason
+    else:
+        choice = _ask(client, THINKING[:1], stop=" is").choices[0]
+        content, reason = choice.message.content, choice.finish_reason
+    assert (content, reason) == ("The answer", "stop")
+
+
+def test_length_and_log_probs(client: OpenAI) -> None:
+    choice = _ask(
+        client, THINKING[:1], max_completion_tokens=3, logprobs=True, top_logprobs=2
+    ).choices[0]
+    assert choice.finish_reason == "length"
+    entries = choice.logprobs.content
+    assert entries[0].token == "<think>"
+    assert all(entry.top_logprobs[0].logprob == entry.logprob for entry in entries)
+    assert all(-0.5 < entry.logprob <= 0 for entry in entries)
+
+
+def test_errors_are_the_clients_own(client: OpenAI, engine: tuple[str, Path]) -> None:
+    with pytest.raises(NotFoundError, match="does not exist"):
+        client.chat.completions.create(model="x", messages=[{"role": "user", "content": "a"}])
+    faults: list[dict[str, Any]] = [
+        {"messages": []},
+        {"messages": [{"role": "user", "content": "a"}], "tool_choice": "required"},
+        {"messages": [{"role": "user", "content": "a"}], "n": 2},
+        {"messages": [{"role": "user", "content": "a"}], "tools": [{"type": "function"}]},
+        {"messages": [{"role": "user", "content": [{"type": "image_url"}]}]},
+        {"messages": [{"content": "a"}]},
+        {"messages": [{"role": "user", "content": "12 " * 2000}]},
+        {
+            "messages": [{"role": "user", "content": "a"}],
+            "response_format": {"type": "json_object"},
+        },
+    ]
+    for bad in faults:
+        with pytest.raises(BadRequestError):
+            client.chat.completions.create(model="parrot", **bad)
+    with (
+        OpenAI(base_url=f"{engine[0]}/v1", api_key="wrong", max_retries=0) as stranger,
+        pytest.raises(AuthenticationError),
+    ):
+        stranger.models.list()
+
+
+async def test_leaving_a_stream_frees_the_engine(engine: tuple[str, Path]) -> None:
+    async with AsyncOpenAI(base_url=f"{engine[0]}/v1", api_key=KEY, max_retries=0) as client:
+        stream = await client.chat.completions.create(
+            model="parrot",
+            messages=[{"role": "user", "content": "tell"}],
+            temperature=2,
+            max_completion_tokens=400,
+            stream=True,
+        )
+        await anext(aiter(stream))
+        await stream.close()
+        reply = await asyncio.wait_for(
+            client.chat.completions.create(
+                model="parrot",
+                messages=THINKING[:1],
+                temperature=0,
+            ),
+            10,
+        )
+        assert reply.choices[0].message.content == "The answer is 42."
+
+
+async def test_chat_through_the_gateway(engine: tuple[str, Path]) -> None:
+    inference = HttpInference(engine[0], api_key=KEY)
+    body = {"model": "parrot", "messages": THINKING[:1], "temperature": 0}
+    reply = await inference.chat(body)
+    assert reply["choices"][0]["message"]["content"] == "The answer is 42."
+    streamed = b"".join([chunk async for chunk in inference.chat_stream(body)])
+    assert streamed.endswith(b"data: [DONE]\n\n")
+    first = json.loads(streamed.split(b"\n\n")[0][6:])
+    assert first["object"] == "chat.completion.chunk"
+    await inference.aclose()
+
+
+def test_internal_faults_are_500_and_do_not_end_the_engine(client: OpenAI) -> None:
+    """A template that fails in an unforeseen way stands for any bug."""
+    with pytest.raises((BadRequestError, InternalServerError)):
+        client.chat.completions.create(
+            model="parrot",
+            messages=[{"role": "assistant", "content": "a", "tool_calls": [{"function": 3}]}],  # type: ignore[list-item]
+        )
+    assert _ask(client, THINKING[:1]).choices[0].message.content == "The answer is 42."
