@@ -191,11 +191,6 @@ class EgressClient:
             raise EgressFailure(FailureKind.UNREACHABLE, "no connection in time") from None
         except TimeoutError:
             raise EgressFailure(FailureKind.TIMEOUT, f"no reply within {timeout_s:g} s") from None
-        except aiohttp.ClientPayloadError as error:
-            # aiohttp's own reason is the cause: a framing error, or nothing but an end too soon.
-            cut = not isinstance(error.__cause__, aiohttp.http_exceptions.TransferEncodingError)
-            kind = FailureKind.UNREACHABLE if cut else FailureKind.BAD_ENCODING
-            raise EgressFailure(kind, "the reply broke off") from None
         except aiohttp.ClientResponseError:
             raise EgressFailure(FailureKind.BAD_ENCODING, "the reply is not valid HTTP") from None
         except (aiohttp.ClientError, OSError) as error:

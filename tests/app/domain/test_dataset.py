@@ -1,0 +1,118 @@
+import json
+from typing import Any
+
+import pytest
+
+from app.domain.dataset import MAX_ROW_BYTES, DatasetError, parse_rows
+
+USER = {"role": "user", "content": "hi"}
+TOOL = {"type": "function", "function": {"name": "search", "parameters": {"type": "object"}}}
+
+
+def rows(*items: Any, tools: set[str] | None = None, most: int = 100) -> Any:
+    lines = [item if isinstance(item, bytes) else json.dumps(item).encode() for item in items]
+    return parse_rows(lines, {"search"} if tools is None else tools, most)
+
+
+def test_rows_are_read_with_everything_in_them() -> None:
+    parts = [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]
+    item = {
+        "messages": [
+            {"role": "developer", "content": "d"},
+            {"role": "user", "content": parts},
+            {
+                "role": "assistant",
+                "content": None,
+                "tool_calls": [
+                    {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+                ],
+            },
+            {"role": "tool", "tool_call_id": "c", "content": "out"},
+            USER,
+        ],
+        "tools": [TOOL],
+        "reference_answer": "JKT",
+    }
+    first, second = rows(b"\xef\xbb\xbf" + json.dumps(item).encode(), b"  \n", {"messages": [USER]})
+    assert (first.index, first.messages, first.tools) == (0, item["messages"], [TOOL])
+    assert first.item == item
+    assert (second.index, second.tools, second.item) == (1, [], {"messages": [USER]})
+
+
+@pytest.mark.parametrize(
+    ("item", "pointer", "text"),
+    [
+        (b"{", "", "JSON"),
+        (b"[]", "", "not a JSON object"),
+        (b'"x"', "", "not a JSON object"),
+        (b"\xff\xfe", "", "UTF-8"),
+        (b'\xef\xbb\xbf{"messages":[]}', "", "JSON"),  # a BOM belongs to the first line only
+        (b'{"messages":[{"role":"user","content":"x"}],"n":NaN}', "", "NaN"),
+        (b'{"messages":[{"role":"user","content":"x"}],"n":1e999}', "", "out of range"),
+        (b'{"messages":[{"role":"user","content":"a\\u0000"}]}', "", "U+0000"),
+        (b'{"messages":[{"role":"user","content":"x"}],"k\\u0000":1}', "", "U+0000"),
+        (b'{"messages":[{"role":"user","content":"\\ud800"}]}', "", "surrogate"),
+        (b"[" * 200_000, "", "deep"),
+        (b'{"n":' + b"9" * 5000 + b"}", "", "JSON"),
+        (b'{"a":"' + b"x" * MAX_ROW_BYTES + b'"}', "", "larger than"),
+        ({}, "/messages", "at least one"),
+        ({"messages": []}, "/messages", "at least one"),
+        ({"messages": {}}, "/messages", "at least one"),
+        ({"messages": ["x", USER]}, "/messages/0", "object"),
+        ({"messages": [{"content": "x"}, USER]}, "/messages/0/role", "one of"),
+        ({"messages": [{"role": "bot", "content": "x"}, USER]}, "/messages/0/role", "one of"),
+        ({"messages": [{"role": ["user"], "content": "x"}]}, "/messages/0/role", "one of"),
+        ({"messages": [USER, {"role": "assistant", "content": "x"}]}, "/messages/1/role", "last"),
+        ({"messages": [{"role": "user"}]}, "/messages/0/content", "string"),
+        ({"messages": [{"role": "user", "content": 1}]}, "/messages/0/content", "string"),
+        (
+            {"messages": [{"role": "user", "content": [{"type": "image_url"}]}]},
+            "/messages/0/content/0",
+            "text",
+        ),
+        (
+            {"messages": [{"role": "tool", "content": "x"}, USER]},
+            "/messages/0/tool_call_id",
+            "call",
+        ),
+        ({"messages": [{**USER, "tool_calls": []}]}, "/messages/0/tool_calls", "assistant"),
+        (
+            {"messages": [{"role": "assistant", "tool_calls": [{"id": "a"}]}, USER]},
+            "/messages/0/tool_calls/0",
+            "name and arguments",
+        ),
+        ({"messages": [USER], "tools": {}}, "/tools", "list"),
+        ({"messages": [USER], "tools": [1]}, "/tools/0", "function"),
+        ({"messages": [USER], "tools": [{"type": "function"}]}, "/tools/0/function", "object"),
+        (
+            {"messages": [USER], "tools": [{"type": "function", "function": {"name": "a b"}}]},
+            "/tools/0/function/name",
+            "match",
+        ),
+        (
+            {"messages": [USER], "tools": [{"type": "function", "function": {"name": "search\n"}}]},
+            "/tools/0/function/name",
+            "match",
+        ),
+        ({"messages": [USER], "tools": [TOOL, TOOL]}, "/tools/1/function/name", "twice"),
+        (
+            {"messages": [USER], "tools": [{"type": "function", "function": {"name": "other"}}]},
+            "/tools/0/function/name",
+            "no server_url",
+        ),
+    ],
+)
+def test_a_bad_row_is_named_by_line_and_pointer(item: Any, pointer: str, text: str) -> None:
+    with pytest.raises(DatasetError) as caught:
+        rows({"messages": [USER]}, item)
+    error = caught.value
+    assert (error.line, error.pointer) == (2, pointer)
+    assert text in error.message
+    assert str(error).startswith("Line 2")
+
+
+def test_one_row_too_many_is_refused_at_its_line() -> None:
+    assert len(rows({"messages": [USER]}, {"messages": [USER]}, most=2)) == 2
+    with pytest.raises(DatasetError, match="more than 1 examples") as caught:
+        rows({"messages": [USER]}, {"messages": [USER]}, most=1)
+    assert caught.value.line == 2

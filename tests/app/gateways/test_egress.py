@@ -1,0 +1,450 @@
+import asyncio
+import gzip
+import ssl
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from datetime import UTC, datetime, timedelta
+from itertools import count
+from pathlib import Path
+
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from cryptography.x509.oid import NameOID
+
+from app.domain.errors import EndpointRefused
+from app.gateways.egress import (
+    EgressClient,
+    EgressFailure,
+    EgressPolicy,
+    EgressReply,
+    FailureKind,
+    InMemoryEgress,
+    SentRequest,
+    check_headers,
+)
+from tests.support.endpoints import (
+    EndpointServer,
+    Received,
+    Reply,
+    Script,
+    Stream,
+    endpoint,
+    endpoint_in_thread,
+)
+
+MIB = 1_048_576
+
+
+def client_for(*servers: EndpointServer, **kwargs: object) -> EgressClient:
+    allowed = frozenset(server.host_port for server in servers)
+    policy = EgressPolicy(allow_endpoints=allowed, allow_plain_http=True)
+    return EgressClient(policy, **kwargs)  # type: ignore[arg-type]
+
+
+async def post(client: EgressClient, url: str, *, timeout_s: float = 5.0) -> EgressReply:
+    return await client.post(url, headers={"Authorization": "k"}, body=b"{}", timeout_s=timeout_s)
+
+
+async def kind_of(client: EgressClient, url: str, *, timeout_s: float = 5.0) -> FailureKind:
+    with pytest.raises(EgressFailure) as caught:
+        await post(client, url, timeout_s=timeout_s)
+    return caught.value.kind
+
+
+async def test_a_call_arrives_as_it_was_given() -> None:
+    async with endpoint(lambda _: Reply(418, {"a": 1}, headers={"X-Two": "2"})) as server:
+        client = client_for(server)
+        reply = await client.post(
+            server.url("/p%20q?x=1"), headers={"X-Key": "k"}, body=b'{"b":2}', timeout_s=5
+        )
+        await client.aclose()
+    request = server.received[0]
+    assert (request.path, request.body) == ("/p%20q?x=1", b'{"b":2}')
+    assert request.headers["host"] == server.host_port
+    assert request.headers["x-key"] == "k"
+    assert request.headers["accept-encoding"] == "identity"
+    assert request.headers["content-type"] == "application/json"
+    assert (reply.status, reply.body, reply.headers["x-two"]) == (418, b'{"a": 1}', "2")
+    assert 0 < reply.latency_s < 5
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+async def test_redirects_are_not_followed(status: int) -> None:
+    async with endpoint(lambda _: Reply()) as canary:
+
+        def script(_: Received) -> Reply:
+            return Reply(status, headers={"Location": canary.url("/caught")})
+
+        async with endpoint(script) as server:
+            client = client_for(server, canary)
+            reply = await post(client, server.url())
+            await client.aclose()
+    assert reply.status == status
+    assert canary.received == []
+
+
+async def test_cookies_are_not_sent_back() -> None:
+    def script(_: Received) -> Reply:
+        return Reply(headers={"Set-Cookie": "tenant=a; Path=/"})
+
+    async with endpoint(script) as server:
+        client = client_for(server)
+        for _ in range(2):
+            await post(client, server.url())
+        await client.aclose()
+    assert ["cookie" in request.headers for request in server.received] == [False, False]
+    assert server.connections == 1
+
+
+async def test_proxies_of_the_environment_are_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with endpoint(lambda _: Reply()) as server, endpoint(lambda _: Reply()) as proxy:
+        for name in ("http_proxy", "HTTP_PROXY", "ALL_PROXY"):
+            monkeypatch.setenv(name, proxy.url(""))
+        client = client_for(server, proxy)
+        await post(client, server.url())
+        await client.aclose()
+    assert (len(server.received), proxy.connections) == (1, 0)
+
+
+def raw(*chunks: bytes, pause_s: float = 0.0) -> Callable[[Received], Stream]:
+    async def stream() -> Stream:
+        for chunk in chunks:
+            yield chunk
+            await asyncio.sleep(pause_s)
+
+    return lambda _: stream()
+
+
+def endless(head: bytes, chunk: bytes) -> Callable[[Received], Stream]:
+    async def stream() -> Stream:
+        yield head
+        for _ in count():
+            yield chunk
+
+    return lambda _: stream()
+
+
+OK = b"HTTP/1.1 200 OK\r\n"
+BOMB = gzip.compress(b"\x00" * (64 * MIB))
+HOSTILE: dict[str, tuple[Script, FailureKind]] = {
+    "endless": (endless(OK + b"\r\n", b"x" * 65536), FailureKind.TOO_LARGE),
+    "endless chunks": (
+        endless(OK + b"Transfer-Encoding: chunked\r\n\r\n", b"4000\r\n" + b"y" * 0x4000 + b"\r\n"),
+        FailureKind.TOO_LARGE,
+    ),
+    "declared 10 GB": (
+        endless(OK + b"Content-Length: 10737418240\r\n\r\n", b"z" * 4096),
+        FailureKind.TOO_LARGE,
+    ),
+    "one byte over": (lambda _: Reply(body=b"x" * (MIB + 1)), FailureKind.TOO_LARGE),
+    "gzip bomb": (
+        lambda _: Reply(body=BOMB[:MIB], headers={"Content-Encoding": "gzip"}),
+        FailureKind.BAD_ENCODING,
+    ),
+    "brotli": (lambda _: Reply(headers={"Content-Encoding": "br"}), FailureKind.BAD_ENCODING),
+    "stacked": (
+        lambda _: Reply(headers={"Content-Encoding": "identity, gzip"}),
+        FailureKind.BAD_ENCODING,
+    ),
+    "1 MB header": (raw(OK + b"X: " + b"h" * MIB + b"\r\n\r\n"), FailureKind.BAD_ENCODING),
+    "endless header": (endless(OK + b"X: ", b"h" * 65536), FailureKind.BAD_ENCODING),
+    "many headers": (
+        endless(OK, b"".join(b"X-%d: 1\r\n" % i for i in range(1000))),
+        FailureKind.BAD_ENCODING,
+    ),
+    "not http": (raw(b"SSH-2.0-OpenSSH_9.7\r\n\r\n"), FailureKind.BAD_ENCODING),
+    "broken chunk": (
+        raw(OK + b"Transfer-Encoding: chunked\r\n\r\nzz\r\nhello\r\n"),
+        FailureKind.BAD_ENCODING,
+    ),
+    "two lengths": (
+        raw(OK + b"Content-Length: 2\r\nContent-Length: 3\r\n\r\nabc"),
+        FailureKind.BAD_ENCODING,
+    ),
+    "cut short": (raw(OK + b"Content-Length: 100\r\n\r\nhalf"), FailureKind.UNREACHABLE),
+    "hang up": (raw(), FailureKind.UNREACHABLE),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+async def test_hostile_replies_end_in_their_class(name: str) -> None:
+    script, expected = HOSTILE[name]
+    async with endpoint(script) as server:
+        client = client_for(server)
+        started = time.monotonic()
+        assert await kind_of(client, server.url()) is expected
+        assert time.monotonic() - started < 3
+        await client.aclose()
+    # What the kernel buffers beyond the cap was sent but never read.
+    assert server.sent_bytes < 16 * MIB
+
+
+async def test_a_drip_ends_at_the_deadline() -> None:
+    async def drip() -> AsyncIterator[bytes]:
+        yield OK + b"Content-Length: 1000\r\n\r\n"
+        for _ in count():
+            yield b"x"
+            await asyncio.sleep(0.05)
+
+    async with endpoint(lambda _: drip()) as server:
+        client = client_for(server)
+        started = time.monotonic()
+        assert await kind_of(client, server.url(), timeout_s=0.4) is FailureKind.TIMEOUT
+        assert 0.35 < time.monotonic() - started < 1.0
+        await client.aclose()
+
+
+async def test_a_reply_of_exactly_the_cap_is_read() -> None:
+    async with endpoint(lambda _: Reply(body=b"x" * MIB)) as server:
+        client = client_for(server)
+        assert len((await post(client, server.url())).body) == MIB
+        await client.aclose()
+
+
+async def test_fifty_hostile_endpoints_do_not_stall_the_loop() -> None:
+    worst = 0.0
+
+    async def watch() -> None:
+        nonlocal worst
+        last = time.thread_time()  # of this thread alone: other load on the machine is not ours
+        while True:
+            await asyncio.sleep(0)
+            now = time.thread_time()
+            worst, last = max(worst, now - last), now
+
+    scripts = [script for script, _ in HOSTILE.values()]
+    numbers = count()
+
+    def in_turn(request: Received) -> Reply | Stream | Awaitable[Reply]:
+        return scripts[next(numbers) % len(scripts)](request)
+
+    with endpoint_in_thread(in_turn) as server:
+        client = client_for(server)
+        watching = asyncio.create_task(watch())
+        replies = await asyncio.gather(
+            *(post(client, server.url()) for _ in range(50)), return_exceptions=True
+        )
+        watching.cancel()
+        await client.aclose()
+    assert all(isinstance(reply, EgressFailure) for reply in replies)
+    assert 0 < worst < 0.1
+
+
+async def test_only_the_allowed_port_of_loopback_is_reachable() -> None:
+    async with endpoint(lambda _: Reply()) as server, endpoint(lambda _: Reply()) as canary:
+        client = client_for(server)
+        assert (await post(client, server.url())).status == 200
+        for url in (
+            canary.url(),
+            server.url(host="localhost"),
+            server.url(host="127.0.0.2"),
+            f"http://[::ffff:127.0.0.1]:{server.port}/",
+            f"https://0.0.0.0:{server.port}/",
+        ):
+            assert await kind_of(client, url) is FailureKind.REFUSED
+            with pytest.raises(EndpointRefused):
+                await client.check_url(url)
+        await client.aclose()
+    assert (canary.connections, len(server.received)) == (0, 1)
+
+
+@pytest.mark.parametrize("host", ["169.254.169.254", "168.63.129.16", "[::ffff:169.254.169.254]"])
+async def test_metadata_is_refused_even_when_allowed(host: str) -> None:
+    policy = EgressPolicy(frozenset({f"{host}:80"}), allow_plain_http=True)
+    client = EgressClient(policy)
+    with pytest.raises(EndpointRefused, match="not a public address"):
+        await client.check_url(f"http://{host}/latest/meta-data")
+    assert await kind_of(client, f"http://{host}/latest") is FailureKind.REFUSED
+
+
+async def test_plain_http_needs_both_switches() -> None:
+    strict = EgressClient(EgressPolicy(frozenset({"127.0.0.1:9000"})))
+    with pytest.raises(EndpointRefused, match="https"):
+        await strict.check_url("http://127.0.0.1:9000/")
+    await strict.check_url("https://127.0.0.1:9000/")
+    lax = EgressClient(EgressPolicy(allow_plain_http=True))
+    with pytest.raises(EndpointRefused, match="https"):
+        await lax.check_url("http://93.184.216.34/")
+    await lax.check_url("https://93.184.216.34/")
+
+
+async def test_a_name_with_one_private_answer_is_refused() -> None:
+    async def lookup(host: str, _port: int) -> list[str]:
+        return {"mixed.example": ["93.184.216.34", "10.0.0.7"], "empty.example": []}[host]
+
+    client = EgressClient(EgressPolicy(), lookup=lookup)
+    for name, text in (("mixed", "not a public address"), ("empty", "does not resolve")):
+        with pytest.raises(EndpointRefused, match=text) as caught:
+            await client.check_url(f"https://{name}.example/")
+        assert "10.0.0.7" not in str(caught.value)
+    assert await kind_of(client, "https://mixed.example/") is FailureKind.REFUSED
+    assert await kind_of(client, "https://empty.example/") is FailureKind.UNREACHABLE
+    await client.aclose()
+
+
+async def test_a_name_that_turns_private_after_registration_reaches_nothing() -> None:
+    async with endpoint(lambda _: Reply()) as canary:
+        answers = iter([["93.184.216.34"], ["127.0.0.1"], ["169.254.169.254"], ["::1"]])
+
+        async def lookup(_host: str, _port: int) -> list[str]:
+            return next(answers)
+
+        client = EgressClient(EgressPolicy(), lookup=lookup)
+        url = f"https://rebind.example:{canary.port}/"
+        await client.check_url(url)
+        for _ in range(3):
+            assert await kind_of(client, url) is FailureKind.REFUSED
+        await client.aclose()
+    assert canary.connections == 0
+
+
+async def test_the_name_is_resolved_once_per_connection_and_kept_as_host() -> None:
+    queries: list[str] = []
+
+    async def lookup(host: str, _port: int) -> list[str]:
+        queries.append(host)
+        await asyncio.sleep(0.01)
+        return ["127.0.0.1"]
+
+    async with endpoint(lambda _: Reply(delay_s=0.05)) as server:
+        allowed = frozenset({f"tools.example:{server.port}"})
+        client = EgressClient(EgressPolicy(allowed, allow_plain_http=True), lookup=lookup)
+        await asyncio.gather(*(post(client, server.url(host="tools.example")) for _ in range(20)))
+        await client.aclose()
+    assert {request.headers["host"] for request in server.received} == {
+        f"tools.example:{server.port}"
+    }
+    assert len(server.received) == 20
+    assert len(queries) == 1
+
+
+async def test_a_peer_that_was_not_checked_is_dropped_before_a_byte_is_sent() -> None:
+    async with endpoint(lambda _: Reply()) as server:
+        calls = count()
+
+        async def lookup(_host: str, _port: int) -> list[str]:
+            return ["127.0.0.1"]
+
+        policy = EgressPolicy(frozenset({f"tools.example:{server.port}"}), allow_plain_http=True)
+        client = EgressClient(policy, lookup=lookup)
+        guard = client._guard
+        original = guard.check_address
+
+        def check(address: object, host: str, port: int) -> None:
+            if next(calls):  # the first check is the resolver's, the second the peer's
+                raise EndpointRefused("the URL's host is not a public address")
+            original(address, host, port)  # type: ignore[arg-type]
+
+        guard.check_address = check  # type: ignore[method-assign]
+        assert await kind_of(client, server.url(host="tools.example")) is FailureKind.REFUSED
+        await client.aclose()
+    assert server.received == []
+
+
+async def test_nobody_listening_is_unreachable() -> None:
+    async with endpoint(lambda _: Reply()) as server:
+        client = client_for(server)
+    assert await kind_of(client, server.url()) is FailureKind.UNREACHABLE
+    await client.aclose()
+
+
+async def test_tls_is_verified_against_the_name(tmp_path: Path) -> None:
+    async def lookup(_host: str, _port: int) -> list[str]:
+        return ["127.0.0.1"]
+
+    certificate = self_signed("tools.example", tmp_path)
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    tls.load_cert_chain(certificate)
+    names: list[str] = []
+    tls.sni_callback = lambda _socket, name, _context: names.append(name)
+    trusting = ssl.create_default_context(cafile=str(certificate))
+    async with endpoint(lambda _: Reply(), tls=tls) as server:
+        hosts = ("tools.example", "other.example")
+        policy = EgressPolicy(frozenset(f"{host}:{server.port}" for host in hosts))
+        good, other = (f"https://{host}:{server.port}/" for host in hosts)
+        client = EgressClient(policy, lookup=lookup, ssl_context=trusting)
+        assert (await post(client, good)).status == 200
+        assert await kind_of(client, other) is FailureKind.UNREACHABLE
+        await client.aclose()
+        untrusting = EgressClient(policy, lookup=lookup)
+        assert await kind_of(untrusting, good) is FailureKind.UNREACHABLE
+        await untrusting.aclose()
+    assert (len(server.received), names[:2]) == (1, ["tools.example", "other.example"])
+
+
+def self_signed(name: str, directory: Path) -> Path:
+    key = ec.generate_private_key(ec.SECP256R1())
+    subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
+    now = datetime.now(UTC)
+    certificate = (
+        x509.CertificateBuilder(subject, subject, key.public_key(), x509.random_serial_number())
+        .not_valid_before(now - timedelta(days=1))
+        .not_valid_after(now + timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName([x509.DNSName(name)]), critical=False)
+        .sign(key, SHA256())
+    )
+    path = directory / "certificate.pem"
+    private = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    path.write_bytes(private + certificate.public_bytes(Encoding.PEM))
+    return path
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Host": "x"},
+        {"content-length": "1"},
+        {"Transfer-Encoding": "chunked"},
+        {"Connection": "close"},
+        {"Upgrade": "h2c"},
+        {"webhook-id": "x"},
+        {"Webhook-Anything": "x"},
+        {"Idempotency-Key": "x"},
+        {"X-Rollout-Id": "x"},
+        {"x-attempt": "x"},
+        {"traceparent": "x"},
+        {"Cookie": "x"},
+        {"some:thing": "x"},
+        {"some\x00thing": "x"},
+        {"some thing": "x"},
+        {"": "x"},
+        {"X": "a\r\nHost: evil"},
+        {"X": "a\nb"},
+        {"X": "a\x00b"},
+        {"X": "ü€"},
+        {"X": "v" * 4097},
+    ],
+)
+def test_headers_a_customer_may_not_set(headers: dict[str, str]) -> None:
+    with pytest.raises(EndpointRefused) as caught:
+        check_headers(headers)
+    assert "v" * 50 not in str(caught.value)
+
+
+def test_ordinary_headers_pass() -> None:
+    check_headers({"Authorization": "Bearer k", "X-Api-Key": "v" * 4096, "User-Agent": "me"})
+
+
+async def test_512_posts_at_once() -> None:
+    async with endpoint(lambda _: Reply(json={"output": "x"}, delay_s=0.05)) as server:
+        client = client_for(server)
+        replies = await asyncio.gather(*(post(client, server.url()) for _ in range(512)))
+        await client.aclose()
+    assert {reply.status for reply in replies} == {200}
+    assert len(server.received) == 512
+
+
+async def test_the_twin_keeps_what_was_sent() -> None:
+    def script(request: SentRequest) -> EgressReply:
+        return EgressReply(200, {}, request.body, 0.0)
+
+    twin = InMemoryEgress(script, refused=["https://bad.example/"])
+    reply = await twin.post("https://a.example/", headers={"X": "1"}, body=b"b", timeout_s=1)
+    assert (reply.body, twin.sent[0].headers) == (b"b", {"X": "1"})
+    with pytest.raises(EgressFailure):
+        await twin.post("https://bad.example/", headers={}, body=b"", timeout_s=1)
+    with pytest.raises(EndpointRefused):
+        await twin.check_url("https://bad.example/")
