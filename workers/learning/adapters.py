@@ -36,7 +36,7 @@ def load_base(path: str, *, device: torch.device, dtype: torch.dtype) -> PreTrai
     # A worker's log has lines, not bars.
     transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     model: PreTrainedModel = AutoModelForCausalLM.from_pretrained(
-        path, dtype=dtype, use_safetensors=True, attn_implementation="sdpa"
+        path, dtype=dtype, use_safetensors=True
     )
     model.requires_grad_(requires_grad=False)
     model.to(device).eval()  # type: ignore[arg-type]  # the stub knows strings only

@@ -90,9 +90,7 @@ class _ChunkedLogProbs(torch.autograd.Function):
             entropy_N[part] = -torch.linalg.vecdot(probs_CV, logp_CV)
             if slope_ND is not None:
                 # onehot - softmax, before rounding to a lower precision
-                minus_CV = probs_CV.neg_().scatter_add_(
-                    1, targets_C1, torch.ones_like(picked_C1)
-                )
+                minus_CV = probs_CV.neg_().scatter_add_(1, targets_C1, torch.ones_like(picked_C1))
                 slope_ND[part] = (minus_CV.to(weight_VD.dtype) @ weight_VD).div_(temperature)
         ctx.save_for_backward(slope_ND)
         ctx.mark_non_differentiable(entropy_N)
