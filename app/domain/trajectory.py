@@ -16,7 +16,7 @@ class StopReason(StrEnum):
 
     FINAL_ANSWER = "final_answer"
     MAX_STEPS = "max_episode_steps"
-    TOKEN_LIMIT = "token_limit"  # noqa: S105 - tokens of text, not a secret
+    TOKEN_LIMIT = "token_limit"
     WALL_TIME = "wall_time"
 
 

@@ -26,11 +26,11 @@ class MicroBatch:
     is, one before the target's own place.
     """
 
-    ids_BT: Tensor  # noqa: N815
-    positions_N: Tensor  # noqa: N815
-    targets_N: Tensor  # noqa: N815
-    sampler_logprobs_N: Tensor  # noqa: N815
-    advantages_N: Tensor  # noqa: N815
+    ids_BT: Tensor
+    positions_N: Tensor
+    targets_N: Tensor
+    sampler_logprobs_N: Tensor
+    advantages_N: Tensor
 
     def to(self, device: torch.device) -> Self:
         return type(self)(

@@ -26,8 +26,8 @@ LOGITS_PER_CHUNK: Final = 1 << 24
 class TokenScores:
     """`logprobs_N` carries gradient into the hidden states; `entropy_N` (nats) never does."""
 
-    logprobs_N: Tensor  # noqa: N815
-    entropy_N: Tensor  # noqa: N815
+    logprobs_N: Tensor
+    entropy_N: Tensor
 
 
 class LogProbHead:
@@ -41,7 +41,7 @@ class LogProbHead:
         logits_per_chunk: int = LOGITS_PER_CHUNK,
     ) -> None:
         weight_VD = getattr(output_layer, "weight", None)
-        if not isinstance(weight_VD, Tensor) or weight_VD.ndim != 2:  # noqa: PLR2004 - a matrix
+        if not isinstance(weight_VD, Tensor) or weight_VD.ndim != 2:
             raise TypeError(f"an output layer needs a weight matrix, got {type(output_layer)}")
         if weight_VD.requires_grad:
             raise ValueError("the output layer must be frozen")

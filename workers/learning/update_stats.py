@@ -5,7 +5,6 @@ over trained tokens. Must not know models or losses.
 """
 
 import math
-from typing import Final
 
 import torch
 from torch import Tensor
@@ -15,9 +14,6 @@ from workers.learning.head import TokenScores
 
 UpdateStats = dict[str, float]
 """Curve values by name of `app.domain.metrics`."""
-
-SKIPPED_STEPS: Final = "train/skipped_steps"
-"""Optimizer steps left out because loss or gradient was not finite."""
 
 
 class StatsTally:
@@ -58,7 +54,7 @@ class StatsTally:
             names.SAMPLER_KL: k3 / tokens,
             names.SAMPLER_MAX_LOG_RATIO: float(self._max_log_ratio),
             names.CLIPPED_SHARE: clipped / tokens,
-            SKIPPED_STEPS: float(self._skipped),
+            names.SKIPPED_STEPS: float(self._skipped),
         }
         if self._losses:
             values[names.LOSS] = sum(self._losses) / len(self._losses)

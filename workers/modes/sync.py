@@ -48,7 +48,7 @@ def training_samples(
         )
         counts[outcome.status] += 1
         for rollout, advantage in zip(group, outcome.advantages, strict=True):
-            if advantage is not None and advantage != 0.0:
+            if advantage is not None:
                 samples.append(TrainingSample.of(rollout.trajectory, advantage))
     return samples, {
         names.GROUPS_TRAINED: float(counts["trained"]),

@@ -46,7 +46,7 @@ def assemble(context: RunContext, plan: Plan) -> Parts:
         room,
         trainer,
         min_group_share=context.settings.runs.min_group_share,
-        shaping=ShapingConfig(),
+        shaping=ShapingConfig(token_budget=context.base_model.max_turn_tokens),
     )
     return Parts(
         trainer=trainer,

@@ -7,6 +7,7 @@ from typing import Any
 
 from app.domain import metrics as names
 from app.domain.dataset import DatasetRow
+from app.domain.errors import RunFailed
 from app.domain.ids import SampleKey
 from app.domain.rollouts import RolloutRow
 from workers.learning.statistics import PairedValues, paired_report
@@ -47,7 +48,12 @@ async def build_report(context: RunContext, last_step: int) -> dict[str, Any]:
     """The paired report of the whole run, from the ledger: step 0 against the last step."""
     base = await _ledger(context, step=0)
     tuned = await _ledger(context, step=last_step)
-    report = paired_report(_values(base), _values(tuned), seed=context.job.seed)
+    try:
+        report = paired_report(_values(base), _values(tuned), seed=context.job.seed)
+    except ValueError as error:
+        raise RunFailed(
+            f"No paired report can be made: {error}.", code="endpoint_unavailable"
+        ) from error
     return {
         "object": "fine_tuning.job.report",
         "job_id": context.job.id,

@@ -17,7 +17,6 @@ from app.domain import metrics as names
 from tests.workers.learning.conftest import VOCAB, MakeTrainer, random_samples
 from workers.learning.samples import TrainingSample
 from workers.learning.trainer import LoraTrainer, TrainerOptions
-from workers.learning.update_stats import SKIPPED_STEPS
 
 
 def gradients(trainer: LoraTrainer, samples: list[TrainingSample]) -> dict[str, Tensor]:
@@ -108,7 +107,7 @@ def test_stats_by_hand(make_trainer: MakeTrainer) -> None:
     expected = -2.0 * (math.exp(0.1) + math.exp(-0.4)) / 4
     assert stats[names.LOSS] == pytest.approx(expected, rel=1e-4)
     assert 0 < stats[names.ENTROPY] < math.log(VOCAB)
-    assert stats[SKIPPED_STEPS] == 0
+    assert stats[names.SKIPPED_STEPS] == 0
     assert trainer.steps == 1
 
 
@@ -151,12 +150,12 @@ def test_a_step_that_is_not_finite_is_skipped(
     before = {name: p.detach().clone() for name, p in trainer._parameters.items()}
     huge = [TrainingSample(s.tokens, s.mask, s.logprobs, 1e38) for s in samples[:1]]
     stats = trainer.update(huge)
-    assert stats[SKIPPED_STEPS] == 1
+    assert stats[names.SKIPPED_STEPS] == 1
     assert names.LOSS not in stats
     assert all(math.isfinite(value) for value in stats.values())
     assert trainer.steps == 1
     assert all(torch.equal(p, before[name]) for name, p in trainer._parameters.items())
-    assert trainer.update(samples)[SKIPPED_STEPS] == 0
+    assert trainer.update(samples)[names.SKIPPED_STEPS] == 0
 
 
 def test_logprobs_are_those_of_the_plain_model(make_trainer: MakeTrainer, model_dir: Path) -> None:

@@ -22,7 +22,7 @@ class LossTerms:
     """
 
     total: Tensor
-    clipped_N: Tensor  # noqa: N815
+    clipped_N: Tensor
 
 
 class Loss(Protocol):
