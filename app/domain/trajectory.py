@@ -16,7 +16,7 @@ class StopReason(StrEnum):
 
     FINAL_ANSWER = "final_answer"
     MAX_STEPS = "max_episode_steps"
-    TOKEN_LIMIT = "token_limit"
+    TOKEN_LIMIT = "token_limit"  # noqa: S105 - tokens of text, not a secret
     WALL_TIME = "wall_time"
 
 

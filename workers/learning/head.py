@@ -41,7 +41,7 @@ class LogProbHead:
         logits_per_chunk: int = LOGITS_PER_CHUNK,
     ) -> None:
         weight_VD = getattr(output_layer, "weight", None)
-        if not isinstance(weight_VD, Tensor) or weight_VD.ndim != 2:
+        if not isinstance(weight_VD, Tensor) or weight_VD.ndim != 2:  # noqa: PLR2004 - a matrix
             raise TypeError(f"an output layer needs a weight matrix, got {type(output_layer)}")
         if weight_VD.requires_grad:
             raise ValueError("the output layer must be frozen")

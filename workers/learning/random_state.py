@@ -14,7 +14,7 @@ def random_tensors() -> dict[str, Tensor]:
     if torch.cuda.is_available():
         for index, state in enumerate(torch.cuda.get_rng_state_all()):
             states[f"torch_cuda_{index}"] = state
-    key = np.random.get_state(legacy=False)["state"]["key"]
+    key = np.random.get_state(legacy=False)["state"]["key"]  # noqa: NPY002 - what libraries use
     states["numpy_key"] = torch.from_numpy(key.astype(np.int64))
     return states
 
@@ -22,7 +22,7 @@ def random_tensors() -> dict[str, Tensor]:
 def random_scalars() -> dict[str, Any]:
     """The rest, as JSON."""
     version, numbers, gauss = random.getstate()
-    legacy: Any = np.random.get_state(legacy=False)
+    legacy: Any = np.random.get_state(legacy=False)  # noqa: NPY002 - what libraries use
     return {
         "python": [version, list(numbers), gauss],
         "numpy": {

@@ -70,7 +70,7 @@ class Publisher:
     async def _probe(self, outcome: StepOutcome) -> None:
         """The engine must now say what the trainer says. Raises `RunFailed` when it does not."""
         probe = next((r.trajectory.tokens for r in outcome.train_rollouts), [])[:PROBE_TOKENS]
-        if len(probe) < 2:
+        if len(probe) < 2:  # noqa: PLR2004 - a log-prob needs a token before it
             return
         trainer, engine = await asyncio.gather(
             asyncio.to_thread(self._trainer.logprobs, probe), self._policy.probe(probe)

@@ -44,8 +44,8 @@ _UNSUPPORTED: Final = (
 class LoraDelta:
     """`weight_OI += scale * b_OR @ a_RI`."""
 
-    a_RI: Tensor  # noqa: N815 - shape suffix
-    b_OR: Tensor  # noqa: N815 - shape suffix
+    a_RI: Tensor
+    b_OR: Tensor
     scale: float
 
     def merged(self, weight_OI: Tensor) -> Tensor:

@@ -46,8 +46,8 @@ class Step:
     arena: KvArena
     decoding: int
     prefills: list[Prefill]
-    rows_T: Tensor  # noqa: N815 - shape suffix
-    positions_T: Tensor  # noqa: N815 - shape suffix
+    rows_T: Tensor
+    positions_T: Tensor
     masks: dict[tuple[str, int, int | None], Tensor] = field(default_factory=dict)
 
     def decode_mask(self, first: int, window: int | None) -> Tensor:

@@ -19,7 +19,7 @@ BLOCK: Final = 16
 class KeptPrefix:
     version_number: int
     tokens: list[int]
-    kv_PLHTD: Tensor  # noqa: N815 - shape suffix
+    kv_PLHTD: Tensor
 
     @property
     def bytes(self) -> int:

@@ -24,7 +24,7 @@ class Draws:
 
     token_ids: list[int]
     logprobs: list[float]
-    logprobs_BV: Tensor  # noqa: N815 - shape suffix
+    logprobs_BV: Tensor
 
 
 def uniforms(
