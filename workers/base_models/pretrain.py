@@ -28,7 +28,7 @@ from workers.base_models.transcript_tokens import IGNORED, collate, encode
 log = structlog.get_logger()
 
 CLEAN: Final = Mix(guess=0.0, wasteful=0.0, lost=0.0)
-SLOPPY: Final = Mix(guess=0.50, wasteful=0.14, lost=0.16)
+SLOPPY: Final = Mix(guess=0.54, wasteful=0.12, lost=0.16)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class Recipe:
     """
 
     seed: int = 20
-    steps: int = 1600
+    steps: int = 1500
     clean_steps: int = 1000
     batch: int = 16
     matrix_lr: float = 5e-3
