@@ -16,6 +16,7 @@ CEILING: Final = 512
 _START: Final = 64
 _AFTER_OUTAGE: Final = 8
 _CLEAN_ROUNDS: Final = 3
+_DECREASE: Final = 0.9
 _CALLS_TO_OPEN: Final = 8
 _FIRST_PAUSE_S: Final = 1.0
 _LONGEST_PAUSE_S: Final = 30.0
@@ -50,10 +51,10 @@ class Pacer:
 class Places:
     """How many requests may be in flight: grows while the endpoint copes, shrinks when it says no.
 
-    Additive increase, decrease in proportion to the refusals: each refusal (429, 503, timeout)
-    takes one place, since it says that one request was too many, so that a cap far too high is
-    right after one round and the margin probed at the edge stays one place. Doubles per round
-    until the first refusal, then one place per round, and a tenth per round after three clean ones.
+    Additive increase, multiplicative decrease. A refusal (429, 503, timeout) of a request that was
+    the n-th in flight caps the places at 0.9 n: a cap far too high is right after one round, and a
+    burst of refusals that one request too many set off costs no more than that one. Places double
+    per round until the first refusal, then grow by one, after three clean rounds by a tenth.
     """
 
     def __init__(self, *, start: int = _START, ceiling: int = CEILING) -> None:
@@ -112,11 +113,11 @@ class Places:
         self._limit = min(self._ceiling, self._limit + growth)
         self._hand_out()
 
-    def refused(self) -> None:
-        """A request was too many."""
+    def refused(self, in_flight: int) -> None:
+        """A request was too many; `in_flight` counts it and those before it when it was sent."""
         self._clean = 0
         self._doubling = False
-        self._limit = max(1.0, math.floor(self._limit) - 1.0)
+        self._limit = max(1.0, min(self._limit, _DECREASE * in_flight))
 
     def restart(self) -> None:
         """Begin small after an outage: everyone who waited would come at once."""

@@ -163,6 +163,8 @@ class Endpoint:
     ) -> EgressReply:
         clock = self._pool.clock
         if not await self.places.take(clock, deadline=deadline, first=attempt > 1):
+            if self.breaker.is_open:
+                raise EndpointFault(self._last_fault, "the endpoint is down")
             raise EndpointFault(FaultKind.TIMEOUT, "no answer: too many calls before this one")
         try:
             if not await self.breaker.admit(request.call_id, deadline=deadline):
@@ -174,12 +176,14 @@ class Endpoint:
     async def _send(
         self, request: EndpointRequest, signer: CallSigner, attempt: int, *, deadline: float
     ) -> EgressReply:
+        in_flight = self.places.taken
         try:
             if self._pacer is not None:
                 await self._pacer.wait()
+                in_flight = self.places.taken
             reply = await self._post(request, signer, attempt, deadline=deadline)
         except EndpointFault as fault:
-            self._note(fault, request.call_id)
+            self._note(fault, request.call_id, in_flight)
             raise
         except BaseException:
             self.breaker.abandoned(request.call_id)
@@ -215,10 +219,10 @@ class Endpoint:
             )
         return reply
 
-    def _note(self, fault: EndpointFault, call_id: str) -> None:
+    def _note(self, fault: EndpointFault, call_id: str, in_flight: int) -> None:
         """What a failed attempt says about the endpoint as a whole."""
         if fault.status in _OVERLOADED or fault.kind is FaultKind.TIMEOUT:
-            self.places.refused()
+            self.places.refused(in_flight)
         if fault.kind in _ALIVE or fault.status in _RETRIED_STATUSES:
             self.breaker.answered()
         else:

@@ -1,0 +1,51 @@
+"""What tests of rollouts build again and again: rows, tools, a client to scripted endpoints."""
+
+from typing import Any
+
+from app.domain.dataset import DatasetRow
+from app.domain.ids import SampleKey
+from app.domain.tools import ToolSpec
+from app.gateways.egress import EgressClient, EgressPolicy
+from app.gateways.signing import CallSigner
+from tests.support.endpoints import EndpointServer
+from workers.rollout.endpoints import EndpointPool
+from workers.rollout.tools import ToolCaller
+
+SECRET_KEY = "a service secret key of 32 bytes and more"
+KEY = SampleKey("ftjob-1", "train", 2, 5, 1)
+
+
+def egress_to(*servers: EndpointServer) -> EgressClient:
+    allowed = frozenset(server.host_port for server in servers)
+    return EgressClient(EgressPolicy(allowed, allow_plain_http=True))
+
+
+def schema(name: str, **properties: Any) -> dict[str, Any]:
+    parameters = {
+        "type": "object",
+        "properties": {key: {"type": kind} for key, kind in properties.items()},
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+    return {"type": "function", "function": {"name": name, "parameters": parameters}}
+
+
+def row(*names: str, question: str = "What is it?", **extras: Any) -> DatasetRow:
+    messages = [{"role": "user", "content": question}]
+    tools = [schema(name, q="string") for name in names]
+    item = {"messages": messages, "tools": tools, **extras}
+    return DatasetRow(index=5, messages=messages, tools=tools, item=item)
+
+
+def pool(egress: Any, *, timeout_s: float = 5.0, **kwargs: Any) -> EndpointPool:
+    kwargs.setdefault("jitter", lambda: 0.01)
+    return EndpointPool(egress, timeout_s=timeout_s, max_retries=3, **kwargs)
+
+
+def caller(endpoints: EndpointPool, urls: dict[str, str], **extra: Any) -> ToolCaller:
+    signer = CallSigner(SECRET_KEY, project_id="proj_a")
+    tools = tuple(
+        ToolSpec.model_validate({"name": name, "server_url": url, **extra})
+        for name, url in urls.items()
+    )
+    return ToolCaller(endpoints, signer, tools)

@@ -1,0 +1,245 @@
+import json
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from typing import Any
+
+import pytest
+from standardwebhooks import Webhook
+
+from app.domain.trajectory import FailureClass
+from app.gateways.signing import signing_secret
+from tests.support.endpoints import Received, Reply, Script, endpoint
+from tests.support.rollouts import KEY, SECRET_KEY, caller, egress_to, pool, schema
+from workers.rollout.endpoints import retry_after
+from workers.rollout.hermes import ParsedToolCall
+from workers.rollout.journal import InMemoryJournal
+from workers.rollout.tools import CallPlace, ToolFailure, ToolOutcome
+
+PLACE = CallPlace(KEY, 0, 0)
+SCHEMAS = [schema("search", q="string")]
+CALL = ParsedToolCall("search", '{"q": "é"}')
+MIB = 1_048_576
+
+
+async def run(
+    script: Script, call: ParsedToolCall = CALL, *, timeout_s: float = 5.0, **extra: Any
+) -> tuple[ToolOutcome | ToolFailure, list[Received]]:
+    async with endpoint(script) as server:
+        egress = egress_to(server)
+        tools = caller(pool(egress, timeout_s=timeout_s), {"search": server.url()}, **extra)
+        try:
+            result: ToolOutcome | ToolFailure = await tools.call(
+                call, PLACE, schemas=SCHEMAS, journal=InMemoryJournal()
+            )
+        except ToolFailure as failure:
+            result = failure
+        await egress.aclose()
+    return result, server.received
+
+
+def output(text: Any) -> Script:
+    return lambda _: Reply(json={"output": text})
+
+
+async def test_the_request_is_byte_shaped_and_signed() -> None:
+    result, received = await run(output("found"), headers={"Authorization": "Bearer k"})
+    assert isinstance(result, ToolOutcome)
+    assert (result.output, result.error, result.attempts) == ("found", None, 1)
+    (request,) = received
+    assert request.body.decode() == (
+        f'{{"type":"function_call","id":"{PLACE.function_call_id}",'
+        f'"call_id":"{PLACE.call_id}","name":"search","arguments":"{{\\"q\\": \\"\\u00e9\\"}}",'
+        f'"trace_id":"{KEY.trace_id}","item":{{}}}}'
+    )
+    assert json.loads(request.json["arguments"]) == {"q": "é"}
+    assert request.headers["authorization"] == "Bearer k"
+    assert request.headers["webhook-id"] == PLACE.call_id
+    assert request.headers["idempotency-key"] == PLACE.call_id
+    assert request.headers["x-rollout-id"] == KEY.trace_id
+    assert request.headers["x-attempt"] == "1"
+    Webhook(signing_secret(SECRET_KEY, "proj_a")).verify(request.body, request.headers)
+
+
+@pytest.mark.parametrize(
+    ("reply", "text", "error"),
+    [
+        (Reply(json={"output": ""}), "", None),
+        (Reply(201, {"output": "x", "id": "fc", "more": 1}), "x", None),
+        (Reply(json={"output": "Error: no such record"}), "Error: no such record", "tool_reported"),
+        (Reply(404, {"output": "no such page"}), "no such page", "http_404"),
+        (Reply(404, {"error": "gone"}), 'Error: 404 {"error": "gone"}', "http_404"),
+        (Reply(400, body=b"plain \xff text"), "Error: 400 plain \ufffd text", "http_400"),
+        (Reply(422, body=b""), "Error: 422", "http_422"),
+        (Reply(401, {"output": 5}), 'Error: 401 {"output": 5}', "http_401"),
+        (Reply(403, body=b"x" * 20_000), "Error: 403 " + "x" * 8000, "http_403"),
+        (Reply(json={"output": "a\x00b\ud800"}), "a\ufffdb\ufffd", None),
+        (Reply(body=b"x" * (MIB + 1)), "Error: 413 the tool's reply is larger than 1 MB.",
+         "too_large"),
+    ],
+)  # fmt: skip
+async def test_what_the_model_reads(reply: Reply, text: str, error: str | None) -> None:
+    result, received = await run(lambda _: reply)
+    assert isinstance(result, ToolOutcome)
+    assert (result.output, result.error) == (text, error)
+    assert len(received) == 1
+
+
+@pytest.mark.parametrize("status", [408, 425, 429, 500, 502, 503, 504, 599])
+async def test_a_status_of_the_infrastructure_is_tried_four_times(status: int) -> None:
+    result, received = await run(lambda _: Reply(status, {"output": "not for the model"}))
+    assert isinstance(result, ToolFailure)
+    assert result.failure.failure_class is FailureClass.TOOL_ERROR
+    assert (result.failure.message, result.failure.source) == (f"answered {status}", "search")
+    assert [request.headers["x-attempt"] for request in received] == ["1", "2", "3", "4"]
+    assert len({request.headers["webhook-id"] for request in received}) == 1
+    assert len({request.headers["idempotency-key"] for request in received}) == 1
+    assert len({request.body for request in received}) == 1
+
+
+async def test_the_third_retry_may_succeed() -> None:
+    replies = iter([Reply(500), Reply(503), Reply(429), Reply(json={"output": "at last"})])
+    result, received = await run(lambda _: next(replies))
+    assert isinstance(result, ToolOutcome)
+    assert (result.output, result.attempts, len(received)) == ("at last", 4, 4)
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        Reply(json={"result": "x"}),
+        Reply(json={"output": 5}),
+        Reply(json={"output": None}),
+        Reply(json=["output"]),
+        Reply(body=b"{"),
+        Reply(body=b'{"output": "\xff"}'),
+        Reply(body=b"[" * 100_000),
+        Reply(204),
+        Reply(302, {"output": "moved"}, headers={"Location": "/other"}),
+        Reply(json={"output": "x"}, headers={"Content-Encoding": "gzip"}),
+    ],
+)
+async def test_a_malformed_reply_is_tried_again_and_then_bad(reply: Reply) -> None:
+    result, received = await run(lambda _: reply)
+    assert isinstance(result, ToolFailure)
+    assert result.failure.failure_class is FailureClass.TOOL_BAD_REPLY
+    assert len(received) == 4
+
+
+async def test_a_hang_ends_at_the_deadline() -> None:
+    result, received = await run(lambda _: Reply(delay_s=60), timeout_s=0.3)
+    assert isinstance(result, ToolFailure)
+    assert result.failure.failure_class is FailureClass.TOOL_TIMEOUT
+    assert len(received) == 1
+
+
+async def test_a_connection_that_breaks_is_unreachable() -> None:
+    async def nothing() -> AsyncIterator[bytes]:
+        yield b""
+
+    result, received = await run(lambda _: nothing())
+    assert isinstance(result, ToolFailure)
+    assert result.failure.failure_class is FailureClass.TOOL_UNREACHABLE
+    assert len(received) == 4
+
+
+async def test_an_endpoint_that_may_not_be_dialled_is_refused_at_once() -> None:
+    async with endpoint(output("x")) as server:
+        egress = egress_to()
+        tools = caller(pool(egress), {"search": server.url()})
+        with pytest.raises(ToolFailure) as caught:
+            await tools.call(CALL, PLACE, schemas=SCHEMAS, journal=InMemoryJournal())
+        await egress.aclose()
+    assert caught.value.failure.failure_class is FailureClass.ENDPOINT_REFUSED
+    assert server.connections == 0
+
+
+async def test_a_header_of_ours_in_the_job_is_refused() -> None:
+    result, received = await run(output("x"), headers={"webhook-id": "mine"})
+    assert isinstance(result, ToolFailure)
+    assert result.failure.failure_class is FailureClass.ENDPOINT_REFUSED
+    assert received == []
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "text"),
+    [
+        (ParsedToolCall("other", "{}"), "unknown_tool", "Error: there is no tool 'other'."),
+        (ParsedToolCall("search", "[1]"), "bad_arguments", "not a JSON object"),
+        (ParsedToolCall("search", "{"), "bad_arguments", "not a JSON object"),
+        (ParsedToolCall("search", "{}"), "bad_arguments", "'q' is missing"),
+        (ParsedToolCall("search", '{"q": 1}'), "bad_arguments", "'q' must be of type string"),
+        (ParsedToolCall("search", '{"q": "a", "z": 1}'), "bad_arguments", "'z' is not a parameter"),
+        (ParsedToolCall("search", json.dumps({"q": "x" * MIB})), "too_large", "413"),
+    ],
+)
+async def test_a_call_that_cannot_be_sent_is_answered_without_a_request(
+    call: ParsedToolCall, error: str, text: str
+) -> None:
+    result, received = await run(output("x"), call)
+    assert isinstance(result, ToolOutcome)
+    assert (result.error, result.attempts) == (error, 0)
+    assert text in result.output
+    assert received == []
+
+
+@pytest.mark.parametrize(
+    ("value", "kind", "fits"),
+    [
+        ("1", "number", False), ("true", "integer", False), ("1.0", "integer", True),
+        ("1.5", "integer", False), ("1.5", "number", True), ("true", "boolean", True),
+        ("[1]", "array", True), ("{}", "object", True), ("null", "null", True),
+        ("null", ["string", "null"], True), ("1", ["string", "null"], False),
+        ("1", "made-up", True), ("1", None, True),
+    ],
+)  # fmt: skip
+async def test_types_are_checked_as_json_schema_means_them(
+    value: str, kind: Any, fits: bool
+) -> None:
+    value = '"1"' if value == "1" and kind == "number" else value
+    parameters = {"type": "object", "properties": {"q": {"type": kind}}}
+    tool = {"type": "function", "function": {"name": "search", "parameters": parameters}}
+    async with endpoint(output("sent")) as server:
+        egress = egress_to(server)
+        outcome = await caller(pool(egress), {"search": server.url()}).call(
+            ParsedToolCall("search", f'{{"q": {value}}}'),
+            PLACE,
+            schemas=[tool],
+            journal=InMemoryJournal(),
+        )
+        await egress.aclose()
+    assert (outcome.output == "sent") is fits
+
+
+async def test_a_reply_is_remembered_and_not_asked_again() -> None:
+    journal = InMemoryJournal()
+    async with endpoint(output("once")) as server:
+        egress = egress_to(server)
+        tools = caller(pool(egress), {"search": server.url()})
+        first = await tools.call(CALL, PLACE, schemas=SCHEMAS, journal=journal)
+        again = await tools.call(CALL, PLACE, schemas=SCHEMAS, journal=journal)
+        other = ParsedToolCall("search", '{"q": "another"}')
+        await tools.call(other, PLACE, schemas=SCHEMAS, journal=journal)
+        await egress.aclose()
+    assert first == again
+    assert len(server.received) == 2
+    assert list(journal.entries) == [PLACE.call_id]
+
+
+@pytest.mark.parametrize(
+    ("value", "low", "high"),
+    [
+        (None, 0, 0),
+        ("0", 0, 0),
+        ("7", 7, 7),
+        (" 7 ", 7, 7),
+        ("-5", 0, 0),
+        ("1.5", 0, 0),
+        ("soon", 0, 0),
+        ("٧", 0, 0),
+        (format_datetime(datetime.now(UTC) + timedelta(seconds=100), usegmt=True), 90, 100),
+        (format_datetime(datetime.now(UTC) - timedelta(seconds=100), usegmt=True), 0, 0),
+    ],
+)
+def test_retry_after_in_seconds_and_as_a_date(value: str | None, low: float, high: float) -> None:
+    assert low <= retry_after(value) <= high
