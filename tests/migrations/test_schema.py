@@ -1,11 +1,24 @@
+import os
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+
 import psycopg
+import pytest
 from alembic import command
 from alembic.config import Config
+from alembic.script import ScriptDirectory
 
 from app.embedded.binaries import package_dir
 from tests.support.stack import Database
 
 APP, WORKER = "agent_rft_app", "agent_rft_worker"
+WAITING = """
+    SELECT count(*) FROM pg_locks JOIN pg_database ON pg_database.oid = database
+    WHERE locktype = 'advisory' AND NOT granted AND datname = current_database()
+"""
 
 
 def _config(database: Database) -> Config:
@@ -21,6 +34,13 @@ def _rows(database: Database, query: str) -> list[tuple[object, ...]]:
         return connection.execute(query.encode()).fetchall()
 
 
+def _advisory_lock(config: Config) -> int:
+    source = Path(str(config.get_main_option("script_location"))) / "env.py"
+    found = re.search(r"^_ADVISORY_LOCK = ([\d_]+)$", source.read_text(), re.MULTILINE)
+    assert found is not None
+    return int(found[1])
+
+
 def test_the_migrations_make_exactly_the_tables_of_the_schema(database: Database) -> None:
     command.check(_config(database))
 
@@ -33,6 +53,40 @@ def test_down_and_up_again_leads_to_the_same_schema(database: Database) -> None:
     ]
     command.upgrade(config, "head")
     command.check(config)
+
+
+def test_several_processes_may_migrate_at_once(database: Database) -> None:
+    config = _config(database)
+    command.downgrade(config, "base")
+    environment = os.environ | {"AGENT_RFT_OWNER_DATABASE_URL": database.owner_url}
+    migrate = [sys.executable, "-m", "app.embedded.migrate"]
+    with psycopg.connect(database.superuser_url.replace("+psycopg", "")) as gate:
+        gate.execute("SELECT pg_advisory_xact_lock(%s)", (_advisory_lock(config),))
+        running = [subprocess.Popen(migrate, env=environment) for _ in range(3)]
+        deadline = time.monotonic() + 60
+        while _rows(database, WAITING) != [(3,)]:
+            assert time.monotonic() < deadline, "not all of them wait for one another"
+            time.sleep(0.05)
+    assert [process.wait(timeout=60) for process in running] == [0, 0, 0]
+    command.check(config)
+
+
+def test_missing_roles_are_made_without_rights_or_asked_for(database: Database) -> None:
+    revision = ScriptDirectory.from_config(_config(database)).get_revision("0002")
+    make = revision.module._role("agent_rft_absent").encode()
+    with (
+        psycopg.connect(database.owner_url.replace("+psycopg", "")) as owner,
+        pytest.raises(psycopg.errors.RaiseException, match="role agent_rft_absent is missing"),
+    ):
+        owner.execute(make)
+    with psycopg.connect(database.superuser_url.replace("+psycopg", "")) as strong:
+        strong.execute(make)
+        made = strong.execute(
+            "SELECT rolcanlogin, rolsuper, rolbypassrls, rolcreaterole FROM pg_roles"
+            " WHERE rolname = 'agent_rft_absent'"
+        ).fetchone()
+        strong.rollback()
+    assert made == (False, False, False, False)
 
 
 def test_every_tenant_table_forces_row_level_security(database: Database) -> None:
@@ -64,3 +118,20 @@ def test_the_service_roles_have_no_way_around_it(database: Database) -> None:
         database, f"SELECT tablename FROM pg_tables WHERE tableowner IN ('{APP}', '{WORKER}')"
     )
     assert (strong, owned) == ([], [])
+    known = _rows(database, f"SELECT count(*) FROM pg_roles WHERE rolname IN ('{APP}', '{WORKER}')")
+    assert known == [(2,)]
+
+
+def test_no_function_or_view_looks_past_the_policies(database: Database) -> None:
+    """Both would run with the rights of their owner."""
+    found = _rows(
+        database,
+        """
+        SELECT proname FROM pg_proc
+        WHERE prosecdef AND pronamespace = 'public'::regnamespace
+        UNION ALL
+        SELECT relname FROM pg_class
+        WHERE relkind IN ('v', 'm') AND relnamespace = 'public'::regnamespace
+        """,
+    )
+    assert found == []

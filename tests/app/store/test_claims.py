@@ -1,12 +1,9 @@
 import asyncio
-from collections.abc import Awaitable, Callable
-from typing import Any
 
 import pytest
 
 from app.domain.errors import LeaseLost, WrongState
 from app.domain.jobs import Job, JobError, JobStatus, StopRequest
-from app.domain.metrics import MetricPoint
 from app.store.system import ClaimedJob, system
 from app.store.unit_of_work import RunUnitOfWork
 from tests.app.store.conftest import Rows
@@ -45,29 +42,6 @@ async def test_an_expired_lease_is_claimed_with_a_higher_fence(rows: Rows) -> No
         with pytest.raises(LeaseLost):
             await unit.jobs.renew(job.id, old.fence, LEASE_S)
         await unit.jobs.renew(job.id, new.fence, LEASE_S)
-
-
-WRITES: list[Callable[[RunUnitOfWork, str], Awaitable[Any]]] = [
-    lambda unit, _: unit.jobs.mark_running(),
-    lambda unit, _: unit.jobs.mark_failed(JobError("a", "b", None)),
-    lambda unit, _: unit.jobs.mark_succeeded("ft:x"),
-    lambda unit, job: unit.events.append(job, level="info", type="message", message="m"),
-    lambda unit, job: unit.metrics.upsert(job, [MetricPoint("a", "train", 1, 1.0)]),
-    lambda unit, job: unit.journal.put_many(job, 1, [("k", "s", {})]),
-    lambda unit, job: unit.reports.upsert(job, {}),
-]
-
-
-@pytest.mark.parametrize("write", WRITES)
-async def test_an_old_fence_writes_nothing(
-    rows: Rows, write: Callable[[RunUnitOfWork, str], Awaitable[Any]]
-) -> None:
-    job = await rows.job()
-    old = await held(rows, job, lease_s=-1)
-    await held(rows, job)
-    with pytest.raises(LeaseLost):
-        async with run_unit(rows, old) as unit:
-            await write(unit, job.id)
 
 
 async def test_a_cancel_takes_the_fence_away(rows: Rows) -> None:

@@ -1,12 +1,36 @@
+import asyncio
+from dataclasses import replace
+
 import psycopg
 import pytest
-from sqlalchemy.exc import ProgrammingError
+from sqlalchemy.exc import IntegrityError, ProgrammingError
 
-from app.domain.errors import NotFound, Unavailable
-from app.store.database import Database
+from app.domain.errors import LeaseLost, NotFound, Unavailable
+from app.domain.files import FileRow
+from app.domain.jobs import Job
+from app.domain.keys import ApiKeyRow
+from app.domain.tenants import KeyKind, Tenant
+from app.store.database import Database, UnboundRoleError
+from app.store.schema import Base
 from app.store.system import system
 from tests.app.store.conftest import Rows, a_job
+from tests.app.store.test_claims import held, run_unit
+from tests.app.store.test_fences import WRITES
 from tests.support import stack
+
+
+def a_key(row_id: str, tenant: Tenant) -> ApiKeyRow:
+    return ApiKeyRow(
+        id=row_id,
+        organization_id=tenant.organization_id,
+        project_id=tenant.project_id,
+        kind=KeyKind.PROJECT,
+        name="k",
+        key_id=f"look_{row_id}",
+        secret_hmac=b"\x00",
+        last4="1234",
+        created_at=0,
+    )
 
 
 async def test_a_foreign_job_is_not_found_and_not_listed(rows: Rows) -> None:
@@ -25,12 +49,132 @@ async def test_writing_for_another_tenant_is_refused_by_the_database(rows: Rows)
             await unit.jobs.insert(stolen, secrets=None)
 
 
-async def test_without_a_tenant_there_are_no_rows(rows: Rows, database: stack.Database) -> None:
-    await rows.job()
-    with psycopg.connect(database.app_url.replace("+psycopg", "")) as connection:
-        for table in ("fine_tuning_jobs", "organizations", "projects", "api_keys", "files"):
-            found = connection.execute(f"SELECT count(*) FROM {table}".encode()).fetchone()
-            assert found == (0,)
+async def _fill_every_table(rows: Rows) -> Job:
+    """A row of the first tenant in each table."""
+    job, tenant = await rows.job(), rows.first
+    async with rows.app.organization(tenant.organization_id) as unit:
+        await unit.keys.insert(a_key("key_1", tenant))
+    async with rows.app.tenant(tenant) as unit:
+        await unit.files.insert(
+            FileRow("file-a", "", "f", "fine-tune", 1, "00", "k", "processed", None, 0, None)
+        )
+    async with run_unit(rows, await held(rows, job)) as run:
+        for verb in WRITES:
+            if not verb.startswith("jobs.") and verb != "journal.forget":
+                await WRITES[verb](run, job.id)
+    return job
+
+
+def _counts(url: str, tables: list[str], **settings: str) -> dict[str, int]:
+    """Rows that a role sees in each table it may read, under the settings named."""
+    counts = {}
+    with psycopg.connect(url.replace("+psycopg", "")) as connection:
+        for name, value in settings.items():
+            connection.execute("SELECT set_config(%s, %s, true)", (f"app.{name}", value))
+        for table in tables:
+            may = connection.execute("SELECT has_table_privilege(%s, 'SELECT')", (table,))
+            if may.fetchone() == (True,):
+                (counts[table],) = connection.execute(
+                    f"SELECT count(*) FROM {table}".encode()
+                ).fetchone() or (-1,)
+    return counts
+
+
+async def test_each_role_sees_what_its_setting_names_and_else_nothing(
+    rows: Rows, database: stack.Database
+) -> None:
+    await _fill_every_table(rows)
+    tables = sorted(Base.metadata.tables)
+    assert all(count > 0 for count in _counts(database.superuser_url, tables).values())
+    settings: dict[str, dict[str, str]] = {
+        "none": {},
+        "own": {"project": rows.first.project_id},
+        "other": {"project": rows.second.project_id},
+        "system": {"system": "on"},
+        "key": {"key_id": "look_key_1"},
+    }
+    seen = {
+        (role, name): {table for table, count in _counts(url, tables, **setting).items() if count}
+        for role, url in (("app", database.app_url), ("worker", database.worker_url))
+        for name, setting in settings.items()
+    }
+    of_job = set(tables) - {"organizations", "projects", "api_keys"}
+    assert seen == {
+        ("app", "none"): set(),
+        ("app", "own"): of_job - {"journal"} | {"projects"},
+        ("app", "other"): {"projects"},
+        ("app", "system"): set(),
+        ("app", "key"): {"api_keys"},
+        ("worker", "none"): set(),
+        ("worker", "own"): of_job,
+        ("worker", "other"): set(),
+        ("worker", "system"): {"fine_tuning_jobs"},
+        ("worker", "key"): set(),
+    }
+
+
+async def test_a_key_reaches_only_projects_of_its_organization(rows: Rows) -> None:
+    """The foreign key has to say so: it looks past row-level security."""
+    stolen = replace(a_key("key_1", rows.first), project_id=rows.second.project_id)
+    with pytest.raises(IntegrityError, match="fk_api_keys_organization_id_project_id"):
+        async with rows.app.organization(rows.first.organization_id) as unit:
+            await unit.keys.insert(stolen)
+
+
+async def test_a_project_key_has_a_project_and_an_admin_key_none(rows: Rows) -> None:
+    for kind, project_id in ((KeyKind.ADMIN, rows.first.project_id), (KeyKind.PROJECT, None)):
+        odd = replace(a_key("key_1", rows.first), kind=kind, project_id=project_id)
+        with pytest.raises(IntegrityError, match="admin_has_no_project"):
+            async with rows.app.organization(rows.first.organization_id) as unit:
+                await unit.keys.insert(odd)
+
+
+async def test_a_job_belongs_to_the_organization_of_its_project(rows: Rows) -> None:
+    odd = replace(a_job(rows.first), organization_id=rows.second.organization_id)
+    with pytest.raises(IntegrityError, match="fk_fine_tuning_jobs_organization_id_project_id"):
+        async with rows.app.tenant(rows.first) as unit:
+            await unit.jobs.insert(odd, secrets=None)
+
+
+async def test_a_run_cannot_write_for_a_job_of_another_project(rows: Rows) -> None:
+    mine, theirs = await rows.job(rows.first), await rows.job(rows.second)
+    claimed = await held(rows, mine)
+    with pytest.raises(IntegrityError, match="fk_job_events_project_id_job_id"):
+        async with run_unit(rows, claimed) as run:
+            await run.events.append(theirs.id, level="info", type="message", message="m")
+    with pytest.raises(LeaseLost):
+        async with rows.worker.run(rows.second.project_id, mine.id, claimed.fence):
+            pass
+
+
+async def test_a_role_that_sees_everything_is_refused(rows: Rows, database: stack.Database) -> None:
+    strong = Database(database.superuser_url, pool_size=1)
+    with pytest.raises(UnboundRoleError, match="superuser"):
+        async with strong.tenant(rows.first):
+            pass
+    with pytest.raises(UnboundRoleError):
+        await strong.ping()
+    await strong.dispose()
+
+
+async def test_a_cancelled_request_gives_its_connection_back(rows: Rows) -> None:
+    job = await rows.job()
+    for _ in range(5):
+        entered = asyncio.Event()
+
+        async def stay(entered: asyncio.Event = entered) -> None:
+            async with rows.app.tenant(rows.first) as unit:
+                await unit.events.append(job.id, level="info", type="message", message="lost")
+                entered.set()
+                await asyncio.sleep(60)
+
+        task = asyncio.create_task(stay())
+        await entered.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+    async with asyncio.timeout(5), rows.app.tenant(rows.first) as unit:
+        assert await unit.events.page(job.id, after=None, limit=9) == ([], False)
 
 
 async def test_a_pooled_connection_carries_no_tenant_over(rows: Rows) -> None:

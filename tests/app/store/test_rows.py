@@ -5,11 +5,19 @@ from sqlalchemy.exc import IntegrityError
 
 from app.domain.errors import InvalidRequest
 from app.domain.ids import new_id
+from app.domain.jobs import Checkpoint, Job
 from app.domain.metrics import MetricPoint
 from app.domain.rollouts import RolloutRow
 from app.store.storable import storable
-from tests.app.store.conftest import Rows
+from app.store.system import ClaimedJob, system
+from tests.app.store.conftest import Rows, a_job
 from tests.app.store.test_claims import held, run_unit
+
+
+async def held_again(rows: Rows, job: Job) -> ClaimedJob:
+    async with system(rows.worker) as unit:
+        await unit.jobs.release(job.id, 1)
+    return await held(rows, job)
 
 
 def a_rollout(job_id: str, sample: int, text: str = "hello") -> RolloutRow:
@@ -69,12 +77,79 @@ async def test_text_that_postgres_cannot_hold_is_replaced(rows: Rows) -> None:
     job = await rows.job()
     async with run_unit(rows, await held(rows, job)) as run:
         await run.rollouts.insert_many(job.id, [a_rollout(job.id, 0, "a\x00b\ud800c")])
-        await run.journal.put_many(job.id, 1, [("k", "s", {"\x00": "\udfff"})])
-        await run.events.append(job.id, level="info", type="message", message="\x00")
+        await run.events.append(
+            job.id, level="info", type="message", message="\x00", data={"r": math.inf}
+        )
+        await run.reports.upsert(job.id, {"\x00": [math.nan, 0.5]})
     async with rows.app.tenant(rows.first) as unit:
         (row,), _ = await unit.rollouts.page(job.id, split=None, step=None, after=None, limit=1)
+        (event,), _ = await unit.events.page(job.id, after=None, limit=1)
+        report = await unit.reports.get(job.id)
     assert row.trace["messages"][0]["content"] == "a\ufffdb\ufffdc"
+    assert (event.message, event.data) == ("\ufffd", {"r": None})
+    assert report == {"\ufffd": [None, 0.5]}
     assert storable({"k\x00": ["\ud800", 1, None]}) == {"k\ufffd": ["\ufffd", 1, None]}
+
+
+async def test_the_journal_gives_back_exactly_what_was_put(rows: Rows) -> None:
+    """A replay that read other characters or numbers would sample other tokens."""
+    job = await rows.job()
+    payload = {
+        "output": "a\x00b\ud800c\U0001f600 1e400 \u2028",
+        "logprobs": [-0.1, -1e-308, -123456789.123456789, 0.1 + 0.2],
+        "token_ids": [0, 2**53 + 1],
+        "order": {"z": 1, "a": None},
+    }
+    async with run_unit(rows, await held(rows, job)) as run:
+        await run.journal.put_many(job.id, 1, [("k", "s", payload)])
+    async with run_unit(rows, await held_again(rows, job)) as run:
+        found = await run.journal.get_many(job.id, 1)
+    assert found == {"k": ("s", payload)}
+    assert list(found["k"][1]["order"]) == ["z", "a"]
+
+
+async def test_of_two_equal_keys_in_one_call_the_last_stays(rows: Rows) -> None:
+    job = await rows.job()
+    async with run_unit(rows, await held(rows, job)) as run:
+        await run.journal.put_many(job.id, 1, [])
+        await run.journal.put_many(job.id, 1, [("k", "s", {"v": 1}), ("k", "s", {"v": 2})])
+        await run.metrics.upsert(
+            job.id, [MetricPoint("m", "train", 1, 1.0), MetricPoint("m", "train", 1, 2.0)]
+        )
+        assert await run.journal.get_many(job.id, 1) == {"k": ("s", {"v": 2})}
+        curve = await run.metrics.curve(job.id, names=["m"], split=None, after_step=None)
+    assert curve == [MetricPoint("m", "train", 1, 2.0)]
+
+
+async def test_a_checkpoint_is_written_once_per_step(rows: Rows) -> None:
+    job = await rows.job()
+    async with run_unit(rows, await held(rows, job)) as run:
+        for number, step in enumerate((1, 2, 2, 3)):
+            row = Checkpoint(f"ftckpt_{number}", job.id, step, 0, f"ft:x:{number}", {"r": 0.5})
+            await run.checkpoints.insert(row, object_key=f"k{number}")
+    async with rows.app.tenant(rows.first) as unit:
+        first, more = await unit.checkpoints.page(job.id, after=None, limit=2)
+        rest, end = await unit.checkpoints.page(job.id, after=first[-1].id, limit=2)
+    assert [(row.step, row.id) for row in first + rest] == [
+        (3, "ftckpt_3"),
+        (2, "ftckpt_1"),
+        (1, "ftckpt_0"),
+    ]
+    assert (more, end) == (True, False)
+
+
+async def test_events_page_newest_first_while_more_arrive(rows: Rows) -> None:
+    job = await rows.job()
+    async with rows.app.tenant(rows.first) as unit:
+        for number in range(4):
+            await unit.events.append(job.id, level="info", type="message", message=str(number))
+        first, more = await unit.events.page(job.id, after=None, limit=2)
+        await unit.events.append(job.id, level="info", type="message", message="late")
+        rest, end = await unit.events.page(job.id, after=first[-1].id, limit=2)
+        with pytest.raises(InvalidRequest):
+            await unit.events.page(job.id, after="ftevent-none", limit=2)
+    assert [event.message for event in first + rest] == ["3", "2", "1", "0"]
+    assert (more, end) == (True, False)
 
 
 async def test_a_replayed_step_overwrites_its_points(rows: Rows) -> None:
@@ -135,3 +210,22 @@ async def test_after_commit_runs_after_a_commit_only(rows: Rows) -> None:
         unit.after_commit(note)
         assert seen == []
     assert seen == ["committed"]
+
+
+async def test_a_failing_callback_undoes_nothing_and_stops_no_other(rows: Rows) -> None:
+    seen: list[str] = []
+
+    async def fail() -> None:
+        raise RuntimeError("queue away")
+
+    async def note() -> None:
+        seen.append("sent")
+
+    job = a_job(rows.first)
+    async with rows.app.tenant(rows.first) as unit:
+        await unit.jobs.insert(job, secrets=b"sealed")
+        unit.after_commit(fail)
+        unit.after_commit(note)
+    assert seen == ["sent"]
+    async with rows.app.tenant(rows.first) as unit:
+        assert (await unit.jobs.get(job.id)).id == job.id
