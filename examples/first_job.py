@@ -115,7 +115,7 @@ def plot(
     plotext.ylim(0, top)
     plotext.title(title)
     plotext.xlabel("step")
-    print(plotext.build())
+    print(plotext.uncolorize(plotext.build()))
 
 
 def print_report(base_url: str, key: str, job_id: str) -> None:
