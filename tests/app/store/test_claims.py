@@ -101,6 +101,20 @@ async def test_attempts_run_out_and_progress_resets_them(rows: Rows) -> None:
     assert [event.level for event in events] == ["error"]
 
 
+async def test_each_tenant_hears_of_its_own_job_that_ran_out_of_attempts(rows: Rows) -> None:
+    jobs = [await rows.job(rows.first), await rows.job(rows.second)]
+    for job in jobs * 3:
+        await held(rows, job, lease_s=-1)
+    async with system(rows.worker) as unit:
+        for lost in await unit.jobs.exhausted(3):
+            await unit.jobs.fail_exhausted(lost, f"lost {lost.job_id}")
+    for tenant, job in zip((rows.first, rows.second), jobs, strict=True):
+        async with rows.app.tenant(tenant) as unit:
+            events, _ = await unit.events.page(job.id, after=None, limit=5)
+            assert (await unit.jobs.get(job.id)).status is JobStatus.FAILED
+        assert [event.message for event in events] == [f"lost {job.id}"]
+
+
 async def test_the_sweep_wakes_each_waiting_job_once(rows: Rows) -> None:
     first, second = await rows.job(), await rows.job(rows.second)
     async with system(rows.worker) as unit:
