@@ -39,8 +39,9 @@ class Prefill:
 
 @dataclass(slots=True)
 class Step:
-    """One forward pass: the first `decoding` tokens belong to rows 0 … decoding-1, one each; the
-    rest are prompts. `rows_T` and `positions_T` say where each token's key and value go.
+    """One forward pass: the first `decoding` tokens belong to rows 0 … decoding-1, one each; then
+    come prompts. `rows_T` and `positions_T` say where each token's key and value go; tokens of the
+    pass beyond those are padding.
     """
 
     arena: KvArena
@@ -93,9 +94,10 @@ class ArenaCache(Cache):
         self, key_states: Tensor, value_states: Tensor, layer_idx: int, *args: Any, **kwargs: Any
     ) -> tuple[Tensor, Tensor]:
         step = self._step
+        count = len(step.rows_T)
         keys_RHTD, values_RHTD = step.arena.layer(layer_idx)
-        keys_RHTD[step.rows_T, :, step.positions_T] = key_states[0].transpose(0, 1)
-        values_RHTD[step.rows_T, :, step.positions_T] = value_states[0].transpose(0, 1)
+        keys_RHTD[step.rows_T, :, step.positions_T] = key_states[0, :, :count].transpose(0, 1)
+        values_RHTD[step.rows_T, :, step.positions_T] = value_states[0, :, :count].transpose(0, 1)
         return key_states, value_states
 
     @override
@@ -154,6 +156,9 @@ def arena_attention(
             enable_gqa=True,
         )
         outputs_THD.append(output_1HQD[0].transpose(0, 1))
+    padding = query.shape[2] - len(step.rows_T)
+    if padding:
+        outputs_THD.append(query.new_zeros(padding, query.shape[1], query.shape[3]))
     return torch.cat(outputs_THD)[None], None
 
 
