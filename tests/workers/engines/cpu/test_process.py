@@ -1,0 +1,86 @@
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from app.embedded.ports import free_port
+from app.gateways.inference import HttpInference
+from tests.support.tiny_model import CONTEXT_LENGTH, save_adapter, save_tiny_model
+from workers.engines.policy import EnginePolicy
+from workers.rollout.policy import SamplingParams
+
+PARAMS = SamplingParams(max_tokens=12, temperature=1.0, seed=3, stop_token_ids=())
+Start = Callable[[], "subprocess.Popen[bytes]"]
+
+
+@pytest.fixture
+def port() -> int:
+    return free_port()
+
+
+@pytest.fixture
+def start(tmp_path: Path, port: int) -> Iterator[Start]:
+    """Starts `python -m workers.engines.cpu`; what still runs at the end is killed."""
+    model_dir = save_tiny_model(tmp_path / "model")
+    spec = {"name": "tiny", "path": str(model_dir), "context_length": CONTEXT_LENGTH}
+    models = tmp_path / "models.json"
+    models.write_text(json.dumps([spec]))
+    command = [sys.executable, "-m", "workers.engines.cpu", "--port", str(port)]
+    environment = {**os.environ, "AGENT_RFT_ENGINE_API_KEY": "sk-engine"}
+    started: list[subprocess.Popen[bytes]] = []
+
+    def launch() -> "subprocess.Popen[bytes]":
+        process = subprocess.Popen(
+            [*command, "--models-json", str(models)], env=environment, stderr=subprocess.DEVNULL
+        )
+        started.append(process)
+        return process
+
+    yield launch
+    for process in started:
+        process.kill()
+        process.wait()
+
+
+@pytest.fixture
+async def inference(port: int) -> AsyncIterator[HttpInference]:
+    client = HttpInference(f"http://127.0.0.1:{port}", api_key="sk-engine")
+    yield client
+    await client.aclose()
+
+
+async def test_a_killed_engine_costs_time_but_no_samples(
+    start: Start, inference: HttpInference, tmp_path: Path
+) -> None:
+    policy = EnginePolicy(inference, base_model="tiny", away_deadline_s=60)
+    engine = start()
+    adapter = save_adapter(tmp_path / "model", tmp_path / "adapter", seed=1)
+    await policy.publish(1, adapter, "job-s1")
+    before = await policy.sample([5, 6, 7], PARAMS)
+    scores = await policy.probe([5, 6, 7, *before.token_ids])
+    # Probe and sample agree: the log-probs at sampling are those of the published weights.
+    assert scores[2:] == pytest.approx(before.logprobs, abs=1e-4)
+    engine.kill()
+    engine.wait()
+    waiting = asyncio.create_task(policy.sample([5, 6, 7], PARAMS))
+    await asyncio.sleep(0.2)
+    start()
+    after = await waiting
+    assert after.token_ids == before.token_ids
+    assert after.policy_version == 1
+    assert after.logprobs == pytest.approx(before.logprobs, abs=1e-6)
+
+
+async def test_sigterm_ends_it_cleanly(start: Start, inference: HttpInference) -> None:
+    engine = start()
+    async with asyncio.timeout(60):
+        while not await inference.healthy():  # noqa: ASYNC110 - another process
+            await asyncio.sleep(0.05)
+    engine.send_signal(signal.SIGTERM)
+    assert await asyncio.to_thread(engine.wait, 20) == 0
