@@ -94,7 +94,7 @@ class RunSettings(_Part):
     """Limits of one training run. Shares are in 0..1."""
 
     max_concurrent_rollouts: int = Field(128, ge=1)
-    infrastructure_limit: float = Field(0.5, gt=0, le=1)
+    infrastructure_limit: float = Field(0.75, gt=0, le=1)
     min_group_share: float = Field(0.75, gt=0, le=1)
 
 

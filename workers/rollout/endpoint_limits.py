@@ -17,7 +17,7 @@ _START: Final = 64
 _AFTER_OUTAGE: Final = 8
 _CLEAN_ROUNDS: Final = 3
 _DECREASE: Final = 0.9
-_CALLS_TO_OPEN: Final = 8
+_CALLS_TO_OPEN: Final = 16
 _FIRST_PAUSE_S: Final = 1.0
 _LONGEST_PAUSE_S: Final = 30.0
 
@@ -135,8 +135,9 @@ class Places:
 class Breaker:
     """Open while the endpoint is down: callers wait, and one of them tries now and then.
 
-    Opens when eight different calls failed since the last answer (a tool that fails for some
-    calls only does not trip it). `patience_s` after the outage began, waiting ends for everybody:
+    Opens when sixteen different calls failed since the last answer, in their first attempt or
+    because nobody listens. Other retries do not count: at the end of a step those of a tool that
+    fails for some calls only are all that is left, and would look like an outage. `patience_s` after the outage began, waiting ends for everybody:
     what has been dead for so long is dead, and each call would otherwise wait as long again.
     """
 
@@ -175,8 +176,8 @@ class Breaker:
         self._tell()
         return was_open
 
-    def failed(self, call_id: str) -> None:
-        """No answer, or one that says the endpoint is broken."""
+    def failed(self, call_id: str, *, telling: bool) -> None:
+        """No answer, or one that says the endpoint is broken; `telling` of the endpoint itself."""
         now = self._clock.now()
         if self.is_open:
             if self._trier == call_id:
@@ -184,7 +185,8 @@ class Breaker:
                 self._try_at = now + self._pause_s
                 self._tell()
             return
-        self._failed_calls.add(call_id)
+        if telling:
+            self._failed_calls.add(call_id)
         if len(self._failed_calls) >= _CALLS_TO_OPEN:
             self._down_since, self._try_at = now, now + self._pause_s
 

@@ -183,7 +183,7 @@ class Endpoint:
                 in_flight = self.places.taken
             reply = await self._post(request, signer, attempt, deadline=deadline)
         except EndpointFault as fault:
-            self._note(fault, request.call_id, in_flight)
+            self._note(fault, request.call_id, in_flight, first=attempt == 1)
             raise
         except BaseException:
             self.breaker.abandoned(request.call_id)
@@ -219,7 +219,7 @@ class Endpoint:
             )
         return reply
 
-    def _note(self, fault: EndpointFault, call_id: str, in_flight: int) -> None:
+    def _note(self, fault: EndpointFault, call_id: str, in_flight: int, *, first: bool) -> None:
         """What a failed attempt says about the endpoint as a whole."""
         if fault.status in _OVERLOADED or fault.kind is FaultKind.TIMEOUT:
             self.places.refused(in_flight)
@@ -227,7 +227,8 @@ class Endpoint:
             self.breaker.answered()
         else:
             self._last_fault = fault.kind
-            self.breaker.failed(call_id)
+            telling = first or fault.kind is FaultKind.UNREACHABLE
+            self.breaker.failed(call_id, telling=telling)
 
 
 _ALIVE: Final = frozenset({FaultKind.BAD_REPLY, FaultKind.TOO_LARGE, FaultKind.REFUSED})

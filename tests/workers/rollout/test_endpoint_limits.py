@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
+from typing_extensions import override
 
 from app.gateways.egress import EgressFailure, EgressReply, FailureKind
 from app.gateways.signing import CallSigner
@@ -279,12 +280,37 @@ async def test_a_tool_that_fails_for_a_third_of_calls_does_not_open_the_breaker(
         assert opened == 0
 
 
+class PickyEgress(TimedEgress):
+    """Answers 500 to every third call, on each of its attempts."""
+
+    @override
+    async def post(
+        self, url: str, *, headers: Mapping[str, str], body: bytes, timeout_s: float
+    ) -> EgressReply:
+        reply = await super().post(url, headers=headers, body=body, timeout_s=timeout_s)
+        broken = int(headers["webhook-id"].removeprefix("call_")) % 3 == 0
+        return EgressReply(500, {}, b"", 0.0) if broken else reply
+
+
+async def test_a_tool_that_fails_for_some_calls_for_ever_does_not_stall_a_step() -> None:
+    async with VirtualClock().running() as clock:
+        egress = PickyEgress(clock, lambda *_: (OK, 0.05))
+        pool = EndpointPool(egress, timeout_s=600, max_retries=3, clock=clock)
+        endpoint = pool.endpoint(URL)
+        for _ in range(10):
+            results = await call_many(endpoint, 120)
+            assert sum(isinstance(result, EndpointFault) for result in results) == 40
+            assert not endpoint.breaker.is_open
+        assert clock.now() < 60
+
+
 async def test_the_breaker_lets_one_try_and_frees_the_place_of_one_that_gave_up() -> None:
     async with VirtualClock().running() as clock:
         breaker = Breaker(clock, patience_s=600)
-        for number in range(8):
+        for number in range(16):
+            breaker.failed(f"late_{number}", telling=False)
             assert not breaker.is_open
-            breaker.failed(f"call_{number}")
+            breaker.failed(f"call_{number}", telling=True)
         assert breaker.is_open
         assert await breaker.admit("first", deadline=600)
         assert clock.now() == 1
@@ -292,7 +318,7 @@ async def test_the_breaker_lets_one_try_and_frees_the_place_of_one_that_gave_up(
         await asyncio.sleep(0)
         breaker.abandoned("first")
         assert await waiting
-        breaker.failed("second")
+        breaker.failed("second", telling=True)
         assert await breaker.admit("third", deadline=600)
         assert clock.now() == 3
         assert not await breaker.admit("fourth", deadline=10)
