@@ -137,8 +137,9 @@ class Breaker:
 
     Opens when sixteen different calls failed since the last answer, in their first attempt or
     because nobody listens. Other retries do not count: at the end of a step those of a tool that
-    fails for some calls only are all that is left, and would look like an outage. `patience_s` after the outage began, waiting ends for everybody:
-    what has been dead for so long is dead, and each call would otherwise wait as long again.
+    fails for some calls only are all that is left, and would look like an outage. `patience_s`
+    after the outage began, waiting ends for everybody: what has been dead for so long is dead, and
+    each call would otherwise wait as long again.
     """
 
     def __init__(self, clock: Clock, *, patience_s: float) -> None:
