@@ -259,4 +259,4 @@ def test_a_template_that_quotes_argument_text_gets_objects(tmp_path: Path) -> No
 
 def test_importing_the_renderer_loads_no_torch() -> None:
     code = "import sys, workers.rollout.renderer; sys.exit('torch' in sys.modules)"
-    subprocess.run([sys.executable, "-c", code], check=True)  # noqa: S603 - our own interpreter
+    subprocess.run([sys.executable, "-c", code], check=True)
