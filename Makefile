@@ -29,6 +29,7 @@ check: setup
 bench: setup
 	$(BIN)/python benchmarks/learning_seeds.py $(ARGS)
 	$(BIN)/python benchmarks/http_clients.py
+	$(BIN)/python benchmarks/engine_throughput.py
 
 openapi: setup
 	$(BIN)/python -m openapi.generate

@@ -4,7 +4,6 @@ Runs what a user would run, as separate programs; leaves nothing behind unless a
 """
 
 import json
-import os
 import shutil
 import socket
 import subprocess
@@ -12,6 +11,8 @@ import sys
 import time
 from pathlib import Path
 from typing import Any
+
+from app.settings import inherited_environment
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 DATA_DIR = Path(".agent-rft") / "demo"
@@ -76,7 +77,7 @@ def _up(endpoint: str) -> dict[str, Any]:
 
 def _first_job(stack: dict[str, Any], endpoint: str) -> int:
     environment = {
-        **os.environ,
+        **inherited_environment(),
         "OPENAI_BASE_URL": stack["base_url"],
         "OPENAI_API_KEY": stack["api_key"],
     }

@@ -1,12 +1,11 @@
 import os
 import signal
-import subprocess
 from collections import Counter
 
 import pytest
 
 from tests.e2e.conftest import BATCH, GROUP, TRAIN_ROWS, VALID_ROWS, Endpoints
-from tests.support.installation import Installation, wait_until_final
+from tests.support.installation import Installation, child_pid, wait_until_final
 from tests.support.jobs import create_job
 
 
@@ -25,7 +24,9 @@ def test_every_process_killed_once_and_no_sample_counted_twice(
     ):
         live.wait_for_step(job_id, step)
         if victim == "child":
-            os.kill(_child_pid(job_id), signal.SIGKILL)
+            pid = child_pid(job_id)
+            assert pid is not None
+            os.kill(pid, signal.SIGKILL)
         else:
             live.kill(victim)
     job = wait_until_final(client, job_id, timeout_s=200)
@@ -43,13 +44,3 @@ def test_every_process_killed_once_and_no_sample_counted_twice(
         if event.type == "metrics"
     ]
     assert len(metrics) == steps
-
-
-def _child_pid(job_id: str) -> int:
-    found = subprocess.run(
-        ["pgrep", "-f", f"workers.runs.child {job_id}"],
-        stdout=subprocess.PIPE,
-        text=True,
-        check=True,
-    )
-    return int(found.stdout.split()[0])

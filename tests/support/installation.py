@@ -127,6 +127,17 @@ def installation(
         subprocess.run(cli("down", "--data-dir", str(data_dir)), check=True)
 
 
+def child_pid(job_id: str) -> int | None:
+    """The process that runs a job at this instant."""
+    found = subprocess.run(
+        ["pgrep", "-f", f"workers.runs.child {job_id}"],
+        stdout=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    return int(found.stdout.split()[0]) if found.stdout else None
+
+
 def wait_for(condition: Callable[[], bool], *, timeout_s: float, what: str) -> None:
     give_up_at = time.monotonic() + timeout_s
     while not condition():

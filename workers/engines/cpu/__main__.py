@@ -17,13 +17,13 @@ from aiohttp import web
 from pydantic import TypeAdapter
 
 from app.domain.models import BaseModelSpec
+from app.settings import HostSettings
 from workers.engines.cpu.engine import Engine
 from workers.engines.cpu.scheduler import Limits
 from workers.engines.cpu.server import build_app
 
 log = structlog.get_logger()
 
-KEY_VARIABLE: Final = "AGENT_RFT_ENGINE_API_KEY"
 # The compute thread gives the interpreter up at every tensor operation; a shorter interval than
 # the default 5 ms lets it have the interpreter back while requests are parsed.
 SWITCH_INTERVAL_S: Final = 0.0002
@@ -42,6 +42,12 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--max-rows", type=int, default=128)
     parser.add_argument("--prefix-cache-mib", type=int, default=256)
     return parser.parse_args(argv)
+
+
+def _api_key() -> str:
+    """From AGENT_RFT_ENGINE_API_KEY; empty means that the engine asks for none."""
+    key = HostSettings().engine_api_key
+    return "" if key is None else key.get_secret_value()
 
 
 async def _serve(arguments: argparse.Namespace, api_key: str) -> None:
@@ -74,7 +80,7 @@ async def _serve(arguments: argparse.Namespace, api_key: str) -> None:
 def main(argv: Sequence[str] | None = None) -> None:
     arguments = _arguments(argv)
     # The engine is started with few variables and imports no settings tree, which needs more.
-    api_key = os.environ.get(KEY_VARIABLE, "")
+    api_key = _api_key()
     sys.setswitchinterval(SWITCH_INTERVAL_S)
     asyncio.run(_serve(arguments, api_key))
 
