@@ -115,8 +115,9 @@ def shipped_models() -> tuple[BaseModelSpec, ...]:
             path=str(shipped_model_dir()),
             context_length=1024,
             lora_rank=16,
-            lora_alpha=32,
-            learning_rate=2e-3,
+            lora_alpha=16,
+            # At 2e-3 with alpha 32 one seed in ten loses a whole kind of question for good.
+            learning_rate=1e-3,
             max_turn_tokens=256,
         ),
     )
