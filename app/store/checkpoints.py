@@ -32,6 +32,11 @@ class CheckpointStore:
             .on_conflict_do_nothing(index_elements=[Table.job_id, Table.step])
         )
 
+    async def object_keys(self, job_id: str) -> frozenset[str]:
+        """Adapters that must stay."""
+        keys = await self._session.scalars(select(Table.object_key).where(Table.job_id == job_id))
+        return frozenset(keys)
+
     async def page(
         self, job_id: str, *, after: str | None, limit: int
     ) -> tuple[list[Checkpoint], bool]:

@@ -36,6 +36,8 @@ class Database:
             max_overflow=pool_size,
             pool_pre_ping=True,
             pool_timeout=10,
+            # A failed statement's values would otherwise stand in the error's text, and in the log.
+            hide_parameters=True,
             connect_args={
                 "connect_timeout": _CONNECT_TIMEOUT_S,
                 "options": f"-c statement_timeout={_STATEMENT_TIMEOUT_MS}",

@@ -14,6 +14,7 @@ from app.store.storable import storable
 from app.store.times import moment_or_none, unix, unix_or_none
 
 _PAUSED = (JobStatus.PAUSING, JobStatus.PAUSED)
+_DONE = {StopRequest.CANCEL: "cancelled", StopRequest.PAUSE: "paused"}
 
 
 def to_job(row: Table) -> Job:
@@ -128,6 +129,18 @@ class JobStore(_ReadStore):
         page, more = cut(rows, limit)
         return [to_job(row) for row in page], more
 
+    async def open_with_file(self, file_id: str) -> str | None:
+        """Id of a job that still has to read the file."""
+        ended = [status.value for status in TERMINAL]
+        return await self._session.scalar(
+            select(Table.id)
+            .where(
+                Table.status.not_in(ended),
+                (Table.training_file == file_id) | (Table.validation_file == file_id),
+            )
+            .limit(1)
+        )
+
     async def request_stop(self, job_id: str, request: StopRequest) -> Job:
         """A cancel ends the job now, and the run finds its fence gone; a pause is asked of the run
         that holds the job, or takes effect at once when none does.
@@ -135,7 +148,7 @@ class JobStore(_ReadStore):
         row = await self._row(job_id, lock=True)
         current = JobStatus(row.status)
         if current in TERMINAL or (request is StopRequest.PAUSE and current in _PAUSED):
-            raise WrongState(f"Job {job_id} is {current.value}; it cannot {request.value} now.")
+            raise WrongState(f"Job {job_id} is {current.value}; it cannot be {_DONE[request]} now.")
         if request is StopRequest.CANCEL:
             await self._move(job_id, JobStatus.CANCELLED, finished_at=func.now(), lease_until=None)
         elif await self._is_held(job_id):

@@ -80,12 +80,20 @@ class SystemJobStore:
         if row is None:
             raise LeaseLost(f"{job_id} is no longer held at fence {fence}")
 
-    async def release(self, job_id: str, fence: int) -> None:
-        """Give the job back before the lease runs out, so that it can be claimed at once."""
-        await self._session.execute(
+    async def release(self, job_id: str, fence: int, *, orderly: bool) -> int | None:
+        """Give the job back before the lease runs out, so that it can be claimed at once. An
+        orderly stop is no failed attempt. Returns the attempts so far, `None` when it is not ours.
+        """
+        attempts = func.greatest(Table.attempts - 1, 0) if orderly else Table.attempts
+        return await self._session.scalar(
             update(Table)
             .where(Table.id == job_id, Table.fence == fence, _open())
-            .values(lease_until=func.now() - timedelta(seconds=1), dispatched_at=func.now())
+            .values(
+                lease_until=func.now() - timedelta(seconds=1),
+                dispatched_at=func.now(),
+                attempts=attempts,
+            )
+            .returning(Table.attempts)
         )
 
     async def due(self, limit: int, resend_after_s: float) -> list[str]:
