@@ -9,6 +9,7 @@ from kombu.entity import Queue
 
 from app.domain.jobs import CONTROL_QUEUE, RUN_TASK, RUNS_QUEUE, SWEEP_TASK
 from app.gateways.job_queue import broker_settings
+from app.gateways.logs import log_to_stderr
 from app.settings import Settings, load_settings
 
 
@@ -37,4 +38,5 @@ def create_celery(settings: Settings) -> Celery:
     return celery
 
 
+log_to_stderr()
 app = create_celery(load_settings())

@@ -1,23 +1,6 @@
-"""What every verb does at a terminal: logs to standard error, errors in a line each.
+"""What every verb does at a terminal: errors in a line each."""
 
-Promises: standard output stays free for results.
-"""
-
-import sys
-
-import structlog
 from pydantic import ValidationError
-
-
-def log_to_stderr() -> None:
-    structlog.configure(
-        processors=[
-            structlog.processors.add_log_level,
-            structlog.processors.TimeStamper(fmt="iso"),
-            structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty()),
-        ],
-        logger_factory=structlog.PrintLoggerFactory(file=sys.stderr),
-    )
 
 
 def describe(wrong: ValidationError) -> str:

@@ -131,8 +131,9 @@ if importlib.util.find_spec("app.cli.demo") is not None:
 def main() -> None:
     from pydantic import ValidationError  # noqa: PLC0415 - not needed for --help
 
-    from app.cli.console import describe, log_to_stderr  # noqa: PLC0415
+    from app.cli.console import describe  # noqa: PLC0415
     from app.embedded.errors import EmbeddedError  # noqa: PLC0415
+    from app.gateways.logs import log_to_stderr  # noqa: PLC0415
 
     log_to_stderr()
     try:

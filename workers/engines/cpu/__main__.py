@@ -17,6 +17,7 @@ from aiohttp import web
 from pydantic import TypeAdapter
 
 from app.domain.models import BaseModelSpec
+from app.gateways.logs import log_to_stderr
 from app.settings import HostSettings
 from workers.engines.cpu.engine import Engine
 from workers.engines.cpu.scheduler import Limits
@@ -79,6 +80,7 @@ async def _serve(arguments: argparse.Namespace, api_key: str) -> None:
 
 def main(argv: Sequence[str] | None = None) -> None:
     arguments = _arguments(argv)
+    log_to_stderr()
     # The engine is started with few variables and imports no settings tree, which needs more.
     api_key = _api_key()
     sys.setswitchinterval(SWITCH_INTERVAL_S)
