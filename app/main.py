@@ -21,8 +21,10 @@ from app.api import (
     rollouts,
     signing,
 )
-from app.api.body import BodyGuard, RequestContext
+from app.api.body import BodyGuard
+from app.api.request_context import RequestContext
 from app.factory import ProcessContext
+from app.gateways.logs import log_to_stderr
 from app.settings import Settings, load_settings
 
 _ROUTES = (
@@ -42,6 +44,7 @@ _ROUTES = (
 def create_app(settings: Settings | None = None) -> FastAPI:
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        log_to_stderr()
         context = ProcessContext.of(settings or load_settings())
         app.state.context = context
         try:
@@ -55,6 +58,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         summary="Reinforcement fine-tuning of tool-using agents, on your own GPUs",
         lifespan=lifespan,
         separate_input_output_schemas=False,
+        redirect_slashes=False,
     )
     for module in _ROUTES:
         app.include_router(module.router)

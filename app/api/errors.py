@@ -3,17 +3,16 @@
 from collections.abc import Mapping
 from typing import Any
 
-import structlog
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
+from starlette.routing import Match
 
 from app.api.schemas.common import ErrorEnvelope
 from app.api.schemas.fine_tuning_jobs import dotted
 from app.domain.errors import RequestError
-
-log = structlog.get_logger()
 
 RETRY_AFTER_S = "2"
 _DESCRIPTIONS = {
@@ -28,11 +27,16 @@ _DESCRIPTIONS = {
 
 
 def responses(*codes: int) -> dict[int | str, dict[str, Any]]:
-    """Documented error replies of a route; 400, 401 and 503 belong to every one."""
-    return {
+    """Documented error replies of a route; some belong to every one.
+
+    With a default, FastAPI documents no 422: the service never sends one.
+    """
+    documented: dict[int | str, dict[str, Any]] = {
         code: {"model": ErrorEnvelope, "description": _DESCRIPTIONS[code]}
         for code in sorted({400, 401, 403, 413, 503, *codes})
     }
+    documented["default"] = {"model": ErrorEnvelope, "description": "Any other error."}
+    return documented
 
 
 def envelope(
@@ -68,7 +72,9 @@ async def _validation_error(_: Request, error: Exception) -> JSONResponse:
     fault = error.errors()[0]
     source, *rest = fault["loc"]
     param = dotted("", tuple(rest)) or (str(source) if source != "body" else None)
-    if fault["type"] == "missing":
+    if param is None:
+        message, code = "The request body must be a JSON object (application/json).", None
+    elif fault["type"] == "missing":
         message, code = f"Missing required parameter: '{param}'.", "missing_required_parameter"
     else:
         message, code = f"Invalid value for '{param}': {fault['msg']}.", "invalid_value"
@@ -83,11 +89,31 @@ async def _http_error(request: Request, error: Exception) -> JSONResponse:
         405: f"Not allowed to {request.method} on {request.scope['path']}",
     }
     message = messages.get(error.status_code, str(error.detail))
-    return envelope(error.status_code, message, headers=error.headers)
+    headers = error.headers
+    if error.status_code == 405:  # noqa: PLR2004 - Method Not Allowed
+        headers = {"allow": _allowed(request)}
+    return envelope(error.status_code, message, headers=headers)
 
 
-async def _server_error(request: Request, error: Exception) -> JSONResponse:
-    log.error("request failed", path=request.scope["path"], error=repr(error), exc_info=error)
+def _allowed(request: Request) -> str:
+    """Every method of the path; the router itself names those of one route only."""
+    scope = {key: request.scope[key] for key in ("type", "path", "root_path", "headers")}
+    return ", ".join(
+        method
+        for method in ("DELETE", "GET", "HEAD", "PATCH", "POST", "PUT")
+        if any(
+            route.matches({**scope, "method": method})[0] is Match.FULL
+            for route in request.app.routes
+        )
+    )
+
+
+async def _client_gone(_: Request, __: Exception) -> JSONResponse:
+    return envelope(400, "The client hung up.")
+
+
+def server_error() -> JSONResponse:
+    """The answer to a fault of ours, which says nothing about it."""
     return envelope(
         500,
         "The server had an error while processing your request.",
@@ -100,4 +126,4 @@ def install(app: FastAPI) -> None:
     app.add_exception_handler(RequestError, _request_error)
     app.add_exception_handler(RequestValidationError, _validation_error)
     app.add_exception_handler(HTTPException, _http_error)
-    app.add_exception_handler(Exception, _server_error)
+    app.add_exception_handler(ClientDisconnect, _client_gone)

@@ -1,6 +1,7 @@
 """Routes of files."""
 
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request
@@ -44,7 +45,7 @@ _UPLOAD_BODY: dict[str, Any] = {
 
 @router.post("", operation_id="createFile", responses=responses(), openapi_extra=_UPLOAD_BODY)
 async def create_file(request: Request, services: Services) -> FileObject:
-    async with request.form(max_files=1, max_fields=16) as form:
+    async with _form(request) as form:
         file = form.get("file")
         if not isinstance(file, UploadFile):
             raise InvalidRequest("Missing required parameter: 'file'.", param="file")
@@ -91,13 +92,34 @@ async def delete_file(file_id: str, services: Services) -> Deleted:
 @router.get(
     "/{file_id}/content",
     operation_id="downloadFile",
-    responses=responses(404),
+    responses={
+        **responses(404),
+        200: {
+            "description": "The file's bytes, as uploaded.",
+            "content": {
+                "application/octet-stream": {"schema": {"type": "string", "format": "binary"}}
+            },
+        },
+    },
     response_class=StreamingResponse,
 )
 async def get_content(file_id: str, services: Services) -> StreamingResponse:
     row, chunks = await services.files().content(file_id)
     headers = {"content-length": str(row.bytes), "x-content-type-options": "nosniff"}
     return StreamingResponse(chunks, media_type="application/octet-stream", headers=headers)
+
+
+@asynccontextmanager
+async def _form(request: Request) -> AsyncIterator[FormData]:
+    """Raises `InvalidRequest` for fields that the form's own charset cannot decode."""
+    try:
+        form = await request.form(max_files=1, max_fields=16)
+    except ValueError as error:
+        raise InvalidRequest("The form is not readable in its charset.") from error
+    try:
+        yield form
+    finally:
+        await form.close()
 
 
 async def _chunks(file: UploadFile) -> AsyncIterator[bytes]:

@@ -8,12 +8,14 @@ from app.api.dependencies import Services
 from app.api.errors import responses
 from app.api.schemas.common import Page
 from app.api.schemas.metrics import Curve
+from app.domain.errors import InvalidRequest
 from app.domain.ids import Split
 
 router = APIRouter(prefix="/v1/fine_tuning/jobs/{job_id}/metrics", tags=["Fine-tuning"])
 Names = Annotated[
     list[str] | None, Query(description="Curves to return, repeated or separated by commas")
 ]
+_MAX_NAMES = 1000
 MaxPoints = Annotated[int, Query(ge=1, le=10_000)]
 AfterStep = Annotated[int | None, Query(ge=0, le=2**31 - 1)]
 
@@ -27,7 +29,7 @@ async def list_metrics(
     after_step: AfterStep = None,
     max_points: MaxPoints = 500,
 ) -> Page[Curve]:
-    wanted = [name for part in names or [] for name in part.split(",") if name]
+    wanted = _split(names or [])
     curves = await services.metrics().curves(
         job_id,
         names=wanted or None,
@@ -36,3 +38,10 @@ async def list_metrics(
         max_points=max_points,
     )
     return Page(data=[Curve.of(points) for points in curves], has_more=False)
+
+
+def _split(names: list[str]) -> list[str]:
+    wanted = {name for part in names for name in part.split(",") if name}
+    if len(wanted) > _MAX_NAMES:
+        raise InvalidRequest(f"At most {_MAX_NAMES} names may be asked for.", param="names")
+    return sorted(wanted)

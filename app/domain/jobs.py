@@ -97,7 +97,7 @@ class ReinforcementHyperparameters(BaseModel):
     learning_rate_multiplier: Annotated[float, Field(gt=0, le=1000)] | Auto = "auto"
     n_epochs: Annotated[int, Field(ge=1, le=50)] | Auto = "auto"
     compute_multiplier: Annotated[float, Field(gt=0.00001, le=10)] | Auto = "auto"
-    eval_interval: Annotated[int, Field(ge=1)] | Auto = "auto"
+    eval_interval: Annotated[int, Field(ge=1, le=2**31 - 1)] | Auto = "auto"
     eval_samples: Annotated[int, Field(ge=1, le=64)] | Auto = "auto"
     reasoning_effort: Literal["default", "low", "medium", "high"] = "default"
 

@@ -68,3 +68,14 @@ async def test_a_client_file_name_is_never_a_path(api: Api) -> None:
     )
     assert reply.json()["filename"] == "../../etc/passwd"
     assert (await api.call("GET", f"/v1/files/{reply.json()['id']}/content")).content == ROW
+
+
+@pytest.mark.parametrize("charset", ["undefined", "punycode", "a\x00b", "utf-16", "no-such"])
+async def test_no_charset_of_a_form_is_a_fault_of_ours(api: Api, charset: str) -> None:
+    content = (
+        b'--b\r\nContent-Disposition: form-data; name="purpose"\r\n\r\n\xff-99999\r\n--b--\r\n'
+    )
+    kind = f'multipart/form-data; boundary=b; charset="{charset}"'.encode()
+    reply = await api.call("POST", "/v1/files", content=content, headers={"Content-Type": kind})
+    assert reply.status_code == 400
+    assert reply.json()["error"]["type"] == "invalid_request_error"

@@ -82,6 +82,12 @@ async def test_headers_are_sealed_in_the_database(
             "grader_not_available",
         ),
         (
+            ("method", "reinforcement", "hyperparameters", "eval_interval"),
+            10**400,
+            "method.reinforcement.hyperparameters.eval_interval",
+            "invalid_value",
+        ),
+        (
             ("method", "reinforcement", "hyperparameters", "n_epochs"),
             51,
             "method.reinforcement.hyperparameters.n_epochs",
