@@ -2,27 +2,37 @@
 
 from typing import Any
 
-from fastapi import APIRouter
-from fastapi.responses import StreamingResponse
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import JSONResponse, StreamingResponse
 
 from app.api.dependencies import Services
 from app.api.errors import responses
+from app.api.hang_up import unless_client_hangs_up
 from app.api.schemas.completions import ChatCompletionRequest
 
 router = APIRouter(prefix="/v1/chat/completions", tags=["Chat"])
+_REPLIES: dict[int | str, dict[str, Any]] = {
+    **responses(404),
+    200: {
+        "description": "A completion; with `stream`, its chunks as server-sent events.",
+        "content": {
+            "application/json": {"schema": {"type": "object"}},
+            "text/event-stream": {"schema": {"type": "string"}},
+        },
+    },
+}
 
 
 @router.post(
-    "",
-    operation_id="createChatCompletion",
-    responses=responses(404),
-    response_model=dict[str, Any],
+    "", operation_id="createChatCompletion", responses=_REPLIES, response_class=JSONResponse
 )
 async def create_chat_completion(
-    body: ChatCompletionRequest, services: Services
-) -> dict[str, Any] | StreamingResponse:
-    request = body.model_dump(mode="json", exclude_unset=True)
+    body: ChatCompletionRequest, request: Request, services: Services
+) -> Response:
+    asked = body.model_dump(mode="json", exclude_unset=True)
     if body.stream:
-        chunks = await services.completions().chat_stream(request)
+        opening = services.completions().chat_stream(asked)
+        chunks = await unless_client_hangs_up(request, opening)
         return StreamingResponse(chunks, media_type="text/event-stream")
-    return await services.completions().chat(request)
+    reply = await unless_client_hangs_up(request, services.completions().chat(asked))
+    return JSONResponse(reply)

@@ -172,7 +172,7 @@ class HttpInference:
     async def _post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
         async with self._request("POST", path, body) as response:
             try:
-                reply = json.loads(await response.read())
+                reply = json.loads(await response.read(), parse_constant=_refuse_constant)
             except ValueError as error:
                 raise EngineAway("The engine's reply is not JSON.") from error
         if not isinstance(reply, dict):
@@ -228,6 +228,10 @@ def _read_prompt_logprobs(choice: dict[str, Any], prompt: list[int]) -> tuple[fl
         None if entry is None else float(entry[str(token)]["logprob"])
         for token, entry in zip(prompt, entries, strict=True)
     )
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is not a JSON value")
 
 
 def _error(status: int, text: str) -> Exception:

@@ -1,15 +1,37 @@
 """Chat completions: maps a tenant's model name to the engine's and has its adapter loaded.
 
-A caller never names an adapter or a path: the tenant's own row does.
+A caller never names an adapter or a path: the tenant's own row does. Promises that the engine's
+name of a model is in no reply, error text included.
 """
 
 import json
 from collections.abc import AsyncIterator
-from typing import Any
+from typing import Any, Final
 
+from app.domain.errors import InvalidRequest, RequestError, Unavailable
 from app.gateways.inference import AdapterMissing, Inference
 from app.gateways.objects import Objects
 from app.services.models import CallableModel, ModelService
+
+# fmt: off
+_HOSTED: Final = {
+    "audio", "frequency_penalty", "function_call", "functions", "logit_bias", "logprobs",
+    "max_completion_tokens", "max_tokens", "messages", "metadata", "modalities", "model",
+    "moderation", "n", "parallel_tool_calls", "prediction", "presence_penalty",
+    "prompt_cache_key", "prompt_cache_options", "prompt_cache_retention", "reasoning_effort",
+    "response_format", "safety_identifier", "seed", "service_tier", "stop", "store", "stream",
+    "stream_options", "temperature", "tool_choice", "tools", "top_logprobs", "top_p", "user",
+    "verbosity", "web_search_options",
+}
+_SAMPLING: Final = {
+    "ignore_eos", "min_p", "min_tokens", "repetition_penalty", "return_token_ids",
+    "skip_special_tokens", "stop_token_ids", "top_k",
+}
+# fmt: on
+ACCEPTED: Final = frozenset(_HOSTED | _SAMPLING)
+"""An engine has more settings than a tenant may touch: chat templates are programs, cache salts and
+request ids are other tenants' business, transfer settings name addresses.
+"""
 
 
 class CompletionService:
@@ -19,25 +41,42 @@ class CompletionService:
         self._objects = objects
 
     async def chat(self, body: dict[str, Any]) -> dict[str, Any]:
-        model = await self._models.get(str(body["model"]))
-        forwarded = {**body, "model": model.engine_name}
+        model, forwarded = await self._prepare(body)
         try:
-            reply = await self._inference.chat(forwarded)
-        except AdapterMissing:
-            await self._load(model)
-            reply = await self._inference.chat(forwarded)
+            try:
+                reply = await self._inference.chat(forwarded)
+            except AdapterMissing:
+                await self._load(model)
+                reply = await self._inference.chat(forwarded)
+        except RequestError as error:
+            raise _in_tenants_words(error, model) from error
         return {**reply, "model": model.name}
 
     async def chat_stream(self, body: dict[str, Any]) -> AsyncIterator[bytes]:
         """Server-sent events. The first chunk is awaited, so that errors still have a status."""
-        model = await self._models.get(str(body["model"]))
-        forwarded = {**body, "model": model.engine_name}
+        model, forwarded = await self._prepare(body)
         try:
-            first, rest = await self._open(forwarded)
-        except AdapterMissing:
-            await self._load(model)
-            first, rest = await self._open(forwarded)
-        return _renamed(first, rest, engine_name=model.engine_name, name=model.name)
+            try:
+                first, rest = await self._open(forwarded)
+            except AdapterMissing:
+                await self._load(model)
+                first, rest = await self._open(forwarded)
+        except RequestError as error:
+            raise _in_tenants_words(error, model) from error
+        return _renamed(first, rest, model)
+
+    async def _prepare(self, body: dict[str, Any]) -> tuple[CallableModel, dict[str, Any]]:
+        unknown = sorted(body.keys() - ACCEPTED)
+        if unknown:
+            name = unknown[0][:64]
+            raise InvalidRequest(
+                f"Unrecognized request argument supplied: {name}",
+                param=name,
+                code="unknown_parameter",
+            )
+        _check_parts(body["messages"])
+        model = await self._models.get(str(body["model"]))
+        return model, {**body, "model": model.engine_name}
 
     async def _open(self, body: dict[str, Any]) -> tuple[bytes, AsyncIterator[bytes]]:
         chunks = self._inference.chat_stream(body)
@@ -45,20 +84,52 @@ class CompletionService:
 
     async def _load(self, model: CallableModel) -> None:
         if model.object_key is None:
-            raise AdapterMissing(f"The engine does not serve base model '{model.name}'.")
+            return
         path = self._objects.local_path(model.object_key)
-        await self._inference.load_adapter(model.engine_name, path)
+        try:
+            await self._inference.load_adapter(model.engine_name, path)
+        except InvalidRequest:
+            # Another request has loaded it meanwhile, or nobody can: the next call will tell.
+            return
+
+
+def _check_parts(messages: list[dict[str, Any]]) -> None:
+    """Refuse parts that an engine would fetch by their address."""
+    for position, message in enumerate(messages):
+        content = message.get("content")
+        for part in content if isinstance(content, list) else ():
+            if not isinstance(part, dict) or part.get("type") not in {"text", "refusal"}:
+                param = f"messages[{position}].content"
+                raise InvalidRequest("Only text parts are supported.", param=param)
+
+
+def _in_tenants_words(error: RequestError, model: CallableModel) -> RequestError:
+    """The same error without the engine's name; a model that we list and it lacks is our fault."""
+    if isinstance(error, AdapterMissing):
+        return Unavailable(f"The model '{model.name}' cannot be served at the moment.")
+    message = error.message.replace(model.engine_name, model.name)
+    return type(error)(message, param=error.param, code=error.code)
 
 
 async def _renamed(
-    first: bytes, rest: AsyncIterator[bytes], *, engine_name: str, name: str
+    first: bytes, rest: AsyncIterator[bytes], model: CallableModel
 ) -> AsyncIterator[bytes]:
-    """Whole events with the engine's name for the model replaced by the tenant's."""
-    old, new = json.dumps(engine_name).encode(), json.dumps(name).encode()
+    """Whole events with the engine's name for the model replaced by the tenant's.
+
+    What breaks off says so in the stream, as the hosted API does: a client must not take a part for
+    the whole.
+    """
+    old, new = json.dumps(model.engine_name).encode(), json.dumps(model.name).encode()
     pending = first
-    async for chunk in rest:
-        *events, pending = (pending + chunk).split(b"\n\n")
-        for event in events:
-            yield event.replace(old, new) + b"\n\n"
+    try:
+        async for chunk in rest:
+            *events, pending = (pending + chunk).split(b"\n\n")
+            for event in events:
+                yield event.replace(old, new) + b"\n\n"
+    except RequestError as error:
+        told = _in_tenants_words(error, model)
+        body = {"message": told.message, "type": told.type, "param": told.param, "code": told.code}
+        yield b"data: " + json.dumps({"error": body}).encode() + b"\n\n"
+        return
     if pending:
         yield pending.replace(old, new)
