@@ -97,7 +97,8 @@ def _reinforcement(sent: Json | None) -> ReinforcementMethod:
             param=f"{_PATH}.grader.type",
             code="grader_not_available",
         )
-    sent = {key: value for key, value in sent.items() if value is not None}
+    known = ReinforcementMethod.model_fields
+    sent = {key: value for key, value in sent.items() if value is not None or key not in known}
     try:
         return ReinforcementMethod.model_validate(sent)
     except ValidationError as error:
