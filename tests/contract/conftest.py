@@ -1,0 +1,139 @@
+"""The service on a real socket, an engine behind it, and a job with rows to page through."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from openai import AsyncOpenAI, OpenAI
+
+from app.settings import EgressSettings
+from tests.support.api_server import ApiServer, running_api
+from tests.support.chat_engine import ChatEngine, chat_engine
+from tests.support.stack import Database, Services
+
+BASE = "tiny-agent-2026-11-21"
+ENDPOINT = "http://127.0.0.1:9"
+ROW = b'{"messages": [{"role": "user", "content": "hi"}]}\n'
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    api: ApiServer
+    engine: ChatEngine
+    database: Database
+
+    def client(self, **options: Any) -> OpenAI:
+        return OpenAI(
+            base_url=self.api.base_url, api_key=options.pop("key", self.api.key), **options
+        )
+
+    def async_client(self) -> AsyncOpenAI:
+        return AsyncOpenAI(base_url=self.api.base_url, api_key=self.api.key)
+
+    def execute(self, query: str, *values: Any) -> None:
+        url = self.database.superuser_url.replace("+psycopg", "")
+        with psycopg.connect(url) as connection:
+            connection.execute(query, values)
+
+    def add_tuned_model(self, job_id: str, name: str, engine_name: str) -> None:
+        self.execute(
+            "INSERT INTO tuned_models (name, project_id, job_id, base_model, engine_name,"
+            " object_key, step) SELECT %s, project_id, id, model, %s, 'adapters/x', 1"
+            " FROM fine_tuning_jobs WHERE id = %s",
+            name,
+            engine_name,
+            job_id,
+        )
+
+    def add_rows(self, job_id: str, *, events: int, checkpoints: int) -> None:
+        self.execute(
+            "INSERT INTO job_events (id, project_id, job_id, level, type, message)"
+            " SELECT 'ftevent-' || n, project_id, id, 'info', 'message', 'event ' || n"
+            " FROM fine_tuning_jobs, generate_series(1, %s) n WHERE id = %s ORDER BY n",
+            events,
+            job_id,
+        )
+        self.execute(
+            "INSERT INTO checkpoints"
+            " (id, project_id, job_id, step, model_name, object_key, metrics)"
+            " SELECT 'ftckpt_' || n, project_id, id, n, 'ft:x:ckpt-step-' || n, 'k', %s"
+            " FROM fine_tuning_jobs, generate_series(1, %s) n WHERE id = %s",
+            json.dumps({"train_mean_reward": 0.5}),
+            checkpoints,
+            job_id,
+        )
+
+
+@pytest.fixture(scope="module")
+def service(services: Services, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    directory: Path = tmp_path_factory.mktemp("contract")
+    with services.database(directory) as database, chat_engine(BASE) as engine:
+        egress = EgressSettings(allow_endpoints=("127.0.0.1:9",), allow_plain_http=True)
+        changes = {"egress": egress, "engine_url": engine.url}
+        with running_api(database.settings.model_copy(update=changes)) as api:
+            yield Service(api, engine, database)
+
+
+@pytest.fixture(autouse=True)
+def _engine_is_well(service: Service) -> None:
+    engine = service.engine
+    engine.models = {BASE}
+    engine.refusals.clear()
+    engine.bodies.clear()
+    engine.hang = engine.break_off = False
+    engine.load_takes_s = 0.0
+    engine.cancelled.clear()
+
+
+@pytest.fixture
+def method() -> dict[str, Any]:
+    """The published Agent RFT method, names and addresses aside."""
+    return {
+        "type": "reinforcement",
+        "reinforcement": {
+            "tools": [
+                {
+                    "name": "search",
+                    "server_url": f"{ENDPOINT}/search",
+                    "headers": {"Authorization": "Bearer k"},
+                }
+            ],
+            "grader": {
+                "type": "endpoint",
+                "name": "g",
+                "url": f"{ENDPOINT}/grade",
+                "headers": {},
+                "rate_limit": 50,
+                "pass_threshold": 0.75,
+            },
+            "response_format": None,
+            "max_episode_steps": 10,
+            "hyperparameters": {
+                "compute_multiplier": 1,
+                "eval_samples": 2,
+                "eval_interval": 5,
+                "n_epochs": 1,
+                "reasoning_effort": "medium",
+                "batch_size": 16,
+            },
+        },
+    }
+
+
+@pytest.fixture
+def job(service: Service, method: dict[str, Any]) -> Any:
+    client = service.client()
+    file = client.files.create(file=("rows.jsonl", ROW * 12), purpose="fine-tune")
+    create: Any = client.fine_tuning.jobs.create
+    return create(
+        model="tiny-agent",
+        training_file=file.id,
+        validation_file=file.id,
+        seed=42,
+        suffix="finqa",
+        method=method,
+    )

@@ -1,0 +1,341 @@
+"""The official Python client, unmodified, against the service on a real socket."""
+
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import openai
+import pytest
+
+from tests.contract.conftest import BASE, ROW, Service
+
+TUNED = f"ft:{BASE}:first:finqa:abcd1234"
+
+
+def test_the_published_agent_call_is_accepted_and_echoed(
+    service: Service, job: Any, method: dict[str, Any]
+) -> None:
+    assert (job.object, job.status, job.seed) == ("fine_tuning.job", "validating_files", 42)
+    assert (job.model, job.user_provided_suffix) == (BASE, "finqa")
+    assert job.metadata is None
+    assert job.hyperparameters is None
+    echoed = job.to_dict()["method"]
+    sent = method["reinforcement"]
+    assert echoed["type"] == "reinforcement"
+    assert echoed["reinforcement"] == {
+        **sent,
+        "tools": [{**sent["tools"][0], "headers": {"Authorization": "[redacted]"}}],
+        "hyperparameters": {**sent["hyperparameters"], "learning_rate_multiplier": "auto"},
+    }
+    again = service.client().fine_tuning.jobs.retrieve(job.id)
+    assert again.to_dict() == job.to_dict()
+
+
+def test_unknown_nested_keys_are_echoed_nulls_too(
+    service: Service, job: Any, method: dict[str, Any]
+) -> None:
+    inner = method["reinforcement"]
+    inner["novel"] = {"deep": [1, None, {"x": "é\u2028"}]}
+    inner["nothing"] = None
+    inner["hyperparameters"]["future"] = "auto"
+    inner["tools"][0]["timeout_hint"] = 3.5
+    made: Any = service.client().fine_tuning.jobs.create(
+        model="tiny-agent",
+        training_file=job.training_file,
+        validation_file=job.training_file,
+        method=method,  # type: ignore[arg-type]  # tools and endpoint graders travel as extra keys
+        metadata=None,
+        integrations=None,
+        suffix=None,
+    )
+    echoed = made.to_dict()["method"]["reinforcement"]
+    assert echoed["novel"] == inner["novel"]
+    assert echoed["nothing"] is None
+    assert echoed["response_format"] is None
+    assert echoed["hyperparameters"]["future"] == "auto"
+    assert echoed["tools"][0]["timeout_hint"] == 3.5
+    assert made.metadata is None
+
+
+def test_jobs_events_and_checkpoints_page_to_the_end(service: Service, job: Any) -> None:
+    client = service.client()
+    service.add_rows(job.id, events=250, checkpoints=25)
+    events = list(client.fine_tuning.jobs.list_events(job.id, limit=100))
+    assert [e.message for e in events[:250]] == [f"event {n}" for n in range(250, 0, -1)]
+    assert [e.message for e in events[250:]] == [f"Created fine-tuning job: {job.id}"]
+    checkpoints = list(client.fine_tuning.jobs.checkpoints.list(job.id))
+    assert [c.step_number for c in checkpoints] == list(range(25, 0, -1))
+    assert checkpoints[0].metrics.to_dict() == {"step": 25.0, "train_mean_reward": 0.5}
+    more: Any = client.fine_tuning.jobs.create
+    for index in range(3):
+        more(
+            model="tiny-agent",
+            training_file=job.training_file,
+            validation_file=job.training_file,
+            method=job.to_dict()["method"],
+            metadata={"run": f"{job.id}-{index}"},
+        )
+    jobs = [j.id for j in client.fine_tuning.jobs.list(limit=2)]
+    assert job.id in jobs
+    assert len(jobs) == len(set(jobs)) >= 4
+    tagged = client.fine_tuning.jobs.list(metadata={"run": f"{job.id}-1"})
+    assert [j.metadata for j in tagged] == [{"run": f"{job.id}-1"}]
+    untagged = client.fine_tuning.jobs.list(extra_query={"metadata": "null"})
+    assert job.id in [j.id for j in untagged]
+    assert all(
+        not j.metadata for j in client.fine_tuning.jobs.list(extra_query={"metadata": "null"})
+    )
+
+
+def test_files_go_in_by_every_form_and_come_out_unchanged(service: Service, tmp_path: Path) -> None:
+    client = service.client()
+    path = tmp_path / "rows.jsonl"
+    path.write_bytes(ROW * 3)
+    with path.open("rb") as opened:
+        forms: list[tuple[Any, str]] = [
+            (ROW * 3, "upload"),
+            (path, "rows.jsonl"),
+            (opened, "rows.jsonl"),
+            (("näme.jsonl", ROW * 3, "application/jsonl"), "näme.jsonl"),
+        ]
+        made = [(client.files.create(file=f, purpose="fine-tune"), name) for f, name in forms]
+    for file, name in made:
+        assert (file.bytes, file.filename, file.status) == (3 * len(ROW), name, "processed")
+        assert client.files.wait_for_processing(file.id).id == file.id
+        assert client.files.content(file.id).read() == ROW * 3
+        assert client.files.retrieve(file.id) == file
+    ids = [file.id for file, _ in made]
+    newest_first = [f.id for f in client.files.list(limit=2, purpose="fine-tune")]
+    assert [i for i in newest_first if i in ids] == ids[::-1]
+    oldest_first = [f.id for f in client.files.list(limit=3, order="asc")]
+    assert [i for i in oldest_first if i in ids] == ids
+    assert client.files.delete(ids[0]).to_dict() == {
+        "id": ids[0],
+        "object": "file",
+        "deleted": True,
+    }
+    with pytest.raises(openai.NotFoundError):
+        client.files.content(ids[0])
+    kept = client.files.create(
+        file=ROW, purpose="fine-tune", expires_after={"anchor": "created_at", "seconds": 3600}
+    )
+    assert kept.expires_at == kept.created_at + 3600
+
+
+def test_an_expired_file_is_gone(service: Service) -> None:
+    client = service.client()
+    file = client.files.create(file=ROW, purpose="fine-tune")
+    service.execute("UPDATE files SET expires_at = now() - interval '1s' WHERE id = %s", file.id)
+    with pytest.raises(openai.NotFoundError):
+        client.files.retrieve(file.id)
+    assert file.id not in [f.id for f in client.files.list()]
+
+
+def test_a_file_that_an_open_job_reads_is_kept(service: Service, job: Any) -> None:
+    client = service.client()
+    with pytest.raises(openai.BadRequestError) as refused:
+        client.files.delete(job.training_file)
+    assert refused.value.code == "file_in_use"
+    client.fine_tuning.jobs.cancel(job.id)
+    assert client.files.delete(job.training_file).deleted
+
+
+def test_models_with_colons_are_found_and_deleted(service: Service, job: Any) -> None:
+    client = service.client()
+    service.add_tuned_model(job.id, TUNED, "adapter-secret-1")
+    assert client.models.retrieve(TUNED).id == TUNED
+    listed = [m.id for m in client.models.list()]
+    assert listed[0] == BASE
+    assert TUNED in listed
+    assert client.models.retrieve("tiny-agent").id == BASE
+    with pytest.raises(openai.NotFoundError) as unknown:
+        service.client(key=service.api.other_key).models.retrieve(TUNED)
+    assert unknown.value.code == "model_not_found"
+    assert client.models.delete(TUNED).to_dict() == {
+        "id": TUNED,
+        "object": "model",
+        "deleted": True,
+    }
+    for call in (client.models.retrieve, client.models.delete):
+        with pytest.raises(openai.NotFoundError):
+            call(TUNED)
+    with pytest.raises(openai.BadRequestError):
+        client.models.delete(BASE)
+
+
+def test_errors_have_their_class_code_and_request_id(service: Service, job: Any) -> None:
+    client, stranger = service.client(max_retries=0), service.client(key="art_project_wrong")
+    client.fine_tuning.jobs.cancel(job.id)
+    cases: list[tuple[type[openai.APIStatusError], str | None, Any]] = [
+        (
+            openai.AuthenticationError,
+            "invalid_api_key",
+            stranger.models.list,
+        ),
+        (
+            openai.NotFoundError,
+            "fine_tune_not_found",
+            lambda: client.fine_tuning.jobs.retrieve("x"),
+        ),
+        (openai.BadRequestError, "invalid_state", lambda: client.fine_tuning.jobs.cancel(job.id)),
+        (openai.BadRequestError, "invalid_state", lambda: client.fine_tuning.jobs.pause(job.id)),
+        (
+            openai.BadRequestError,
+            "invalid_jsonl",
+            lambda: client.files.create(file=b"[]\n", purpose="fine-tune"),
+        ),
+        (
+            openai.BadRequestError,
+            "model_not_available",
+            lambda: client.fine_tuning.jobs.create(
+                model="gpt-unknown",
+                training_file=job.training_file,
+                validation_file=job.training_file,
+                method=job.to_dict()["method"],
+            ),
+        ),
+    ]
+    for kind, code, call in cases:
+        with pytest.raises(kind) as raised:
+            call()
+        assert type(raised.value) is kind
+        assert raised.value.code == code
+        assert (raised.value.request_id or "").startswith("req_")
+
+
+def test_raw_responses_carry_the_headers(service: Service) -> None:
+    raw = service.client().models.with_raw_response.list()
+    assert raw.headers["x-request-id"] == raw.request_id
+    assert int(raw.headers["openai-processing-ms"]) >= 0
+    assert raw.parse().data[0].id == BASE
+
+
+def test_chat_answers_under_the_tenants_name_for_the_model(service: Service, job: Any) -> None:
+    client = service.client()
+    service.add_tuned_model(job.id, f"{TUNED}-chat", "adapter-secret-2")
+    reply = client.chat.completions.create(
+        model=f"{TUNED}-chat", messages=[{"role": "user", "content": "hi"}], seed=1
+    )
+    assert (reply.model, reply.choices[0].message.content) == (f"{TUNED}-chat", "hello")
+    assert service.engine.bodies[-1]["model"] == "adapter-secret-2"
+    stream = client.chat.completions.create(
+        model=f"{TUNED}-chat", messages=[{"role": "user", "content": "hi"}], stream=True
+    )
+    assert (stream.response.headers["x-request-id"]).startswith("req_")
+    chunks = list(stream)
+    assert {chunk.model for chunk in chunks} == {f"{TUNED}-chat"}
+    assert "".join(chunk.choices[0].delta.content or "" for chunk in chunks) == "hello"
+
+
+def test_first_calls_of_a_tuned_model_at_once_all_succeed(service: Service, job: Any) -> None:
+    service.add_tuned_model(job.id, f"{TUNED}-race", "adapter-secret-3")
+    service.engine.load_takes_s = 0.2
+
+    def ask(_: int) -> Any:
+        return service.client(max_retries=0).chat.completions.create(
+            model=f"{TUNED}-race", messages=[{"role": "user", "content": "hi"}]
+        )
+
+    with ThreadPoolExecutor(4) as threads:
+        replies = list(threads.map(ask, range(4)))
+    assert [reply.choices[0].message.content for reply in replies] == ["hello"] * 4
+
+
+def test_no_error_names_the_engines_adapter(service: Service, job: Any) -> None:
+    client = service.client(max_retries=0)
+    name, hidden = f"{TUNED}-hidden", "adapter-secret-4"
+    service.add_tuned_model(job.id, name, hidden)
+    chat: Any = client.chat.completions.create
+    for refusals, kind in (
+        ([(400, f"{hidden}: maximum context length is 1024 tokens")], openai.BadRequestError),
+        ([(404, f"no {hidden}"), (404, f"no {hidden}")], openai.InternalServerError),
+        ([(500, f"{hidden} crashed")], openai.InternalServerError),
+    ):
+        service.engine.refusals[:] = refusals
+        for stream in (False, True):
+            service.engine.refusals[:] = refusals
+            with pytest.raises(kind) as raised:
+                chat(model=name, messages=[{"role": "user", "content": "x"}], stream=stream)
+            assert hidden not in str(raised.value.body)
+            assert (raised.value.request_id or "").startswith("req_")
+
+
+def test_the_client_retries_while_the_engine_is_away(service: Service) -> None:
+    service.engine.refusals[:] = [(503, "busy")]
+    began = time.monotonic()
+    reply = service.client().chat.completions.create(
+        model=BASE, messages=[{"role": "user", "content": "hi"}]
+    )
+    assert reply.choices[0].message.content == "hello"
+    assert time.monotonic() - began >= 2  # Retry-After
+    assert len(service.engine.bodies) == 2
+
+
+def test_a_stream_that_breaks_off_is_an_error_not_an_end(service: Service) -> None:
+    service.engine.break_off = True
+    stream = service.client(max_retries=0).chat.completions.create(
+        model=BASE, messages=[{"role": "user", "content": "hi"}], stream=True
+    )
+    with pytest.raises(openai.APIError, match="engine is away"):
+        list(stream)
+
+
+@pytest.mark.parametrize("stream", [True, False])
+def test_a_client_that_hangs_up_ends_the_generation(service: Service, *, stream: bool) -> None:
+    service.engine.hang = True
+    client = service.client(max_retries=0, timeout=0.5)
+    chat: Any = client.chat.completions.create
+    began = time.monotonic()
+    with pytest.raises(openai.APITimeoutError):
+        list(chat(model=BASE, messages=[{"role": "user", "content": "x"}], stream=stream))
+    assert service.engine.cancelled.wait(5)
+    assert time.monotonic() - began < 5
+
+
+@pytest.mark.parametrize(
+    ("extra", "param"),
+    [
+        ({"chat_template": "{{ 1 }}"}, "chat_template"),
+        ({"cache_salt": "theirs"}, "cache_salt"),
+        ({"kv_transfer_params": {"remote_host": "10.0.0.1"}}, "kv_transfer_params"),
+        (
+            {
+                "messages": [
+                    {
+                        "role": "user",
+                        "content": [
+                            {"type": "image_url", "image_url": {"url": "http://169.254.169.254/"}}
+                        ],
+                    }
+                ]
+            },
+            "messages[0].content",
+        ),
+    ],
+)
+def test_what_only_the_operator_may_say_never_reaches_the_engine(
+    service: Service, extra: dict[str, Any], param: str
+) -> None:
+    with pytest.raises(openai.BadRequestError) as refused:
+        service.client().chat.completions.create(
+            model=BASE, messages=[{"role": "user", "content": "hi"}], extra_body=extra
+        )
+    assert refused.value.param == param
+    assert service.engine.bodies == []
+
+
+async def test_the_async_client_works_alike(service: Service, job: Any) -> None:
+    async with service.async_client() as client:
+        file = await client.files.create(file=ROW, purpose="fine-tune")
+        assert (await client.files.content(file.id)).read() == ROW
+        assert job.id in [j.id async for j in client.fine_tuning.jobs.list(limit=1)]
+        events = [e async for e in await client.fine_tuning.jobs.list_events(job.id, limit=1)]
+        assert [e.message for e in events] == [f"Created fine-tuning job: {job.id}"]
+        stream = await client.chat.completions.create(
+            model=BASE, messages=[{"role": "user", "content": "hi"}], stream=True
+        )
+        texts = [chunk.choices[0].delta.content async for chunk in stream]
+        assert texts == ["hel", "lo"]
+        with pytest.raises(openai.NotFoundError):
+            await client.models.retrieve("ft:nothing")

@@ -1,0 +1,55 @@
+"""The application behind uvicorn on a real socket, in a thread of the test process."""
+
+import asyncio
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import uvicorn
+
+from app.factory import provisioning_service
+from app.main import create_app
+from app.settings import Settings
+from app.store.database import Database as Store
+
+
+@dataclass(frozen=True, slots=True)
+class ApiServer:
+    """`base_url` ends in `/v1`. The keys are of two projects of two organizations."""
+
+    base_url: str
+    key: str
+    other_key: str
+
+
+@contextmanager
+def running_api(settings: Settings) -> Iterator[ApiServer]:
+    keys = asyncio.run(_keys(settings))
+    config = uvicorn.Config(
+        create_app(settings), host="127.0.0.1", port=0, log_level="warning", lifespan="on"
+    )
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    try:
+        while not server.started:
+            assert thread.is_alive(), "the API did not start"
+            time.sleep(0.01)
+        port = server.servers[0].sockets[0].getsockname()[1]
+        yield ApiServer(f"http://127.0.0.1:{port}/v1", *keys)
+    finally:
+        server.should_exit = True
+        thread.join()
+
+
+async def _keys(settings: Settings) -> tuple[str, str]:
+    store = Store(settings.database_url, pool_size=1)
+    try:
+        provisioning = provisioning_service(settings, store)
+        first = await provisioning.provision(slug="first", title="First", project_name="p")
+        second = await provisioning.provision(slug="second", title="Second", project_name="p")
+    finally:
+        await store.dispose()
+    return first.api_key, second.api_key

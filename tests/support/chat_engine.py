@@ -1,0 +1,118 @@
+"""An engine's chat and adapter endpoints on a real socket, which fail in the ways a test names."""
+
+import asyncio
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from aiohttp import web
+
+
+@dataclass(slots=True)
+class ChatEngine:
+    """Attributes may be changed while it serves."""
+
+    models: set[str]
+    url: str = ""
+    bodies: list[dict[str, Any]] = field(default_factory=list)
+    refusals: list[tuple[int, str]] = field(default_factory=list)
+    """Statuses and messages that the next chat calls are answered with, before any other answer."""
+    hang: bool = False
+    break_off: bool = False
+    load_takes_s: float = 0.0
+    cancelled: threading.Event = field(default_factory=threading.Event)
+    """Set once a client hung up on a call in work."""
+    _loading: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    async def chat(self, request: web.Request) -> web.StreamResponse:
+        body = await request.json()
+        self.bodies.append(body)
+        if self.refusals:
+            return _error(*self.refusals.pop(0))
+        model = body["model"]
+        if model not in self.models:
+            return _error(404, f"The model `{model}` does not exist.")
+        try:
+            if body["stream"]:
+                return await self._stream(request, model)
+            if self.hang:
+                await asyncio.sleep(60)
+        except asyncio.CancelledError:
+            self.cancelled.set()
+            raise
+        message = {"role": "assistant", "content": "hello"}
+        choice = {"index": 0, "message": message, "finish_reason": "stop"}
+        usage = {"prompt_tokens": 3, "completion_tokens": 1, "total_tokens": 4}
+        return web.json_response(
+            {
+                "id": "chatcmpl-1",
+                "object": "chat.completion",
+                "created": 1,
+                "model": model,
+                "choices": [choice],
+                "usage": usage,
+            }
+        )
+
+    async def _stream(self, request: web.Request, model: str) -> web.StreamResponse:
+        response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
+        await response.prepare(request)
+        for text in ("hel", "lo"):
+            chunk = {
+                "id": "chatcmpl-1",
+                "object": "chat.completion.chunk",
+                "created": 1,
+                "model": model,
+                "choices": [{"index": 0, "delta": {"content": text}, "finish_reason": None}],
+            }
+            await response.write(b"data: " + json.dumps(chunk).encode() + b"\n\n")
+            if self.hang:
+                await asyncio.sleep(60)
+            if self.break_off:
+                assert request.transport is not None
+                request.transport.abort()
+        await response.write(b"data: [DONE]\n\n")
+        return response
+
+    async def load(self, request: web.Request) -> web.StreamResponse:
+        name = (await request.json())["lora_name"]
+        async with self._loading:  # as vLLM: one after the other, and the second is refused
+            if name in self.models:
+                return _error(400, f"The lora adapter '{name}' has already been loaded.")
+            await asyncio.sleep(self.load_takes_s)
+            self.models.add(name)
+        return web.Response(text="Success")
+
+
+def _error(status: int, message: str) -> web.Response:
+    return web.json_response({"error": {"message": message, "param": None}}, status=status)
+
+
+@contextmanager
+def chat_engine(*models: str) -> Iterator[ChatEngine]:
+    engine = ChatEngine(set(models))
+    app = web.Application()
+    app.router.add_post("/v1/chat/completions", engine.chat)
+    app.router.add_post("/v1/load_lora_adapter", engine.load)
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever)
+    thread.start()
+
+    async def start() -> web.AppRunner:
+        runner = web.AppRunner(app, handler_cancellation=True, shutdown_timeout=0.1)
+        await runner.setup()
+        await web.TCPSite(runner, "127.0.0.1", 0).start()
+        return runner
+
+    runner = asyncio.run_coroutine_threadsafe(start(), loop).result(10)
+    engine.url = f"http://127.0.0.1:{runner.addresses[0][1]}"
+    try:
+        yield engine
+    finally:
+        asyncio.run_coroutine_threadsafe(runner.cleanup(), loop).result(10)
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.close()
