@@ -12,6 +12,7 @@ import socket
 import sys
 import time
 from asyncio.subprocess import Process
+from collections.abc import Sequence
 from uuid import uuid4
 
 import structlog
@@ -25,7 +26,7 @@ from workers.runs.patience import patiently
 
 log = structlog.get_logger()
 
-CHILD_MODULE = "workers.runs.child"
+CHILD = (sys.executable, "-m", "workers.runs.child")
 TERM_GRACE_S = 10.0
 
 
@@ -39,7 +40,11 @@ async def supervise(settings: Settings, job_id: str) -> None:
             return
         log.info("claimed", job_id=job_id, fence=claimed.fence, attempt=claimed.attempts)
         queue = CeleryJobQueue(settings.redis_url)
-        await ClaimSupervisor(settings, database, queue, claimed).run()
+        supervisor = ClaimSupervisor(settings, database, queue, claimed=claimed)
+        running = asyncio.ensure_future(supervisor.run())
+        # An orderly stop of the worker gives the job back instead of letting its lease run out.
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, running.cancel)
+        await running
     finally:
         await database.dispose()
 
@@ -55,36 +60,36 @@ async def _claim(
 
 class ClaimSupervisor:
     def __init__(
-        self, settings: Settings, database: Database, queue: JobQueue, claimed: ClaimedJob
+        self,
+        settings: Settings,
+        database: Database,
+        queue: JobQueue,
+        *,
+        claimed: ClaimedJob,
+        child: Sequence[str] = CHILD,
     ) -> None:
         self._settings = settings
         self._database = database
         self._queue = queue
         self._claimed = claimed
+        self._command = (*child, claimed.job_id, claimed.project_id, str(claimed.fence))
 
     async def run(self) -> None:
         child = await self._start()
         try:
             await self._watch(child)
-        finally:
+        except asyncio.CancelledError:
             await end(child)
-        if child.returncode == 0:
-            return
-        log.warning("run ended early", job_id=self._claimed.job_id, returncode=child.returncode)
-        with contextlib.suppress(LeaseLost, Unavailable):
-            await self._release()
+            await self._release(orderly=True)
+            raise
+        await end(child)
+        if child.returncode != 0:
+            log.warning("run ended early", job_id=self._claimed.job_id, returncode=child.returncode)
+            await self._release(orderly=False)
 
     async def _start(self) -> Process:
-        claimed = self._claimed
         return await asyncio.create_subprocess_exec(
-            sys.executable,
-            "-m",
-            CHILD_MODULE,
-            claimed.job_id,
-            claimed.project_id,
-            str(claimed.fence),
-            stdin=asyncio.subprocess.PIPE,
-            start_new_session=True,
+            *self._command, stdin=asyncio.subprocess.PIPE, start_new_session=True
         )
 
     async def _watch(self, child: Process) -> None:
@@ -115,16 +120,22 @@ class ClaimSupervisor:
                 self._claimed.job_id, self._claimed.fence, self._settings.lease.lease_s
             )
 
-    async def _release(self) -> None:
-        """Give the job back at once, so that it need not wait for the lease to run out."""
+    async def _release(self, *, orderly: bool) -> None:
+        """Give the job back at once, so that it need not wait for the lease to run out.
+
+        A run that failed twice without progress is not woken here: the sweeper does so, half a
+        minute later, and what was in its way may have passed by then.
+        """
         job_id, fence = self._claimed.job_id, self._claimed.fence
 
-        async def release() -> None:
+        async def release() -> int | None:
             async with system(self._database) as unit:
-                await unit.jobs.release(job_id, fence)
+                return await unit.jobs.release(job_id, fence, orderly=orderly)
 
-        await patiently(release)
-        await self._queue.enqueue_run(job_id)
+        with contextlib.suppress(Unavailable):
+            attempts = await patiently(release)
+            if attempts is not None and attempts <= 1:
+                await self._queue.enqueue_run(job_id)
 
 
 async def end(child: Process) -> None:

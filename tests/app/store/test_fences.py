@@ -52,7 +52,17 @@ WRITES: dict[str, Verb] = {
     "journal.put_many": lambda unit, job: unit.journal.put_many(job, 1, [("k", "s", {})]),
     "journal.forget": lambda unit, job: unit.journal.forget(job, 1),
 }
-READS = {"get", "page", "curve", "all", "get_many", "secrets", "resume_point", "stop_request"}
+READS = {
+    "get",
+    "page",
+    "curve",
+    "all",
+    "get_many",
+    "secrets",
+    "object_keys",
+    "resume_point",
+    "stop_request",
+}
 # What the worker's role has no right to, whatever the fence.
 FORBIDDEN = {"files.insert", "files.mark_deleted", "models.mark_deleted"}
 

@@ -16,7 +16,7 @@ from tests.app.store.test_claims import held, run_unit
 
 async def held_again(rows: Rows, job: Job) -> ClaimedJob:
     async with system(rows.worker) as unit:
-        await unit.jobs.release(job.id, 1)
+        await unit.jobs.release(job.id, 1, orderly=False)
     return await held(rows, job)
 
 
