@@ -39,7 +39,7 @@ class EnginePolicy(Policy):
     def __init__(
         self, inference: Inference, *, base_model: str, away_deadline_s: float = 300.0
     ) -> None:
-        """`away_deadline_s`: how long one call waits for an engine before `EngineAway`."""
+        """`away_deadline_s`: how long an engine may be away from one call before `EngineAway`."""
         self._inference = inference
         self._deadline_s = away_deadline_s
         self._newest = ServedVersion(0, base_model, None)
@@ -146,17 +146,22 @@ class EnginePolicy(Policy):
                 raise
 
     async def _patiently(self, call: Callable[[], Awaitable[ResultT]]) -> ResultT:
-        """Repeat a call that finds no engine, once one answers `/health`, up to the deadline."""
-        deadline = time.monotonic() + self._deadline_s
+        """Repeat a call that finds no engine, once one answers `/health`, up to the deadline.
+
+        The clock starts when the engine was first missed: the time a call takes is not absence.
+        """
+        deadline: float | None = None
         wait_s = _FIRST_WAIT_S
         while True:
             try:
                 return await call()
             except EngineAway as error:
+                deadline = deadline or time.monotonic() + self._deadline_s
                 if time.monotonic() + wait_s > deadline:
                     raise
                 log.info("waiting for the engine", error=error.message, wait_s=wait_s)
-            await asyncio.sleep(wait_s * random.uniform(0.5, 1.0))
-            while not await self._inference.healthy() and time.monotonic() < deadline:
-                wait_s = min(wait_s * 2, _LONGEST_WAIT_S)
+            while True:
                 await asyncio.sleep(wait_s * random.uniform(0.5, 1.0))
+                wait_s = min(wait_s * 2, _LONGEST_WAIT_S)
+                if time.monotonic() > deadline or await self._inference.healthy():
+                    break

@@ -1,5 +1,6 @@
 import asyncio
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typing_extensions import override
@@ -118,3 +119,34 @@ async def test_a_refused_adapter_is_an_error_and_the_old_version_stays() -> None
 
 async def test_probe_gives_a_log_prob_for_every_token_but_the_first(policy: EnginePolicy) -> None:
     assert await policy.probe([9, 3, 4]) == [-3.0, -4.0]
+
+
+async def test_time_spent_on_a_long_answer_is_not_the_engines_absence() -> None:
+    class FallsAfterALongWhile(InMemoryInference):
+        calls = 0
+
+        @override
+        async def complete(self, *args: Any, **kwargs: Any) -> Completion:
+            self.calls += 1
+            if self.calls == 1:
+                await asyncio.sleep(0.6)
+                raise EngineAway("The engine fell.")
+            return await super().complete(*args, **kwargs)
+
+    policy = EnginePolicy(FallsAfterALongWhile(_script), base_model="base", away_deadline_s=0.5)
+    assert (await policy.sample([1], PARAMS)).token_ids == (4, 5, 2)
+
+
+async def test_a_healthy_engine_that_keeps_failing_is_asked_ever_more_rarely() -> None:
+    class AlwaysFails(InMemoryInference):
+        calls = 0
+
+        @override
+        async def complete(self, *args: Any, **kwargs: Any) -> Completion:
+            self.calls += 1
+            raise EngineAway("The engine answered 500.")
+
+    engine = AlwaysFails(_script)
+    with pytest.raises(EngineAway):
+        await EnginePolicy(engine, base_model="base", away_deadline_s=1.5).sample([1], PARAMS)
+    assert engine.calls <= 8
