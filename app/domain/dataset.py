@@ -7,7 +7,7 @@ grader's). Pure, so that API, command line and worker give the same answer. Must
 import json
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final, NoReturn
 
@@ -57,14 +57,19 @@ def parse_rows(lines: Iterable[bytes], job_tools: set[str], max_rows: int) -> li
     `job_tools` are the names registered with the job: a row that offers another tool offers
     something nobody can call.
     """
-    rows: list[DatasetRow] = []
+    return list(each_row(lines, job_tools, max_rows))
+
+
+def each_row(lines: Iterable[bytes], job_tools: set[str], max_rows: int) -> Iterator[DatasetRow]:
+    """The rows of `parse_rows` one at a time, for files that should not be held in memory."""
+    index = 0
     for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
-        if len(rows) == max_rows:
+        if index == max_rows:
             raise DatasetError(number, "", f"the file has more than {max_rows} examples")
-        rows.append(parse_row(line, number, index=len(rows), job_tools=job_tools))
-    return rows
+        yield parse_row(line, number, index=index, job_tools=job_tools)
+        index += 1
 
 
 def parse_row(line: bytes, number: int, *, index: int, job_tools: set[str]) -> DatasetRow:

@@ -1,16 +1,69 @@
-"""A run's rows: the job's files read, checked row by row, and refused with line and reason."""
+"""A run's rows: the job's files checked row by row, and refused with line and reason.
 
-from collections.abc import Iterable
+A file may hold half a gigabyte, so rows stay on disk: a pass checks each of them and notes where it
+stands, and what a step needs is read again.
+"""
+
+import asyncio
+import os
+import weakref
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import BinaryIO, overload
 
-from app.domain.dataset import DatasetError, DatasetRow, parse_rows
+from typing_extensions import override
+
+from app.domain.dataset import MAX_ROW_BYTES, DatasetError, DatasetRow, each_row, parse_row
 from app.domain.errors import NotFound, RunFailed
 from app.domain.jobs import MAX_TRAIN_EXAMPLES, MAX_VALID_EXAMPLES, MIN_EXAMPLES
 from workers.runs.context import RunContext
 from workers.runs.patience import patiently
 
 
-async def load_rows(context: RunContext, *, training: bool) -> list[DatasetRow]:
+class RowFile(Sequence[DatasetRow]):
+    """The rows of a checked JSONL file, parsed when asked for.
+
+    The file stays open: deleting it during a run takes nothing away from the run.
+    """
+
+    def __init__(self, path: Path, *, job_tools: set[str], max_rows: int) -> None:
+        """Reads the whole file once. Raises `DatasetError` at the first fault."""
+        self._job_tools = job_tools
+        self._places: list[tuple[int, int, int]] = []
+        """Offset, length and line number (from 1) of each row."""
+        self._file = path.open("rb")
+        weakref.finalize(self, self._file.close)
+        for _ in each_row(self._lines(self._file), job_tools, max_rows):
+            self._places.append(self._at)
+
+    def _lines(self, file: BinaryIO) -> Iterator[bytes]:
+        number = offset = 0
+        # A row that is too long is refused by its first piece; the rest is never read.
+        while line := file.readline(MAX_ROW_BYTES + 2):
+            number += 1
+            self._at = (offset, len(line), number)
+            offset += len(line)
+            yield line
+
+    @override
+    def __len__(self) -> int:
+        return len(self._places)
+
+    @overload
+    def __getitem__(self, index: int) -> DatasetRow: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[DatasetRow]: ...
+    @override
+    def __getitem__(self, index: int | slice) -> DatasetRow | list[DatasetRow]:
+        if isinstance(index, slice):
+            return [self[number] for number in range(*index.indices(len(self)))]
+        place = range(len(self))[index]
+        offset, length, number = self._places[place]
+        line = os.pread(self._file.fileno(), length, offset)
+        return parse_row(line, number, index=place, job_tools=self._job_tools)
+
+
+async def load_rows(context: RunContext, *, training: bool) -> RowFile:
     """Rows of the training or validation file. Raises `RunFailed` with the hosted error code."""
     label = "training" if training else "validation"
     file_id = context.job.training_file if training else context.job.validation_file
@@ -18,7 +71,7 @@ async def load_rows(context: RunContext, *, training: bool) -> list[DatasetRow]:
     path = await _path(context, file_id, label)
     tool_names = {tool.name for tool in context.method.tools}
     try:
-        rows = parse_rows(_lines(path), tool_names, limit)
+        rows = await asyncio.to_thread(RowFile, path, job_tools=tool_names, max_rows=limit)
     except DatasetError as error:
         raise RunFailed(
             f"Invalid file format. {error}",
@@ -52,8 +105,3 @@ async def _path(context: RunContext, file_id: str, label: str) -> Path:
             param=f"{label}_file",
         )
     return path
-
-
-def _lines(path: Path) -> Iterable[bytes]:
-    with path.open("rb") as file:
-        yield from file
