@@ -45,7 +45,8 @@ class JobQueue(Protocol):
 
 class CeleryJobQueue:
     def __init__(self, redis_url: str) -> None:
-        self._celery = Celery("agent-rft-api")
+        # Not current: inside a worker the current application is the worker's own.
+        self._celery = Celery("agent-rft-api", set_as_current=False)
         self._celery.conf.update(broker_settings(redis_url))
         self._celery.conf.broker_transport_options["socket_timeout"] = BROKER_TIMEOUT_S
 

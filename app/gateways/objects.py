@@ -73,7 +73,7 @@ class LocalObjects:
                     digest.update(chunk)
                     await to_thread.run_sync(file.write, chunk)
                 await to_thread.run_sync(_flush, file.fileno())
-            await to_thread.run_sync(partial.rename, target)
+            await to_thread.run_sync(_appear, partial, target)
         except BaseException:
             partial.unlink(missing_ok=True)
             raise
@@ -122,6 +122,16 @@ def _check_size(size: int, max_bytes: int | None) -> None:
 
 def _flush(descriptor: int) -> None:
     os.fsync(descriptor)
+
+
+def _appear(partial: Path, target: Path) -> None:
+    """Rename, and make the new name as durable as the row that will point to it."""
+    partial.rename(target)
+    directory = os.open(target.parent, os.O_RDONLY)
+    try:
+        os.fsync(directory)
+    finally:
+        os.close(directory)
 
 
 def _remove(path: Path) -> None:
