@@ -101,8 +101,14 @@ def _grader_errors(train: Values, valid: Values) -> dict[str, float]:
         count = sum(v for name, v in values.items() if name.startswith("discarded/grader_"))
         total = values.get(names.ROLLOUTS_VALID, 0.0) + values.get(names.DISCARDED_COUNT, 0.0)
         if total:
-            errors[f"{split}_other_error_count"] = count
+            errors[f"{split}_other_error_count"] = float(count)
             errors[f"{split}_other_error_mean"] = count / total
+            parse_error = values.get(names.TOOL_PARSE_ERRORS_MEAN, 0.0)
+            errors[f"{split}_sample_parse_error_count"] = parse_error * values[names.ROLLOUTS_VALID]
+            errors[f"{split}_sample_parse_error_mean"] = parse_error
+            # Endpoint graders have no template whose variables could be missing.
+            errors[f"{split}_invalid_variable_error_count"] = 0.0
+            errors[f"{split}_invalid_variable_error_mean"] = 0.0
     return errors
 
 

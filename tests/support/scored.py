@@ -1,0 +1,67 @@
+"""Finished rollouts made by hand, for what is computed from them."""
+
+from typing import Any
+
+from app.domain.ids import SampleKey, Split
+from app.domain.trajectory import (
+    Failure,
+    FailureClass,
+    Grade,
+    ScoredRollout,
+    StopReason,
+    ToolCallRecord,
+    Trajectory,
+    Turn,
+)
+
+
+def tool_call(name: str = "lookup", **changes: Any) -> ToolCallRecord:
+    fields: dict[str, Any] = {
+        "id": "fc_1",
+        "call_id": "call_1",
+        "name": name,
+        "arguments": "{}",
+        "output": "42",
+        "error": None,
+        "latency_s": 0.5,
+        "attempts": 1,
+        "output_tokens": 3,
+        "repeated": False,
+    }
+    return ToolCallRecord(**{**fields, **changes})
+
+
+def scored(
+    place: tuple[Split, int, int, int],
+    score: float | None,
+    *,
+    job_id: str = "ftjob-1",
+    calls: tuple[ToolCallRecord, ...] = (),
+    sampled: int = 2,
+    parse_error: str | None = None,
+    stop: StopReason = StopReason.FINAL_ANSWER,
+    components: dict[str, float] | None = None,
+) -> ScoredRollout:
+    """One rollout at (split, step, prompt, sample): three prompt tokens and one turn of `sampled`.
+
+    A score of `None` makes it one that was lost to a tool.
+    """
+    ids = tuple(range(10, 10 + sampled))
+    logprobs = tuple(-0.5 for _ in ids)
+    turn = Turn(ids, logprobs, place[1], "text", 1, "stop", calls, parse_error)
+    trajectory = Trajectory(
+        key=SampleKey(job_id, *place),
+        tokens=[1, 2, 3, *ids],
+        mask=[0, 0, 0, *(1 for _ in ids)],
+        logprobs=[0.0, 0.0, 0.0, *logprobs],
+        turns=[turn],
+        messages=[{"role": "user", "content": "?"}],
+        prompt_tokens=3,
+        stop_reason=stop,
+        started_at=1.0,
+        finished_at=2.0,
+    )
+    if score is None:
+        failure = Failure(FailureClass.TOOL_ERROR, "answered 500", "lookup")
+        return ScoredRollout(trajectory, failure=failure)
+    return ScoredRollout(trajectory, grade=Grade(score, components or {}, latency_s=0.25))
