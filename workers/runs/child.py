@@ -5,15 +5,18 @@ there means that nobody renews the lease any more. Exit 0 says the job reached a
 """
 
 import asyncio
+import contextlib
 import os
 import sys
 import threading
+import warnings
 
 import structlog
 
-from app.domain.errors import LeaseLost, RunFailed
+from app.domain.errors import LeaseLost, RunFailed, Unavailable
 from app.gateways.egress import build_egress
 from app.gateways.inference import HttpInference
+from app.gateways.logs import log_to_stderr
 from app.settings import Settings, load_settings
 from app.store.database import Database
 from workers.runs.ending import Ending
@@ -22,6 +25,7 @@ from workers.runs.opening import open_run
 
 log = structlog.get_logger()
 
+EXIT_FAULT = 1
 EXIT_LEASE_LOST = 3
 EXIT_ORPHANED = 4
 POOL_SIZE = 4
@@ -30,33 +34,41 @@ POOL_SIZE = 4
 def main(arguments: list[str]) -> int:
     job_id, project_id, fence = arguments
     _end_with_parent()
-    structlog.contextvars.bind_contextvars(job_id=job_id, fence=fence)
-    try:
-        asyncio.run(_run(load_settings(), job_id, project_id, int(fence)))
-    except LeaseLost:
-        log.warning("lease lost, nothing more is written")
-        return EXIT_LEASE_LOST
-    return 0
+    log_to_stderr()
+    # A library's advice to its callers is nothing that a reader of this log could follow.
+    warnings.filterwarnings("ignore", category=FutureWarning, module="transformers")
+    structlog.contextvars.bind_contextvars(job_id=job_id, fence=int(fence))
+    return asyncio.run(_run(load_settings(), job_id, project_id, int(fence)))
 
 
-async def _run(settings: Settings, job_id: str, project_id: str, fence: int) -> None:
+async def _run(settings: Settings, job_id: str, project_id: str, fence: int) -> int:
     database = Database(settings.worker_database_url, pool_size=POOL_SIZE)
     egress = build_egress(settings.egress)
     inference = HttpInference(
         settings.engine_url, api_key=settings.engine_api_key.get_secret_value()
     )
+    ending = Ending(database, project_id=project_id, job_id=job_id, fence=fence)
     try:
         context = await open_run(
             settings, database, egress, inference, project_id=project_id, job_id=job_id, fence=fence
         )
         await JobRun(context).run()
     except RunFailed as failure:
-        ending = Ending(database, project_id=project_id, job_id=job_id, fence=fence)
         await ending.failed(failure)
+    except LeaseLost:
+        log.warning("lease lost, nothing more is written")
+        return EXIT_LEASE_LOST
+    except Exception as error:  # a process boundary: another attempt, or the job's reason
+        log.exception("run ended by a fault")
+        with contextlib.suppress(LeaseLost, Unavailable):
+            if await ending.exhausted(error, max_attempts=settings.lease.max_attempts):
+                return 0
+        return EXIT_FAULT
     finally:
         await egress.aclose()
         await inference.aclose()
         await database.dispose()
+    return 0
 
 
 def _end_with_parent() -> None:

@@ -2,7 +2,7 @@
 
 import structlog
 
-from app.domain.errors import RunFailed
+from app.domain.errors import AgentRftError, RunFailed
 from app.domain.jobs import JobError
 from app.store.database import Database
 from workers.runs.patience import patiently
@@ -32,6 +32,22 @@ class Ending:
 
         await patiently(write)
         log.warning("failed", job_id=self._job_id, code=failure.code, reason=failure.message)
+
+    async def exhausted(self, error: Exception, *, max_attempts: int) -> bool:
+        """End a job whose last attempt met a fault of ours, with its reason; before that, leave it
+        to another attempt. Returns whether it has ended.
+        """
+        reason = str(error) if isinstance(error, AgentRftError) else type(error).__name__
+
+        async def attempts() -> int:
+            async with self._database.run(*self._claim) as unit:
+                return (await unit.jobs.get(self._job_id)).attempts
+
+        if await patiently(attempts) < max_attempts:
+            return False
+        message = f"The run met an internal error {max_attempts} times without progress: {reason}"
+        await self.failed(RunFailed(message, code="internal_error"))
+        return True
 
     async def paused(self) -> None:
         async def write() -> None:

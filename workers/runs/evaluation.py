@@ -1,5 +1,6 @@
 """Held-out evaluation with real tools, and the paired report base against tuned."""
 
+import asyncio
 import time
 from collections import defaultdict
 from collections.abc import Sequence
@@ -19,7 +20,7 @@ from workers.runs.context import RunContext
 from workers.runs.patience import patiently
 from workers.runs.summary import summarise
 
-_PAGE = 1_000
+_PAGE = 200
 
 
 async def evaluate(
@@ -49,7 +50,7 @@ async def build_report(context: RunContext, last_step: int) -> dict[str, Any]:
     base = await _ledger(context, step=0)
     tuned = await _ledger(context, step=last_step)
     try:
-        report = paired_report(_values(base), _values(tuned), seed=context.job.seed)
+        report = await asyncio.to_thread(paired_report, base, tuned, seed=context.job.seed)
     except ValueError as error:
         raise RunFailed(
             f"No paired report can be made: {error}.", code="endpoint_unavailable"
@@ -63,34 +64,37 @@ async def build_report(context: RunContext, last_step: int) -> dict[str, Any]:
     }
 
 
-async def _ledger(context: RunContext, *, step: int) -> list[RolloutRow]:
-    async def read() -> list[RolloutRow]:
-        rows: list[RolloutRow] = []
-        more = True
+async def _ledger(context: RunContext, *, step: int) -> PairedValues:
+    """Page by page: a row carries its whole trace, and there may be 64,000 of them."""
+
+    async def read() -> PairedValues:
+        values = _Values()
+        after, more = None, True
         async with context.unit() as unit:
             while more:
                 page, more = await unit.rollouts.page(
-                    context.job.id,
-                    split="valid",
-                    step=step,
-                    after=rows[-1].id if rows else None,
-                    limit=_PAGE,
+                    context.job.id, split="valid", step=step, after=after, limit=_PAGE
                 )
-                rows.extend(page)
-        return rows
+                for row in page:
+                    values.add(row)
+                    after = row.id
+        return PairedValues(values.rewards, values.tool_calls, values.components)
 
     return await patiently(read)
 
 
-def _values(rows: Sequence[RolloutRow]) -> PairedValues:
-    rewards: dict[int, list[float]] = defaultdict(list)
-    tool_calls: dict[int, list[float]] = defaultdict(list)
-    components: dict[str, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
-    for row in rows:
+class _Values:
+    """Values by held-out row; a discarded rollout has none."""
+
+    def __init__(self) -> None:
+        self.rewards: dict[int, list[float]] = defaultdict(list)
+        self.tool_calls: dict[int, list[float]] = defaultdict(list)
+        self.components: dict[str, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
+
+    def add(self, row: RolloutRow) -> None:
         if row.reward is None:
-            continue
-        rewards[row.prompt_index].append(row.reward)
-        tool_calls[row.prompt_index].append(float(row.tool_calls))
+            return
+        self.rewards[row.prompt_index].append(row.reward)
+        self.tool_calls[row.prompt_index].append(float(row.tool_calls))
         for name, value in row.components.items():
-            components[name][row.prompt_index].append(value)
-    return PairedValues(rewards=rewards, tool_calls=tool_calls, components=components)
+            self.components[name][row.prompt_index].append(value)

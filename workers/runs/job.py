@@ -1,10 +1,12 @@
 """One claim's work from start to end state: the only place where a run's outcome is decided."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
 
 import structlog
 
-from app.domain.dataset import DatasetRow
+from app.domain.errors import RunFailed
 from app.domain.jobs import (
     ResolvedHyperparameters,
     StopRequest,
@@ -13,14 +15,12 @@ from app.domain.jobs import (
 )
 from app.domain.models import tuned_model_name
 from app.store.unit_of_work import RunUnitOfWork
-from workers.runs.assembly import Parts, assemble
 from workers.runs.context import Plan, RunContext
-from workers.runs.data import load_rows
+from workers.runs.data import RowFile, load_rows
 from workers.runs.ending import Ending
-from workers.runs.evaluation import build_report
-from workers.runs.loop import Loop
 from workers.runs.patience import patiently
 from workers.runs.reporter import Reporter
+from workers.runs.retention import Retention
 
 log = structlog.get_logger()
 
@@ -36,6 +36,8 @@ class JobRun:
         self._context = context
         self._job = context.job
         self._pause_asked = False
+        self._watcher: asyncio.Task[None] | None = None
+        self._retention = Retention(context)
         self._tuned_name = tuned_model_name(
             context.base_model.name,
             context.organization_slug,
@@ -51,30 +53,42 @@ class JobRun:
         )
 
     async def run(self) -> None:
-        """Bring the job to an end state. `RunFailed`, `LeaseLost` and our own faults pass."""
+        """Bring the job to an end state. `LeaseLost` and our own faults pass."""
         work = asyncio.create_task(self._work())
-        watch = asyncio.create_task(self._watch())
+        watch = self._watcher = asyncio.create_task(self._watch())
         try:
             await asyncio.wait({work, watch}, return_when=asyncio.FIRST_COMPLETED)
-            if watch.done():
+            if watch.done() and not watch.cancelled():
                 watch.result()
             await work
         except Paused:
             await self._ending.paused()
+        except RunFailed as failure:
+            kept = await self._retention.look_up()
+            await self._ending.failed(failure)
+            await self._retention.clear(kept)
         finally:
             work.cancel()
             watch.cancel()
             await asyncio.gather(work, watch, return_exceptions=True)
 
     async def _work(self) -> None:
+        loading = asyncio.create_task(asyncio.to_thread(_heavy_half))
         plan, train_rows, valid_rows = await self._validated()
-        parts = await asyncio.to_thread(assemble, self._context, plan)
-        await self._train(plan, parts, train_rows, valid_rows)
+        train = await loading
+        report = await train(
+            self._context,
+            plan,
+            (train_rows, valid_rows),
+            reporter=self._reporter,
+            between=self._between_steps,
+        )
+        await self._succeed(plan, report)
 
-    async def _validated(self) -> tuple[Plan, list[DatasetRow], list[DatasetRow]]:
+    async def _validated(self) -> tuple[Plan, RowFile, RowFile]:
         fresh = self._job.total_steps is None
         if fresh:
-            await self._reporter.event(
+            await self._reporter.say_once(
                 f"Validating training file: {self._job.training_file} and validation file: "
                 f"{self._job.validation_file}"
             )
@@ -87,46 +101,8 @@ class JobRun:
         )
         if fresh:
             await patiently(lambda: self._mark_validated(hyper))
-        await patiently(lambda: self._mark_running(fresh=fresh))
+        await patiently(self._mark_running)
         return Plan(hyperparameters=hyper, train_rows=len(train_rows)), train_rows, valid_rows
-
-    async def _train(
-        self,
-        plan: Plan,
-        parts: Parts,
-        train_rows: list[DatasetRow],
-        valid_rows: list[DatasetRow],
-    ) -> None:
-        committed = await self._resume(parts)
-        loop = Loop(
-            self._context,
-            plan,
-            room=parts.room,
-            mode=parts.mode,
-            policy=parts.policy,
-            publisher=parts.publisher,
-            reporter=self._reporter,
-        )
-        await loop.baseline(valid_rows)
-        await loop.steps(train_rows, valid_rows, first=committed + 1, between=self._between_steps)
-        await self._succeed(plan)
-        await parts.publisher.close(plan.total_steps)
-
-    async def _resume(self, parts: Parts) -> int:
-        """Load what the last committed step left. Returns that step, 0 for a fresh run."""
-
-        async def read() -> tuple[int, str | None, str | None]:
-            async with self._context.unit() as unit:
-                return await unit.jobs.resume_point()
-
-        step, state_key, adapter_key = await patiently(read)
-        if step == 0 or state_key is None or adapter_key is None:
-            return 0
-        state_path = self._context.objects.local_path(state_key)
-        await asyncio.to_thread(parts.trainer.load_state, state_path)
-        await parts.publisher.republish(step, adapter_key)
-        log.info("resumed", job_id=self._job.id, step=step)
-        return step
 
     def _between_steps(self) -> None:
         if self._pause_asked:
@@ -154,14 +130,17 @@ class JobRun:
     async def _say(self, unit: RunUnitOfWork, message: str) -> None:
         await unit.events.append(self._job.id, level="info", type="message", message=message)
 
-    async def _mark_running(self, *, fresh: bool) -> None:
+    async def _mark_running(self) -> None:
         async with self._context.unit() as unit:
+            before = await unit.jobs.get(self._job.id)
             await unit.jobs.mark_running()
-            if fresh:
+            if before.started_at is None:
                 await self._say(unit, "Fine-tuning job started")
 
-    async def _succeed(self, plan: Plan) -> None:
-        report = await build_report(self._context, plan.total_steps)
+    async def _succeed(self, plan: Plan, report: dict[str, Any]) -> None:
+        kept = await self._retention.look_up()
+        if self._watcher is not None:
+            self._watcher.cancel()  # from here on the write itself finds out who holds the job
 
         async def write() -> None:
             async with self._context.unit() as unit:
@@ -176,4 +155,11 @@ class JobRun:
                 await unit.jobs.mark_succeeded(self._tuned_name)
 
         await patiently(write)
+        await self._retention.clear(kept)
         log.info("succeeded", job_id=self._job.id, model=self._tuned_name)
+
+
+def _heavy_half() -> Callable[..., Awaitable[dict[str, Any]]]:
+    from workers.runs.training import train  # noqa: PLC0415 - seconds, spent beside other work
+
+    return train

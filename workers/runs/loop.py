@@ -5,8 +5,8 @@ It holds no state that a resume would miss: the committed step, the seed and the
 """
 
 import time
-from collections.abc import Sequence
-from typing import Protocol
+from collections import Counter
+from collections.abc import Callable, Sequence
 
 from app.domain import metrics as names
 from app.domain.dataset import DatasetRow
@@ -24,12 +24,6 @@ from workers.runs.journal import PostgresJournal
 from workers.runs.publisher import Publisher
 from workers.runs.reporter import Reporter
 from workers.runs.summary import summarise, valid_share
-
-
-class BetweenSteps(Protocol):
-    """Asked before every step; raises to stop the run there."""
-
-    def __call__(self) -> None: ...
 
 
 class Loop:
@@ -60,8 +54,6 @@ class Loop:
         await self._evaluate(outcome, valid_rows, await self._journal(0))
         self._check_infrastructure(outcome.valid_rollouts)
         await self._reporter.commit_baseline(outcome)
-        reward = outcome.valid_values[names.REWARD_MEAN]
-        await self._reporter.event(f"Base model: full validation mean reward={reward:.2f}")
 
     async def steps(
         self,
@@ -69,16 +61,19 @@ class Loop:
         valid_rows: Sequence[DatasetRow],
         *,
         first: int,
-        between: BetweenSteps,
+        between: Callable[[], None],
     ) -> None:
+        """Train steps `first` to the last; `between` is asked before each and raises to stop."""
+        begun = time.perf_counter()
         for step in range(first, self._plan.total_steps + 1):
             between()
             started = time.perf_counter()
             outcome = await self._step(step, train_rows, valid_rows)
-            elapsed = time.perf_counter() - started
-            outcome.train_values[names.TIME_STEP] = elapsed
-            await self._reporter.commit_step(outcome, self._plan, step_time_s=elapsed)
-            await self._publisher.retire(step)
+            ended = time.perf_counter()
+            outcome.train_values[names.TIME_STEP] = ended - started
+            pace_s = (ended - begun) / (step - first + 1)
+            await self._reporter.commit_step(outcome, self._plan, pace_s=pace_s)
+            await self._publisher.retire()
 
     async def _step(
         self, step: int, train_rows: Sequence[DatasetRow], valid_rows: Sequence[DatasetRow]
@@ -106,8 +101,8 @@ class Loop:
             batch_size=hyper.batch_size,
         )
         return [
-            (train_rows[number], SampleKey(self._context.job.id, "train", step, number, sample))
-            for number in numbers
+            (row, SampleKey(self._context.job.id, "train", step, row.index, sample))
+            for row in (train_rows[number] for number in numbers)
             for sample in range(hyper.group_size)
         ]
 
@@ -141,7 +136,7 @@ class Loop:
 def _plain_reason(failures: Sequence[Failure], lost: float) -> str:
     """The commonest failure, in words a customer can act on."""
     counted = [(failure.source, failure.failure_class, failure.message) for failure in failures]
-    source, kind, message = max(set(counted), key=counted.count)
+    (source, kind, message), _ = Counter(counted).most_common(1)[0]
     return (
         f"{lost:.0%} of the step's rollouts were lost to failures of tools or graders "
         f"(mostly '{source}', {kind.value}: {message}). Repair the endpoint and create the job "

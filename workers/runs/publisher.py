@@ -1,24 +1,32 @@
-"""From trained weights to a policy that samples: save, load into the engine, probe.
+"""From trained weights to a policy that samples: save, load into the engine, probe, retire.
 
-A name is never used twice: an engine's prefix cache is keyed by it.
+A name is never used twice: an engine's prefix cache is keyed by it. What a claim loaded it unloads
+at its end, or the next claim does.
 """
 
 import asyncio
 import hashlib
 import time
+from pathlib import Path
+
+import structlog
 
 from app.domain import metrics as names
-from app.domain.errors import RunFailed
+from app.domain.errors import AgentRftError, RunFailed
 from workers.engines.policy import EnginePolicy
 from workers.learning.trainer import Trainer
 from workers.modes.outcome import StepOutcome
 from workers.runs.context import RunContext
+from workers.runs.retention import Retention
+
+log = structlog.get_logger()
 
 PROBE_TOLERANCE = 1e-2
 """Largest |Δ log-prob| between engine and trainer; fp32 engines differ by 1e-5, bf16 by up to 6e-2
 in single tokens, so the mean is what is compared."""
 PROBE_TOKENS = 256
 KEPT_VERSIONS = 2
+CLOSE_TIMEOUT_S = 5.0
 
 
 class Publisher:
@@ -26,6 +34,10 @@ class Publisher:
         self._context = context
         self._trainer = trainer
         self._policy = policy
+        self._retention = Retention(context)
+        self._published: list[int] = []
+        job = f"{context.job.project_id}/{context.job.id}"
+        self._prefix = f"adapter-{hashlib.sha256(job.encode()).hexdigest()[:24]}-f"
 
     async def publish(self, outcome: StepOutcome) -> None:
         """Save the step's adapter and state, and make the adapter the policy's newest version."""
@@ -35,31 +47,51 @@ class Publisher:
         await asyncio.to_thread(self._save, outcome.step)
         outcome.adapter_key, outcome.state_key = f"{key}/adapter", f"{key}/state"
         outcome.engine_name = self.engine_name(outcome.step)
-        await self._policy.publish(outcome.step, path / "adapter", outcome.engine_name)
+        await self._serve(outcome.step, path / "adapter")
         await self._probe(outcome)
         outcome.train_values[names.TIME_PUBLISH] = time.perf_counter() - started
 
     async def republish(self, step: int, adapter_key: str) -> None:
         """After a resume: load the last committed adapter under a name of this claim."""
         path = self._context.objects.local_path(adapter_key)
-        await self._policy.publish(step, path, self.engine_name(step))
+        await self._serve(step, path)
 
-    async def retire(self, step: int) -> None:
-        """Unload what nobody samples from any more."""
-        if step > KEPT_VERSIONS:
-            await self._policy.retire(step - KEPT_VERSIONS)
+    async def retire(self) -> None:
+        """After a commit: unload and remove what nobody samples from or resumes from any more."""
+        while len(self._published) > KEPT_VERSIONS:
+            await self._policy.retire(self._published.pop(0))
+        await self._retention.prune()
 
-    async def close(self, last_step: int) -> None:
-        """Unload what this run has in the engine; tuned models are loaded anew when called."""
+    async def close(self) -> None:
+        """Unload what this claim has in the engine; tuned models are loaded anew when called.
+
+        Also on the way out of a fault, so it takes little time and raises nothing of ours.
+        """
         self._policy.use_base()
-        for step in range(max(1, last_step - KEPT_VERSIONS), last_step + 1):
-            await self._policy.retire(step)
+        try:
+            async with asyncio.timeout(CLOSE_TIMEOUT_S):
+                while self._published:
+                    await self._policy.retire(self._published.pop())
+        except (AgentRftError, TimeoutError) as error:
+            log.warning("adapters left in the engine", error=repr(error))
+
+    async def forget_earlier_claims(self) -> None:
+        """Unload what claims that were killed left in the engine."""
+        try:
+            for name in await self._context.inference.model_names():
+                fence, _, _ = name.removeprefix(self._prefix).partition("-s")
+                if name.startswith(self._prefix) and int(fence) < self._context.fence:
+                    await self._context.inference.unload_adapter(name)
+        except AgentRftError as error:
+            log.warning("earlier adapters left in the engine", error=repr(error))
 
     def engine_name(self, step: int) -> str:
-        """Unguessable, and new for every claim and step."""
-        salt = f"{self._context.job.project_id}/{self._context.job.id}/{self._context.fence}/{step}"
-        digest = hashlib.sha256(salt.encode()).hexdigest()[:24]
-        return f"adapter-{digest}-s{step}"
+        """Unguessable, because the job's id is; new for every claim and step."""
+        return f"{self._prefix}{self._context.fence}-s{step}"
+
+    async def _serve(self, step: int, path: Path) -> None:
+        await self._policy.publish(step, path, self.engine_name(step))
+        self._published.append(step)
 
     def _save(self, step: int) -> None:
         path = self._context.step_path(step)
@@ -77,9 +109,10 @@ class Publisher:
         )
         differences = [abs(a - b) for a, b in zip(trainer, engine, strict=True)]
         outcome.train_values[names.PROBE_MAX_DIFF] = max(differences)
-        if sum(differences) / len(differences) > PROBE_TOLERANCE:
+        mean = sum(differences) / len(differences)
+        if not mean <= PROBE_TOLERANCE:  # also when it is not a number
             raise RunFailed(
                 f"The engine does not serve the adapter that was trained at step {outcome.step} "
-                f"(mean log-prob difference {sum(differences) / len(differences):.3g}).",
+                f"(mean log-prob difference {mean:.3g}).",
                 code="publish_mismatch",
             )

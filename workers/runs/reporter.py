@@ -5,11 +5,13 @@ Every write carries the run's fence. Repeating a commit whose answer was lost wr
 
 import time
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any
+
+import structlog
 
 from app.domain.ids import Split, new_id
 from app.domain.jobs import Checkpoint
-from app.domain.metrics import COMPLETION_TOKENS_MEAN, REWARD_MEAN, MetricPoint
+from app.domain.metrics import COMPLETION_TOKENS_MEAN, REWARD_MEAN, TIME_STEP, MetricPoint
 from app.domain.models import checkpoint_model_name
 from app.domain.tuned_models import TunedModel
 from app.store.unit_of_work import RunUnitOfWork
@@ -19,20 +21,24 @@ from workers.runs.context import Plan, RunContext
 from workers.runs.patience import patiently
 from workers.runs.trace import rollout_row
 
+log = structlog.get_logger()
+
+_RECENT = 20
+
 
 class Reporter:
     def __init__(self, context: RunContext, tuned_name: str) -> None:
         self._context = context
         self._tuned_name = tuned_name
 
-    async def event(
-        self, message: str, *, level: Literal["info", "warn", "error"] = "info"
-    ) -> None:
+    async def say_once(self, message: str) -> None:
+        """An early event of the job; a repeated claim or commit says it no second time."""
+
         async def write() -> None:
             async with self._context.unit() as unit:
-                await unit.events.append(
-                    self._context.job.id, level=level, type="message", message=message
-                )
+                said, _ = await unit.events.page(self._context.job.id, after=None, limit=_RECENT)
+                if all(event.message != message for event in said):
+                    await self._say(unit, message)
 
         await patiently(write)
 
@@ -44,6 +50,8 @@ class Reporter:
                 if await self._has_baseline(unit):
                     return
                 await self._rows(unit, outcome)
+                reward = outcome.valid_values[REWARD_MEAN]
+                await self._say(unit, f"Base model: full validation mean reward={reward:.2f}")
                 await unit.journal.forget(self._context.job.id, outcome.step)
 
         await patiently(write)
@@ -55,7 +63,9 @@ class Reporter:
 
         return await patiently(read)
 
-    async def commit_step(self, outcome: StepOutcome, plan: Plan, *, step_time_s: float) -> None:
+    async def commit_step(self, outcome: StepOutcome, plan: Plan, *, pace_s: float) -> None:
+        """`pace_s`: seconds a step takes, evaluations spread over all of them."""
+
         async def write() -> None:
             async with self._context.unit() as unit:
                 committed, _, _ = await unit.jobs.resume_point()
@@ -71,11 +81,24 @@ class Reporter:
                     resume_key=outcome.state_key,
                     adapter_key=outcome.adapter_key,
                     trained_tokens=outcome.trained_tokens,
-                    estimated_finish=int(time.time() + remaining * step_time_s),
+                    estimated_finish=int(time.time() + remaining * pace_s),
                 )
                 await unit.journal.forget(self._context.job.id, outcome.step)
 
         await patiently(write)
+        log.info(
+            "step committed",
+            step=outcome.step,
+            total_steps=plan.total_steps,
+            reward=outcome.train_values.get(REWARD_MEAN),
+            valid_reward=outcome.valid_values.get(REWARD_MEAN),
+            step_s=round(outcome.train_values.get(TIME_STEP, 0.0), 3),
+        )
+
+    async def _say(self, unit: RunUnitOfWork, message: str) -> None:
+        await unit.events.append(
+            self._context.job.id, level="info", type="message", message=message
+        )
 
     async def _has_baseline(self, unit: RunUnitOfWork) -> bool:
         rows, _ = await unit.rollouts.page(

@@ -1,0 +1,59 @@
+"""The paired report, from the ledger of a real database."""
+
+import pytest
+
+from app.domain.errors import RunFailed
+from app.domain.trajectory import ScoredRollout
+from tests.support.scored import scored, tool_call
+from tests.workers.runs.conftest import World
+from workers.runs.context import RunContext
+from workers.runs.evaluation import build_report
+from workers.runs.trace import rollout_row
+
+ROWS = 230
+"""More than a page."""
+
+
+def _side(context: RunContext, step: int, score: float | None, calls: int) -> list[ScoredRollout]:
+    return [
+        scored(
+            ("valid", step, row, 0),
+            None if row == 0 else score,
+            job_id=context.job.id,
+            calls=(tool_call(),) * calls,
+            components={"exact": score or 0.0},
+        )
+        for row in range(ROWS)
+    ]
+
+
+async def _write(context: RunContext, rollouts: list[ScoredRollout]) -> None:
+    rows = [rollout_row(rollout, project_id=context.job.project_id) for rollout in rollouts]
+    async with context.unit() as unit:
+        await unit.rollouts.insert_many(context.job.id, rows)
+
+
+async def test_every_row_that_was_graded_twice_counts(world: World) -> None:
+    context = await world.context(await world.job())
+    await _write(context, _side(context, 0, 0.25, calls=4))
+    await _write(context, _side(context, 5, 0.0, calls=9))  # a checkpoint in between
+    await _write(context, _side(context, 9, 0.75, calls=1))
+    report = await build_report(context, 9)
+    assert (report["job_id"], report["base_model"], report["step"]) == (
+        context.job.id,
+        "tiny-2026",
+        9,
+    )
+    assert (report["rows"], report["wins"], report["ties"], report["losses"]) == (229, 229, 0, 0)
+    assert report["reward"]["difference"] == pytest.approx(0.5)
+    assert report["tool_calls"]["difference"] == pytest.approx(-3.0)
+    assert report["components"]["exact"]["tuned_mean"] == pytest.approx(0.75)
+
+
+async def test_no_row_graded_twice_is_said_plainly(world: World) -> None:
+    context = await world.context(await world.job())
+    await _write(context, _side(context, 0, 0.25, calls=1))
+    await _write(context, _side(context, 9, None, calls=1))
+    with pytest.raises(RunFailed, match="No paired report can be made") as failed:
+        await build_report(context, 9)
+    assert failed.value.code == "endpoint_unavailable"

@@ -1,0 +1,103 @@
+"""From saved files to an engine's version and back, with the engine's in-memory twin."""
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from app.domain.errors import RunFailed
+from app.gateways.inference import InMemoryInference
+from tests.support.scored import scored
+from tests.workers.runs.conftest import BASE, World
+from workers.engines.policy import EnginePolicy
+from workers.modes.outcome import StepOutcome
+from workers.runs.context import RunContext
+from workers.runs.publisher import Publisher
+
+
+class SavingTrainer:
+    """Writes directories and knows what the scripted engine will say."""
+
+    def __init__(self, logprob: float = -0.25) -> None:
+        self._logprob = logprob
+
+    def update(self, samples: Sequence[object]) -> dict[str, float]:
+        raise NotImplementedError
+
+    def logprobs(self, token_ids: Sequence[int]) -> list[float]:
+        return [self._logprob] * (len(token_ids) - 1)
+
+    def save_adapter(self, directory: Path) -> None:
+        directory.mkdir()
+
+    def save_state(self, directory: Path) -> None:
+        directory.mkdir()
+
+    def load_state(self, directory: Path) -> None:
+        raise NotImplementedError
+
+
+def _publisher(context: RunContext, engine: InMemoryInference, logprob: float = -0.25) -> Publisher:
+    policy = EnginePolicy(engine, base_model=BASE.name)
+    return Publisher(context, SavingTrainer(logprob), policy)
+
+
+async def _step(publisher: Publisher, context: RunContext, step: int) -> None:
+    outcome = StepOutcome(step=step, train_rollouts=[scored(("train", step, 0, 0), 1.0)])
+    await publisher.publish(outcome)
+    async with context.unit() as unit:
+        await unit.jobs.commit_step(
+            step,
+            resume_key=outcome.state_key,
+            adapter_key=outcome.adapter_key,
+            trained_tokens=0,
+            estimated_finish=0,
+        )
+    await publisher.retire()
+
+
+async def test_the_newest_two_versions_are_served_from_files_that_are_there(world: World) -> None:
+    context = await world.context(await world.job())
+    publisher = _publisher(context, world.inference)
+    for step in range(1, 5):
+        await _step(publisher, context, step)
+    assert sorted(name.rpartition("-")[2] for name in world.inference.adapters) == ["s3", "s4"]
+    assert all(path.is_dir() for path in world.inference.adapters.values())
+    await publisher.close()
+    assert world.inference.adapters == {}
+
+
+async def test_adapters_of_a_killed_claim_leave_the_engine_with_the_next(world: World) -> None:
+    job, other = await world.job(), await world.job()
+    killed = await world.context(job)
+    await _step(_publisher(killed, world.inference), killed, 1)
+    neighbour = await world.context(other)
+    await _step(_publisher(neighbour, world.inference), neighbour, 1)
+    theirs = _publisher(neighbour, world.inference).engine_name(1)
+
+    context = await world.context(job)
+    publisher = _publisher(context, world.inference)
+    await publisher.forget_earlier_claims()
+    assert list(world.inference.adapters) == [theirs]
+    async with context.unit() as unit:
+        step, _, adapter = await unit.jobs.resume_point()
+    await publisher.republish(step, str(adapter))
+    assert sorted(world.inference.adapters) == sorted([theirs, publisher.engine_name(1)])
+
+
+async def test_an_engine_that_is_away_holds_up_no_end(world: World) -> None:
+    context = await world.context(await world.job())
+    publisher = _publisher(context, world.inference)
+    await _step(publisher, context, 1)
+    world.inference.away = True
+    await publisher.forget_earlier_claims()
+    await publisher.close()
+
+
+@pytest.mark.parametrize("logprob", [-0.3, math.nan])
+async def test_an_engine_that_says_otherwise_ends_the_run(world: World, logprob: float) -> None:
+    context = await world.context(await world.job())
+    with pytest.raises(RunFailed) as failed:
+        await _step(_publisher(context, world.inference, logprob), context, 1)
+    assert failed.value.code == "publish_mismatch"

@@ -1,0 +1,145 @@
+"""A step is written whole, once, whatever becomes of the answer to its commit."""
+
+import dataclasses
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+
+from app.domain.errors import LeaseLost, Unavailable
+from app.domain.jobs import Job, JobStatus
+from app.domain.metrics import REWARD_MEAN, TIME_STEP
+from app.store.database import Database
+from app.store.unit_of_work import RunUnitOfWork
+from tests.support.scored import scored
+from tests.workers.runs.conftest import World, plan
+from workers.modes.outcome import StepOutcome
+from workers.runs.context import RunContext
+from workers.runs.journal import PostgresJournal
+from workers.runs.reporter import Reporter
+
+
+class AnswerLost:
+    """A database whose next commit succeeds and is never heard of."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self.lost = 0
+
+    @asynccontextmanager
+    async def run(self, project_id: str, job_id: str, fence: int) -> AsyncIterator[RunUnitOfWork]:
+        async with self._database.run(project_id, job_id, fence) as unit:
+            yield unit
+        if self.lost == 0:
+            self.lost += 1
+            raise Unavailable("The connection was lost after COMMIT was sent.")
+
+
+def _losing(context: RunContext) -> tuple[RunContext, AnswerLost]:
+    database = AnswerLost(context.database)
+    return dataclasses.replace(context, database=database), database  # type: ignore[arg-type]
+
+
+def _outcome(job: Job, step: int) -> StepOutcome:
+    rollouts = [scored(("train", step, 4, n), float(n), job_id=job.id) for n in range(2)]
+    held_out = [scored(("valid", step, 0, 0), 0.5, job_id=job.id)]
+    return StepOutcome(
+        step=step,
+        train_rollouts=[] if step == 0 else rollouts,
+        valid_rollouts=held_out,
+        train_values={REWARD_MEAN: 0.5, TIME_STEP: 1.0},
+        valid_values={REWARD_MEAN: 0.5},
+        trained_tokens=4,
+        adapter_key=f"step-{step}/adapter",
+        state_key=f"step-{step}/state",
+    )
+
+
+async def _ledger(world: World, job: Job) -> list[tuple[str, int, int, int]]:
+    async with world.app.tenant(world.tenant) as unit:
+        rows, _ = await unit.rollouts.page(job.id, split=None, step=None, after=None, limit=100)
+    return [(row.split, row.step, row.prompt_index, row.sample_index) for row in rows]
+
+
+async def test_a_commit_of_unknown_outcome_counts_once(world: World) -> None:
+    job = await world.job()
+    context, database = _losing(await world.context(job))
+    async with context.database.run(job.project_id, job.id, context.fence) as unit:
+        await unit.jobs.mark_validated(4, job.method)
+        await unit.jobs.mark_running()
+        database.lost = 1
+    database.lost = 0
+    await PostgresJournal(context, 1).put("turn", "sha", {})
+    database.lost = 0
+
+    reporter = Reporter(context, "ft:tiny")
+    await reporter.commit_step(_outcome(job, 1), plan(), pace_s=10.0)
+
+    assert database.lost == 1
+    assert await _ledger(world, job) == [
+        ("train", 1, 4, 0),
+        ("train", 1, 4, 1),
+        ("valid", 1, 0, 0),
+    ]
+    after = await world.read(job)
+    assert (after.step, after.trained_tokens, after.attempts) == (1, 4, 0)
+    steps_left = plan().total_steps - 1
+    assert after.estimated_finish == pytest.approx(time.time() + 10 * steps_left, abs=3)
+    assert len(await world.messages(job)) == 1
+    async with world.app.tenant(world.tenant) as unit:
+        checkpoints, _ = await unit.checkpoints.page(job.id, after=None, limit=10)
+        curve = await unit.metrics.curve(job.id, names=None, split=None, after_step=None)
+        models = await unit.models.all()
+    assert [c.model_name for c in checkpoints] == ["ft:tiny:ckpt-step-1"]
+    assert [(m.name, m.object_key) for m in models] == [("ft:tiny:ckpt-step-1", "step-1/adapter")]
+    assert [(p.name, p.split, p.value) for p in curve] == [
+        (REWARD_MEAN, "train", 0.5),
+        (REWARD_MEAN, "valid", 0.5),
+        (TIME_STEP, "train", 1.0),
+    ]
+    journal = PostgresJournal(await world.context(job), 1)
+    await journal.load()
+    assert await journal.get("turn", "sha") is None
+
+
+async def test_an_overtaken_claim_commits_nothing(world: World) -> None:
+    job = await world.job()
+    old, new = await world.context(job), await world.context(job)
+    with pytest.raises(LeaseLost):
+        await Reporter(old, "ft:tiny").commit_step(_outcome(job, 1), plan(), pace_s=1.0)
+    assert await _ledger(world, job) == []
+    await Reporter(new, "ft:tiny").commit_step(_outcome(job, 1), plan(), pace_s=1.0)
+    assert (await world.read(job)).step == 1
+
+
+async def test_a_step_another_claim_committed_is_left_alone(world: World) -> None:
+    job = await world.job()
+    await Reporter(await world.context(job), "a").commit_step(_outcome(job, 1), plan(), pace_s=1)
+    late = _outcome(job, 1)
+    late.adapter_key = "elsewhere"
+    context = await world.context(job)
+    await Reporter(context, "a").commit_step(late, plan(), pace_s=1)
+    async with context.unit() as unit:
+        assert await unit.jobs.resume_point() == (1, "step-1/state", "step-1/adapter")
+
+
+async def test_a_baseline_of_unknown_outcome_counts_once(world: World) -> None:
+    job = await world.job()
+    context, database = _losing(await world.context(job))
+    reporter = Reporter(context, "ft:tiny")
+    await reporter.commit_baseline(_outcome(job, 0))
+    assert database.lost == 1
+    assert await reporter.has_baseline()
+    assert await _ledger(world, job) == [("valid", 0, 0, 0)]
+    assert await world.messages(job) == ["Base model: full validation mean reward=0.50"]
+
+
+async def test_an_early_event_is_said_once_over_lost_answers_and_claims(world: World) -> None:
+    job = await world.job()
+    context, database = _losing(await world.context(job))
+    await Reporter(context, "ft:tiny").say_once("Validating training file: file-a")
+    await Reporter(await world.context(job), "ft:tiny").say_once("Validating training file: file-a")
+    assert database.lost == 1
+    assert await world.messages(job) == ["Validating training file: file-a"]
+    assert (await world.read(job)).status is JobStatus.VALIDATING_FILES

@@ -1,0 +1,91 @@
+"""What of a run stays on disk: the newest two steps, and the adapters of checkpoints.
+
+Called after a commit, never before: nothing that a resume or a model could point to is removed.
+A claim touches only what it or an earlier claim wrote; what is written by a newer one is not its
+business.
+"""
+
+import asyncio
+import re
+import shutil
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import structlog
+
+from workers.runs.context import RunContext
+from workers.runs.patience import patiently
+
+log = structlog.get_logger()
+
+KEPT_STEPS: Final = 2
+_STEP_DIRECTORY: Final = re.compile(r"step-(\d+)-f(\d+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What is pointed to: object keys of adapters, and the last committed step with its state."""
+
+    adapters: frozenset[str]
+    step: int
+    state: str | None
+
+
+class Retention:
+    def __init__(self, context: RunContext) -> None:
+        self._context = context
+
+    async def look_up(self) -> Kept:
+        """Raises `LeaseLost`, so that a claim that was overtaken removes nothing."""
+
+        async def read() -> Kept:
+            async with self._context.unit() as unit:
+                step, state, adapter = await unit.jobs.resume_point()
+                checkpoints = await unit.checkpoints.object_keys(self._context.job.id)
+            return Kept(checkpoints | {adapter} if adapter else checkpoints, step, state)
+
+        return await patiently(read)
+
+    async def prune(self) -> None:
+        """After a committed step: remove what neither a resume nor a checkpoint needs."""
+        kept = await self.look_up()
+        await asyncio.to_thread(self._remove, kept, kept.step - KEPT_STEPS + 1)
+
+    async def clear(self, kept: Kept) -> None:
+        """After the end, with what was looked up before it: only adapters stay."""
+        await asyncio.to_thread(self._remove, kept, sys.maxsize)
+
+    def _remove(self, kept: Kept, whole_from: int) -> None:
+        """Steps from `whole_from` on stay whole, unless an earlier claim left them uncommitted."""
+        objects = self._context.objects
+        adapters = {objects.local_path(key) for key in kept.adapters}
+        state = None if kept.state is None else objects.local_path(kept.state)
+        root = objects.local_path(self._context.job_key)
+        for directory in sorted(root.iterdir()) if root.is_dir() else []:
+            match = _STEP_DIRECTORY.fullmatch(directory.name)
+            if match is None or int(match[2]) > self._context.fence:
+                continue
+            step, mine = int(match[1]), int(match[2]) == self._context.fence
+            if step == kept.step:
+                wanted = state is not None and state.parent == directory
+            else:
+                wanted = mine or step < kept.step
+            if step < whole_from or not wanted:
+                _strip(directory, adapters)
+
+
+def _strip(directory: Path, adapters: set[Path]) -> None:
+    """Remove a step's directory but for an adapter that stays."""
+    if directory / "adapter" not in adapters:
+        shutil.rmtree(directory, onerror=_note)
+        return
+    for entry in directory.iterdir():
+        if entry not in adapters:
+            shutil.rmtree(entry, onerror=_note)
+
+
+def _note(_function: object, path: str, error: object) -> None:
+    """A leftover costs space, not the run."""
+    log.warning("leftover not removed", name=Path(path).name, error=repr(error))

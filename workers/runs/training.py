@@ -1,0 +1,76 @@
+"""The heavy half of a run: resume, baseline, steps, report. Importing it takes seconds (torch).
+
+A run therefore loads it beside the check of its files; a broken file is answered without it.
+"""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import structlog
+
+from app.domain.dataset import DatasetRow
+from app.domain.errors import AgentRftError, RunFailed
+from workers.runs.assembly import Parts, assemble
+from workers.runs.context import Plan, RunContext
+from workers.runs.evaluation import build_report
+from workers.runs.loop import Loop
+from workers.runs.patience import patiently
+from workers.runs.reporter import Reporter
+
+log = structlog.get_logger()
+
+
+async def train(
+    context: RunContext,
+    plan: Plan,
+    rows: tuple[Sequence[DatasetRow], Sequence[DatasetRow]],
+    *,
+    reporter: Reporter,
+    between: Callable[[], None],
+) -> dict[str, Any]:
+    """From the last committed step to the last one; returns the paired report.
+
+    `rows` are those to train on and those held out. What `between` raises ends it between steps.
+    """
+    train_rows, valid_rows = rows
+    parts = await asyncio.to_thread(assemble, context, plan)
+    try:
+        await parts.publisher.forget_earlier_claims()
+        committed = await _resume(context, parts)
+        loop = Loop(
+            context,
+            plan,
+            room=parts.room,
+            mode=parts.mode,
+            policy=parts.policy,
+            publisher=parts.publisher,
+            reporter=reporter,
+        )
+        await loop.baseline(valid_rows)
+        await loop.steps(train_rows, valid_rows, first=committed + 1, between=between)
+    finally:
+        await parts.publisher.close()
+    return await build_report(context, plan.total_steps)
+
+
+async def _resume(context: RunContext, parts: Parts) -> int:
+    """Load what the last committed step left. Returns that step, 0 for a fresh run."""
+
+    async def read() -> tuple[int, str | None, str | None]:
+        async with context.unit() as unit:
+            return await unit.jobs.resume_point()
+
+    step, state_key, adapter_key = await patiently(read)
+    if step == 0 or state_key is None or adapter_key is None:
+        return 0
+    state_path = context.objects.local_path(state_key)
+    try:
+        await asyncio.to_thread(parts.trainer.load_state, state_path)
+    except AgentRftError as error:
+        raise RunFailed(
+            f"The state saved at step {step} cannot be used: {error}", code="state_damaged"
+        ) from error
+    await parts.publisher.republish(step, adapter_key)
+    log.info("resumed", step=step)
+    return step
