@@ -29,6 +29,7 @@ EXIT_FAULT = 1
 EXIT_LEASE_LOST = 3
 EXIT_ORPHANED = 4
 POOL_SIZE = 4
+_STDIN = 0
 
 
 def main(arguments: list[str]) -> int:
@@ -73,7 +74,9 @@ async def _run(settings: Settings, job_id: str, project_id: str, fence: int) -> 
 
 def _end_with_parent() -> None:
     def wait() -> None:
-        sys.stdin.buffer.read()
+        # Not through `sys.stdin`: a thread that holds its lock makes the interpreter abort at exit.
+        while os.read(_STDIN, 1):
+            pass
         os._exit(EXIT_ORPHANED)
 
     threading.Thread(target=wait, name="parent-watch", daemon=True).start()
