@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 class EndpointGrader(BaseModel):
     """The customer's own HTTP grader: POST `{sample, item, trace_id}`, reply `{"score": …}`."""
 
-    model_config = ConfigDict(frozen=True, extra="allow")
+    model_config = ConfigDict(frozen=True, extra="allow", allow_inf_nan=False)
 
     type: Literal["endpoint"]
     url: str = Field(min_length=1, max_length=2048)

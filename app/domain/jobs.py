@@ -90,7 +90,7 @@ Auto = Literal["auto"]
 class ReinforcementHyperparameters(BaseModel):
     """As sent: every field a value or `auto`. Unknown keys are kept and echoed."""
 
-    model_config = ConfigDict(frozen=True, extra="allow")
+    model_config = ConfigDict(frozen=True, extra="allow", allow_inf_nan=False)
 
     batch_size: Annotated[int, Field(ge=1, le=256)] | Auto = "auto"
     """Examples (prompts) per optimizer step."""
@@ -105,7 +105,7 @@ class ReinforcementHyperparameters(BaseModel):
 class ReinforcementMethod(BaseModel):
     """`method.reinforcement` of the create call; unknown keys are kept and echoed."""
 
-    model_config = ConfigDict(frozen=True, extra="allow")
+    model_config = ConfigDict(frozen=True, extra="allow", allow_inf_nan=False)
 
     grader: Grader
     tools: tuple[ToolSpec, ...] = ()

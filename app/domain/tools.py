@@ -10,7 +10,7 @@ TOOL_NAME = r"^[a-zA-Z0-9_-]{1,64}$"
 
 
 class ToolSpec(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="allow")
+    model_config = ConfigDict(frozen=True, extra="allow", allow_inf_nan=False)
 
     name: str = Field(pattern=TOOL_NAME)
     server_url: str = Field(min_length=1, max_length=2048)

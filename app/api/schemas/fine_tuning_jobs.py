@@ -13,7 +13,8 @@ Text = Annotated[str, StringConstraints(min_length=1, max_length=256)]
 MetadataKey = Annotated[str, StringConstraints(max_length=64)]
 MetadataValue = Annotated[str, StringConstraints(max_length=512)]
 _PATH = "method.reinforcement"
-_UNION_MEMBERS = ("constrained-", "literal[", "function-")
+_UNION_MEMBERS = ("constrained-", "literal[", "function-", "[key]")
+_SHOWN_KEY = 80
 
 
 class Method(WireModel):
@@ -122,13 +123,15 @@ def _first_fault(error: ValidationError) -> InvalidRequest:
 def dotted(root: str, location: tuple[int | str, ...]) -> str:
     """`("tools", 0, "server_url")` as `root.tools[0].server_url`.
 
-    pydantic ends the location of a union with the name of the member it tried; that is no key.
+    pydantic ends the location of a union with the name of the member it tried, and that of a wrong
+    key with a mark; neither is a key. A key that a client made endless is cut.
     """
     if len(location) > 1 and str(location[-1]).startswith(_UNION_MEMBERS):
         location = location[:-1]
     path = root
     for part in location:
-        path += f"[{part}]" if isinstance(part, int) else f".{part}" if path else part
+        name = part if isinstance(part, int) else part[:_SHOWN_KEY]
+        path += f"[{name}]" if isinstance(part, int) else f".{name}" if path else str(name)
     return path
 
 

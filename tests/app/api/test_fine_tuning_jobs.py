@@ -82,6 +82,19 @@ async def test_headers_are_sealed_in_the_database(
             "grader_not_available",
         ),
         (
+            ("method", "reinforcement", "grader", "rate_limit"),
+            "1e999",
+            "method.reinforcement.grader.rate_limit",
+            "invalid_value",
+        ),
+        (
+            ("method", "reinforcement", "grader", "pass_threshold"),
+            "NaN",
+            "method.reinforcement.grader.pass_threshold",
+            "invalid_value",
+        ),
+        (("metadata",), {"k" * 5000: "v"}, f"metadata.{'k' * 80}", "invalid_value"),
+        (
             ("method", "reinforcement", "hyperparameters", "eval_interval"),
             10**400,
             "method.reinforcement.hyperparameters.eval_interval",
