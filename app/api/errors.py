@@ -39,6 +39,11 @@ def responses(*codes: int) -> dict[int | str, dict[str, Any]]:
     return documented
 
 
+def unavailable() -> dict[int | str, dict[str, Any]]:
+    """Documented error of a route that needs no key."""
+    return {503: {"model": ErrorEnvelope, "description": _DESCRIPTIONS[503]}}
+
+
 def envelope(
     status_code: int,
     message: str,

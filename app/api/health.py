@@ -4,6 +4,7 @@ from fastapi import APIRouter
 from fastapi.responses import HTMLResponse
 
 from app.api.dependencies import Context
+from app.api.errors import unavailable
 
 router = APIRouter(tags=["Service"])
 _PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>agent-rft</title>
@@ -16,7 +17,7 @@ async def liveness() -> dict[str, str]:
     return {"status": "ok"}
 
 
-@router.get("/readyz", operation_id="readiness")
+@router.get("/readyz", operation_id="readiness", responses=unavailable())
 async def readiness(context: Context) -> dict[str, str]:
     """503 while the database does not answer."""
     await context.ready()

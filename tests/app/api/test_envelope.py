@@ -1,4 +1,5 @@
 import json
+import re
 import subprocess
 import sys
 from typing import Any
@@ -123,6 +124,21 @@ async def test_a_fault_of_ours_has_a_request_id_and_tells_nothing(
     assert "broken by 12" in logged
     assert request_id in logged
     assert "canary" not in logged
+
+
+async def test_without_its_database_the_service_asks_to_wait(api: Api, database: Database) -> None:
+    away = re.sub(r":\d+/", ":9/", database.app_url)
+    app = create_app(database.settings.model_copy(update={"database_url": away}))
+    transport = httpx.ASGITransport(app=app, raise_app_exceptions=False)
+    async with (
+        app.router.lifespan_context(app),
+        httpx.AsyncClient(transport=transport, base_url="http://test") as http,
+    ):
+        for path in (JOBS, "/readyz"):
+            reply = await http.get(path, headers={"Authorization": f"Bearer {api.key}"})
+            assert (reply.status_code, reply.headers["retry-after"]) == (503, "2")
+            assert reply.headers["x-request-id"].startswith("req_")
+        assert (await http.get("/healthz")).status_code == 200
 
 
 async def test_a_path_names_all_its_methods_and_redirects_nowhere(api: Api) -> None:
