@@ -132,6 +132,7 @@ def main() -> None:
     from pydantic import ValidationError  # noqa: PLC0415 - not needed for --help
 
     from app.cli.console import describe  # noqa: PLC0415
+    from app.domain.errors import AgentRftError  # noqa: PLC0415
     from app.embedded.errors import EmbeddedError  # noqa: PLC0415
     from app.gateways.logs import log_to_stderr  # noqa: PLC0415
 
@@ -141,6 +142,9 @@ def main() -> None:
     except EmbeddedError as failure:
         print(f"agent-rft: {failure}", file=sys.stderr)
         sys.exit(failure.exit_code)
+    except AgentRftError as failure:
+        print(f"agent-rft: {failure}", file=sys.stderr)
+        sys.exit(1)
     except ValidationError as wrong:
         print(f"agent-rft: {describe(wrong)}", file=sys.stderr)
         sys.exit(2)

@@ -115,3 +115,10 @@ def test_the_configured_base_models_are_what_an_engine_reads() -> None:
     done = _run("base-models", AGENT_RFT_BASE_MODELS=f"[{spec}]")
     (read,) = TypeAdapter(list[BaseModelSpec]).validate_json(done.stdout)
     assert read == BaseModelSpec(name="m-2026-01-01", path="/models/m", context_length=4096)
+
+
+def test_a_verb_that_cannot_reach_the_database_says_so_in_a_line() -> None:
+    url = f"postgresql+psycopg://nobody:canary-password@127.0.0.1:{free_port()}/none"
+    failed = _run("keys", "bootstrap", AGENT_RFT_DATABASE_URL=url, AGENT_RFT_SECRET_KEY="x" * 32)
+    assert (failed.returncode, failed.stdout) == (1, "")
+    assert failed.stderr == "agent-rft: The database is away for a moment.\n"
