@@ -17,7 +17,7 @@ _REPLIES: dict[int | str, dict[str, Any]] = {
         "description": "A completion; with `stream`, its chunks as server-sent events.",
         "content": {
             "application/json": {"schema": {"type": "object"}},
-            "text/event-stream": {"schema": {"type": "string"}},
+            "text/event-stream": {"example": "data: {…}\n\ndata: [DONE]\n\n"},
         },
     },
 }

@@ -98,7 +98,7 @@ def _check_parts(messages: list[dict[str, Any]]) -> None:
     for position, message in enumerate(messages):
         content = message.get("content")
         for part in content if isinstance(content, list) else ():
-            if not isinstance(part, dict) or part.get("type") not in {"text", "refusal"}:
+            if not isinstance(part, dict) or part.get("type") not in ("text", "refusal"):
                 param = f"messages[{position}].content"
                 raise InvalidRequest("Only text parts are supported.", param=param)
 
