@@ -147,7 +147,13 @@ def main() -> int:
             subprocess.run([*cli(), "down", "--data-dir", str(data_dir)], check=False)
     print()
     print_table(rows)
-    passed = all(row["base"] <= 0.4 and row["tuned"] >= 0.85 for row in rows)
+    passed = all(
+        row["base"] <= 0.4
+        and row["tuned"] >= 0.85
+        and row["wasted_tuned"] <= row["wasted_base"] / 2
+        and row["training_s"] < 120
+        for row in rows
+    )
     summary = {
         "benchmark": "learning_seeds",
         "rows": rows,
