@@ -205,7 +205,7 @@ class JobError:
     param: str | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
     """One job row in domain words. Headers of tools and grader are not in it (see `secrets`)."""
 
@@ -217,25 +217,25 @@ class Job:
     training_file: str
     validation_file: str
     seed: int
-    suffix: str | None
+    suffix: str | None = None
     method: dict[str, Any]
     """`{"type": "reinforcement", "reinforcement": {…}}`, fully resolved, header values redacted."""
-    metadata: dict[str, str] | None
-    integrations: list[dict[str, Any]]
-    error: JobError | None
+    metadata: dict[str, str] | None = None
+    integrations: list[dict[str, Any]] = field(default_factory=list)
+    error: JobError | None = None
     created_at: int
-    started_at: int | None
-    finished_at: int | None
-    estimated_finish: int | None
-    fine_tuned_model: str | None
-    trained_tokens: int | None
-    result_files: list[str]
-    stop_request: StopRequest | None
-    step: int
+    started_at: int | None = None
+    finished_at: int | None = None
+    estimated_finish: int | None = None
+    fine_tuned_model: str | None = None
+    trained_tokens: int | None = None
+    result_files: list[str] = field(default_factory=list)
+    stop_request: StopRequest | None = None
+    step: int = 0
     """Last committed step; 0 before the first."""
-    total_steps: int | None
-    fence: int
-    attempts: int
+    total_steps: int | None = None
+    fence: int = 0
+    attempts: int = 0
     key_id: str
 
 
