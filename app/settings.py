@@ -185,11 +185,6 @@ class Settings(ModelSettings):
         """Key under which API keys are stored. Changing it disables every key."""
         return self.derive_key("api-key-hmac/v1")
 
-    @property
-    def envelope_key(self) -> bytes:
-        """Key that wraps customers' stored headers and secrets."""
-        return self.derive_key("envelope/v1")
-
 
 class HostSettings(_Sources):
     """What the single-machine supervisor reads before any service exists.

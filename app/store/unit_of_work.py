@@ -109,13 +109,10 @@ class BaseUnitOfWork:
                 raise
 
 
-class UnitOfWork(BaseUnitOfWork):
-    """A request's transaction: every store sees one tenant's rows."""
+class ProjectUnitOfWork(BaseUnitOfWork):
+    """The stores that a request and a run of a project have in common."""
 
-    @override
-    async def _open(self, session: AsyncSession) -> None:
-        project_id = self._context.get("app.project", "")
-        self.jobs = JobStore(session, project_id)
+    def _open_project(self, session: AsyncSession, project_id: str) -> None:
         self.events = EventStore(session, project_id)
         self.metrics = MetricStore(session, project_id)
         self.checkpoints = CheckpointStore(session, project_id)
@@ -123,11 +120,21 @@ class UnitOfWork(BaseUnitOfWork):
         self.models = ModelStore(session, project_id)
         self.rollouts = RolloutStore(session, project_id)
         self.reports = ReportStore(session, project_id)
+
+
+class UnitOfWork(ProjectUnitOfWork):
+    """A request's transaction: every store sees one tenant's rows."""
+
+    @override
+    async def _open(self, session: AsyncSession) -> None:
+        project_id = self._context.get("app.project", "")
+        self.jobs = JobStore(session, project_id)
+        self._open_project(session, project_id)
         self.keys = KeyStore(session)
         self.projects = ProjectStore(session)
 
 
-class RunUnitOfWork(BaseUnitOfWork):
+class RunUnitOfWork(ProjectUnitOfWork):
     """A run's transaction. It locks the job row at its own fence, so that no newer claim can slip
     in before the commit, and an older claim can write nothing.
 
@@ -157,11 +164,5 @@ class RunUnitOfWork(BaseUnitOfWork):
             raise LeaseLost(f"{self._job_id} is no longer held at fence {self._fence}")
         project_id = self._context["app.project"]
         self.jobs = RunJobStore(session, project_id, self._job_id)
-        self.events = EventStore(session, project_id)
-        self.metrics = MetricStore(session, project_id)
-        self.checkpoints = CheckpointStore(session, project_id)
-        self.files = FileStore(session, project_id)
-        self.models = ModelStore(session, project_id)
-        self.rollouts = RolloutStore(session, project_id)
-        self.reports = ReportStore(session, project_id)
+        self._open_project(session, project_id)
         self.journal = JournalStore(session, project_id)
