@@ -7,11 +7,11 @@ from peft import PeftModel
 from transformers import AutoModelForCausalLM
 
 from app.gateways.inference import HttpInference
+from app.rendering.renderer import Renderer
 from app.settings import shipped_models
 from tests.e2e.conftest import BATCH, TRAIN_ROWS, FinishedJob
 from tests.support.engine_server import running_engine
 from tests.support.installation import Installation
-from workers.rollout.renderer import Renderer
 
 STEPS = TRAIN_ROWS // BATCH
 SEQUENCES = 64

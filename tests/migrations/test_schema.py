@@ -12,6 +12,7 @@ from alembic.config import Config
 from alembic.script import ScriptDirectory
 
 from app.embedded.binaries import package_dir
+from app.store.schema import Base
 from tests.support.stack import Database
 
 APP, WORKER = "agent_rft_app", "agent_rft_worker"
@@ -103,7 +104,7 @@ def test_every_tenant_table_forces_row_level_security(database: Database) -> Non
     )
     assert unguarded == []
     guarded = _rows(database, "SELECT count(*) FROM pg_class WHERE relforcerowsecurity")
-    assert guarded == [(12,)]
+    assert guarded == [(len(Base.metadata.tables),)]
 
 
 def test_the_service_roles_have_no_way_around_it(database: Database) -> None:

@@ -6,9 +6,9 @@ from random import Random
 
 from tokenizers import Tokenizer
 
+from app.rendering.renderer import Renderer
 from app.settings import shipped_model_dir
 from workers.rollout.policy import SampledTurn, SamplingParams
-from workers.rollout.renderer import Renderer
 
 
 def shipped_renderer() -> Renderer:

@@ -6,9 +6,9 @@ from app.domain.dataset import DatasetRow
 from app.domain.ids import SampleKey
 from app.domain.tools import ToolSpec
 from app.gateways.egress import EgressClient, EgressPolicy
+from app.gateways.endpoints import EndpointPool
 from app.gateways.signing import CallSigner
 from tests.support.endpoints import EndpointServer
-from workers.rollout.endpoints import EndpointPool
 from workers.rollout.tools import ToolCaller
 
 SECRET_KEY = "a service secret key of 32 bytes and more"

@@ -16,9 +16,9 @@ from app.domain.graders import EndpointGrader
 from app.domain.ids import SampleKey
 from app.domain.trajectory import Failure, FailureClass, Grade, Trajectory
 from app.gateways.egress import EgressReply
+from app.gateways.endpoints import EndpointFault, EndpointPool, EndpointRequest, FaultKind
 from app.gateways.signing import CallSigner
 from workers.grading.failure import GraderFailure
-from workers.rollout.endpoints import EndpointFault, EndpointPool, EndpointRequest, FaultKind
 from workers.rollout.journal import Journal
 from workers.rollout.memory import remembered
 

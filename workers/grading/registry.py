@@ -10,10 +10,10 @@ from app.domain.graders import EndpointGrader
 from app.domain.graders import Grader as GraderSpec
 from app.domain.ids import SampleKey
 from app.domain.trajectory import Grade, Trajectory
+from app.gateways.endpoints import EndpointPool
 from app.gateways.signing import CallSigner
 from workers.grading.endpoint import EndpointGrading
 from workers.grading.failure import GraderFailure
-from workers.rollout.endpoints import EndpointPool
 from workers.rollout.journal import Journal
 
 __all__ = ["Grader", "GraderFailure", "build_grader"]

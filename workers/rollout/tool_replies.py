@@ -8,7 +8,7 @@ import asyncio
 from dataclasses import dataclass
 from typing import Any, Final
 
-from workers.rollout.renderer import Renderer
+from app.rendering.renderer import Renderer
 from workers.rollout.tools import CallPlace, ToolOutcome
 
 NOTICE: Final = "\n[cut: the reply did not fit into the context]"

@@ -14,16 +14,16 @@ from app.domain.ids import SampleKey
 from app.domain.tools import ToolSpec
 from app.domain.trajectory import Failure, FailureClass
 from app.gateways.egress import EgressReply
-from app.gateways.signing import CallSigner
-from workers.rollout.arguments import check_arguments
-from workers.rollout.endpoints import (
+from app.gateways.endpoints import (
     Endpoint,
     EndpointFault,
     EndpointPool,
     EndpointRequest,
     FaultKind,
 )
-from workers.rollout.hermes import ParsedToolCall
+from app.gateways.signing import CallSigner
+from app.rendering.hermes import ParsedToolCall
+from workers.rollout.arguments import check_arguments
 from workers.rollout.journal import Journal
 from workers.rollout.memory import remembered
 from workers.rollout.storable_text import storable

@@ -3,15 +3,15 @@
 from dataclasses import dataclass
 
 from app.domain.tools import ToolSpec
+from app.gateways.endpoints import EndpointPool
 from app.gateways.signing import CallSigner
+from app.rendering.renderer import Renderer
 from workers.engines.policy import EnginePolicy
 from workers.grading.registry import build_grader
 from workers.learning.shaping import ShapingConfig
 from workers.learning.trainer import LoraTrainer, Trainer
 from workers.modes.sync import SyncMode
-from workers.rollout.endpoints import EndpointPool
 from workers.rollout.episode import EpisodeLimits
-from workers.rollout.renderer import Renderer
 from workers.rollout.runner import RolloutRoom
 from workers.rollout.tools import ToolCaller
 from workers.runs.context import Plan, RunContext

@@ -8,11 +8,11 @@ import pytest
 from standardwebhooks import Webhook
 
 from app.domain.trajectory import FailureClass
+from app.gateways.endpoints import retry_after
 from app.gateways.signing import signing_secret
+from app.rendering.hermes import ParsedToolCall
 from tests.support.endpoints import Received, Reply, Script, endpoint
 from tests.support.rollouts import KEY, SECRET_KEY, caller, egress_to, pool, schema
-from workers.rollout.endpoints import retry_after
-from workers.rollout.hermes import ParsedToolCall
 from workers.rollout.journal import InMemoryJournal
 from workers.rollout.tools import CallPlace, ToolFailure, ToolOutcome
 

@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 from uuid import uuid4
 
+from app.rendering.renderer import ParsedTurn, Renderer
 from workers.engines.cpu.bodies import ChatBody
 from workers.engines.cpu.engine import Engine, random_seed
 from workers.engines.cpu.sequence import Sampling, Sequence
-from workers.rollout.renderer import ParsedTurn, Renderer
 
 _HELD_BACK: Final = ("<tool_call>", "<think>", "</think>")
 _UNFINISHED_CHARACTER: Final = "\ufffd"

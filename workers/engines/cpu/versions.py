@@ -22,10 +22,10 @@ from transformers.utils.logging import disable_progress_bar
 from app.domain.errors import InvalidRequest
 from app.domain.models import BaseModelSpec
 from app.gateways.inference import AdapterMissing
+from app.rendering.renderer import Renderer
 from workers.engines.cpu.adapters import LoraDelta, read_adapter, read_config
 from workers.engines.cpu.arena import KvShape
 from workers.engines.cpu.attention import IMPLEMENTATION
-from workers.rollout.renderer import Renderer
 
 MERGED_COPIES: Final = 16
 _numbers = itertools.count()

@@ -16,9 +16,9 @@ from openai import (
 
 from app.domain.models import BaseModelSpec
 from app.gateways.inference import HttpInference
+from app.rendering.renderer import Renderer
 from tests.support.engine_server import running_engine
 from tests.support.tiny_model import CONTEXT_LENGTH, LOOKUP, save_parrot
-from workers.rollout.renderer import Renderer
 
 KEY = "sk-engine"
 CALL = {"id": "a", "type": "function"}

@@ -17,8 +17,8 @@ from huggingface_hub.errors import EntryNotFoundError
 from tokenizers import AddedToken, Tokenizer
 
 from app.domain.errors import InvalidRequest
-from workers.rollout.chat_template import ChatTemplate, Message, flat_content
-from workers.rollout.hermes import ParsedToolCall, parse_tool_calls
+from app.rendering.chat_template import ChatTemplate, Message, flat_content
+from app.rendering.hermes import ParsedToolCall, parse_tool_calls
 
 _PARSERS: Final = {"hermes": parse_tool_calls}
 _THINK: Final = "<think>"

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from transformers import AutoTokenizer
 
 from app.domain.errors import InvalidRequest
+from app.rendering.hermes import ParsedToolCall
+from app.rendering.renderer import Renderer
 from app.settings import shipped_model_dir
 from tests.support.tiny_model import DROPS_THINKING, KEEPS_THINKING, build_tokenizer
-from workers.rollout.hermes import ParsedToolCall
-from workers.rollout.renderer import Renderer
 
 TOOL: dict[Any, Any] = {
     "type": "function",
@@ -258,5 +258,5 @@ def test_a_template_that_quotes_argument_text_gets_objects(tmp_path: Path) -> No
 
 
 def test_importing_the_renderer_loads_no_torch() -> None:
-    code = "import sys, workers.rollout.renderer; sys.exit('torch' in sys.modules)"
+    code = "import sys, app.rendering.renderer; sys.exit('torch' in sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)

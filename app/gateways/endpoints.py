@@ -15,10 +15,10 @@ from enum import StrEnum
 from typing import Final, Generic, TypeVar
 
 from app.domain.errors import EndpointRefused
+from app.gateways.clock import Clock, SystemClock
 from app.gateways.egress import Egress, EgressFailure, EgressReply, FailureKind, check_headers
+from app.gateways.endpoint_limits import Breaker, Pacer, Places
 from app.gateways.signing import CallSigner
-from workers.rollout.clock import Clock, SystemClock
-from workers.rollout.endpoint_limits import Breaker, Pacer, Places
 
 Value = TypeVar("Value")
 

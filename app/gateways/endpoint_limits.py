@@ -10,7 +10,7 @@ import math
 from collections import deque
 from typing import Final
 
-from workers.rollout.clock import Clock, settled_by
+from app.gateways.clock import Clock, settled_by
 
 CEILING: Final = 512
 _START: Final = 64

@@ -10,10 +10,8 @@ import pytest
 from typing_extensions import override
 
 from app.gateways.egress import EgressFailure, EgressReply, FailureKind
-from app.gateways.signing import CallSigner
-from tests.support.clock import VirtualClock
-from workers.rollout.endpoint_limits import Breaker, Pacer, Places
-from workers.rollout.endpoints import (
+from app.gateways.endpoint_limits import Breaker, Pacer, Places
+from app.gateways.endpoints import (
     Answer,
     Endpoint,
     EndpointFault,
@@ -21,6 +19,8 @@ from workers.rollout.endpoints import (
     EndpointRequest,
     FaultKind,
 )
+from app.gateways.signing import CallSigner
+from tests.support.clock import VirtualClock
 
 URL = "https://tool.example/"
 SIGNER = CallSigner("a service secret key of 32 bytes and more", project_id="proj_a")

@@ -1,0 +1,83 @@
+"""What every grader does with one sample: the request, the result, and how it may fail.
+
+Owns the words in which a score is told, whoever asks: a job's rollout, `graders/run`, an eval. It
+must not know trajectories, jobs or HTTP routes.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class GradeRequest:
+    """One sample to score. `sample` and `item` have the hosted shapes that templates address."""
+
+    sample: dict[str, Any]
+    item: dict[str, Any]
+    trace_id: str
+    call_id: str
+    """Stable over retries and replays: the receiver may drop a duplicate by it."""
+
+
+@dataclass(frozen=True, slots=True)
+class GraderErrors:
+    """Flags of the hosted `RunGraderResponse.metadata.errors`; all false when a score is sound."""
+
+    formula_parse_error: bool = False
+    sample_parse_error: bool = False
+    truncated_observation_error: bool = False
+    unresponsive_reward_error: bool = False
+    invalid_variable_error: bool = False
+    other_error: bool = False
+    python_grader_server_error: bool = False
+    python_grader_server_error_type: str | None = None
+    python_grader_runtime_error: bool = False
+    python_grader_runtime_error_details: str | None = None
+    model_grader_server_error: bool = False
+    model_grader_refusal_error: bool = False
+    model_grader_parse_error: bool = False
+    model_grader_server_error_details: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TokenUsage:
+    """Tokens that a grader's own model used."""
+
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cached_tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreResult:
+    """A finite score. `errors` may still say that the sample earned it by being unreadable."""
+
+    score: float
+    errors: GraderErrors = GraderErrors()
+    sub_scores: dict[str, float] = field(default_factory=dict)
+    """Scores of a multi grader's children by name, or an endpoint grader's own named numbers."""
+    execution_time_s: float = 0.0
+    token_usage: dict[str, TokenUsage] = field(default_factory=dict)
+    """By model name."""
+    sampled_model_name: str | None = None
+
+
+class ScoreFault(Exception):
+    """No score, and the sample is not to blame: infrastructure, never a reward of 0.
+
+    `kind` is one of error, timeout, unreachable, bad_reply, refused; `errors` are the flags with
+    which a trial run shows it. The text is safe for the customer: no bodies, headers, addresses.
+    """
+
+    def __init__(self, kind: str, message: str, *, source: str, errors: GraderErrors) -> None:
+        super().__init__(f"{source}: {message}")
+        self.kind = kind
+        self.message = message
+        self.source = source
+        self.errors = errors
+
+
+class Scorer(Protocol):
+    async def score(self, request: GradeRequest) -> ScoreResult:
+        """Raises `ScoreFault`."""
+        ...
