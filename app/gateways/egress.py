@@ -112,6 +112,10 @@ class Egress(Protocol):
         """POST once. Raises `EgressFailure`; any status is a reply."""
         ...
 
+    async def probe(self, url: str, *, headers: Mapping[str, str], timeout_s: float) -> EgressReply:
+        """HEAD once, which runs nothing at the other end. Raises and answers as `post`."""
+        ...
+
     async def aclose(self) -> None: ...
 
 
@@ -179,12 +183,26 @@ class EgressClient:
     async def post(
         self, url: str, *, headers: Mapping[str, str], body: bytes, timeout_s: float
     ) -> EgressReply:
+        return await self._guarded("POST", url, headers=headers, body=body, timeout_s=timeout_s)
+
+    async def probe(self, url: str, *, headers: Mapping[str, str], timeout_s: float) -> EgressReply:
+        return await self._guarded("HEAD", url, headers=headers, body=None, timeout_s=timeout_s)
+
+    async def _guarded(
+        self,
+        method: str,
+        url: str,
+        *,
+        headers: Mapping[str, str],
+        body: bytes | None,
+        timeout_s: float,
+    ) -> EgressReply:
         try:
             endpoint = read_url(url)
             self._guard.check(endpoint)
             _check_syntax(headers)
             async with asyncio.timeout(timeout_s):
-                return await self._send(endpoint, headers, body)
+                return await self._send(method, endpoint, headers, body)
         except EndpointRefused as error:
             raise EgressFailure(FailureKind.REFUSED, f"not dialled: {error}") from None
         except aiohttp.ConnectionTimeoutError:
@@ -197,10 +215,11 @@ class EgressClient:
             raise EgressFailure(FailureKind.UNREACHABLE, _describe(error)) from None
 
     async def _send(
-        self, endpoint: EndpointUrl, headers: Mapping[str, str], body: bytes
+        self, method: str, endpoint: EndpointUrl, headers: Mapping[str, str], body: bytes | None
     ) -> EgressReply:
         started = time.perf_counter()
-        async with self._session().post(
+        async with self._session().request(
+            method,
             URL(endpoint.url, encoded=True),
             data=body,
             headers=_all_headers(headers),
@@ -210,7 +229,7 @@ class EgressClient:
             if encoding not in {"identity", ""}:
                 response.close()
                 raise EgressFailure(FailureKind.BAD_ENCODING, "the reply is compressed")
-            content = await self._read(response)
+            content = b"" if method == "HEAD" else await self._read(response)
             seen: dict[str, str] = {}
             for name, value in response.headers.items():
                 seen.setdefault(name.lower(), value)
@@ -305,6 +324,9 @@ class InMemoryEgress:
         if url in self.refused:
             raise EgressFailure(FailureKind.REFUSED, "not dialled: not a public address")
         return self.script(request)
+
+    async def probe(self, url: str, *, headers: Mapping[str, str], timeout_s: float) -> EgressReply:
+        return await self.post(url, headers=headers, body=b"", timeout_s=timeout_s)
 
     async def aclose(self) -> None:
         return None

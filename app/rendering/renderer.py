@@ -66,7 +66,23 @@ class Renderer:
 
         Raises `InvalidRequest` when the messages are not what the template takes.
         """
-        return self._encode(self._template.render(self._safe(messages), tools, generate=True))
+        return self._encode(self.prompt_text(messages, tools))
+
+    def prompt_text(self, messages: list[Message], tools: list[Message] | None) -> str:
+        """The text behind `prompt_ids`. Raises `InvalidRequest` likewise."""
+        return self._template.render(self._safe(messages), tools, generate=True)
+
+    def reread_call(
+        self, messages: list[Message], tools: list[Message], *, name: str, arguments: Message
+    ) -> list[ParsedToolCall]:
+        """The calls read from a turn that calls one tool, written as the template writes it."""
+        function = {"name": name, "arguments": json.dumps(arguments, ensure_ascii=False)}
+        call = {"id": "call00000", "type": "function", "function": function}
+        turn: Message = {"role": "assistant", "content": "", "tool_calls": [call]}
+        history = self._safe(messages)
+        before = self._template.render(history, tools, generate=False)
+        whole = self._template.render([*history, turn], tools, generate=False)
+        return self.parse(self._encode(whole[len(before) :])).tool_calls
 
     def bridge_ids(
         self,

@@ -39,6 +39,11 @@ class TimedEgress:
 
     async def check_url(self, url: str) -> None: ...
 
+    async def probe(
+        self, url: str, *, headers: Mapping[str, str], timeout_s: float
+    ) -> EgressReply:
+        return await self.post(url, headers=headers, body=b"", timeout_s=timeout_s)
+
     async def post(
         self,
         url: str,  # noqa: ARG002 - the protocol's

@@ -1,0 +1,175 @@
+"""The files of a job, inspected: faults, repeats, overlap, prompt lengths, tools.
+
+`inspect` is one call with plain data in and out, so that the API runs it in a process of its own
+and the command line runs the very same. Must not know rows of the database.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean
+
+from app.domain.dataset import parse_row
+from app.domain.errors import InvalidRequest
+from app.domain.jobs import MAX_TRAIN_EXAMPLES, MAX_VALID_EXAMPLES, MIN_EXAMPLES
+from app.domain.models import BaseModelSpec
+from app.domain.preflight import DatasetReport, FileSummary, Finding, Overlap, TokenLengths
+from app.preflight.files import MAX_EXAMPLES, FileRules, Prompt, ReadFile, read_file
+from app.preflight.tool_schemas import tool_problems
+from app.rendering.chat_template import Message
+from app.rendering.renderer import Renderer
+
+_MAX_TOOL_SETS = 50
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetQuestion:
+    """What to inspect. A path is `None` where the call names no usable file."""
+
+    method: str
+    training: Path | None
+    validation: Path | None
+    job_tools: frozenset[str]
+    base_model: BaseModelSpec | None
+
+
+def inspect(question: DatasetQuestion) -> DatasetReport:
+    """Read both files, and the model's tokenizer. Raises `OSError` when a file is gone."""
+    files = {
+        param: read_file(path, _rules(question, param))
+        for param, path in (
+            ("training_file", question.training),
+            ("validation_file", question.validation),
+        )
+        if path is not None
+    }
+    renderer = _renderer(question.base_model)
+    findings = [finding for file in files.values() for finding in file.findings]
+    summaries: dict[str, FileSummary] = {}
+    seen: list[list[Message]] = []
+    for param, file in files.items():
+        lengths = None if renderer is None else _lengths(renderer, file, question.base_model)
+        summaries[param] = _summary(file, lengths)
+        findings += _length_findings(param, lengths)
+        if renderer is not None:
+            findings += _tool_findings(renderer, file, param, seen)
+    overlap = _overlap(files)
+    if overlap is not None and overlap.rows:
+        message = f"{overlap.rows} validation rows have a prompt that is in the training file too."
+        findings.append(Finding("warning", "overlapping_rows", message, "validation_file"))
+    findings += _unused_tools(question, files)
+    return DatasetReport(
+        training=summaries.get("training_file"),
+        validation=summaries.get("validation_file"),
+        overlap=overlap,
+        findings=tuple(findings),
+    )
+
+
+def _rules(question: DatasetQuestion, param: str) -> FileRules:
+    training = param == "training_file"
+    tools = set(question.job_tools)
+
+    def read_row(line: bytes, number: int) -> Prompt:
+        row = parse_row(line, number, index=0, job_tools=tools)
+        return Prompt(row.messages, row.tools)
+
+    return FileRules(
+        param=param,
+        code=f"invalid_{param}",
+        read_row=read_row,
+        min_rows=MIN_EXAMPLES,
+        max_rows=MAX_TRAIN_EXAMPLES if training else MAX_VALID_EXAMPLES,
+    )
+
+
+def _renderer(base: BaseModelSpec | None) -> Renderer | None:
+    if base is None:
+        return None
+    return Renderer(base.path, tool_parser=base.tool_parser, chat_template=base.chat_template)
+
+
+def _lengths(renderer: Renderer, file: ReadFile, base: BaseModelSpec | None) -> TokenLengths | None:
+    if base is None:
+        return None
+    lengths = []
+    for prompt in file.kept.values():
+        try:
+            lengths.append(len(renderer.prompt_ids(prompt.messages, prompt.tools)))
+        except InvalidRequest:
+            continue
+    if not lengths:
+        return None
+    lengths.sort()
+
+    def percentile(share: float) -> int:
+        return lengths[min(len(lengths) - 1, round(share * (len(lengths) - 1)))]
+
+    return TokenLengths(
+        measured_rows=len(lengths),
+        mean=round(fmean(lengths), 1),
+        p50=percentile(0.5),
+        p90=percentile(0.9),
+        p99=percentile(0.99),
+        max=lengths[-1],
+        context_length=base.context_length,
+        over_context=sum(length >= base.context_length for length in lengths),
+    )
+
+
+def _summary(file: ReadFile, lengths: TokenLengths | None) -> FileSummary:
+    return FileSummary(
+        rows=file.rows,
+        faulty_rows=file.faulty_rows,
+        duplicate_rows=file.duplicate_rows,
+        duplicate_lines=tuple(file.duplicate_lines),
+        tokens=lengths,
+        tools=dict(sorted(file.tools.items())),
+    )
+
+
+def _length_findings(param: str, lengths: TokenLengths | None) -> Iterator[Finding]:
+    if lengths is not None and lengths.over_context:
+        message = (
+            f"{lengths.over_context} of {lengths.measured_rows} measured prompts fill the context "
+            f"of {lengths.context_length} tokens (longest: {lengths.max}): they can get no answer."
+        )
+        yield Finding("warning", "prompt_exceeds_context", message, param)
+
+
+def _tool_findings(
+    renderer: Renderer, file: ReadFile, param: str, seen: list[list[Message]]
+) -> Iterator[Finding]:
+    """Each set of tools once, at the first measured row that offers it."""
+    for line, prompt in file.kept.items():
+        if len(seen) == _MAX_TOOL_SETS:
+            return
+        if prompt.tools in seen:
+            continue
+        seen.append(prompt.tools)
+        try:
+            problems = list(tool_problems(renderer, prompt.messages, prompt.tools))
+        except InvalidRequest as error:
+            yield Finding("error", "chat_template_refused", error.message, param, line, "/messages")
+            continue
+        for position, problem in problems:
+            name = prompt.tools[position]["function"]["name"]
+            message = f"Tool '{name}': {problem}."
+            yield Finding(
+                "warning", "tool_schema", message, param, line, f"/tools/{position}/function"
+            )
+
+
+def _overlap(files: dict[str, ReadFile]) -> Overlap | None:
+    if len(files) < 2:  # noqa: PLR2004 - two files overlap
+        return None
+    training, validation = files["training_file"].first_lines, files["validation_file"].first_lines
+    shared = [(training[digest], line) for digest, line in validation.items() if digest in training]
+    return Overlap(rows=len(shared), lines=tuple(shared[:MAX_EXAMPLES]))
+
+
+def _unused_tools(question: DatasetQuestion, files: dict[str, ReadFile]) -> Iterator[Finding]:
+    offered = {name for file in files.values() for name in file.tools}
+    for name in sorted(question.job_tools - offered) if files else ():
+        message = f"Tool '{name}' is registered with the job, but no row offers it to the model."
+        yield Finding("warning", "unused_tool", message, "method.reinforcement.tools")

@@ -1,0 +1,72 @@
+"""What a job would take: steps and rollouts by arithmetic, tokens and time by what is known.
+
+Must not know where a pace came from.
+"""
+
+from dataclasses import dataclass
+
+from app.domain.jobs import ResolvedHyperparameters
+from app.domain.preflight import DatasetReport, Estimate
+
+_ASSUMED_FILL = 0.25
+"""Share of the context behind the prompt that a rollout is taken to fill before anything is known:
+between a short answer and an agent that stops at its limit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """Means over a project's finished jobs on one base model."""
+
+    completion_tokens_per_rollout: float
+    seconds_per_rollout: float
+    """Wall time of a whole job, training included, by its rollouts."""
+    jobs: int
+
+
+def estimate(
+    hyper: ResolvedHyperparameters,
+    dataset: DatasetReport,
+    *,
+    context_length: int,
+    pace: Pace | None,
+    tokens_per_s: float | None = None,
+) -> Estimate | None:
+    """`None` unless both files hold a measured row. `tokens_per_s` is the operator's figure for the
+    base model, used where the project has no history.
+    """
+    training, validation = dataset.training, dataset.validation
+    if training is None or validation is None or not (training.tokens and validation.tokens):
+        return None
+    train_rollouts = training.rows * hyper.n_epochs * hyper.group_size
+    # The base model before the first step, then every interval and the last step.
+    evaluations = 1 + -(-hyper.total_steps // hyper.eval_interval)
+    valid_rollouts = validation.rows * hyper.eval_samples * evaluations
+    rollouts = train_rollouts + valid_rollouts
+    prompt_tokens = round(
+        train_rollouts * training.tokens.mean + valid_rollouts * validation.tokens.mean
+    )
+    seconds: float | None
+    if pace is None:
+        completion = _ASSUMED_FILL * max(0.0, context_length - training.tokens.mean)
+        seconds = None if tokens_per_s is None else completion / tokens_per_s
+        explanation = (
+            "This project trained nothing on this base model yet: each rollout is assumed to fill "
+            f"{_ASSUMED_FILL:.0%} of the context behind its prompt, at the pace configured for the "
+            "base model" + ("." if tokens_per_s is not None else " (none is, so no time is told).")
+        )
+    else:
+        completion, seconds = pace.completion_tokens_per_rollout, pace.seconds_per_rollout
+        explanation = (
+            f"Tokens and time of a rollout as in the last {pace.jobs} finished job(s) of this "
+            "project on this base model; slower tools or another worker change them."
+        )
+    return Estimate(
+        total_steps=hyper.total_steps,
+        train_rollouts=train_rollouts,
+        validation_rollouts=valid_rollouts,
+        prompt_tokens=prompt_tokens,
+        completion_tokens=round(rollouts * completion),
+        training_seconds=None if seconds is None else round(rollouts * seconds, 1),
+        basis="assumption" if pace is None else "history",
+        explanation=explanation,
+    )

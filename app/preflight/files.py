@@ -1,0 +1,171 @@
+"""One dataset file read from end to end: every fault, repeated prompts, and which rows to measure.
+
+Owns the pass over the bytes, in bounded memory: a digest for each row and the rows kept for
+measuring. Must not know tokens, jobs or where the file came from.
+"""
+
+import hashlib
+import heapq
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, BinaryIO, Final
+
+from app.domain.dataset import MAX_ROW_BYTES, DatasetError
+from app.domain.preflight import Finding
+from app.rendering.chat_template import Message
+
+MAX_FINDINGS: Final = 100
+MAX_EXAMPLES: Final = 20
+_EVEN_SAMPLE: Final = 2000
+_LONGEST: Final = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """What a row asks the model."""
+
+    messages: list[Message]
+    tools: list[Message]
+
+
+RowReader = Callable[[bytes, int], Prompt]
+"""Line and line number to the row's prompt. Raises `DatasetError`."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileRules:
+    """How a file of a job is read: `param` and `code` name it in findings."""
+
+    param: str
+    code: str
+    read_row: RowReader
+    min_rows: int
+    max_rows: int
+
+
+@dataclass(slots=True)
+class ReadFile:
+    rows: int = 0
+    faulty_rows: int = 0
+    findings: list[Finding] = field(default_factory=list)
+    first_lines: dict[bytes, int] = field(default_factory=dict)
+    """Digest of a row's messages to the first line that has them."""
+    duplicate_rows: int = 0
+    duplicate_lines: list[tuple[int, int]] = field(default_factory=list)
+    tools: Counter[str] = field(default_factory=Counter)
+    kept: dict[int, Prompt] = field(default_factory=dict)
+    """Line number to prompt: an even sample and the longest rows."""
+
+
+def read_file(path: Path, rules: FileRules) -> ReadFile:
+    """Read the whole file once. Faults past the first 100 are only counted."""
+    result = ReadFile()
+    keeper = _Keeper()
+    with path.open("rb") as file:
+        for number, line in _lines(file):
+            if not line.strip():
+                continue
+            result.rows += 1
+            if result.rows > rules.max_rows:
+                continue
+            try:
+                prompt = rules.read_row(line, number)
+            except DatasetError as fault:
+                result.faulty_rows += 1
+                if len(result.findings) < MAX_FINDINGS:
+                    result.findings.append(_finding(rules, fault))
+                continue
+            _note(result, prompt, number)
+            keeper.offer(number, prompt, size=len(line))
+    result.kept = keeper.kept()
+    result.findings += _counting(result, rules)
+    return result
+
+
+def _lines(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
+    """Number and bytes; of a line that is too long only the piece that shows it."""
+    number = 0
+    while line := file.readline(MAX_ROW_BYTES + 2):
+        number += 1
+        rest = line
+        while len(rest) == MAX_ROW_BYTES + 2 and not rest.endswith(b"\n"):
+            rest = file.readline(MAX_ROW_BYTES + 2)
+        yield number, line
+
+
+def _note(result: ReadFile, prompt: Prompt, number: int) -> None:
+    result.tools.update(str(tool["function"]["name"]) for tool in prompt.tools)
+    first = result.first_lines.setdefault(_digest(prompt.messages), number)
+    if first != number:
+        result.duplicate_rows += 1
+        if len(result.duplicate_lines) < MAX_EXAMPLES:
+            result.duplicate_lines.append((first, number))
+
+
+def _digest(messages: Any) -> bytes:
+    text = json.dumps(messages, sort_keys=True, separators=(",", ":"))
+    return hashlib.blake2b(text.encode(), digest_size=16).digest()
+
+
+def _finding(rules: FileRules, fault: DatasetError) -> Finding:
+    return Finding(
+        severity="error",
+        code=rules.code,
+        message=str(fault),
+        param=rules.param,
+        line=fault.line,
+        pointer=fault.pointer,
+    )
+
+
+def _counting(result: ReadFile, rules: FileRules) -> Iterator[Finding]:
+    label = rules.param.replace("_", " ").capitalize()
+    unsaid = result.faulty_rows - len(result.findings)
+    if unsaid > 0:
+        yield Finding("error", rules.code, f"{unsaid} more rows are faulty.", rules.param)
+    if result.rows < rules.min_rows:
+        message = (
+            f"{label} has {result.rows} example(s), but must have at least {rules.min_rows} "
+            "examples"
+        )
+        yield Finding("error", "invalid_n_examples", message, rules.param)
+    if result.rows > rules.max_rows:
+        message = f"{label} has {result.rows} examples, but may have at most {rules.max_rows}"
+        yield Finding("error", rules.code, message, rules.param)
+    if result.duplicate_rows:
+        message = f"{result.duplicate_rows} rows of the {label.lower()} repeat an earlier prompt."
+        yield Finding("warning", "duplicate_rows", message, rules.param)
+
+
+class _Keeper:
+    """Keeps every row of a small file; of a large one an even sample and the longest rows.
+
+    The sample takes every n-th row and doubles n whenever it is full, so it is even over a file
+    whose length is not known beforehand.
+    """
+
+    def __init__(self) -> None:
+        self._stride = 1
+        self._seen = 0
+        self._even: dict[int, tuple[int, Prompt]] = {}
+        self._longest: list[tuple[int, int]] = []
+        self._long: dict[int, Prompt] = {}
+
+    def offer(self, number: int, prompt: Prompt, *, size: int) -> None:
+        if self._seen % self._stride == 0:
+            self._even[number] = (self._seen, prompt)
+        self._seen += 1
+        if len(self._even) > _EVEN_SAMPLE:
+            self._stride *= 2
+            self._even = {n: kept for n, kept in self._even.items() if kept[0] % self._stride == 0}
+        heapq.heappush(self._longest, (size, number))
+        self._long[number] = prompt
+        if len(self._longest) > _LONGEST:
+            del self._long[heapq.heappop(self._longest)[1]]
+
+    def kept(self) -> dict[int, Prompt]:
+        every = {number: prompt for number, (_, prompt) in self._even.items()}
+        return dict(sorted({**every, **self._long}.items()))

@@ -1,0 +1,88 @@
+"""Whether a row's tools survive the model's chat template and tool-call parser.
+
+Owns the round trip: each schema must be found whole in the rendered prompt, and a call of each tool
+must be read back as it was written. Must not know files.
+"""
+
+import json
+from collections.abc import Iterator
+from typing import Any, Final
+
+from app.domain.errors import InvalidRequest
+from app.rendering.chat_template import Message
+from app.rendering.renderer import Renderer
+
+_DECODER: Final = json.JSONDecoder()
+_DEEPEST: Final = 6
+_TEXT: Final = 'a "quoted" wörd'
+_LEAVES: Final = {"integer": 7, "number": 2.5, "boolean": True, "null": None}
+_BRANCHES: Final = ("anyOf", "oneOf", "allOf")
+
+
+def tool_problems(
+    renderer: Renderer, messages: list[Message], tools: list[Message]
+) -> Iterator[tuple[int, str]]:
+    """Position in `tools` and what is wrong with it. Rendering errors of the prompt pass."""
+    shown = list(_objects(renderer.prompt_text(messages, tools)))
+    for position, tool in enumerate(tools):
+        function = tool["function"]
+        if tool not in shown and function not in shown:
+            yield position, "the chat template does not show the model this tool's whole schema"
+        problem = _call_problem(renderer, messages, tools, function)
+        if problem is not None:
+            yield position, problem
+
+
+def _call_problem(
+    renderer: Renderer, messages: list[Message], tools: list[Message], function: dict[str, Any]
+) -> str | None:
+    arguments = example_of(function.get("parameters") or {})
+    if not isinstance(arguments, dict):
+        return "its parameters describe no JSON object, so the model cannot fill them"
+    try:
+        read = renderer.reread_call(messages, tools, name=function["name"], arguments=arguments)
+    except InvalidRequest as error:
+        return f"the chat template cannot show a call of it: {error.message}"
+    if len(read) != 1 or read[0].name != function["name"]:
+        return "a call of it is not read back by the tool-call parser"
+    if json.loads(read[0].arguments_json) != arguments:
+        return "the arguments of a call of it are read back differently"
+    return None
+
+
+def _objects(text: str) -> Iterator[Any]:
+    """Every JSON object that stands in a text."""
+    at = text.find("{")
+    while at != -1:
+        try:
+            value, end = _DECODER.raw_decode(text, at)
+        except (ValueError, RecursionError):
+            at = text.find("{", at + 1)
+            continue
+        yield value
+        at = text.find("{", end)
+
+
+def example_of(schema: Any, depth: int = 0) -> Any:
+    """A value of a JSON schema's type; constraints beyond type and enum are not met."""
+    if not isinstance(schema, dict) or depth > _DEEPEST:
+        return _TEXT
+    choices = schema.get("enum")
+    if isinstance(choices, list) and choices:
+        return choices[0]
+    branch = next((schema[key][0] for key in _BRANCHES if _listed(schema, key)), None)
+    if branch is not None:
+        return example_of(branch, depth + 1)
+    kind = schema.get("type", "object" if "properties" in schema or depth == 0 else "string")
+    kind = kind[0] if isinstance(kind, list) and kind else kind
+    if kind == "object":
+        properties = schema.get("properties")
+        named = properties.items() if isinstance(properties, dict) else ()
+        return {name: example_of(inner, depth + 1) for name, inner in named}
+    if kind == "array":
+        return [example_of(schema.get("items"), depth + 1)]
+    return _LEAVES.get(kind, _TEXT) if isinstance(kind, str) else _TEXT
+
+
+def _listed(schema: dict[str, Any], key: str) -> bool:
+    return isinstance(schema.get(key), list) and bool(schema[key])
