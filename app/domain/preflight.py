@@ -5,7 +5,10 @@ line alike. Must not know how any of it was found out.
 """
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Literal
+
+from app.domain.models import BaseModelSpec
 
 Severity = Literal["error", "warning"]
 Basis = Literal["history", "assumption"]
@@ -94,6 +97,17 @@ class Estimate:
     basis: Basis
     """`history`: the pace and lengths of this project's finished jobs on the same base model."""
     explanation: str
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetQuestion:
+    """What to inspect. A path is `None` where the call names no usable file."""
+
+    method: str
+    training: Path | None
+    validation: Path | None
+    job_tools: frozenset[str]
+    base_model: BaseModelSpec | None
 
 
 @dataclass(frozen=True, slots=True)

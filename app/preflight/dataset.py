@@ -5,32 +5,26 @@ and the command line runs the very same. Must not know rows of the database.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from pathlib import Path
 from statistics import fmean
 
 from app.domain.dataset import parse_row
 from app.domain.errors import InvalidRequest
 from app.domain.jobs import MAX_TRAIN_EXAMPLES, MAX_VALID_EXAMPLES, MIN_EXAMPLES
 from app.domain.models import BaseModelSpec
-from app.domain.preflight import DatasetReport, FileSummary, Finding, Overlap, TokenLengths
+from app.domain.preflight import (
+    DatasetQuestion,
+    DatasetReport,
+    FileSummary,
+    Finding,
+    Overlap,
+    TokenLengths,
+)
 from app.preflight.files import MAX_EXAMPLES, FileRules, Prompt, ReadFile, read_file
 from app.preflight.tool_schemas import tool_problems
 from app.rendering.chat_template import Message
 from app.rendering.renderer import Renderer
 
 _MAX_TOOL_SETS = 50
-
-
-@dataclass(frozen=True, slots=True)
-class DatasetQuestion:
-    """What to inspect. A path is `None` where the call names no usable file."""
-
-    method: str
-    training: Path | None
-    validation: Path | None
-    job_tools: frozenset[str]
-    base_model: BaseModelSpec | None
 
 
 def inspect(question: DatasetQuestion) -> DatasetReport:

@@ -1,0 +1,110 @@
+"""A create call as sent, looked over without a database: model, tools, addresses, cost.
+
+Works on bodies that do not validate as well, so that every fault can be told at once.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from app.domain.jobs import NewJob, ReinforcementMethod, resolve_hyperparameters
+from app.domain.models import BaseModelSpec, find_base_model
+from app.domain.preflight import DatasetReport, Estimate, Finding
+from app.preflight.estimate import Pace, estimate
+
+
+@dataclass(frozen=True, slots=True)
+class CalledAddress:
+    """An address of the customer's that the job would call."""
+
+    param: str
+    name: str
+    url: str
+    headers: dict[str, str]
+
+
+def base_model(
+    body: dict[str, Any], base_models: tuple[BaseModelSpec, ...], findings: list[Finding]
+) -> BaseModelSpec | None:
+    """The base model of the call; a name that nobody offers becomes a finding."""
+    name = body.get("model")
+    if not isinstance(name, str):
+        return None
+    base = find_base_model(base_models, name)
+    if base is None:
+        message = f"Model {name} is not available for fine-tuning or does not exist."
+        findings.append(Finding("error", "model_not_available", message, "model"))
+    return base
+
+
+def method_of(body: dict[str, Any]) -> dict[str, Any]:
+    method = body.get("method")
+    return method if isinstance(method, dict) else {}
+
+
+def estimate_of(
+    new: NewJob | None,
+    base: BaseModelSpec | None,
+    dataset: DatasetReport | None,
+    *,
+    pace: Pace | None,
+) -> Estimate | None:
+    """`None` where the call cannot be read or is no reinforcement job."""
+    if base is None or dataset is None or dataset.training is None or not dataset.training.rows:
+        return None
+    if new is None or not isinstance(new.method, ReinforcementMethod):
+        return None
+    hyper = resolve_hyperparameters(new.method, train_rows=dataset.training.rows, base_model=base)
+    return estimate(hyper, dataset, context_length=base.context_length, pace=pace)
+
+
+def tool_names(method: dict[str, Any]) -> Iterator[str]:
+    for tool in _listed(_reinforcement(method).get("tools")):
+        if isinstance(tool.get("name"), str):
+            yield tool["name"]
+
+
+def called_addresses(method: dict[str, Any]) -> Iterator[CalledAddress]:
+    """Tools and graders with an address, however deep; what is no address is another's finding."""
+    root = "method.reinforcement"
+    for index, tool in enumerate(_listed(_reinforcement(method).get("tools"))):
+        yield from _address(tool, f"{root}.tools[{index}]", "server_url", "tool")
+    yield from _graders(_reinforcement(method).get("grader"), f"{root}.grader")
+
+
+def _graders(grader: Any, param: str) -> Iterator[CalledAddress]:
+    if not isinstance(grader, dict):
+        return
+    for field in ("url", "base_url"):
+        yield from _address(grader, param, field, "grader")
+    children = grader.get("graders")
+    for name, child in children.items() if isinstance(children, dict) else ():
+        yield from _graders(child, f"{param}.graders.{name}")
+
+
+def _address(owner: dict[str, Any], param: str, field: str, kind: str) -> Iterator[CalledAddress]:
+    url, headers = owner.get(field), owner.get("headers")
+    if isinstance(url, str):
+        name = owner.get("name")
+        yield CalledAddress(
+            param=f"{param}.{field}",
+            name=name if isinstance(name, str) else kind,
+            url=url,
+            headers=(
+                {str(key): str(value) for key, value in headers.items()}
+                if isinstance(headers, dict)
+                else {}
+            ),
+        )
+
+
+def _reinforcement(method: dict[str, Any]) -> dict[str, Any]:
+    inner = method.get("reinforcement")
+    return inner if isinstance(inner, dict) else {}
+
+
+def _listed(value: Any) -> list[dict[str, Any]]:
+    """The objects of a list; positions of others are kept as empty objects."""
+    if not isinstance(value, list):
+        return []
+    return [item if isinstance(item, dict) else {} for item in value]

@@ -1,0 +1,173 @@
+"""Preflight: a create call judged without making a job, every fault at once.
+
+Owns which checks run and in what order their findings are told. Files are read in a process of
+their own, so that a large one costs the API no event loop. Must not know HTTP routes.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from anyio import CapacityLimiter, fail_after, to_process
+
+from app.domain.errors import EndpointRefused, InvalidRequest, NotFound, Unavailable
+from app.domain.jobs import NewJob
+from app.domain.models import BaseModelSpec
+from app.domain.preflight import (
+    DatasetQuestion,
+    DatasetReport,
+    EndpointCheck,
+    Finding,
+    PreflightReport,
+)
+from app.domain.tenants import Tenant
+from app.gateways.egress import Egress, EgressFailure, check_headers
+from app.gateways.objects import Objects
+from app.preflight.call import (
+    CalledAddress,
+    base_model,
+    called_addresses,
+    estimate_of,
+    method_of,
+    tool_names,
+)
+from app.preflight.estimate import Pace
+from app.store.database import Database
+
+_PROBE_TIMEOUT_S: Final = 10.0
+_INSPECTION_TIMEOUT_S: Final = 120.0
+_PROBES: Final = 8
+_SERVER_FAULT: Final = 500
+
+
+@dataclass(frozen=True, slots=True)
+class PreflightPorts:
+    egress: Egress
+    objects: Objects
+    inspections: CapacityLimiter
+    """How many files this process has read at once; shared by all tenants."""
+
+
+class PreflightService:
+    def __init__(
+        self,
+        database: Database,
+        ports: PreflightPorts,
+        *,
+        base_models: tuple[BaseModelSpec, ...],
+        tenant: Tenant,
+    ) -> None:
+        self._database = database
+        self._ports = ports
+        self._base_models = base_models
+        self._tenant = tenant
+
+    async def check(
+        self, body: dict[str, Any], new: NewJob | None, faults: Sequence[Finding]
+    ) -> PreflightReport:
+        """Judge a create call. `new` is `None` and `faults` say why where it cannot be read."""
+        findings = list(faults)
+        base = base_model(body, self._base_models, findings)
+        method = method_of(body)
+        paths = [
+            await self._path(body, param, findings)
+            for param in ("training_file", "validation_file")
+        ]
+        endpoints, (dataset, in_files) = await asyncio.gather(
+            self._probe_all(list(called_addresses(method))),
+            self._inspect(method, paths, base),
+        )
+        findings += in_files
+        findings += [finding for _, found in endpoints for finding in found]
+        return PreflightReport(
+            model=None if base is None else base.name,
+            method=str(method.get("type", "supervised")),
+            dataset=dataset,
+            endpoints=tuple(check for check, _ in endpoints),
+            estimate=estimate_of(new, base, dataset, pace=await self._pace(base)),
+            findings=tuple(findings),
+        )
+
+    async def _path(self, body: dict[str, Any], param: str, findings: list[Finding]) -> Path | None:
+        file_id = body.get(param)
+        if not isinstance(file_id, str):
+            return None
+        try:
+            async with self._database.tenant(self._tenant) as unit:
+                row = await unit.files.get(file_id)
+        except NotFound:
+            message = f"{param} {file_id} does not exist."
+            findings.append(Finding("error", "file_not_found", message, param))
+            return None
+        if row.purpose != "fine-tune":
+            message = f"{param} {file_id} has purpose '{row.purpose}', but must have 'fine-tune'."
+            findings.append(Finding("error", "invalid_value", message, param))
+            return None
+        return self._ports.objects.local_path(row.object_key)
+
+    async def _inspect(
+        self, method: dict[str, Any], paths: list[Path | None], base: BaseModelSpec | None
+    ) -> tuple[DatasetReport | None, tuple[Finding, ...]]:
+        from app.preflight.dataset import inspect  # noqa: PLC0415 - tokenizers and templates
+
+        if paths == [None, None]:
+            return None, ()
+        question = DatasetQuestion(
+            method=str(method.get("type", "supervised")),
+            training=paths[0],
+            validation=paths[1],
+            job_tools=frozenset(tool_names(method)),
+            base_model=base,
+        )
+        try:
+            with fail_after(_INSPECTION_TIMEOUT_S):
+                report = await to_process.run_sync(
+                    inspect, question, cancellable=True, limiter=self._ports.inspections
+                )
+        except TimeoutError as error:
+            raise Unavailable("The files took too long to read; try again later.") from error
+        except OSError as error:
+            raise InvalidRequest("The content of a file is gone.", param="training_file") from error
+        return report, report.findings
+
+    async def _probe_all(
+        self, called: list[CalledAddress]
+    ) -> list[tuple[EndpointCheck, list[Finding]]]:
+        places = asyncio.Semaphore(_PROBES)
+
+        async def one(address: CalledAddress) -> tuple[EndpointCheck, list[Finding]]:
+            async with places:
+                return await self._probe(address)
+
+        return await asyncio.gather(*(one(address) for address in called))
+
+    async def _probe(self, called: CalledAddress) -> tuple[EndpointCheck, list[Finding]]:
+        def missed(code: str, detail: str) -> tuple[EndpointCheck, list[Finding]]:
+            check = EndpointCheck(called.param, called.name, False, None, None, detail)
+            message = f"{called.name}: {detail}"
+            return check, [Finding("error", code, message, called.param)]
+
+        try:
+            check_headers(called.headers)
+            await self._ports.egress.check_url(called.url)
+            reply = await self._ports.egress.probe(
+                called.url, headers=called.headers, timeout_s=_PROBE_TIMEOUT_S
+            )
+        except EndpointRefused as error:
+            return missed("endpoint_not_allowed", str(error))
+        except EgressFailure as error:
+            return missed("endpoint_unreachable", str(error))
+        check = EndpointCheck(
+            called.param, called.name, True, reply.status, round(1000 * reply.latency_s, 1), None
+        )
+        # A server that takes only POST answers HEAD with a 4xx: it is there, which is the question.
+        if reply.status < _SERVER_FAULT:
+            return check, []
+        message = f"{called.name} answers {reply.status}."
+        return check, [Finding("warning", "endpoint_failing", message, called.param)]
+
+    async def _pace(self, base: BaseModelSpec | None) -> Pace | None:
+        del base
+        return None
