@@ -18,12 +18,12 @@ from typing import Any
 from app.domain.dataset import DatasetRow
 from app.domain.errors import InvalidRequest, RunFailed
 from app.domain.ids import SampleKey
+from app.domain.storable_text import storable
 from app.domain.trajectory import Failure, StopReason, ToolCallRecord, Trajectory, Turn
 from app.rendering.renderer import ParsedTurn, Renderer
 from workers.rollout.journal import Journal
 from workers.rollout.memory import remembered
 from workers.rollout.policy import Policy, SampledTurn, SamplingParams
-from workers.rollout.storable_text import storable
 from workers.rollout.tool_replies import Reply, fit_replies
 from workers.rollout.tools import CallPlace, ToolCaller, ToolFailure, ToolOutcome
 
