@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Self
 
-from app.domain.tenants import Tenant
+from app.domain.tenants import AdminPrincipal, Tenant
 from app.gateways.egress import Egress, build_egress
 from app.gateways.inference import HttpInference, Inference
 from app.gateways.job_queue import CeleryJobQueue, JobQueue
@@ -17,6 +17,7 @@ from app.services.fine_tuning_jobs import JobPorts, JobService
 from app.services.keys import KeyService
 from app.services.metrics import MetricService
 from app.services.models import ModelService
+from app.services.permissions import PermissionService
 from app.services.provisioning import ProvisioningService
 from app.services.rollouts import RolloutService
 from app.services.signing import SigningService
@@ -68,6 +69,12 @@ class ProcessContext:
 
 def provisioning_service(settings: Settings, database: Database) -> ProvisioningService:
     return ProvisioningService(database, KeyService(database, secret_key=settings.key_hmac))
+
+
+def permission_service(
+    context: ProcessContext, principal: Tenant | AdminPrincipal
+) -> PermissionService:
+    return PermissionService(context.database, principal)
 
 
 class Factory:

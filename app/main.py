@@ -18,6 +18,7 @@ from app.api import (
     health,
     metrics,
     models,
+    permissions,
     rollouts,
     signing,
 )
@@ -31,6 +32,7 @@ _ROUTES = (
     fine_tuning_jobs,
     events,
     checkpoints,
+    permissions,
     metrics,
     rollouts,
     files,

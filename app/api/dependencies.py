@@ -24,19 +24,33 @@ def process_context(request: Request) -> ProcessContext:
 Context = Annotated[ProcessContext, Depends(process_context)]
 
 
+async def any_principal(context: Context, credentials: Credentials) -> Tenant | AdminPrincipal:
+    """Whom the key speaks for: a project, or an organization's administration."""
+    if credentials is None:
+        raise _no_key()
+    return await context.key_service().authenticate(credentials.credentials)
+
+
+AnyPrincipal = Annotated[Tenant | AdminPrincipal, Depends(any_principal)]
+
+
 async def tenant(context: Context, credentials: Credentials) -> Tenant:
     """The project the key speaks for. An admin key reads no project's data."""
     if credentials is None:
-        raise AuthenticationFailed(
-            "You didn't provide an API key. Provide it in an Authorization header using Bearer "
-            "auth (Authorization: Bearer YOUR_KEY).",
-            code="missing_api_key",
-        )
+        raise _no_key()
     principal = await context.key_service().authenticate(credentials.credentials)
     if isinstance(principal, AdminPrincipal):
         raise PermissionDenied("An admin key manages projects; use a project's API key here.")
     structlog.contextvars.bind_contextvars(project_id=principal.project_id)
     return principal
+
+
+def _no_key() -> AuthenticationFailed:
+    return AuthenticationFailed(
+        "You didn't provide an API key. Provide it in an Authorization header using Bearer "
+        "auth (Authorization: Bearer YOUR_KEY).",
+        code="missing_api_key",
+    )
 
 
 CurrentTenant = Annotated[Tenant, Depends(tenant)]

@@ -1,8 +1,10 @@
-"""Models a project may call: the operator's base models and its own tuned ones."""
+"""Models a project may call: the operator's base models, its own tuned ones, and those shared
+with it.
+"""
 
 from dataclasses import dataclass
 
-from app.domain.errors import InvalidRequest, NotFound
+from app.domain.errors import InvalidRequest, NotFound, PermissionDenied
 from app.domain.models import BaseModelSpec, find_base_model
 from app.domain.tenants import Tenant
 from app.domain.tuned_models import TunedModel
@@ -50,7 +52,9 @@ class ModelService:
     async def delete(self, name: str) -> None:
         if find_base_model(self._base_models, name) is not None:
             raise InvalidRequest(f"Base model '{name}' cannot be deleted.", param="model")
-        await self.get(name)
+        model = await self.get(name)
+        if model.owned_by != self._tenant.project_id:
+            raise PermissionDenied(f"Model '{name}' belongs to the project that shared it.")
         async with self._database.tenant(self._tenant) as unit:
             await unit.models.mark_deleted(name)
 

@@ -26,6 +26,7 @@ from app.store.journal import JournalStore
 from app.store.keys import KeyStore
 from app.store.metrics import MetricStore
 from app.store.models import ModelStore
+from app.store.permissions import PermissionStore
 from app.store.projects import ProjectStore
 from app.store.reports import ReportStore
 from app.store.rollouts import RolloutStore
@@ -130,6 +131,7 @@ class UnitOfWork(ProjectUnitOfWork):
         project_id = self._context.get("app.project", "")
         self.jobs = JobStore(session, project_id)
         self._open_project(session, project_id)
+        self.permissions = PermissionStore(session, project_id)
         self.keys = KeyStore(session)
         self.projects = ProjectStore(session)
 

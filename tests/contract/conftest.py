@@ -49,6 +49,25 @@ class Service:
             job_id,
         )
 
+    def project_of(self, key: str) -> str:
+        url = self.database.superuser_url.replace("+psycopg", "")
+        query = "SELECT project_id FROM api_keys WHERE key_id = %s"
+        with psycopg.connect(url) as connection:
+            row = connection.execute(query, (key.split("_")[2],)).fetchone()
+        assert row is not None
+        return str(row[0])
+
+    def add_projects(self, sibling: str, count: int) -> list[str]:
+        """More projects of a project's organization."""
+        self.execute(
+            "INSERT INTO projects (id, organization_id, name)"
+            " SELECT 'proj_more' || n, organization_id, 'more ' || n"
+            " FROM projects, generate_series(1, %s) n WHERE id = %s",
+            count,
+            sibling,
+        )
+        return [f"proj_more{number}" for number in range(1, count + 1)]
+
     def add_rows(self, job_id: str, *, events: int, checkpoints: int) -> None:
         self.execute(
             "INSERT INTO job_events (id, project_id, job_id, level, type, message)"

@@ -1,0 +1,77 @@
+"""Routes of checkpoint permissions.
+
+A model's name holds colons and may hold a slash, so it is taken as a decoded path.
+"""
+
+from collections.abc import Sequence
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Depends, Query
+
+from app.api.dependencies import After, AnyPrincipal, Context, Limit
+from app.api.errors import responses
+from app.api.schemas.common import Deleted, Page
+from app.api.schemas.permissions import CreatePermissions, PermissionObject
+from app.domain.permissions import CheckpointPermission
+from app.factory import PermissionService, permission_service
+
+router = APIRouter(
+    prefix="/v1/fine_tuning/checkpoints/{fine_tuned_model_checkpoint:path}/permissions",
+    tags=["Fine-tuning"],
+)
+
+
+def _service(context: Context, principal: AnyPrincipal) -> PermissionService:
+    return permission_service(context, principal)
+
+
+Permissions = Annotated[PermissionService, Depends(_service)]
+
+
+@router.get("", operation_id="listFineTuningCheckpointPermissions", responses=responses(404))
+async def list_permissions(
+    fine_tuned_model_checkpoint: str,
+    permissions: Permissions,
+    project_id: Annotated[str | None, Query(max_length=128)] = None,
+    after: After = None,
+    limit: Limit = 10,
+    order: Literal["ascending", "descending"] = "descending",
+) -> Page[PermissionObject]:
+    rows, has_more = await permissions.page(
+        fine_tuned_model_checkpoint,
+        project_id=project_id,
+        after=after,
+        limit=limit,
+        descending=order == "descending",
+    )
+    return _page(rows, has_more=has_more)
+
+
+@router.post("", operation_id="createFineTuningCheckpointPermission", responses=responses(404))
+async def create_permissions(
+    fine_tuned_model_checkpoint: str, body: CreatePermissions, permissions: Permissions
+) -> Page[PermissionObject]:
+    rows = await permissions.grant(fine_tuned_model_checkpoint, body.project_ids)
+    return _page(rows, has_more=False)
+
+
+@router.delete(
+    "/{permission_id}",
+    operation_id="deleteFineTuningCheckpointPermission",
+    responses=responses(404),
+)
+async def delete_permission(
+    fine_tuned_model_checkpoint: str, permission_id: str, permissions: Permissions
+) -> Deleted:
+    await permissions.revoke(fine_tuned_model_checkpoint, permission_id)
+    return Deleted(id=permission_id, object="checkpoint.permission", deleted=True)
+
+
+def _page(rows: Sequence[CheckpointPermission], *, has_more: bool) -> Page[PermissionObject]:
+    data = [PermissionObject.of(row) for row in rows]
+    return Page(
+        data=data,
+        has_more=has_more,
+        first_id=data[0].id if data else None,
+        last_id=data[-1].id if data else None,
+    )

@@ -1,0 +1,29 @@
+"""Checkpoint permissions on the wire. Source: the hosted API's `FineTuningCheckpointPermission`."""
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, Field, StringConstraints
+
+from app.api.schemas.common import WireModel
+from app.domain.permissions import CheckpointPermission
+
+ProjectIdText = Annotated[str, StringConstraints(min_length=1, max_length=128)]
+
+
+class CreatePermissions(WireModel):
+    """Body of `POST …/permissions`."""
+
+    project_ids: Annotated[list[ProjectIdText], Field(min_length=1, max_length=100)]
+
+
+class PermissionObject(BaseModel):
+    id: str
+    object: Literal["checkpoint.permission"] = "checkpoint.permission"
+    created_at: int
+    project_id: str
+
+    @classmethod
+    def of(cls, permission: CheckpointPermission) -> "PermissionObject":
+        return cls(
+            id=permission.id, created_at=permission.created_at, project_id=permission.project_id
+        )
