@@ -107,6 +107,27 @@ def base_models() -> None:
     print(to_models_json(ModelSettings().base_models))
 
 
+@app.command()
+def validate(
+    *,
+    call: Annotated[
+        Path, typer.Argument(help="JSON file with the body of a create call.", exists=True)
+    ],
+    training_file: Annotated[
+        Path | None, typer.Option(help="JSONL on this machine, in place of the call's id.")
+    ] = None,
+    validation_file: Annotated[Path | None, typer.Option(help="Likewise.")] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="The report as the API gives it.")
+    ] = False,
+) -> None:
+    """Judge a job and its files offline, with the checks of POST /v1/fine_tuning/jobs/validate."""
+    from app.cli.validate import validate as judge  # noqa: PLC0415
+
+    files = {"training_file": training_file, "validation_file": validation_file}
+    raise typer.Exit(judge(call, files=files, as_json=as_json))
+
+
 @keys.command("bootstrap")
 def keys_bootstrap() -> None:
     """Make the development organization, project and keys; print api_key and admin_key as JSON."""

@@ -1,10 +1,14 @@
 """A preflight report on the wire. Ours: the hosted API has no such call."""
 
+from collections.abc import Iterator
 from dataclasses import asdict
-from typing import Literal
+from typing import Any, Literal
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
 
+from app.api.schemas.fine_tuning_jobs import CreateFineTuningJob, dotted
+from app.domain.errors import InvalidRequest
+from app.domain.jobs import NewJob
 from app.domain.preflight import (
     DatasetReport,
     EndpointCheck,
@@ -65,3 +69,38 @@ class FineTuningJobValidation(BaseModel):
             endpoints=list(report.endpoints),
             estimate=report.estimate,
         )
+
+
+def read_call(body: dict[str, Any]) -> tuple[NewJob | None, list[Finding]]:
+    """The call in domain words, or every reason why it has none."""
+    try:
+        return CreateFineTuningJob.model_validate(body).to_spec(), []
+    except ValidationError as error:
+        return None, list(_faults(error, root=""))
+    except InvalidRequest as error:
+        cause = error.__cause__
+        if not isinstance(cause, ValidationError) or error.param is None:
+            return None, [fault_of(error)]
+        first = dotted("", cause.errors(include_url=False, include_context=False)[0]["loc"])
+        root = error.param.removesuffix(first).removesuffix(".")
+        return None, list(_faults(cause, root=root))
+
+
+def fault_of(error: InvalidRequest) -> Finding:
+    return Finding("error", error.code or "invalid_value", error.message, error.param)
+
+
+def _faults(error: ValidationError, *, root: str) -> Iterator[Finding]:
+    """One fault for each place; a union tells one for every member it tried."""
+    told = set()
+    for fault in error.errors(include_url=False, include_context=False):
+        param = dotted(root, fault["loc"])
+        if param in told:
+            continue
+        told.add(param)
+        if fault["type"] == "missing":
+            message = f"Missing required parameter: '{param}'."
+            yield Finding("error", "missing_required_parameter", message, param)
+        else:
+            message = f"Invalid value for '{param}': {fault['msg']}."
+            yield Finding("error", "invalid_value", message, param)

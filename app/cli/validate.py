@@ -1,0 +1,110 @@
+"""`agent-rft validate`: a create call and its files judged on this machine, no service needed.
+
+The same reading, the same checks and the same words as `POST /v1/fine_tuning/jobs/validate`; only
+what needs the service is left out: registered objects, endpoints, the project's own pace.
+"""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any, TextIO
+
+from app.api.schemas.preflight import FineTuningJobValidation, read_call
+from app.domain.preflight import (
+    DatasetQuestion,
+    DatasetReport,
+    FileSummary,
+    Finding,
+    PreflightReport,
+)
+from app.preflight.call import base_model, estimate_of, method_of, tool_names
+from app.preflight.dataset import inspect
+from app.settings import ModelSettings
+
+
+def validate(call: Path, *, files: dict[str, Path | None], as_json: bool) -> int:
+    """Print the report; 0 when the job would be accepted, else 1."""
+    try:
+        body = json.loads(call.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        return _refuse(f"{call}: {error}")
+    if not isinstance(body, dict):
+        return _refuse(f"{call}: must hold the JSON object of a create call")
+    report = _report(body, {param: path or _named(body, param) for param, path in files.items()})
+    if as_json:
+        print(FineTuningJobValidation.of(report).model_dump_json(indent=2))
+    else:
+        _tell(report, sys.stdout)
+    return 0 if report.valid else 1
+
+
+def _named(body: dict[str, Any], param: str) -> Path | None:
+    """A file of the call that is a path on this machine rather than an id."""
+    name = body.get(param)
+    return Path(name) if isinstance(name, str) and Path(name).is_file() else None
+
+
+def _refuse(message: str) -> int:
+    print(f"agent-rft: {message}", file=sys.stderr)
+    return 1
+
+
+def _report(body: dict[str, Any], files: dict[str, Path | None]) -> PreflightReport:
+    # A file given on the command line stands in for an id that is not known yet.
+    body = {**{param: str(path) for param, path in files.items() if path}, **body}
+    new, findings = read_call(body)
+    base = base_model(body, ModelSettings().base_models, findings)
+    method = method_of(body)
+    dataset: DatasetReport | None = None
+    missing = [path for path in files.values() if path is not None and not path.is_file()]
+    findings += [Finding("error", "file_not_found", f"{path} is no file.") for path in missing]
+    if any(files.values()) and not missing:
+        dataset = inspect(
+            DatasetQuestion(
+                method=str(method.get("type", "supervised")),
+                training=files["training_file"],
+                validation=files["validation_file"],
+                job_tools=frozenset(tool_names(method)),
+                base_model=base,
+            )
+        )
+        findings += dataset.findings
+    return PreflightReport(
+        model=None if base is None else base.name,
+        method=str(method.get("type", "supervised")),
+        dataset=dataset,
+        estimate=estimate_of(new, base, dataset, pace=None),
+        findings=tuple(findings),
+    )
+
+
+def _tell(report: PreflightReport, out: TextIO) -> None:
+    if report.dataset is not None:
+        _tell_file("training file", report.dataset.training, out)
+        _tell_file("validation file", report.dataset.validation, out)
+    for finding in report.findings:
+        where = f" [{finding.param}]" if finding.param else ""
+        print(f"{finding.severity.upper():7}  {finding.code}{where}: {finding.message}", file=out)
+    if report.estimate is not None:
+        plan = report.estimate
+        time = "unknown" if plan.training_seconds is None else f"{plan.training_seconds:,.0f} s"
+        print(
+            f"estimate: {plan.total_steps} steps, {plan.train_rollouts:,} training and "
+            f"{plan.validation_rollouts:,} validation rollouts, {plan.prompt_tokens:,} prompt and "
+            f"{plan.completion_tokens:,} completion tokens, worker time {time}",
+            file=out,
+        )
+        print(f"          {plan.explanation}", file=out)
+    print("valid" if report.valid else "not valid", file=out)
+
+
+def _tell_file(label: str, file: FileSummary | None, out: TextIO) -> None:
+    if file is None:
+        return
+    lengths = ""
+    if file.tokens is not None:
+        lengths = (
+            f", prompts of {file.tokens.p50} tokens at the median, {file.tokens.p99} at the 99th "
+            f"percentile, {file.tokens.max} at most (context {file.tokens.context_length})"
+        )
+    print(f"{label}: {file.rows:,} rows, {file.faulty_rows} faulty{lengths}", file=out)
