@@ -1,0 +1,132 @@
+import json
+from pathlib import Path
+from typing import Any
+
+from app.domain.models import BaseModelSpec
+from app.domain.preflight import DatasetQuestion, DatasetReport
+from app.preflight.dataset import inspect
+from app.settings import shipped_models
+from tests.support.tiny_model import KEEPS_THINKING, build_tokenizer
+
+TOOL: dict[str, Any] = {
+    "type": "function",
+    "function": {
+        "name": "lookup",
+        "parameters": {"type": "object", "properties": {"record": {"type": "string"}}},
+    },
+}
+
+
+def row(text: str, **extra: Any) -> bytes:
+    return json.dumps({"messages": [{"role": "user", "content": text}], **extra}).encode() + b"\n"
+
+
+def look(
+    directory: Path,
+    training: list[bytes],
+    validation: list[bytes],
+    *,
+    tools: frozenset[str] = frozenset(),
+    base: BaseModelSpec | None = None,
+) -> DatasetReport:
+    (directory / "train.jsonl").write_bytes(b"".join(training))
+    (directory / "valid.jsonl").write_bytes(b"".join(validation))
+    question = DatasetQuestion(
+        method="reinforcement",
+        training=directory / "train.jsonl",
+        validation=directory / "valid.jsonl",
+        job_tools=tools,
+        base_model=base or shipped_models()[0],
+    )
+    return inspect(question)
+
+
+def told(report: DatasetReport) -> list[tuple[str, str | None, int | None, str | None]]:
+    return [(f.code, f.param, f.line, f.pointer) for f in report.findings]
+
+
+def test_every_fault_of_both_files_is_told_at_once_with_line_and_pointer(tmp_path: Path) -> None:
+    training = [row(f"a{n}") for n in range(12)]
+    training[3] = b'{"messages": []}\n'
+    training[7] = b"nope\n"
+    training.insert(8, b"\n")
+    training[10] = row("x", tools=[TOOL])
+    validation = [row(f"b{n}") for n in range(3)]
+    validation[1] = b'{"messages": [{"role": "assistant", "content": "no question"}]}\n'
+    report = look(tmp_path, training, validation)
+    assert told(report) == [
+        ("invalid_training_file", "training_file", 4, "/messages"),
+        ("invalid_training_file", "training_file", 8, ""),
+        ("invalid_training_file", "training_file", 11, "/tools/0/function/name"),
+        ("invalid_validation_file", "validation_file", 2, "/messages/0/role"),
+        ("invalid_n_examples", "validation_file", None, None),
+    ]
+    assert report.training is not None
+    assert (report.training.rows, report.training.faulty_rows) == (12, 3)
+    assert report.findings[-1].message == (
+        "Validation file has 3 example(s), but must have at least 10 examples"
+    )
+
+
+def test_faults_past_the_hundredth_are_counted(tmp_path: Path) -> None:
+    report = look(tmp_path, [b"{}\n"] * 130, [row(f"{n}") for n in range(10)])
+    assert len(report.findings) == 101
+    assert report.findings[100].message == "30 more rows are faulty."
+
+
+def test_repeats_and_overlap_name_their_lines(tmp_path: Path) -> None:
+    training = [row(f"a{n}", reference=n) for n in range(10)]
+    training += [row("a2", reference="another"), row("a2")]
+    validation = [row(f"b{n}") for n in range(10)] + [row("a9"), row("a0")]
+    report = look(tmp_path, training, validation)
+    assert report.training is not None
+    assert report.training.duplicate_rows == 2
+    assert report.training.duplicate_lines == ((3, 11), (3, 12))
+    assert report.overlap is not None
+    assert report.overlap.rows == 2
+    assert report.overlap.lines == ((10, 11), (1, 12))
+    assert [f.severity for f in report.findings] == ["warning", "warning"]
+
+
+def test_lengths_are_the_templates_own_and_name_the_context(tmp_path: Path) -> None:
+    training = [row("a" * length) for length in range(1, 101)]
+    training.append(row("b" * 3000))
+    report = look(tmp_path, training, [row(f"v{n}") for n in range(10)])
+    assert report.training is not None
+    lengths = report.training.tokens
+    assert lengths is not None
+    assert lengths.measured_rows == 101
+    assert (lengths.context_length, lengths.over_context) == (1024, 1)
+    assert lengths.max > 1024 > lengths.p99 >= lengths.p90 > lengths.p50
+    assert ("prompt_exceeds_context", "training_file", None, None) in told(report)
+
+
+def test_a_line_of_many_megabytes_is_one_fault_and_the_next_line_is_read(tmp_path: Path) -> None:
+    training = [row(f"a{n}") for n in range(10)]
+    training.insert(2, row("x" * 5_000_000))
+    training.append(b"last\n")
+    report = look(tmp_path, training, [row(f"v{n}") for n in range(10)])
+    assert told(report) == [
+        ("invalid_training_file", "training_file", 3, ""),
+        ("invalid_training_file", "training_file", 12, ""),
+    ]
+
+
+def test_a_tool_must_survive_template_and_parser(tmp_path: Path) -> None:
+    directory = tmp_path / "model"
+    directory.mkdir()
+    build_tokenizer(KEEPS_THINKING).save_pretrained(directory)
+    (directory / "config.json").write_text('{"max_position_embeddings": 512}')
+    base = BaseModelSpec(name="m", path=str(directory), context_length=512)
+    rows = [row(f"a{n}", tools=[TOOL]) for n in range(10)]
+    valid, named = [row(f"v{n}") for n in range(10)], frozenset({"lookup"})
+    assert look(tmp_path, rows, valid, tools=named, base=base).findings == ()
+    # The shipped model's template shows the names of tools only.
+    hidden = look(tmp_path, rows, valid, tools=named)
+    assert told(hidden) == [("tool_schema", "training_file", 1, "/tools/0/function")]
+
+
+def test_a_registered_tool_that_no_row_offers_is_told(tmp_path: Path) -> None:
+    rows = [row(f"a{n}") for n in range(10)]
+    report = look(tmp_path, rows, [row(f"v{n}") for n in range(10)], tools=frozenset({"idle"}))
+    assert [(f.severity, f.code) for f in report.findings] == [("warning", "unused_tool")]

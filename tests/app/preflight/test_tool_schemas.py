@@ -1,0 +1,69 @@
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.preflight.tool_schemas import example_of, tool_problems
+from app.rendering.renderer import Renderer
+from tests.support.tiny_model import KEEPS_THINKING, build_tokenizer
+
+MESSAGES = [{"role": "user", "content": 'look {"up"} {broken'}]
+
+
+def tool(parameters: Any) -> dict[str, Any]:
+    function = {"name": "f", "description": "é <b>", "parameters": parameters}
+    return {"type": "function", "function": function}
+
+
+def renderer(directory: Path, template: str) -> Renderer:
+    build_tokenizer(template).save_pretrained(directory)
+    (directory / "config.json").write_text('{"max_position_embeddings": 512}')
+    return Renderer(str(directory), tool_parser="hermes", chat_template=None)
+
+
+@pytest.mark.parametrize(
+    ("schema", "example"),
+    [
+        ({"type": "object", "properties": {"n": {"type": "integer"}}}, {"n": 7}),
+        ({"properties": {"flag": {"type": ["boolean", "null"]}}}, {"flag": True}),
+        ({"type": "object", "properties": {"one": {"enum": ["b", "a"]}}}, {"one": "b"}),
+        ({"type": "object", "properties": {"l": {"items": {"type": "number"}}}}, {"l": 'a "q'}),
+        ({"type": "array", "items": {"type": "number"}}, [2.5]),
+        ({"anyOf": [{"type": "null"}, {"type": "string"}]}, None),
+        ({"type": 3}, 'a "q'),
+        ({}, {}),
+    ],
+)
+def test_an_example_has_the_schemas_type(schema: Any, example: Any) -> None:
+    made = example_of(schema)
+    assert json.loads(json.dumps(made).replace('uoted\\" w\\u00f6rd', "")) == example
+
+
+def test_nested_schemas_end() -> None:
+    endless: dict[str, Any] = {"type": "object", "properties": {}}
+    endless["properties"]["again"] = endless
+    assert json.dumps(example_of(endless)).count("again") == 7
+
+
+def test_a_template_that_shows_the_schema_and_the_call_is_fine(tmp_path: Path) -> None:
+    shows = renderer(tmp_path, KEEPS_THINKING)
+    parameters = {"type": "object", "properties": {"a": {"type": "array", "items": {}}}}
+    assert list(tool_problems(shows, MESSAGES, [tool(parameters)])) == []
+    listed = list(tool_problems(shows, MESSAGES, [tool({"type": "array"})]))
+    assert listed == [(0, "its parameters describe no JSON object, so the model cannot fill them")]
+
+
+def test_a_template_that_drops_parameters_or_garbles_calls_is_told(tmp_path: Path) -> None:
+    drops = renderer(tmp_path, KEEPS_THINKING.replace("(tool | tojson)", "tool.function.name"))
+    parameters = {"properties": {"a": {"type": "string"}}}
+    told = list(tool_problems(drops, MESSAGES, [tool(parameters)]))
+    assert told == [(0, "the chat template does not show the model this tool's whole schema")]
+    garbles = renderer(tmp_path, KEEPS_THINKING.replace("</tool_call>'", "</tool>'"))
+    told = list(tool_problems(garbles, MESSAGES, [tool(parameters)]))
+    assert told == [(0, "a call of it is not read back by the tool-call parser")]
+    empties = KEEPS_THINKING.replace("arguments | tojson", "'{}'").replace(
+        "arguments if arguments is string", "'{}' if arguments is string"
+    )
+    told = list(tool_problems(renderer(tmp_path, empties), MESSAGES, [tool(parameters)]))
+    assert told == [(0, "the arguments of a call of it are read back differently")]
