@@ -28,6 +28,7 @@ from app.store.metrics import MetricStore
 from app.store.models import ModelStore
 from app.store.permissions import PermissionStore
 from app.store.projects import ProjectStore
+from app.store.registry import RegistryStore
 from app.store.reports import ReportStore
 from app.store.rollouts import RolloutStore
 from app.store.schema.fine_tuning_jobs import FineTuningJobTable
@@ -134,6 +135,7 @@ class UnitOfWork(ProjectUnitOfWork):
         self.permissions = PermissionStore(session, project_id)
         self.keys = KeyStore(session)
         self.projects = ProjectStore(session)
+        self.registry = RegistryStore(session, project_id)
 
 
 class RunUnitOfWork(ProjectUnitOfWork):

@@ -11,6 +11,7 @@ from app.store.schema import (
     models,
     permissions,
     projects,
+    registry,
     reports,
     rollouts,
 )
@@ -28,6 +29,7 @@ __all__ = [
     "models",
     "permissions",
     "projects",
+    "registry",
     "reports",
     "rollouts",
 ]

@@ -1,0 +1,42 @@
+"""Registered objects: tools, graders and curricula that jobs refer to by id.
+
+Owns what the three have in common: ids, versions, a name that is unique among the living. An update
+makes a new version and leaves the earlier ones as they are. Must not know what a definition means.
+"""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Final
+
+
+class Noun(StrEnum):
+    TOOL = "tool"
+    GRADER = "grader"
+    CURRICULUM = "curriculum"
+
+
+ID_PREFIXES: Final = {Noun.TOOL: "tool_", Noun.GRADER: "grader_", Noun.CURRICULUM: "curr_"}
+SERVICE_KEYS: Final = frozenset(
+    {"id", "object", "created_at", "updated_at", "version", "project_id", "organization_id"}
+)
+"""Keys that are the service's to set: in a request body they say nothing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Registered:
+    """One version of a registered object."""
+
+    id: str
+    noun: Noun
+    version: int
+    """From 1, without gaps."""
+    name: str
+    definition: dict[str, Any]
+    """What the noun is made of, header values redacted."""
+    metadata: dict[str, str] | None
+    secrets: bytes | None = field(default=None, repr=False)
+    """The headers, sealed for this version of this object."""
+    created_at: int
+    """Of the object, unix seconds."""
+    updated_at: int
+    """Of this version."""
