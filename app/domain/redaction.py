@@ -24,8 +24,15 @@ def redact(method: dict[str, Any]) -> dict[str, Any]:
     return copy
 
 
+def redact_grader(grader: dict[str, Any]) -> dict[str, Any]:
+    """A copy of one grader, its children included, whose header values read `[redacted]`."""
+    redacted: dict[str, Any] = redact({"reinforcement": {"grader": grader}})["reinforcement"]
+    copy: dict[str, Any] = redacted["grader"]
+    return copy
+
+
 def collect_headers(method: dict[str, Any]) -> dict[str, Headers]:
-    """`{"tool:<name>": headers, "grader:<name>": headers}` of those that have any."""
+    """`{"tool:<name>": …, "grader:<name>": …, "grader:<name>/<child>": …}` of those with any."""
     return {label: dict(owner["headers"]) for label, owner in _owners(method)}
 
 
@@ -38,10 +45,30 @@ def restore_headers(method: dict[str, Any], headers: dict[str, Headers]) -> dict
 
 
 def _owners(method: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Tools and grader that carry headers, each with its label."""
+    """Tools and graders that carry headers, each with a label of its own.
+
+    A tool's name is unique in its job, a grader's only among its siblings: a child's label holds
+    its parent's, and there is one parent.
+    """
     reinforcement = method.get("reinforcement") or {}
     labelled = [(f"tool:{tool['name']}", tool) for tool in reinforcement.get("tools") or ()]
-    grader = reinforcement.get("grader")
-    if grader:
-        labelled.append((f"grader:{grader.get('name', grader.get('type'))}", grader))
-    return ((label, owner) for label, owner in labelled if owner.get("headers"))
+    labelled += _graders(reinforcement.get("grader"))
+    return ((label, owner) for label, owner in labelled if _has_headers(owner))
+
+
+def _has_headers(owner: dict[str, Any]) -> bool:
+    """Of keys that a client made up, any value may come."""
+    headers = owner.get("headers")
+    return isinstance(headers, dict) and bool(headers)
+
+
+def _graders(grader: dict[str, Any] | None) -> list[tuple[str, dict[str, Any]]]:
+    if not grader:
+        return []
+    label = f"grader:{grader.get('name', grader.get('type'))}"
+    sent = grader.get("graders")
+    children = sent.items() if isinstance(sent, dict) else ()
+    return [
+        (label, grader),
+        *((f"{label}/{name}", child) for name, child in children if isinstance(child, dict)),
+    ]

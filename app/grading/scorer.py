@@ -4,7 +4,7 @@ Owns the words in which a score is told, whoever asks: a job's rollout, `graders
 must not know trajectories, jobs or HTTP routes.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, Protocol
 
 
@@ -37,6 +37,18 @@ class GraderErrors:
     model_grader_refusal_error: bool = False
     model_grader_parse_error: bool = False
     model_grader_server_error_details: str | None = None
+    details: str | None = None
+    """What a raised flag is about, for people (ours); no bodies, headers, addresses."""
+
+    @property
+    def raised(self) -> tuple[str, ...]:
+        """Names of the flags that are true."""
+        return tuple(name for name, value in asdict(self).items() if value is True)
+
+    def joined(self, other: "GraderErrors") -> "GraderErrors":
+        """What either says; of two texts the first."""
+        mine, others = asdict(self), asdict(other)
+        return GraderErrors(**{name: mine[name] or others[name] for name in mine})
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +58,13 @@ class TokenUsage:
     prompt_tokens: int = 0
     completion_tokens: int = 0
     cached_tokens: int = 0
+
+    def __add__(self, other: "TokenUsage") -> "TokenUsage":
+        return TokenUsage(
+            self.prompt_tokens + other.prompt_tokens,
+            self.completion_tokens + other.completion_tokens,
+            self.cached_tokens + other.cached_tokens,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +79,8 @@ class ScoreResult:
     token_usage: dict[str, TokenUsage] = field(default_factory=dict)
     """By model name."""
     sampled_model_name: str | None = None
+    children: dict[str, "ScoreResult"] = field(default_factory=dict)
+    """A multi grader's own, by name."""
 
 
 class ScoreFault(Exception):
@@ -75,6 +96,8 @@ class ScoreFault(Exception):
         self.message = message
         self.source = source
         self.errors = errors
+        self.child: str | None = None
+        """Which of a multi grader's children it was."""
 
 
 class Scorer(Protocol):

@@ -1,0 +1,222 @@
+"""The arithmetic of a multi grader's `calculate_output`: read once, computed per sample.
+
+Owns a small language: numbers, names, `+ - * / ^`, unary minus and plus, parentheses and the
+functions below. Promises: text of any kind raises `FormulaError` or gives a formula, a formula of
+any values gives a finite number or raises `FormulaError`, and neither takes long. Must not know
+graders. Source: the hosted graders guide; `^` binds to the right and tighter than unary minus, as
+in mathematics and Python.
+"""
+
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+MAX_LENGTH: Final = 2_000
+MAX_DEPTH: Final = 50
+NAME: Final = r"[A-Za-z_][A-Za-z0-9_]{0,63}"
+_TOKEN: Final = re.compile(
+    rf"\s*(?:(?P<number>(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)"
+    rf"|(?P<name>{NAME}(?![A-Za-z0-9_]))|(?P<sign>[-+*/^(),]))",
+    re.ASCII,
+)
+_UNARY: Final[dict[str, Callable[[float], float]]] = {
+    "abs": abs,
+    "floor": lambda value: float(math.floor(value)),
+    "ceil": lambda value: float(math.ceil(value)),
+    "exp": math.exp,
+    "sqrt": math.sqrt,
+    "log": math.log,
+}
+_VARIADIC: Final[dict[str, Callable[[list[float]], float]]] = {"min": min, "max": max}
+FUNCTIONS: Final = (*_VARIADIC, *_UNARY)
+Operation = Callable[[float, float], float]
+_BINARY: Final[dict[str, Operation]] = {
+    "+": lambda left, right: left + right,
+    "-": lambda left, right: left - right,
+    "*": lambda left, right: left * right,
+    "/": lambda left, right: left / right,
+    "^": math.pow,
+}
+
+Values = Mapping[str, float]
+Node = Callable[[Values], float]
+
+
+class FormulaError(ValueError):
+    """Not a formula, or a formula without a finite result. The text is for its author."""
+
+
+@dataclass(frozen=True, slots=True)
+class Formula:
+    text: str
+    names: frozenset[str]
+    _root: Node
+
+    def evaluate(self, values: Values) -> float:
+        """A finite number. Raises `FormulaError`, also for a name without a value."""
+        try:
+            result = self._root(values)
+        except KeyError as missing:
+            raise FormulaError(f"{missing.args[0]!r} has no value") from None
+        except ZeroDivisionError:
+            raise FormulaError("division by zero") from None
+        except (ValueError, OverflowError) as error:
+            raise FormulaError(f"the formula has no finite value ({error})") from None
+        if not math.isfinite(result):
+            raise FormulaError("the formula has no finite value")
+        return result
+
+
+def parse_formula(text: str) -> Formula:
+    """Raises `FormulaError` naming the place."""
+    if len(text) > MAX_LENGTH:
+        raise FormulaError(f"the formula is longer than {MAX_LENGTH} characters")
+    parser = _Parser(text)
+    root = parser.whole()
+    return Formula(text, frozenset(parser.names), root)
+
+
+@dataclass(frozen=True, slots=True)
+class _Token:
+    kind: str
+    text: str
+    at: int
+
+
+def _tokens(text: str) -> Iterator[_Token]:
+    position, end = 0, len(text.rstrip())
+    while position < end:
+        match = _TOKEN.match(text, position)
+        if match is None:
+            at = position + len(text[position:]) - len(text[position:].lstrip())
+            raise FormulaError(f"{text[at : at + 10]!r} at character {at + 1} is not understood")
+        kind = str(match.lastgroup)
+        yield _Token(kind, match[kind], match.start(kind))
+        position = match.end()
+    yield _Token("end", "", end)
+
+
+class _Parser:
+    """Recursive descent; every nesting is counted."""
+
+    def __init__(self, text: str) -> None:
+        self._tokens = list(_tokens(text))
+        self._position = 0
+        self._depth = 0
+        self.names: set[str] = set()
+
+    def whole(self) -> Node:
+        node = self._sum()
+        if self._next.kind != "end":
+            raise self._unexpected()
+        return node
+
+    @property
+    def _next(self) -> _Token:
+        return self._tokens[self._position]
+
+    def _take(self, *signs: str) -> str | None:
+        """The next token's text if it is one of these signs."""
+        if self._next.kind == "sign" and self._next.text in signs:
+            self._position += 1
+            return self._tokens[self._position - 1].text
+        return None
+
+    def _expect(self, sign: str) -> None:
+        if self._take(sign) is None:
+            raise self._unexpected()
+
+    def _unexpected(self) -> FormulaError:
+        token = self._next
+        if token.kind == "end":
+            return FormulaError("the formula ends too early")
+        return FormulaError(f"{token.text!r} at character {token.at + 1} is not expected there")
+
+    def _sum(self) -> Node:
+        first, rest = self._product(), []
+        while sign := self._take("+", "-"):
+            rest.append((_BINARY[sign], self._product()))
+        return _chain(first, rest)
+
+    def _product(self) -> Node:
+        first, rest = self._signed(), []
+        while sign := self._take("*", "/"):
+            rest.append((_BINARY[sign], self._signed()))
+        return _chain(first, rest)
+
+    def _signed(self) -> Node:
+        self._depth += 1
+        if self._depth > MAX_DEPTH:
+            raise FormulaError(f"the formula is nested deeper than {MAX_DEPTH} levels")
+        sign = self._take("-", "+")
+        node = self._power() if sign is None else self._signed()
+        self._depth -= 1
+        return _negative(node) if sign == "-" else node
+
+    def _power(self) -> Node:
+        base = self._atom()
+        if self._take("^") is None:
+            return base
+        return _chain(base, [(_BINARY["^"], self._signed())])
+
+    def _atom(self) -> Node:
+        token = self._next
+        if token.kind in {"number", "name"}:
+            self._position += 1
+            if token.kind == "number":
+                return _number(float(token.text))
+            return self._call(token) if self._take("(") else self._name(token)
+        self._expect("(")
+        node = self._sum()
+        self._expect(")")
+        return node
+
+    def _name(self, token: _Token) -> Node:
+        self.names.add(token.text)
+        return lambda values: float(values[token.text])
+
+    def _call(self, token: _Token) -> Node:
+        arguments = [self._sum()]
+        while self._take(","):
+            arguments.append(self._sum())
+        self._expect(")")
+        if token.text in _VARIADIC:
+            return _variadic(_VARIADIC[token.text], arguments)
+        if token.text not in _UNARY:
+            known = ", ".join(FUNCTIONS)
+            raise FormulaError(f"there is no function {token.text!r}; there are {known}")
+        if len(arguments) != 1:
+            raise FormulaError(f"{token.text} takes one argument")
+        return _unary(_UNARY[token.text], arguments[0])
+
+
+def _number(value: float) -> Node:
+    return lambda _: value
+
+
+def _negative(node: Node) -> Node:
+    return lambda values: -node(values)
+
+
+def _unary(function: Callable[[float], float], node: Node) -> Node:
+    return lambda values: function(node(values))
+
+
+def _variadic(function: Callable[[list[float]], float], nodes: list[Node]) -> Node:
+    return lambda values: function([node(values) for node in nodes])
+
+
+def _chain(first: Node, rest: list[tuple[Operation, Node]]) -> Node:
+    """From left to right, in a loop: a long sum is no deep one."""
+    if not rest:
+        return first
+
+    def compute(values: Values) -> float:
+        result = first(values)
+        for operation, node in rest:
+            result = operation(result, node(values))
+        return result
+
+    return compute

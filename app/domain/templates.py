@@ -1,0 +1,126 @@
+"""Templates of graders: `{{ item.answer }}`, `{{ sample.output_tools[0].function.name }}`.
+
+Owns their syntax, so that a wrong one is told when a grader is created, and what a path finds.
+Promises: rendering is bounded and runs no code. Must not know graders. Source: the hosted graders
+guide; what it leaves open is decided here: a value that is no text is written as JSON, and a null
+in `sample` (say, `output_json` of an answer that is not JSON) counts as missing.
+"""
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+NAMESPACES: Final = ("item", "sample")
+MAX_PLACEHOLDERS: Final = 1_000
+MAX_RENDERED: Final = 2_097_152
+"""Characters."""
+_OPEN: Final = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)
+_PATH: Final = re.compile(r"(?P<namespace>[^\s.\[\]{}]+)(?P<rest>.*)", re.DOTALL)
+_STEP: Final = re.compile(
+    r"\.(?P<key>[^\s.\[\]{}\"']+)|\[(?P<index>[0-9]{1,9})\]|\[\"(?P<quoted>[^\"\]]+)\"\]"
+    r"|\['(?P<single>[^'\]]+)'\]"
+)
+_MAX_STEPS: Final = 64
+_SHOWN: Final = 80
+
+
+class TemplateError(ValueError):
+    """Not a template. The text is for its author."""
+
+
+class MissingVariable(Exception):
+    """A path that leads nowhere in this sample or item."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(f"'{path}' is not there")
+        self.path = path
+
+
+class RenderedTooLong(Exception):
+    """The text would be longer than `MAX_RENDERED`."""
+
+    def __init__(self) -> None:
+        super().__init__(f"a rendered template is longer than {MAX_RENDERED} characters")
+
+
+@dataclass(frozen=True, slots=True)
+class Placeholder:
+    text: str
+    namespace: str
+    steps: tuple[str | int, ...]
+
+    def find(self, namespaces: Mapping[str, Any]) -> str:
+        """The value as text. Raises `MissingVariable`."""
+        value = namespaces[self.namespace]
+        for step in self.steps:
+            value = self._descend(value, step)
+        if value is None and self.namespace == "sample":
+            raise MissingVariable(self.text)
+        return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+    def _descend(self, value: Any, step: str | int) -> Any:
+        if isinstance(value, dict) and str(step) in value:
+            return value[str(step)]
+        if isinstance(value, list) and isinstance(step, int) and step < len(value):
+            return value[step]
+        raise MissingVariable(self.text)
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    parts: tuple[str | Placeholder, ...]
+
+    def render(self, *, sample: Mapping[str, Any], item: Mapping[str, Any]) -> str:
+        """Raises `MissingVariable` or `RenderedTooLong`."""
+        namespaces = {"sample": sample, "item": item}
+        texts: list[str] = []
+        length = 0
+        for part in self.parts:
+            text = part if isinstance(part, str) else part.find(namespaces)
+            length += len(text)
+            if length > MAX_RENDERED:
+                raise RenderedTooLong
+            texts.append(text)
+        return "".join(texts)
+
+
+def parse_template(text: str) -> Template:
+    """Raises `TemplateError` naming the placeholder at fault."""
+    parts: list[str | Placeholder] = []
+    position = 0
+    for match in _OPEN.finditer(text):
+        parts += [text[position : match.start()], _placeholder(match[1].strip())]
+        position = match.end()
+    rest = text[position:]
+    if "{{" in rest:
+        raise TemplateError("a '{{' has no '}}'")
+    if len(parts) > 2 * MAX_PLACEHOLDERS:
+        raise TemplateError(f"there are more than {MAX_PLACEHOLDERS} placeholders")
+    return Template(tuple(part for part in (*parts, rest) if part != ""))
+
+
+def _placeholder(path: str) -> Placeholder:
+    match = _PATH.fullmatch(path)
+    if match is None:
+        raise TemplateError(f"'{{{{{path[:_SHOWN]}}}}}' holds no path such as item.answer")
+    namespace = match["namespace"]
+    if namespace not in NAMESPACES:
+        raise TemplateError(
+            f"unknown namespace '{namespace[:_SHOWN]}': a path starts with 'item' or 'sample'"
+        )
+    return Placeholder(path, namespace, _steps(match["rest"], path))
+
+
+def _steps(rest: str, path: str) -> tuple[str | int, ...]:
+    steps: list[str | int] = []
+    position = 0
+    while position < len(rest):
+        match = _STEP.match(rest, position)
+        if match is None or len(steps) == _MAX_STEPS:
+            raise TemplateError(f"'{path[:_SHOWN]}' is not a path of names and [indexes]")
+        position = match.end()
+        index = match["index"]
+        steps.append(int(index) if index else match["key"] or match["quoted"] or match["single"])
+    return tuple(steps)

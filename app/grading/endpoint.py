@@ -1,0 +1,94 @@
+"""The customer's own grader over HTTP, in the hosted Agent RFT shape.
+
+Owns its request `{sample, item, trace_id}` and its reply `{"score": …}`. Promises: any failure, a
+4xx included, and any score that is not a finite number is infrastructure. Numbers named in
+`metrics` become sub-scores. Must not know where samples come from.
+"""
+
+import json
+import math
+import re
+from typing import Any, Final
+
+from app.domain.graders import EndpointGrader
+from app.gateways.egress import EgressReply
+from app.gateways.endpoints import EndpointFault, EndpointPool, EndpointRequest, FaultKind
+from app.gateways.signing import CallSigner
+from app.grading.scorer import GraderErrors, GradeRequest, ScoreFault, ScoreResult
+
+_MAX_COMPONENTS: Final = 32
+_COMPONENT: Final = re.compile(r"[a-zA-Z0-9_.-]{1,64}")
+
+
+class EndpointScorer:
+    """Implements `Scorer`."""
+
+    def __init__(
+        self, spec: EndpointGrader, endpoints: EndpointPool, signer: CallSigner, *, source: str
+    ) -> None:
+        self._source = source
+        self._headers = spec.headers or {}
+        self._endpoint = endpoints.endpoint(spec.url, rate_limit=spec.rate_limit)
+        self._signer = signer
+
+    async def score(self, request: GradeRequest) -> ScoreResult:
+        call = EndpointRequest(
+            headers=self._headers,
+            body=encode(request),
+            call_id=request.call_id,
+            trace_id=request.trace_id,
+        )
+        try:
+            answer = await self._endpoint.call(call, read_score, signer=self._signer)
+        except EndpointFault as fault:
+            raise _fault(fault, self._source) from fault
+        score, components = answer.value
+        return ScoreResult(score, sub_scores=components, execution_time_s=answer.latency_s)
+
+
+def encode(request: GradeRequest) -> bytes:
+    """The body: ASCII JSON without white space."""
+    body = {"sample": request.sample, "item": request.item, "trace_id": request.trace_id}
+    return json.dumps(body, separators=(",", ":")).encode()
+
+
+def _fault(fault: EndpointFault, source: str) -> ScoreFault:
+    kind = FaultKind.BAD_REPLY if fault.kind is FaultKind.TOO_LARGE else fault.kind
+    errors = GraderErrors(other_error=True, details=fault.message)
+    return ScoreFault(kind.value, fault.message, source=source, errors=errors)
+
+
+def read_score(reply: EgressReply) -> tuple[float, dict[str, float]]:
+    """Score and named numbers of a reply. Raises `EndpointFault`."""
+    if not 200 <= reply.status < 300:  # noqa: PLR2004 - HTTP's own
+        kind = FaultKind.ERROR if reply.status >= 400 else FaultKind.BAD_REPLY  # noqa: PLR2004
+        raise EndpointFault(kind, f"answered {reply.status}", status=reply.status)
+    try:
+        content = json.loads(reply.body)
+    except (ValueError, RecursionError):
+        content = None
+    score = finite(content.get("score")) if isinstance(content, dict) else None
+    if score is None:
+        raise EndpointFault(FaultKind.BAD_REPLY, "the reply has no finite number `score`")
+    return score, _components(content.get("metrics"))
+
+
+def _components(metrics: Any) -> dict[str, float]:
+    """Well-named finite numbers, the first 32 of them; anything else is ignored."""
+    components: dict[str, float] = {}
+    for name, value in metrics.items() if isinstance(metrics, dict) else ():
+        number = finite(value)
+        if number is not None and _COMPONENT.fullmatch(name) and len(components) < _MAX_COMPONENTS:
+            components[name] = number
+    return components
+
+
+def finite(value: Any) -> float | None:
+    """A JSON value as a float, `None` unless it is a finite number."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    return number if math.isfinite(number) else None

@@ -1,0 +1,92 @@
+"""Several graders at once and the formula over their scores.
+
+Promises: children run side by side, a bounded number of them; one that cannot answer is a fault of
+the whole, never a 0 in the formula; a formula without a finite value scores `invalid_grade`, or 0,
+and says so.
+"""
+
+import asyncio
+import hashlib
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import reduce
+from typing import Final
+
+from app.domain.formula import FormulaError, parse_formula
+from app.domain.graders import MultiGrader
+from app.grading.scorer import (
+    GraderErrors,
+    GradeRequest,
+    ScoreFault,
+    Scorer,
+    ScoreResult,
+    TokenUsage,
+)
+
+CONCURRENT_CHILDREN: Final = 16
+
+
+class MultiScorer:
+    """Implements `Scorer`."""
+
+    def __init__(self, spec: MultiGrader, children: Mapping[str, Scorer]) -> None:
+        self._formula = parse_formula(spec.calculate_output)
+        self._invalid_grade = spec.invalid_grade
+        self._children = children
+        self._places = CONCURRENT_CHILDREN
+
+    async def score(self, request: GradeRequest) -> ScoreResult:
+        children = await self._score_children(request)
+        scores = {name: child.score for name, child in children.items()}
+        errors = reduce(GraderErrors.joined, (c.errors for c in children.values()), GraderErrors())
+        try:
+            score = self._formula.evaluate(scores)
+        except FormulaError as error:
+            score = 0.0 if self._invalid_grade is None else self._invalid_grade
+            errors = GraderErrors(formula_parse_error=True, details=str(error)).joined(errors)
+        models = [c.sampled_model_name for c in children.values() if c.sampled_model_name]
+        return ScoreResult(
+            score,
+            errors,
+            sub_scores=scores,
+            token_usage=_sum_usage(children),
+            sampled_model_name=models[0] if len(models) == 1 else None,
+            children=children,
+            execution_time_s=max(child.execution_time_s for child in children.values()),
+        )
+
+    async def _score_children(self, request: GradeRequest) -> dict[str, ScoreResult]:
+        places = asyncio.Semaphore(self._places)
+
+        async def one(name: str, scorer: Scorer) -> ScoreResult:
+            async with places:
+                try:
+                    return await scorer.score(child_request(request, name))
+                except ScoreFault as fault:
+                    fault.child = name
+                    raise
+
+        try:
+            async with asyncio.TaskGroup() as group:
+                tasks = {
+                    name: group.create_task(one(name, scorer))
+                    for name, scorer in self._children.items()
+                }
+        except BaseExceptionGroup as faults:
+            # One is enough to end the attempt; the others were cancelled by it.
+            raise faults.exceptions[0] from None
+        return {name: task.result() for name, task in tasks.items()}
+
+
+def child_request(request: GradeRequest, name: str) -> GradeRequest:
+    """With a call id of its own: two children may stand behind one address."""
+    digest = hashlib.sha256(f"{request.call_id}\x1f{name}".encode()).hexdigest()
+    return replace(request, call_id=f"grade_{digest[:24]}")
+
+
+def _sum_usage(children: Mapping[str, ScoreResult]) -> dict[str, TokenUsage]:
+    total: dict[str, TokenUsage] = {}
+    for child in children.values():
+        for model, usage in child.token_usage.items():
+            total[model] = total.get(model, TokenUsage()) + usage
+    return total

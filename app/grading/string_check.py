@@ -1,0 +1,37 @@
+"""Comparison of two texts: 1 or 0."""
+
+from app.domain.graders import StringCheckGrader
+from app.domain.templates import parse_template
+from app.grading.scorer import GradeRequest, ScoreResult
+from app.grading.templating import Unrenderable, render
+
+
+class StringCheckScorer:
+    """Implements `Scorer`."""
+
+    def __init__(self, spec: StringCheckGrader) -> None:
+        self._operation = spec.operation
+        self._input = parse_template(spec.input)
+        self._reference = parse_template(spec.reference)
+
+    async def score(self, request: GradeRequest) -> ScoreResult:
+        try:
+            left, right = render(self._input, request), render(self._reference, request)
+        except Unrenderable as fault:
+            return fault.result
+        return ScoreResult(float(compare(self._operation, left, right)))
+
+
+def compare(operation: str, text: str, reference: str) -> bool:
+    """`ilike` folds case as Unicode does, so that `STRASSE` is like `straße`."""
+    match operation:
+        case "eq":
+            return text == reference
+        case "ne" | "neq":
+            return text != reference
+        case "like":
+            return reference in text
+        case "ilike":
+            return reference.casefold() in text.casefold()
+        case _:
+            raise ValueError(operation)
