@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Self
 
+from anyio import CapacityLimiter
+
 from app.domain.tenants import AdminPrincipal, Tenant
 from app.gateways.egress import Egress, build_egress
 from app.gateways.inference import HttpInference, Inference
@@ -18,6 +20,7 @@ from app.services.keys import KeyService
 from app.services.metrics import MetricService
 from app.services.models import ModelService
 from app.services.permissions import PermissionService
+from app.services.preflight import PreflightPorts, PreflightService
 from app.services.provisioning import ProvisioningService
 from app.services.rollouts import RolloutService
 from app.services.signing import SigningService
@@ -37,6 +40,8 @@ class ProcessContext:
     inference: Inference
     secret_box: SecretBox
     keys: KeyService
+    inspections: CapacityLimiter
+    """One core at most is spent on reading files for preflight."""
 
     @classmethod
     def of(cls, settings: Settings) -> Self:
@@ -52,6 +57,7 @@ class ProcessContext:
             ),
             secret_box=SecretBox(settings.secret_key.get_secret_value()),
             keys=KeyService(database, secret_key=settings.key_hmac),
+            inspections=CapacityLimiter(1),
         )
 
     def key_service(self) -> KeyService:
@@ -89,6 +95,15 @@ class Factory:
         return JobService(
             context.database,
             JobPorts(queue=context.queue, egress=context.egress, secret_box=context.secret_box),
+            base_models=context.settings.base_models,
+            tenant=self._tenant,
+        )
+
+    def preflight(self) -> PreflightService:
+        context = self._context
+        return PreflightService(
+            context.database,
+            PreflightPorts(context.egress, context.objects, context.inspections),
             base_models=context.settings.base_models,
             tenant=self._tenant,
         )

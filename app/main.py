@@ -19,6 +19,7 @@ from app.api import (
     metrics,
     models,
     permissions,
+    preflight,
     rollouts,
     signing,
 )
@@ -29,6 +30,7 @@ from app.gateways.logs import log_to_stderr
 from app.settings import Settings, load_settings
 
 _ROUTES = (
+    preflight,
     fine_tuning_jobs,
     events,
     checkpoints,

@@ -92,7 +92,10 @@ class EndpointServer:
         reply = scripted if isinstance(scripted, Reply) else await scripted
         if reply.delay_s:
             await asyncio.sleep(reply.delay_s)
-        writer.write(reply.encode())
+        answer = reply.encode()
+        if head[0].startswith("HEAD "):
+            answer = answer[: answer.index(b"\r\n\r\n") + 4]
+        writer.write(answer)
         await writer.drain()
         return True
 

@@ -1,6 +1,7 @@
 """The application on a fresh database, spoken to over ASGI, with two tenants."""
 
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,9 +40,10 @@ class Api:
         )
 
 
-@pytest.fixture
-async def api(database: Database) -> AsyncIterator[Api]:
-    egress = EgressSettings(allow_endpoints=("127.0.0.1:9",), allow_plain_http=True)
+@asynccontextmanager
+async def running(database: Database, *allowed: str) -> AsyncIterator[Api]:
+    """The application, which may call the given addresses of this machine."""
+    egress = EgressSettings(allow_endpoints=allowed, allow_plain_http=True)
     settings = database.settings.model_copy(update={"egress": egress})
     store = Store(settings.database_url)
     provisioning = provisioning_service(settings, store)
@@ -55,6 +57,12 @@ async def api(database: Database) -> AsyncIterator[Api]:
         httpx.AsyncClient(transport=transport, base_url="http://test") as http,
     ):
         yield Api(http, first.api_key, second.api_key, first.admin_key)
+
+
+@pytest.fixture
+async def api(database: Database) -> AsyncIterator[Api]:
+    async with running(database, "127.0.0.1:9") as api:
+        yield api
 
 
 @pytest.fixture

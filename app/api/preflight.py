@@ -1,0 +1,42 @@
+"""Route of the preflight check: a create call judged, nothing made."""
+
+from typing import Any
+
+from fastapi import APIRouter, Request
+
+from app.api.dependencies import Services
+from app.api.errors import responses
+from app.api.schemas.fine_tuning_jobs import CreateFineTuningJob
+from app.api.schemas.preflight import FineTuningJobValidation, read_call
+from app.domain.errors import InvalidRequest
+
+router = APIRouter(prefix="/v1/fine_tuning/jobs", tags=["Fine-tuning"])
+# The body is read by hand: a fault in it is part of the answer, not a refusal.
+_BODY: dict[str, Any] = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "application/json": {
+                "schema": {"$ref": f"#/components/schemas/{CreateFineTuningJob.__name__}"}
+            }
+        },
+    }
+}
+
+
+@router.post(
+    "/validate",
+    operation_id="validateFineTuningJob",
+    responses=responses(),
+    openapi_extra=_BODY,
+)
+async def validate_job(request: Request, services: Services) -> FineTuningJobValidation:
+    """The body of a create call, answered with every fault at once, lengths, reachability and an
+    estimate. No job is made.
+    """
+    body = await request.json() if await request.body() else None
+    if not isinstance(body, dict):
+        raise InvalidRequest("The request body must be a JSON object (application/json).")
+    new, faults = read_call(body)
+    report = await services.preflight().check(body, new, faults)
+    return FineTuningJobValidation.of(report)

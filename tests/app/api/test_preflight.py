@@ -1,0 +1,208 @@
+import asyncio
+import copy
+import json
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from tests.app.api.conftest import Api, running
+from tests.support.endpoints import EndpointServer, Received, Reply, endpoint
+from tests.support.stack import Database
+
+PATH = "/v1/fine_tuning/jobs/validate"
+
+
+@pytest.fixture
+async def customer() -> AsyncIterator[EndpointServer]:
+    def script(request: Received) -> Reply:
+        return Reply(503 if request.path == "/broken" else 405)
+
+    async with endpoint(script) as server:
+        yield server
+
+
+@pytest.fixture
+async def api(database: Database, customer: EndpointServer) -> AsyncIterator[Api]:
+    async with running(database, customer.host_port, "127.0.0.1:9") as api:
+        yield api
+
+
+def rows(*texts: str) -> bytes:
+    lines = [json.dumps({"messages": [{"role": "user", "content": text}]}) for text in texts]
+    return "\n".join(lines).encode() + b"\n"
+
+
+@pytest.fixture
+async def call(api: Api, customer: EndpointServer) -> dict[str, Any]:
+    training = await api.upload(rows(*(f"a{n}" for n in range(32))))
+    validation = await api.upload(rows(*(f"b{n}" for n in range(10))))
+    return {
+        "model": "tiny-agent",
+        "training_file": training.json()["id"],
+        "validation_file": validation.json()["id"],
+        "method": {
+            "type": "reinforcement",
+            "reinforcement": {
+                "tools": [],
+                "grader": {"type": "endpoint", "name": "g", "url": customer.url("/grade")},
+                "hyperparameters": {
+                    "n_epochs": 2,
+                    "batch_size": 8,
+                    "compute_multiplier": 0.5,
+                    "eval_interval": 4,
+                    "eval_samples": 2,
+                },
+            },
+        },
+    }
+
+
+async def judge(api: Api, call: dict[str, Any]) -> Any:
+    reply = await api.call("POST", PATH, json=call)
+    assert reply.status_code == 200, reply.text
+    return reply.json()
+
+
+async def jobs(api: Api) -> int:
+    return len((await api.call("GET", "/v1/fine_tuning/jobs")).json()["data"])
+
+
+async def test_a_good_call_is_valid_and_estimated(
+    api: Api, call: dict[str, Any], customer: EndpointServer
+) -> None:
+    report = await judge(api, call)
+    assert (report["object"], report["valid"]) == ("fine_tuning.job.validation", True)
+    assert (report["errors"], report["warnings"]) == ([], [])
+    assert (report["training_file"]["rows"], report["validation_file"]["rows"]) == (32, 10)
+    lengths = report["training_file"]["tokens"]
+    assert lengths["measured_rows"] == 32
+    assert 0 < lengths["p50"] <= lengths["p99"] <= lengths["max"] < lengths["context_length"]
+    estimate = report["estimate"]
+    # 32 rows in batches of 8, twice: 8 steps. Validation before the first and after 4 and 8.
+    assert estimate["total_steps"] == 8
+    assert estimate["train_rollouts"] == 32 * 2 * 4
+    assert estimate["validation_rollouts"] == 10 * 2 * 3
+    assert estimate["completion_tokens"] > 0
+    [grader] = report["endpoints"]
+    assert (grader["param"], grader["reachable"]) == ("method.reinforcement.grader.url", True)
+    assert grader["status"] == 405
+    assert [request.path for request in customer.received] == ["/grade"]
+    assert await jobs(api) == 0
+
+
+async def test_every_fault_is_told_at_once(api: Api, customer: EndpointServer) -> None:
+    training = await api.upload(rows("a", "b") + b'{"messages": 3}\n')
+    report = await judge(
+        api,
+        {
+            "model": "gpt-9",
+            "training_file": training.json()["id"],
+            "validation_file": "file-nowhere",
+            "seed": -1,
+            "suffix": "",
+            "method": {
+                "type": "reinforcement",
+                "reinforcement": {
+                    "tools": [
+                        {"name": "down", "server_url": "http://127.0.0.1:9/x"},
+                        {"name": "inside", "server_url": "http://169.254.169.254/"},
+                        {"name": "broken", "server_url": customer.url("/broken")},
+                    ],
+                    "grader": {"type": "endpoint", "url": customer.url("/grade")},
+                },
+            },
+        },
+    )
+    assert report["valid"] is False
+    told = [(fault["code"], fault["param"], fault["line"]) for fault in report["errors"]]
+    assert told == [
+        ("invalid_value", "suffix", None),
+        ("invalid_value", "seed", None),
+        ("model_not_available", "model", None),
+        ("file_not_found", "validation_file", None),
+        ("invalid_training_file", "training_file", 3),
+        ("invalid_n_examples", "training_file", None),
+        ("endpoint_unreachable", "method.reinforcement.tools[0].server_url", None),
+        ("endpoint_not_allowed", "method.reinforcement.tools[1].server_url", None),
+    ]
+    assert report["errors"][4]["pointer"] == "/messages"
+    warned = [fault["code"] for fault in report["warnings"]]
+    assert warned == ["unused_tool"] * 3 + ["endpoint_failing"]
+    assert report["estimate"] is None
+    assert await jobs(api) == 0
+
+
+async def test_every_wrong_hyperparameter_is_told(api: Api, call: dict[str, Any]) -> None:
+    wrong = copy.deepcopy(call)
+    wrong["method"]["reinforcement"]["hyperparameters"] = {
+        "n_epochs": 0,
+        "batch_size": 257,
+        "reasoning_effort": "endless",
+        "eval_samples": 2,
+    }
+    report = await judge(api, wrong)
+    root = "method.reinforcement.hyperparameters"
+    assert {fault["param"] for fault in report["errors"]} == {
+        f"{root}.n_epochs",
+        f"{root}.batch_size",
+        f"{root}.reasoning_effort",
+    }
+    # The files are judged all the same.
+    assert report["training_file"]["rows"] == 32
+
+
+async def test_a_foreign_file_is_no_file(api: Api, call: dict[str, Any]) -> None:
+    reply = await api.call("POST", PATH, json=call, key=api.other_key)
+    faults = reply.json()["errors"]
+    assert [(fault["code"], fault["param"]) for fault in faults] == [
+        ("file_not_found", "training_file"),
+        ("file_not_found", "validation_file"),
+    ]
+    assert reply.json()["training_file"] is None
+
+
+@pytest.mark.parametrize("body", [b"[]", b"3", b"", b"null", b'"x"'])
+async def test_a_body_that_is_no_object_is_refused(api: Api, body: bytes) -> None:
+    reply = await api.call("POST", PATH, content=body)
+    assert reply.status_code == 400
+    assert "JSON object" in reply.json()["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"method": None},
+        {"method": []},
+        {"method": {"type": "reinforcement", "reinforcement": 7}},
+        {"method": {"type": "reinforcement", "reinforcement": {"tools": [3, {"name": {}}]}}},
+        {"method": {"type": "reinforcement", "reinforcement": {"grader": {"graders": [1]}}}},
+        {"training_file": {"a": 1}, "model": []},
+        {"training_file": ""},
+    ],
+)
+async def test_no_shape_is_a_fault_of_ours(
+    api: Api, call: dict[str, Any], change: dict[str, Any]
+) -> None:
+    report = await judge(api, {**call, **change})
+    assert report["valid"] is False
+    assert report["errors"]
+
+
+async def test_a_slow_endpoint_holds_up_no_other_request(
+    api: Api, call: dict[str, Any], customer: EndpointServer
+) -> None:
+    asked, answer = asyncio.Event(), asyncio.Event()
+
+    async def held(_: Received) -> Reply:
+        asked.set()
+        await answer.wait()
+        return Reply(200)
+
+    customer.script = held
+    judging = asyncio.create_task(judge(api, call))
+    await asked.wait()
+    assert await jobs(api) == 0
+    assert not judging.done()
+    answer.set()
+    assert (await judging)["valid"] is True
