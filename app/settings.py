@@ -17,7 +17,7 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr, field_serializer
 from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
@@ -88,6 +88,19 @@ class LeaseSettings(_Part):
     @property
     def heartbeat_s(self) -> float:
         return self.lease_s / 4
+
+
+class JudgeSettings(_Part):
+    """An OpenAI-compatible server of the operator's, whose models score for any project."""
+
+    models: tuple[Annotated[str, Field(min_length=1)], ...] = Field(min_length=1)
+    base_url: str = Field(pattern=r"^https?://[^?#]+$")  # with the version: https://api.example/v1
+    api_key: SecretStr = SecretStr("")
+
+    @field_serializer("api_key", when_used="json")
+    def _reveal(self, value: SecretStr) -> str:
+        # JSON is the way to a child process alone; any other form stays masked.
+        return value.get_secret_value()
 
 
 class RunSettings(_Part):
@@ -173,6 +186,7 @@ class Settings(ModelSettings):
     secret_key: Annotated[SecretStr, AfterValidator(_long_enough)]
     egress: EgressSettings = EgressSettings()
     lease: LeaseSettings = LeaseSettings()
+    judges: tuple[JudgeSettings, ...] = ()
     runs: RunSettings = RunSettings()
 
     def derive_key(self, purpose: str) -> bytes:

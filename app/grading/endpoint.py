@@ -14,7 +14,7 @@ from app.domain.graders import EndpointGrader
 from app.gateways.egress import EgressReply
 from app.gateways.endpoints import EndpointFault, EndpointPool, EndpointRequest, FaultKind
 from app.gateways.signing import CallSigner
-from app.grading.scorer import GraderErrors, GradeRequest, ScoreFault, ScoreResult
+from app.grading.scorer import GradeRequest, GraderErrors, ScoreFault, ScoreResult
 
 _MAX_COMPONENTS: Final = 32
 _COMPONENT: Final = re.compile(r"[a-zA-Z0-9_.-]{1,64}")

@@ -15,8 +15,8 @@ from typing import Final
 from app.domain.formula import FormulaError, parse_formula
 from app.domain.graders import MultiGrader
 from app.grading.scorer import (
-    GraderErrors,
     GradeRequest,
+    GraderErrors,
     ScoreFault,
     Scorer,
     ScoreResult,

@@ -4,7 +4,7 @@ Both are the sample's or the row's doing, so they score 0 with a flag and never 
 """
 
 from app.domain.templates import MissingVariable, RenderedTooLong, Template
-from app.grading.scorer import GraderErrors, GradeRequest, ScoreResult
+from app.grading.scorer import GradeRequest, GraderErrors, ScoreResult
 
 
 class Unrenderable(Exception):

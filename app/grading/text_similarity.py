@@ -5,7 +5,7 @@ Owns what the hosted guide leaves open, decided here once:
 - `bleu`: NLTK sentence BLEU-4, words split at white space, smoothing method 1.
 - `gleu`: NLTK sentence GLEU, 1- to 4-grams, words split at white space.
 - `meteor`: NLTK METEOR with its exact and stem stages; the synonym stage has no synonyms, because
-  the WordNet corpus is not shipped. A text whose only likeness is synonyms scores lower than hosted.
+  the WordNet corpus is not shipped. Texts that are alike in synonyms only score lower than hosted.
 - `rouge_1` … `rouge_5`, `rouge_l`: F1 of rouge-score, without stemming.
 
 Promises: a score takes time about linear in the texts; longer ones leave the event loop free.
@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from app.domain.graders import TextSimilarityGrader
 from app.domain.templates import parse_template
-from app.grading.scorer import GraderErrors, GradeRequest, ScoreResult
+from app.grading.scorer import GradeRequest, GraderErrors, ScoreResult
 from app.grading.templating import Unrenderable, render
 
 MAX_CHARACTERS: Final = 262_144

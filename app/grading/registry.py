@@ -1,0 +1,58 @@
+"""Graders by kind: the one way from a configuration to what scores.
+
+A new kind is a class in `app.domain.graders`, a file beside this one and one case below.
+"""
+
+from dataclasses import dataclass
+from typing import assert_never
+
+from app.domain.graders import (
+    EndpointGrader,
+    MultiGrader,
+    ScoreModelGrader,
+    SingleGrader,
+    StringCheckGrader,
+    TextSimilarityGrader,
+)
+from app.gateways.endpoints import EndpointPool
+from app.gateways.judges import Judges
+from app.gateways.signing import CallSigner
+from app.grading.endpoint import EndpointScorer
+from app.grading.multi import MultiScorer
+from app.grading.score_model import ScoreModelScorer
+from app.grading.scorer import Scorer
+from app.grading.string_check import StringCheckScorer
+from app.grading.text_similarity import TextSimilarityScorer
+
+
+@dataclass(frozen=True, slots=True)
+class GradingPorts:
+    """What graders reach outside; limits of endpoints are shared by all that use one pool."""
+
+    endpoints: EndpointPool
+    signer: CallSigner
+    judges: Judges
+
+
+def build_scorer(spec: SingleGrader | MultiGrader, ports: GradingPorts) -> Scorer:
+    """The scorer of a configuration, which carries its real headers."""
+    if isinstance(spec, MultiGrader):
+        children = {
+            name: _single(child, ports, source=name) for name, child in spec.graders.items()
+        }
+        return MultiScorer(spec, children)
+    return _single(spec, ports, source=spec.name)
+
+
+def _single(spec: SingleGrader, ports: GradingPorts, *, source: str) -> Scorer:
+    match spec:
+        case StringCheckGrader():
+            return StringCheckScorer(spec)
+        case TextSimilarityGrader():
+            return TextSimilarityScorer(spec)
+        case ScoreModelGrader():
+            return ScoreModelScorer(spec, ports.judges, source=source)
+        case EndpointGrader():
+            return EndpointScorer(spec, ports.endpoints, ports.signer, source=source)
+        case _:
+            assert_never(spec)
