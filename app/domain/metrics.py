@@ -53,6 +53,15 @@ def discarded_metric(failure_class: str) -> str:
     return f"discarded/{failure_class}"
 
 
+def grader_metric(child: str, what: str) -> str:
+    """Curves of a grader, of one of its children, or (`child` empty) of the whole.
+
+    `latency_s_mean`, `prompt_tokens_mean`, `prompt_tokens` (a sum; so for completion and cached),
+    `measured` (rollouts it scored), `errors/<flag>` and `discarded` (counts).
+    """
+    return f"grader/{child}/{what}" if child else f"grader/{what}"
+
+
 def component_metric(name: str) -> str:
     """A grader's own named number, averaged over valid rollouts."""
     return f"reward/component/{name}"

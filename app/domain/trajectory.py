@@ -141,6 +141,8 @@ class Failure:
     """Safe to show to the customer: status and class, no bodies, no headers."""
     source: str
     """Tool or grader name."""
+    child: str | None = None
+    """Which of a multi grader's children it was."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +152,10 @@ class Grade:
     score: float
     components: dict[str, float] = field(default_factory=dict)
     latency_s: float = 0.0
+    measures: dict[str, dict[str, float]] = field(default_factory=dict)
+    """What each grader took and met, by its name among a multi grader's children; the whole is
+    `""`. `latency_s`, tokens as `prompt_tokens`, …, and 1.0 for each flag `errors/<flag>`.
+    """
 
 
 @dataclass(slots=True)

@@ -3,7 +3,8 @@
 A new kind is a class in `app.domain.graders`, a file beside this one and one case below.
 """
 
-from dataclasses import dataclass
+import time
+from dataclasses import dataclass, replace
 from typing import assert_never
 
 from app.domain.graders import (
@@ -20,7 +21,7 @@ from app.gateways.signing import CallSigner
 from app.grading.endpoint import EndpointScorer
 from app.grading.multi import MultiScorer
 from app.grading.score_model import ScoreModelScorer
-from app.grading.scorer import Scorer
+from app.grading.scorer import GradeRequest, Scorer, ScoreResult
 from app.grading.string_check import StringCheckScorer
 from app.grading.text_similarity import TextSimilarityScorer
 
@@ -32,6 +33,18 @@ class GradingPorts:
     endpoints: EndpointPool
     signer: CallSigner
     judges: Judges
+
+
+class _Timed:
+    """Says how long a scorer took that asks nobody."""
+
+    def __init__(self, scorer: Scorer) -> None:
+        self._scorer = scorer
+
+    async def score(self, request: GradeRequest) -> ScoreResult:
+        started = time.perf_counter()
+        result = await self._scorer.score(request)
+        return replace(result, execution_time_s=time.perf_counter() - started)
 
 
 def build_scorer(spec: SingleGrader | MultiGrader, ports: GradingPorts) -> Scorer:
@@ -47,9 +60,9 @@ def build_scorer(spec: SingleGrader | MultiGrader, ports: GradingPorts) -> Score
 def _single(spec: SingleGrader, ports: GradingPorts, *, source: str) -> Scorer:
     match spec:
         case StringCheckGrader():
-            return StringCheckScorer(spec)
+            return _Timed(StringCheckScorer(spec))
         case TextSimilarityGrader():
-            return TextSimilarityScorer(spec)
+            return _Timed(TextSimilarityScorer(spec))
         case ScoreModelGrader():
             return ScoreModelScorer(spec, ports.judges, source=source)
         case EndpointGrader():

@@ -70,7 +70,7 @@ class ScoreModelScorer:
 
     def _read(self, reply: JudgeReply) -> tuple[float, GraderErrors]:
         if reply.refusal is not None:
-            details = f"the judge refused: {reply.refusal[:_SHOWN]}"
+            details = f"the judge refused: {reply.refusal[:_SHOWN]!r}"
             return 0.0, GraderErrors(model_grader_refusal_error=True, details=details)
         result = read_result(reply.text)
         if result is None:

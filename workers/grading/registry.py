@@ -1,22 +1,20 @@
-"""Graders by kind: what scores a finished rollout, and how its failures are told.
+"""The grader of a job: what scores a finished rollout, and how its failures are told.
 
-A new kind is a class in `app.domain.graders`, a file beside this one and one case below.
+Kinds of graders are `app.grading`'s; here they meet trajectories and the journal.
 """
 
-from typing import Protocol, assert_never
+from typing import Protocol
 
 from app.domain.dataset import DatasetRow
-from app.domain.graders import EndpointGrader
-from app.domain.graders import Grader as GraderSpec
+from app.domain.graders import EndpointGrader, MultiGrader, ScoreModelGrader, SingleGrader, leaves
 from app.domain.ids import SampleKey
 from app.domain.trajectory import Grade, Trajectory
-from app.gateways.endpoints import EndpointPool
-from app.gateways.signing import CallSigner
-from workers.grading.endpoint import EndpointGrading
+from app.grading.registry import GradingPorts, build_scorer
 from workers.grading.failure import GraderFailure
+from workers.grading.job_grader import JobGrader
 from workers.rollout.journal import Journal
 
-__all__ = ["Grader", "GraderFailure", "build_grader"]
+__all__ = ["Grader", "GraderFailure", "GradingPorts", "build_grader"]
 
 
 class Grader(Protocol):
@@ -27,10 +25,9 @@ class Grader(Protocol):
         ...
 
 
-def build_grader(spec: GraderSpec, endpoints: EndpointPool, signer: CallSigner) -> Grader:
+def build_grader(spec: SingleGrader | MultiGrader, ports: GradingPorts) -> Grader:
     """The grader of a job; `spec` carries its real headers."""
-    match spec:
-        case EndpointGrader():
-            return EndpointGrading(spec, endpoints, signer)
-        case _:
-            assert_never(spec)
+    asks_outside = any(
+        isinstance(leaf, EndpointGrader | ScoreModelGrader) for _, leaf in leaves(spec, "")
+    )
+    return JobGrader(spec.name, build_scorer(spec, ports), asks_outside=asks_outside)

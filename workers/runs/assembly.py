@@ -7,7 +7,7 @@ from app.gateways.endpoints import EndpointPool
 from app.gateways.signing import CallSigner
 from app.rendering.renderer import Renderer
 from workers.engines.policy import EnginePolicy
-from workers.grading.registry import build_grader
+from workers.grading.registry import GradingPorts, build_grader
 from workers.learning.shaping import ShapingConfig
 from workers.learning.trainer import LoraTrainer, Trainer
 from workers.modes.sync import SyncMode
@@ -15,6 +15,7 @@ from workers.rollout.episode import EpisodeLimits
 from workers.rollout.runner import RolloutRoom
 from workers.rollout.tools import ToolCaller
 from workers.runs.context import Plan, RunContext
+from workers.runs.judging import run_judges
 from workers.runs.publisher import Publisher
 
 TEMPERATURE = 1.0
@@ -71,7 +72,10 @@ def _rollout_room(context: RunContext, plan: Plan) -> RolloutRoom:
     return RolloutRoom(
         renderer=renderer,
         tools=ToolCaller(endpoints, signer, tools),
-        grader=build_grader(context.method.grader, endpoints, signer),
+        grader=build_grader(
+            context.method.grader,
+            GradingPorts(endpoints, signer, run_judges(context, endpoints, signer)),
+        ),
         limits=EpisodeLimits(
             max_episode_steps=plan.hyperparameters.max_episode_steps,
             context_length=base.context_length,

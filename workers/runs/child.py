@@ -16,6 +16,7 @@ import structlog
 from app.domain.errors import LeaseLost, RunFailed, Unavailable
 from app.gateways.egress import build_egress
 from app.gateways.inference import HttpInference
+from app.gateways.judges import build_judge_egress
 from app.gateways.logs import log_to_stderr
 from app.settings import Settings, load_settings
 from app.store.database import Database
@@ -45,13 +46,21 @@ def main(arguments: list[str]) -> int:
 async def _run(settings: Settings, job_id: str, project_id: str, fence: int) -> int:
     database = Database(settings.worker_database_url, pool_size=POOL_SIZE)
     egress = build_egress(settings.egress)
+    judge_egress = build_judge_egress(settings.judges, settings.egress)
     inference = HttpInference(
         settings.engine_url, api_key=settings.engine_api_key.get_secret_value()
     )
     ending = Ending(database, project_id=project_id, job_id=job_id, fence=fence)
     try:
         context = await open_run(
-            settings, database, egress, inference, project_id=project_id, job_id=job_id, fence=fence
+            settings,
+            database,
+            egress,
+            inference,
+            project_id=project_id,
+            job_id=job_id,
+            fence=fence,
+            judge_egress=judge_egress,
         )
         await JobRun(context).run()
     except RunFailed as failure:
@@ -67,6 +76,7 @@ async def _run(settings: Settings, job_id: str, project_id: str, fence: int) -> 
         return EXIT_FAULT
     finally:
         await egress.aclose()
+        await judge_egress.aclose()
         await inference.aclose()
         await database.dispose()
     return 0

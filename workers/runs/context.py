@@ -29,6 +29,8 @@ class RunContext:
     base_model: BaseModelSpec
     method: ReinforcementMethod
     """With the real headers of tools and grader."""
+    judge_egress: Egress | None = None
+    """The way to the operator's judges, if there are any."""
 
     def unit(self) -> RunUnitOfWork:
         """A fenced transaction. Raises `LeaseLost` once a newer claim exists."""

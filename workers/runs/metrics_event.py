@@ -7,6 +7,7 @@ Source: the reinforcement fine-tuning guide's real event; the agent extras (`usa
 from typing import Any
 
 from app.domain import metrics as names
+from workers.runs import grader_entries as entries
 
 Values = dict[str, float]
 
@@ -24,18 +25,18 @@ def message(step: int, total_steps: int, train: Values, valid: Values) -> str:
 def data(
     *, step: int, total_steps: int, grader: dict[str, Any], train: Values, valid: Values
 ) -> dict[str, Any]:
-    identity = {"name": grader.get("name"), "type": grader.get("type"), "model": None}
     train_reward, valid_reward = train.get(names.REWARD_MEAN), valid.get(names.REWARD_MEAN)
     return {
         "step": step,
         "total_steps": total_steps,
         "usage": {
-            "graders": [identity],
+            "graders": entries.usage(grader, train, valid),
             "samples": _samples(train, valid),
             "tools": _tools(train, valid, ("calls_mean", "tokens_per_call")),
         },
         "errors": {
-            "graders": [{**identity, **_grader_errors(train, valid)}],
+            "graders": entries.errors(grader, train, valid),
+            "formula": entries.formula_errors(train, valid) if grader.get("graders") else {},
             "tools": _tools(train, valid, ("errors",)),
             "discarded": {
                 name.removeprefix("discarded/"): value
@@ -46,13 +47,7 @@ def data(
         "scores": {
             "train_reward_mean": train_reward,
             "valid_reward_mean": valid_reward,
-            "graders": [
-                {
-                    **identity,
-                    "train_reward_mean": train_reward,
-                    "valid_reward_mean": valid_reward,
-                }
-            ],
+            "graders": entries.scores(grader, train, valid),
         },
         "timing": {
             "step": {
@@ -61,13 +56,7 @@ def data(
                 "training": train.get(names.TIME_TRAINING, 0.0),
                 "full_iteration": train.get(names.TIME_STEP, 0.0),
             },
-            "graders": [
-                {
-                    **identity,
-                    "train_execution_latency_mean": train.get(names.GRADER_LATENCY_MEAN),
-                    "valid_execution_latency_mean": valid.get(names.GRADER_LATENCY_MEAN),
-                }
-            ],
+            "graders": entries.timing(grader, train, valid),
             "tools": _tools(train, valid, ("latency_s_mean",)),
         },
         "train_mean_reward": train_reward,
@@ -78,7 +67,7 @@ def data(
         "tool_calls_mean": train.get(names.TOOL_CALLS_MEAN),
         "mean_unresponsive_rewards": train.get(names.DISCARDED_SHARE),
         "full_valid_mean_parse_error": _parse_error(valid) if valid else None,
-        "model_graders_token_usage": {},
+        "model_graders_token_usage": entries.usage_by_model(grader, train, valid),
     }
 
 
@@ -93,23 +82,6 @@ def _samples(train: Values, valid: Values) -> dict[str, float]:
             samples[f"{split}_reasoning_tokens_mean"] = values[names.REASONING_TOKENS_MEAN]
             samples[f"{split}_reasoning_tokens_count"] = values[names.ROLLOUTS_VALID]
     return samples
-
-
-def _grader_errors(train: Values, valid: Values) -> dict[str, float]:
-    errors: dict[str, float] = {}
-    for split, values in (("train", train), ("valid", valid)):
-        count = sum(v for name, v in values.items() if name.startswith("discarded/grader_"))
-        total = values.get(names.ROLLOUTS_VALID, 0.0) + values.get(names.DISCARDED_COUNT, 0.0)
-        if total:
-            errors[f"{split}_other_error_count"] = float(count)
-            errors[f"{split}_other_error_mean"] = count / total
-            parse_error = values.get(names.TOOL_PARSE_ERRORS_MEAN, 0.0)
-            errors[f"{split}_sample_parse_error_count"] = parse_error * values[names.ROLLOUTS_VALID]
-            errors[f"{split}_sample_parse_error_mean"] = parse_error
-            # Endpoint graders have no template whose variables could be missing.
-            errors[f"{split}_invalid_variable_error_count"] = 0.0
-            errors[f"{split}_invalid_variable_error_mean"] = 0.0
-    return errors
 
 
 def _tools(train: Values, valid: Values, fields: tuple[str, ...]) -> list[dict[str, Any]]:

@@ -24,6 +24,7 @@ async def open_run(
     project_id: str,
     job_id: str,
     fence: int,
+    judge_egress: Egress | None = None,
 ) -> RunContext:
     """Raises `LeaseLost`, or `RunFailed` when the base model is no longer offered."""
 
@@ -43,6 +44,7 @@ async def open_run(
         organization_slug=await patiently(lambda: _slug(database, job)),
         base_model=_base_model(settings, job),
         method=_method(settings, job, sealed),
+        judge_egress=judge_egress,
     )
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from statistics import fmean, pstdev
 
 from app.domain import metrics as names
-from app.domain.trajectory import ScoredRollout, StopReason, ToolCallRecord
+from app.domain.trajectory import Grade, ScoredRollout, StopReason, ToolCallRecord
 
 
 def summarise(rollouts: Sequence[ScoredRollout]) -> dict[str, float]:
@@ -33,6 +33,10 @@ def _discards(rollouts: Sequence[ScoredRollout]) -> dict[str, float]:
     values = {names.discarded_metric(kind): float(count) for kind, count in counts.items()}
     values[names.DISCARDED_COUNT] = float(len(failures))
     values[names.DISCARDED_SHARE] = len(failures) / max(1, len(rollouts))
+    children = Counter(failure.child for failure in failures if failure.child is not None)
+    values.update(
+        {names.grader_metric(child, "discarded"): float(n) for child, n in children.items()}
+    )
     return values
 
 
@@ -51,6 +55,36 @@ def _rewards(valid: Sequence[ScoredRollout]) -> dict[str, float]:
         for name, value in grade.components.items():
             components[name].append(value)
     values.update({names.component_metric(name): fmean(c) for name, c in components.items()})
+    values.update(_graders(grades))
+    return values
+
+
+def _graders(grades: Sequence[Grade]) -> dict[str, float]:
+    """What each grader took, met and used, from the measures of its grades."""
+    measures: dict[str, list[dict[str, float]]] = defaultdict(list)
+    for grade in grades:
+        for child, measured in grade.measures.items():
+            measures[child].append(measured)
+    values: dict[str, float] = {}
+    for child, its_own in measures.items():
+        values.update(_one_grader(child, its_own))
+    return values
+
+
+def _one_grader(child: str, measures: list[dict[str, float]]) -> dict[str, float]:
+    named: dict[str, list[float]] = defaultdict(list)
+    for measured in measures:
+        for what, value in measured.items():
+            named[what].append(value)
+    values = {names.grader_metric(child, "measured"): float(len(measures))}
+    for what, numbers in named.items():
+        name = names.grader_metric(child, what)
+        if what == "latency_s":
+            values[f"{name}_mean"] = fmean(numbers)
+        elif what.startswith("errors/"):
+            values[name] = sum(numbers)
+        else:
+            values[name], values[f"{name}_mean"] = sum(numbers), fmean(numbers)
     return values
 
 

@@ -6,13 +6,20 @@ from standardwebhooks import Webhook
 
 from app.domain.graders import EndpointGrader
 from app.domain.trajectory import FailureClass, Grade, Trajectory, Turn
+from app.gateways.endpoints import EndpointPool
+from app.gateways.judges import InMemoryJudges, JudgeReply
 from app.gateways.signing import CallSigner, signing_secret
 from tests.support.endpoints import Received, Reply, Script, endpoint
 from tests.support.rollouts import KEY, SECRET_KEY, egress_to, pool, row
-from workers.grading.registry import GraderFailure, build_grader
+from workers.grading.registry import GraderFailure, GradingPorts, build_grader
 from workers.rollout.journal import InMemoryJournal
 
 CALLS = [{"id": "call_1", "type": "function", "function": {"name": "search", "arguments": "{}"}}]
+
+
+def ports(endpoints: EndpointPool) -> GradingPorts:
+    signer = CallSigner(SECRET_KEY, project_id="proj_a")
+    return GradingPorts(endpoints, signer, InMemoryJudges(lambda _: JudgeReply("")))
 
 
 def trajectory(content: str = "42", *, finish: str = "stop", **message: Any) -> Trajectory:
@@ -33,8 +40,7 @@ async def run(
         egress = egress_to(server)
         grader = build_grader(
             EndpointGrader(type="endpoint", url=server.url("/grade"), name="g", **spec),
-            pool(egress),
-            CallSigner(SECRET_KEY, project_id="proj_a"),
+            ports(pool(egress)),
         )
         example = row("search", target=28)
         try:
@@ -180,8 +186,7 @@ async def test_a_grade_is_remembered_and_not_asked_again() -> None:
         egress = egress_to(server)
         grader = build_grader(
             EndpointGrader(type="endpoint", url=server.url(), name="g"),
-            pool(egress),
-            CallSigner(SECRET_KEY, project_id="proj_a"),
+            ports(pool(egress)),
         )
         grades = [await grader.grade(trajectory(), row(), KEY, journal=journal) for _ in range(2)]
         await egress.aclose()
@@ -195,7 +200,7 @@ async def test_a_declared_rate_is_kept_over_sockets() -> None:
         egress = egress_to(server)
         endpoints = pool(egress)
         spec = EndpointGrader(type="endpoint", url=server.url(), name="g", rate_limit=50)
-        grader = build_grader(spec, endpoints, CallSigner(SECRET_KEY, project_id="proj_a"))
+        grader = build_grader(spec, ports(endpoints))
         for _ in range(60):
             await grader.grade(trajectory(), row(), KEY, journal=InMemoryJournal())
         await egress.aclose()
