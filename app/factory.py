@@ -13,6 +13,8 @@ from app.gateways.objects import LocalObjects, Objects
 from app.gateways.secrets import SecretBox
 from app.services.checkpoints import CheckpointService
 from app.services.completions import CompletionService
+from app.services.eval_runs import EvalRunService
+from app.services.evals import EvalService
 from app.services.events import EventService
 from app.services.files import FileService
 from app.services.fine_tuning_jobs import JobPorts, JobService
@@ -24,6 +26,8 @@ from app.services.preflight import PreflightPorts, PreflightService
 from app.services.provisioning import ProvisioningService
 from app.services.rollouts import RolloutService
 from app.services.signing import SigningService
+from app.services.uploads import UploadService
+from app.services.validation_runs import ValidationRunService
 from app.settings import Settings
 from app.store.database import Database
 
@@ -120,8 +124,27 @@ class Factory:
     def rollouts(self) -> RolloutService:
         return RolloutService(self._context.database, self._tenant)
 
+    def evals(self) -> EvalService:
+        context = self._context
+        return EvalService(context.database, context.egress, context.secret_box, self._tenant)
+
+    def eval_runs(self) -> EvalRunService:
+        context = self._context
+        validations = ValidationRunService(
+            context.database,
+            context.objects,
+            base_models=context.settings.base_models,
+            tenant=self._tenant,
+        )
+        return EvalRunService(
+            context.database, context.queue, self.models(), validations, tenant=self._tenant
+        )
+
     def files(self) -> FileService:
         return FileService(self._context.database, self._context.objects, self._tenant)
+
+    def uploads(self) -> UploadService:
+        return UploadService(self._context.database, self._context.objects, self._tenant)
 
     def models(self) -> ModelService:
         return ModelService(

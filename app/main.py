@@ -12,6 +12,8 @@ from app.api import (
     checkpoints,
     completions,
     errors,
+    eval_runs,
+    evals,
     events,
     files,
     fine_tuning_jobs,
@@ -22,6 +24,7 @@ from app.api import (
     preflight,
     rollouts,
     signing,
+    uploads,
 )
 from app.api.body import BodyGuard
 from app.api.request_context import RequestContext
@@ -38,8 +41,11 @@ _ROUTES = (
     metrics,
     rollouts,
     files,
+    uploads,
     models,
     completions,
+    evals,
+    eval_runs,
     signing,
     health,
 )

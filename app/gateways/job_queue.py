@@ -10,6 +10,7 @@ import structlog
 from celery import Celery
 from kombu.exceptions import OperationalError
 
+from app.domain.evals import EVAL_TASK
 from app.domain.jobs import CONTROL_QUEUE, RUN_TASK, RUNS_QUEUE
 
 log = structlog.get_logger()
@@ -42,6 +43,10 @@ class JobQueue(Protocol):
         """Wake a worker for a job. Never raises: the sweeper repairs a lost wake-up."""
         ...
 
+    async def enqueue_eval(self, run_id: str) -> None:
+        """Wake a worker for an eval run. Never raises, for the same reason."""
+        ...
+
 
 class CeleryJobQueue:
     def __init__(self, redis_url: str) -> None:
@@ -51,15 +56,21 @@ class CeleryJobQueue:
         self._celery.conf.broker_transport_options["socket_timeout"] = BROKER_TIMEOUT_S
 
     async def enqueue_run(self, job_id: str) -> None:
+        await self._wake(RUN_TASK, job_id, queue=RUNS_QUEUE)
+
+    async def enqueue_eval(self, run_id: str) -> None:
+        await self._wake(EVAL_TASK, run_id, queue=CONTROL_QUEUE)
+
+    async def _wake(self, task: str, subject: str, *, queue: str) -> None:
         try:
             await asyncio.wait_for(
-                asyncio.to_thread(self._send, job_id), timeout=2 * BROKER_TIMEOUT_S
+                asyncio.to_thread(self._send, task, subject, queue), timeout=2 * BROKER_TIMEOUT_S
             )
         except (OperationalError, OSError, TimeoutError) as error:
-            log.warning("wake-up not sent", job_id=job_id, error=type(error).__name__)
+            log.warning("wake-up not sent", task=task, id=subject, error=type(error).__name__)
 
-    def _send(self, job_id: str) -> None:
-        self._celery.send_task(RUN_TASK, args=[job_id], queue=RUNS_QUEUE, retry=False)
+    def _send(self, task: str, subject: str, queue: str) -> None:
+        self._celery.send_task(task, args=[subject], queue=queue, retry=False)
 
 
 class InMemoryJobQueue:
@@ -67,6 +78,10 @@ class InMemoryJobQueue:
 
     def __init__(self) -> None:
         self.runs: list[str] = []
+        self.evals: list[str] = []
 
     async def enqueue_run(self, job_id: str) -> None:
         self.runs.append(job_id)
+
+    async def enqueue_eval(self, run_id: str) -> None:
+        self.evals.append(run_id)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from app.domain.errors import EndpointRefused, InvalidRequest, NotFound
+from app.domain.evals import eval_of_job
 from app.domain.ids import new_id
 from app.domain.jobs import (
     Job,
@@ -67,6 +68,7 @@ class JobService:
             await _check_file(unit, new.training_file, "training_file")
             await _check_file(unit, new.validation_file, "validation_file")
             await unit.jobs.insert(job, secrets=sealed)
+            await unit.evals.insert(eval_of_job(job.id, job.method["reinforcement"]["grader"]))
             await unit.events.append(
                 job.id,
                 level="info",

@@ -54,7 +54,7 @@ class RolloutStore:
             query = query.where(tuple_(*_PLACE) > tuple_(*cursor))
         rows = (await self._session.scalars(query.limit(limit + 1))).all()
         page, more = cut(rows, limit)
-        return [_to_rollout(row) for row in page], more
+        return [to_rollout(row) for row in page], more
 
     async def get(self, job_id: str, rollout_id: str) -> RolloutRow:
         row = await self._session.scalar(
@@ -62,7 +62,7 @@ class RolloutStore:
         )
         if row is None:
             raise NotFound(f"No rollout {rollout_id} in job {job_id}.")
-        return _to_rollout(row)
+        return to_rollout(row)
 
 
 def _values(row: RolloutRow, *, project_id: str, job_id: str) -> dict[str, Any]:
@@ -72,5 +72,5 @@ def _values(row: RolloutRow, *, project_id: str, job_id: str) -> dict[str, Any]:
     return values
 
 
-def _to_rollout(row: Table) -> RolloutRow:
+def to_rollout(row: Table) -> RolloutRow:
     return RolloutRow(**{name: getattr(row, name) for name in _FIELDS})

@@ -19,6 +19,9 @@ from typing_extensions import override
 from app.domain.errors import LeaseLost, Unavailable
 from app.domain.jobs import JobStatus
 from app.store.checkpoints import CheckpointStore
+from app.store.eval_items import EvalItemStore
+from app.store.eval_runs import EvalRunStore
+from app.store.evals import EvalStore
 from app.store.events import EventStore
 from app.store.files import FileStore
 from app.store.fine_tuning_jobs import JobStore, RunJobStore
@@ -32,6 +35,8 @@ from app.store.registry import RegistryStore
 from app.store.reports import ReportStore
 from app.store.rollouts import RolloutStore
 from app.store.schema.fine_tuning_jobs import FineTuningJobTable
+from app.store.uploads import UploadStore
+from app.store.validation_runs import ValidationRunStore
 
 log = structlog.get_logger()
 
@@ -133,6 +138,11 @@ class UnitOfWork(ProjectUnitOfWork):
         self.jobs = JobStore(session, project_id)
         self._open_project(session, project_id)
         self.permissions = PermissionStore(session, project_id)
+        self.evals = EvalStore(session, project_id)
+        self.eval_runs = EvalRunStore(session, project_id)
+        self.eval_items = EvalItemStore(session, project_id)
+        self.validation_runs = ValidationRunStore(session)
+        self.uploads = UploadStore(session, project_id)
         self.keys = KeyStore(session)
         self.projects = ProjectStore(session)
         self.registry = RegistryStore(session, project_id)

@@ -6,6 +6,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, Validation
 
 from app.api.schemas.common import Json, WireModel
 from app.domain.errors import InvalidRequest
+from app.domain.evals import eval_id_of
 from app.domain.graders import GRADER_TYPES
 from app.domain.jobs import Job, JobStatus, NewJob, ReinforcementMethod
 
@@ -168,6 +169,8 @@ class FineTuningJob(BaseModel):
     shared_with_openai: bool = False
     step: int
     """Last committed step (an addition of ours)."""
+    eval_id: str | None
+    """The eval whose runs are the job's validations."""
     total_steps: int | None
     """Steps the job will take, once its files are validated (an addition of ours)."""
 
@@ -199,5 +202,6 @@ class FineTuningJob(BaseModel):
             metadata=job.metadata,
             user_provided_suffix=job.suffix,
             step=job.step,
+            eval_id=eval_id_of(job.id) if job.method.get("type") == "reinforcement" else None,
             total_steps=job.total_steps,
         )

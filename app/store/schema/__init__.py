@@ -2,6 +2,9 @@
 
 from app.store.schema import (
     checkpoints,
+    eval_items,
+    eval_runs,
+    evals,
     events,
     files,
     fine_tuning_jobs,
@@ -14,12 +17,16 @@ from app.store.schema import (
     registry,
     reports,
     rollouts,
+    uploads,
 )
 from app.store.schema.base import Base
 
 __all__ = [
     "Base",
     "checkpoints",
+    "eval_items",
+    "eval_runs",
+    "evals",
     "events",
     "files",
     "fine_tuning_jobs",
@@ -32,4 +39,5 @@ __all__ = [
     "registry",
     "reports",
     "rollouts",
+    "uploads",
 ]

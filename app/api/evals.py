@@ -1,0 +1,55 @@
+"""Routes of evals."""
+
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Query
+
+from app.api.dependencies import After, Limit, Services
+from app.api.errors import responses
+from app.api.schemas.common import Page
+from app.api.schemas.evals import CreateEval, EvalDeleted, EvalObject, UpdateEval
+
+router = APIRouter(prefix="/v1/evals", tags=["Evals"])
+
+
+@router.post("", operation_id="createEval", status_code=201, responses=responses())
+async def create_eval(body: CreateEval, services: Services) -> EvalObject:
+    return EvalObject.of(await services.evals().create(body.to_spec()))
+
+
+@router.get("", operation_id="listEvals", responses=responses())
+async def list_evals(
+    services: Services,
+    after: After = None,
+    limit: Limit = 20,
+    order: Literal["asc", "desc"] = "asc",
+    order_by: Annotated[
+        Literal["created_at", "updated_at"], Query(description="What `order` is about")
+    ] = "created_at",
+) -> Page[EvalObject]:
+    rows, has_more = await services.evals().page(
+        after=after, limit=limit, descending=order == "desc", order_by=order_by
+    )
+    data = [EvalObject.of(row) for row in rows]
+    return Page(
+        data=data,
+        has_more=has_more,
+        first_id=data[0].id if data else None,
+        last_id=data[-1].id if data else None,
+    )
+
+
+@router.get("/{eval_id}", operation_id="getEval", responses=responses(404))
+async def get_eval(eval_id: str, services: Services) -> EvalObject:
+    return EvalObject.of(await services.evals().get(eval_id))
+
+
+@router.post("/{eval_id}", operation_id="updateEval", responses=responses(404))
+async def update_eval(eval_id: str, body: UpdateEval, services: Services) -> EvalObject:
+    return EvalObject.of(await services.evals().update(eval_id, body.changes()))
+
+
+@router.delete("/{eval_id}", operation_id="deleteEval", responses=responses(404))
+async def delete_eval(eval_id: str, services: Services) -> EvalDeleted:
+    await services.evals().delete(eval_id)
+    return EvalDeleted(eval_id=eval_id)

@@ -1,0 +1,137 @@
+"""Runs of evals on the wire. Source: the hosted API's `CreateEvalRunRequest`, `EvalRun` and
+`EvalRunOutputItem`.
+"""
+
+from typing import Literal
+
+from pydantic import BaseModel, ValidationError
+
+from app.api.schemas.common import Json, WireModel
+from app.api.schemas.evals import Metadata, Name, fault_of
+from app.domain.errors import InvalidRequest
+from app.domain.eval_data import DATA_SOURCE, JsonlSource, SampledSource
+from app.domain.evals import EvalRun, EvalRunStatus, ItemStatus, OutputItem
+
+_KEPT_CALLS = ("stored_completions", "responses", "logs")
+
+
+class CreateEvalRun(WireModel):
+    """Body of `POST /v1/evals/{eval_id}/runs`."""
+
+    data_source: Json
+    name: Name | None = None
+    metadata: Metadata | None = None
+
+    def to_source(self) -> JsonlSource | SampledSource:
+        """Raises `InvalidRequest` naming the parameter at fault."""
+        source = self.data_source.get("source")
+        kind = source.get("type") if isinstance(source, dict) else None
+        if kind in _KEPT_CALLS:
+            raise InvalidRequest(
+                f"Items of type '{kind}' are not available: no calls are kept to draw them from. "
+                "Use 'file_content' or 'file_id'.",
+                param="data_source.source.type",
+                code="data_source_not_available",
+            )
+        try:
+            return DATA_SOURCE.validate_python(self.data_source)
+        except ValidationError as error:
+            raise fault_of(error, "data_source") from error
+
+
+class ResultCountsBody(BaseModel):
+    total: int
+    errored: int
+    failed: int
+    passed: int
+
+
+class CriterionResult(BaseModel):
+    testing_criteria: str
+    passed: int
+    failed: int
+
+
+class ModelUsage(BaseModel):
+    model_name: str
+    invocation_count: int
+    prompt_tokens: int
+    completion_tokens: int
+    cached_tokens: int
+    total_tokens: int
+
+
+class EvalRunObject(BaseModel):
+    id: str
+    object: Literal["eval.run"] = "eval.run"
+    eval_id: str
+    name: str
+    status: EvalRunStatus
+    model: str | None
+    data_source: Json
+    created_at: int
+    error: Json | None
+    metadata: dict[str, str] | None
+    report_url: str
+    result_counts: ResultCountsBody
+    per_model_usage: list[ModelUsage]
+    per_testing_criteria_results: list[CriterionResult]
+    shared_with_openai: bool = False
+
+    @classmethod
+    def of(cls, run: EvalRun, *, public_url: str) -> "EvalRunObject":
+        """There is no other report than the run itself, so that is where `report_url` leads."""
+        counts = run.counts
+        return cls(
+            id=run.id,
+            eval_id=run.eval_id,
+            name=run.name,
+            status=run.status,
+            model=run.model,
+            data_source=run.data_source,
+            created_at=run.created_at,
+            error=run.error,
+            metadata=run.metadata,
+            report_url=f"{public_url.rstrip('/')}/v1/evals/{run.eval_id}/runs/{run.id}",
+            result_counts=ResultCountsBody(
+                total=counts.total,
+                errored=counts.errored,
+                failed=counts.failed,
+                passed=counts.passed,
+            ),
+            per_model_usage=[ModelUsage(**usage) for usage in run.usage],
+            per_testing_criteria_results=[CriterionResult(**one) for one in run.criteria],
+        )
+
+
+class EvalRunDeleted(BaseModel):
+    deleted: bool = True
+    run_id: str
+    object: Literal["eval.run.deleted"] = "eval.run.deleted"
+
+
+class OutputItemObject(BaseModel):
+    id: str
+    object: Literal["eval.run.output_item"] = "eval.run.output_item"
+    eval_id: str
+    run_id: str
+    created_at: int
+    datasource_item_id: int
+    datasource_item: Json
+    status: ItemStatus
+    results: list[Json]
+    sample: Json
+
+    @classmethod
+    def of(cls, item: OutputItem) -> "OutputItemObject":
+        return cls(
+            id=item.id,
+            eval_id=item.eval_id,
+            run_id=item.run_id,
+            created_at=item.created_at,
+            datasource_item_id=item.index,
+            datasource_item=item.datasource_item,
+            status=item.status,
+            results=item.results,
+            sample=item.sample,
+        )

@@ -1,0 +1,122 @@
+"""Evals on the wire. Source: the hosted API's `CreateEvalRequest` and `Eval`."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, Field, StringConstraints, TypeAdapter, ValidationError
+
+from app.api.schemas.common import Json, WireModel
+from app.api.schemas.fine_tuning_jobs import MetadataKey, MetadataValue, dotted
+from app.domain.errors import InvalidRequest
+from app.domain.evals import Criterion, Eval, NewEval
+from app.domain.graders import NOT_AVAILABLE, Grader, TextSimilarityGrader
+
+Name = Annotated[str, StringConstraints(max_length=256)]
+Metadata = Annotated[dict[MetadataKey, MetadataValue], Field(max_length=16)]
+_GRADER: TypeAdapter[Criterion] = TypeAdapter(Grader)
+_MAX_CRITERIA = 32
+
+
+class DataSourceConfig(WireModel):
+    type: Literal["custom", "logs", "stored_completions"]
+    item_schema: Json | None = None
+    include_sample_schema: bool = False
+
+
+class CreateEval(WireModel):
+    """Body of `POST /v1/evals`."""
+
+    data_source_config: DataSourceConfig
+    testing_criteria: Annotated[list[Json], Field(min_length=1, max_length=_MAX_CRITERIA)]
+    name: Name | None = None
+    metadata: Metadata | None = None
+
+    def to_spec(self) -> NewEval:
+        """Raises `InvalidRequest` naming the parameter at fault."""
+        config = self.data_source_config
+        if config.type != "custom":
+            raise InvalidRequest(
+                f"Data sources of type '{config.type}' are not available: no calls are kept to "
+                "draw items from. Use 'custom' and send the items with the run.",
+                param="data_source_config.type",
+                code="data_source_not_available",
+            )
+        if config.item_schema is None:
+            raise _missing("data_source_config.item_schema")
+        return NewEval(
+            name=self.name,
+            item_schema=config.item_schema,
+            include_sample_schema=config.include_sample_schema,
+            criteria=tuple(
+                _criterion(sent, f"testing_criteria[{number}]")
+                for number, sent in enumerate(self.testing_criteria)
+            ),
+            metadata=self.metadata,
+        )
+
+
+class UpdateEval(WireModel):
+    """Body of `POST /v1/evals/{eval_id}`; what is not sent stays, `metadata: null` clears."""
+
+    name: Name | None = None
+    metadata: Metadata | None = None
+
+    def changes(self) -> dict[str, Any]:
+        sent = self.model_dump(include={"name", "metadata"}, exclude_unset=True)
+        return {key: value for key, value in sent.items() if key != "name" or value is not None}
+
+
+class EvalObject(BaseModel):
+    id: str
+    object: Literal["eval"] = "eval"
+    name: str
+    data_source_config: Json
+    testing_criteria: list[Json]
+    metadata: dict[str, str] | None
+    created_at: int
+    updated_at: int
+    """When it was last changed (an addition of ours)."""
+    shared_with_openai: bool = False
+
+    @classmethod
+    def of(cls, row: Eval) -> "EvalObject":
+        return cls(
+            id=row.id,
+            name=row.name,
+            data_source_config=row.data_source_config,
+            testing_criteria=row.testing_criteria,
+            metadata=row.metadata,
+            created_at=row.created_at,
+            updated_at=row.updated_at,
+        )
+
+
+class EvalDeleted(BaseModel):
+    deleted: bool = True
+    eval_id: str
+    object: Literal["eval.deleted"] = "eval.deleted"
+
+
+def _criterion(sent: Json, path: str) -> Criterion:
+    try:
+        criterion = _GRADER.validate_python(sent)
+    except ValidationError as error:
+        raise fault_of(error, path) from error
+    if isinstance(criterion, TextSimilarityGrader) and criterion.pass_threshold is None:
+        raise _missing(f"{path}.pass_threshold")
+    return criterion
+
+
+def fault_of(error: ValidationError, path: str) -> InvalidRequest:
+    """The first fault that validation found below a path of the body."""
+    fault = error.errors(include_url=False, include_context=False)[0]
+    param = dotted(path, fault["loc"])
+    if fault["type"] == "missing":
+        return _missing(param)
+    code = NOT_AVAILABLE if fault["type"] == NOT_AVAILABLE else "invalid_value"
+    return InvalidRequest(f"Invalid value for '{param}': {fault['msg']}.", param=param, code=code)
+
+
+def _missing(param: str) -> InvalidRequest:
+    return InvalidRequest(
+        f"Missing required parameter: '{param}'.", param=param, code="missing_required_parameter"
+    )

@@ -1,0 +1,107 @@
+"""Where a run's items come from, and how each is turned into a prompt. Pure.
+
+Owns the hosted `data_source` of a run: `jsonl` grades what the rows hold; `completions` and
+`responses` ask a model first.
+"""
+
+import json
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+
+MAX_ITEMS: Final = 10_000
+MAX_ROW_BYTES: Final = 1_048_576
+Text = Annotated[str, Field(min_length=1, max_length=256)]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="allow", allow_inf_nan=False)
+
+
+class EvalRow(_Part):
+    """One item, with the sample to grade where nothing is sampled."""
+
+    item: dict[str, Any]
+    sample: dict[str, Any] | None = None
+
+
+class FileContent(_Part):
+    type: Literal["file_content"]
+    content: Annotated[tuple[EvalRow, ...], Field(min_length=1, max_length=MAX_ITEMS)]
+
+
+class FileReference(_Part):
+    type: Literal["file_id"]
+    id: Text
+
+
+Rows = Annotated[FileContent | FileReference, Field(discriminator="type")]
+
+
+class TemplateMessage(_Part):
+    role: Literal["user", "assistant", "system", "developer"]
+    content: str | dict[str, Any] | list[str | dict[str, Any]]
+
+
+class Template(_Part):
+    type: Literal["template"]
+    template: Annotated[tuple[TemplateMessage, ...], Field(min_length=1, max_length=1000)]
+
+
+class ItemReference(_Part):
+    type: Literal["item_reference"]
+    item_reference: Text
+    """Path of a list of messages, e.g. `item.input_trajectory`."""
+
+
+class SamplingParams(_Part):
+    max_completion_tokens: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
+    seed: Annotated[int, Field(ge=0, le=2**31 - 1)] | None = None
+    temperature: Annotated[float, Field(ge=0, le=2)] | None = None
+    top_p: Annotated[float, Field(gt=0, le=1)] | None = None
+    reasoning_effort: Annotated[str, Field(max_length=32)] | None = None
+    response_format: dict[str, Any] | None = None
+    text: dict[str, Any] | None = None
+    """The Responses API's place for a format."""
+    tools: Annotated[list[dict[str, Any]], Field(max_length=128)] | None = None
+
+
+class JsonlSource(_Part):
+    type: Literal["jsonl"]
+    source: Rows
+
+
+class SampledSource(_Part):
+    type: Literal["completions", "responses"]
+    source: Rows
+    input_messages: Annotated[Template | ItemReference, Field(discriminator="type")]
+    model: Text
+    sampling_params: SamplingParams = SamplingParams()
+
+
+DataSource = Annotated[JsonlSource | SampledSource, Field(discriminator="type")]
+DATA_SOURCE: Final[TypeAdapter[JsonlSource | SampledSource]] = TypeAdapter(DataSource)
+
+
+class RowFault(ValueError):
+    """A row of a file that is no item; the text names the line, from 1."""
+
+    def __init__(self, line: int, message: str) -> None:
+        super().__init__(f"Line {line}: {message}")
+
+
+def parse_row(line: bytes, number: int) -> EvalRow:
+    """One line of an eval file: `{"item": {…}, "sample": {…}?}`. Raises `RowFault`."""
+    if len(line) > MAX_ROW_BYTES:
+        raise RowFault(number, f"the row is larger than {MAX_ROW_BYTES} bytes")
+    try:
+        content = json.loads(line.decode("utf-8-sig" if number == 1 else "utf-8"))
+    except (ValueError, RecursionError):
+        raise RowFault(number, "not valid JSON") from None
+    item = content.get("item") if isinstance(content, dict) else None
+    if not isinstance(item, dict):
+        raise RowFault(number, "must be an object with an object `item`")
+    sample = content.get("sample")
+    if sample is not None and not isinstance(sample, dict):
+        raise RowFault(number, "`sample` must be an object")
+    return EvalRow(item=item, sample=sample)
