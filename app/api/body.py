@@ -1,5 +1,5 @@
 """Guards in front of every route: body size, and text that Postgres and Python could not hold (NUL,
-lone surrogates, numbers out of range, endless nesting).
+lone surrogates, numbers out of range, endless nesting), and bodies that never come to an end.
 
 Plain ASGI, so that uploads and streams pass through unbuffered.
 """
@@ -14,17 +14,25 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.api.errors import envelope
-from app.domain.errors import TooLarge
+from app.domain.errors import TooLarge, TooSlow
+from app.domain.uploads import MAX_PART_BYTES
 
 MAX_JSON_BYTES: Final = 4 * 1024 * 1024
-MAX_UPLOAD_BYTES: Final = 513 * 1024 * 1024
-UPLOAD_PATHS: Final = frozenset({"/v1/files"})
+_FORM_BYTES: Final = 1024 * 1024
+UPLOAD_PATHS: Final = (
+    (re.compile(r"/v1/files"), 512 * 1024 * 1024 + _FORM_BYTES),
+    (re.compile(r"/v1/uploads/[^/]+/parts"), MAX_PART_BYTES + _FORM_BYTES),
+)
+"""Paths of forms with a file, and what a body may hold there."""
+IDLE_S: Final = 60.0
+JSON_DEADLINE_S: Final = 120.0
 MAX_DEPTH: Final = 100
 MAX_VALUES: Final = 100_000
 _SMALL_BODY_BYTES: Final = 64 * 1024
 """Checked on the event loop in under 3 ms; a larger one is checked on a thread."""
 _MAX_LENGTH_DIGITS: Final = 15
 _UNSTORABLE: Final = re.compile("[\x00\ud800-\udfff]")
+_STRUCTURE: Final = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[,\[{]', re.DOTALL)
 
 
 class BodyGuard:
@@ -33,8 +41,12 @@ class BodyGuard:
     Whatever content type it claims, a body is an upload to an upload's path or it is JSON.
     """
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(
+        self, app: ASGIApp, *, idle_s: float = IDLE_S, json_deadline_s: float = JSON_DEADLINE_S
+    ) -> None:
         self._app = app
+        self._idle_s = idle_s
+        self._json_deadline_s = json_deadline_s
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -43,29 +55,33 @@ class BodyGuard:
         if "\x00" in scope["path"] or b"%00" in scope["query_string"]:
             await envelope(400, "NUL is not allowed in a URL.")(scope, receive, send)
             return
-        limit = MAX_UPLOAD_BYTES if scope["path"] in UPLOAD_PATHS else MAX_JSON_BYTES
-        length = Headers(scope=scope).get("content-length", "0")
+        upload_limit = _upload_limit(scope["path"])
+        limit = upload_limit or MAX_JSON_BYTES
+        headers = Headers(scope=scope)
+        length = headers.get("content-length", "0")
         if not length.isdecimal():
             await envelope(400, "Content-Length is not a number.")(scope, receive, send)
         elif len(length) > _MAX_LENGTH_DIGITS or int(length) > limit:
             await _too_large(limit)(scope, receive, send)
-        elif scope["path"] in UPLOAD_PATHS:
-            await self._app(scope, _counted(receive, limit), send)
+        elif headers.get("content-encoding", "identity") != "identity":
+            await envelope(400, "A request body must not be compressed.")(scope, receive, send)
+        elif upload_limit is not None:
+            await self._app(scope, _counted(receive, limit, self._idle_s), send)
         else:
             await self._json(scope, receive, send)
 
     async def _json(self, scope: Scope, receive: Receive, send: Send) -> None:
-        body, more = bytearray(), True
-        while more:
-            message = await receive()
-            if message["type"] == "http.disconnect":
-                return
-            body += message.get("body", b"")
-            more = message.get("more_body", False)
-            if len(body) > MAX_JSON_BYTES:
-                await _too_large(MAX_JSON_BYTES)(scope, receive, send)
-                return
-        content = bytes(body)
+        try:
+            async with asyncio.timeout(self._json_deadline_s):
+                content = await _whole(receive)
+        except TimeoutError:
+            await _too_slow()(scope, receive, send)
+            return
+        except TooLarge:
+            await _too_large(MAX_JSON_BYTES)(scope, receive, send)
+            return
+        if content is None:
+            return
         if len(content) > _SMALL_BODY_BYTES:
             problem = await asyncio.to_thread(json_problem, content)
         else:
@@ -77,8 +93,24 @@ class BodyGuard:
         await self._app(scope, _replayed(content, receive), send)
 
 
+async def _whole(receive: Receive) -> bytes | None:
+    """The body, `None` when its sender hung up. Raises `TooLarge`."""
+    body, more = bytearray(), True
+    while more:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            return None
+        body += message.get("body", b"")
+        more = message.get("more_body", False)
+        if len(body) > MAX_JSON_BYTES:
+            raise TooLarge(f"The body is larger than {MAX_JSON_BYTES} bytes.")
+    return bytes(body)
+
+
 def json_problem(body: bytes) -> str | None:
     """Why this JSON cannot be served, or `None`."""
+    if _has_too_many_values(body):
+        return f"it holds more than {MAX_VALUES} values"
     try:
         value = json.loads(
             body,
@@ -97,6 +129,19 @@ def json_problem(body: bytes) -> str | None:
     except ValueError as error:
         return str(error)
     return None
+
+
+def _has_too_many_values(body: bytes) -> bool:
+    """Told before anything is built: 4 MB of empty lists would become 100 MB of objects."""
+    if body.count(b",") + body.count(b"[") + body.count(b"{") <= MAX_VALUES:
+        return False
+    seen = 0
+    for tokens, token in enumerate(_STRUCTURE.finditer(body)):
+        seen += token[0][:1] != b'"'
+        # Between two strings of JSON there is a comma: more strings than values is no JSON.
+        if seen > 2 * MAX_VALUES or tokens > 4 * MAX_VALUES:
+            return True
+    return False
 
 
 def _refuse_constant(name: str) -> None:
@@ -151,16 +196,31 @@ def _check_text(value: Any) -> None:
             _check_text(inner)
 
 
+def _upload_limit(path: str) -> int | None:
+    return next((limit for known, limit in UPLOAD_PATHS if known.fullmatch(path)), None)
+
+
+def _too_slow() -> Any:
+    return envelope(408, "The body did not arrive in time.", headers={"connection": "close"})
+
+
 def _too_large(limit: int) -> Any:
     return envelope(413, f"The body is larger than {limit} bytes.", code=TooLarge.default_code)
 
 
-def _counted(receive: Receive, limit: int) -> Receive:
-    seen = 0
+def _counted(receive: Receive, limit: int, idle_s: float) -> Receive:
+    seen, ended = 0, False
 
     async def counted() -> Message:
-        nonlocal seen
-        message = await receive()
+        nonlocal seen, ended
+        if ended:  # what is asked for now is whether the client hung up
+            return await receive()
+        try:
+            async with asyncio.timeout(idle_s):
+                message = await receive()
+        except TimeoutError:
+            raise TooSlow("The body did not arrive in time.") from None
+        ended = not message.get("more_body", False)
         seen += len(message.get("body", b""))
         if seen > limit:
             raise TooLarge(f"The body is larger than {limit} bytes.")

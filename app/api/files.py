@@ -1,23 +1,23 @@
 """Routes of files."""
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+import json
 from typing import Annotated, Any, Literal
+from urllib.parse import quote
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import StreamingResponse
-from starlette.datastructures import FormData, UploadFile
 
 from app.api.dependencies import After, Services
 from app.api.errors import responses
+from app.api.multipart import StreamedForm
 from app.api.schemas.common import Deleted, Page
-from app.api.schemas.files import FileObject
+from app.api.schemas.files import MAX_EXPIRY_S, MIN_EXPIRY_S, FileObject
 from app.domain.errors import InvalidRequest
+from app.domain.files import NewFile
 
 router = APIRouter(prefix="/v1/files", tags=["Files"])
 FileLimit = Annotated[int, Query(ge=1, le=10_000)]
-_CHUNK_BYTES = 1 << 20
-_MIN_EXPIRY_S, _MAX_EXPIRY_S = 3600, 2_592_000
+_MAX_PURPOSE = 64
 _UPLOAD_BODY: dict[str, Any] = {
     "requestBody": {
         "required": True,
@@ -32,8 +32,8 @@ _UPLOAD_BODY: dict[str, Any] = {
                         "expires_after[anchor]": {"type": "string", "enum": ["created_at"]},
                         "expires_after[seconds]": {
                             "type": "integer",
-                            "minimum": _MIN_EXPIRY_S,
-                            "maximum": _MAX_EXPIRY_S,
+                            "minimum": MIN_EXPIRY_S,
+                            "maximum": MAX_EXPIRY_S,
                         },
                     },
                 }
@@ -45,16 +45,14 @@ _UPLOAD_BODY: dict[str, Any] = {
 
 @router.post("", operation_id="createFile", responses=responses(), openapi_extra=_UPLOAD_BODY)
 async def create_file(request: Request, services: Services) -> FileObject:
-    async with _form(request) as form:
-        file = form.get("file")
-        if not isinstance(file, UploadFile):
-            raise InvalidRequest("Missing required parameter: 'file'.", param="file")
-        row = await services.files().upload(
-            _chunks(file),
-            filename=_text(file.filename or "file", "file"),
-            purpose=_text(form.get("purpose"), "purpose"),
-            expires_after_s=_expiry(form),
-        )
+    form = StreamedForm(request, file="file")
+    await form.open()
+
+    def described() -> NewFile:
+        return NewFile(form.filename or "upload", _purpose(form), _expiry(form))
+
+    purpose = _purpose(form) if "purpose" in form.fields else None
+    row = await services.files().upload(form.blocks(), purpose=purpose, described=described)
     return FileObject.of(row)
 
 
@@ -105,45 +103,53 @@ async def delete_file(file_id: str, services: Services) -> Deleted:
 )
 async def get_content(file_id: str, services: Services) -> StreamingResponse:
     row, chunks = await services.files().content(file_id)
-    headers = {"content-length": str(row.bytes), "x-content-type-options": "nosniff"}
+    headers = {
+        "content-length": str(row.bytes),
+        "content-disposition": f"attachment; filename*=UTF-8''{quote(row.filename, safe='')}",
+        "x-content-type-options": "nosniff",
+        # A range is answered with the whole: no list of ranges can cost more than one reading.
+        "accept-ranges": "none",
+    }
     return StreamingResponse(chunks, media_type="application/octet-stream", headers=headers)
 
 
-@asynccontextmanager
-async def _form(request: Request) -> AsyncIterator[FormData]:
-    """Raises `InvalidRequest` for fields that the form's own charset cannot decode."""
-    try:
-        form = await request.form(max_files=1, max_fields=16)
-    except ValueError as error:
-        raise InvalidRequest("The form is not readable in its charset.") from error
-    try:
-        yield form
-    finally:
-        await form.close()
+def _purpose(form: StreamedForm) -> str:
+    value = form.fields.get("purpose", "")
+    if not value:
+        raise InvalidRequest(
+            "Missing required parameter: 'purpose'.",
+            param="purpose",
+            code="missing_required_parameter",
+        )
+    return value[:_MAX_PURPOSE]
 
 
-async def _chunks(file: UploadFile) -> AsyncIterator[bytes]:
-    while chunk := await file.read(_CHUNK_BYTES):
-        yield chunk
-
-
-def _text(value: object, param: str) -> str:
-    if not isinstance(value, str) or not value or len(value) > 255 or "\x00" in value:  # noqa: PLR2004 - file-name limit
-        raise InvalidRequest(f"Missing or unusable parameter: '{param}'.", param=param)
-    return value.encode("utf-8", errors="replace").decode()
-
-
-def _expiry(form: FormData) -> int | None:
-    anchor, seconds = form.get("expires_after[anchor]"), form.get("expires_after[seconds]")
+def _expiry(form: StreamedForm) -> int | None:
+    """From the SDKs' bracketed fields, or from one JSON field `expires_after`."""
+    anchor: Any = form.fields.get("expires_after[anchor]")
+    seconds: Any = form.fields.get("expires_after[seconds]")
+    if "expires_after" in form.fields:
+        anchor, seconds = _expires_after(form.fields["expires_after"])
     if anchor is None and seconds is None:
         return None
     if anchor != "created_at":
         raise InvalidRequest("The anchor must be 'created_at'.", param="expires_after[anchor]")
-    if not isinstance(seconds, str) or not seconds.isdecimal() or len(seconds) > 10:  # noqa: PLR2004 - no huge ints
+    digits = str(seconds)
+    if not (digits.isascii() and digits.isdecimal()) or len(digits) > 10:  # noqa: PLR2004 - no huge ints
         raise InvalidRequest("Seconds must be an integer.", param="expires_after[seconds]")
-    if not _MIN_EXPIRY_S <= int(seconds) <= _MAX_EXPIRY_S:
+    if not MIN_EXPIRY_S <= int(digits) <= MAX_EXPIRY_S:
         raise InvalidRequest(
-            f"Seconds must be from {_MIN_EXPIRY_S} to {_MAX_EXPIRY_S}.",
+            f"Seconds must be from {MIN_EXPIRY_S} to {MAX_EXPIRY_S}.",
             param="expires_after[seconds]",
         )
-    return int(seconds)
+    return int(digits)
+
+
+def _expires_after(text: str) -> tuple[Any, Any]:
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        value = None
+    if not isinstance(value, dict) or isinstance(value.get("seconds"), bool | float | list | dict):
+        raise InvalidRequest("Must be an object with anchor and seconds.", param="expires_after")
+    return value.get("anchor"), value.get("seconds")

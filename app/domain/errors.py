@@ -7,6 +7,7 @@ AgentRftError
 │   ├── AuthenticationFailed     401
 │   ├── PermissionDenied         403
 │   ├── NotFound                 404
+│   ├── TooSlow                  408  (the SDK retries it)
 │   ├── TooLarge                 413
 │   └── RateLimited              429
 ├── Unavailable                  503  a part of ours is away; the caller may retry
@@ -60,6 +61,11 @@ class PermissionDenied(RequestError):
 class NotFound(RequestError):
     status_code = 404
     default_code = "not_found"
+
+
+class TooSlow(RequestError):
+    status_code = 408
+    default_code = "request_timeout"
 
 
 class TooLarge(RequestError):

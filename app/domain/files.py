@@ -1,4 +1,4 @@
-"""An uploaded file as the service knows it."""
+"""An uploaded file as its client describes it, and as the service knows it."""
 
 from dataclasses import dataclass
 
@@ -18,3 +18,12 @@ class FileRow:
     created_at: int
     """Unix seconds, like every time on the wire."""
     expires_at: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class NewFile:
+    """What a client says about a file."""
+
+    filename: str
+    purpose: str
+    expires_after_s: int | None

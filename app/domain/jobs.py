@@ -16,7 +16,7 @@ from app.domain.models import BaseModelSpec
 from app.domain.tools import ToolSpec
 
 MIN_EXAMPLES = 10
-MAX_TRAIN_EXAMPLES = 50_000
+MAX_TRAIN_EXAMPLES = 100_000
 MAX_VALID_EXAMPLES = 1_000
 DEFAULT_ROLLOUTS_PER_EXAMPLE = 8
 DEFAULT_MAX_EPISODE_STEPS = 10

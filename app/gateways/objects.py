@@ -1,23 +1,27 @@
 """Objects: datasets, checkpoints and adapters as files under keys.
 
 A key is a relative POSIX path made by us, never a client's file name. Writes appear whole or not
-at all.
+at all; a full disk is a state of the service, not a fault of the caller.
 """
 
+import errno
 import hashlib
 import os
 import shutil
+import time
 from collections.abc import AsyncIterable, AsyncIterator
 from dataclasses import dataclass
+from io import BufferedWriter
 from pathlib import Path, PurePosixPath
-from typing import Protocol
+from typing import Any, Protocol
 from uuid import uuid4
 
 from anyio import to_thread
 
-from app.domain.errors import TooLarge
+from app.domain.errors import TooLarge, Unavailable
 
 _CHUNK_BYTES = 1 << 20
+_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +34,9 @@ class Objects(Protocol):
     async def put(
         self, key: str, chunks: AsyncIterable[bytes], *, max_bytes: int | None = None
     ) -> StoredObject:
-        """Store a stream under a new key. Raises `TooLarge` past `max_bytes`; nothing is left."""
+        """Store a stream under a new key. Raises `TooLarge` past `max_bytes` and `Unavailable` on a
+        full disk; whatever is raised, by the stream too, nothing is left.
+        """
         ...
 
     def read(self, key: str) -> AsyncIterator[bytes]:
@@ -70,10 +76,14 @@ class LocalObjects:
                 async for chunk in chunks:
                     size += len(chunk)
                     _check_size(size, max_bytes)
-                    digest.update(chunk)
-                    await to_thread.run_sync(file.write, chunk)
-                await to_thread.run_sync(_flush, file.fileno())
+                    await to_thread.run_sync(_write, file, digest, chunk)
+                await to_thread.run_sync(_flush, file)
             await to_thread.run_sync(_appear, partial, target)
+        except OSError as error:
+            partial.unlink(missing_ok=True)
+            if error.errno in _FULL:
+                raise Unavailable("The service has no room for this file now.") from error
+            raise
         except BaseException:
             partial.unlink(missing_ok=True)
             raise
@@ -86,6 +96,13 @@ class LocalObjects:
 
     async def delete(self, key: str) -> None:
         await to_thread.run_sync(_remove, self.local_path(key))
+
+    async def written_before(self, directory: str, *, age_s: tuple[float, float]) -> list[str]:
+        """Keys right below a directory that were last written between two ages ago (youngest,
+        oldest), broken-off writes among them.
+        """
+        path = self.local_path(directory)
+        return await to_thread.run_sync(_written_before, path, directory, age_s)
 
 
 class InMemoryObjects:
@@ -120,8 +137,14 @@ def _check_size(size: int, max_bytes: int | None) -> None:
         raise TooLarge(f"The file is larger than {max_bytes} bytes.", param="file")
 
 
-def _flush(descriptor: int) -> None:
-    os.fsync(descriptor)
+def _write(file: BufferedWriter, digest: Any, chunk: bytes) -> None:
+    digest.update(chunk)
+    file.write(chunk)
+
+
+def _flush(file: BufferedWriter) -> None:
+    file.flush()
+    os.fsync(file.fileno())
 
 
 def _appear(partial: Path, target: Path) -> None:
@@ -139,3 +162,20 @@ def _remove(path: Path) -> None:
         shutil.rmtree(path, ignore_errors=True)
     else:
         path.unlink(missing_ok=True)
+
+
+def _written_before(path: Path, directory: str, age_s: tuple[float, float]) -> list[str]:
+    youngest, oldest = (time.time() - age for age in age_s)
+    found = []
+    try:
+        with os.scandir(path) as entries:
+            for entry in entries:
+                try:
+                    written = entry.stat(follow_symlinks=False).st_mtime
+                except FileNotFoundError:  # somebody deleted it just now
+                    continue
+                if oldest <= written <= youngest:
+                    found.append(f"{directory}/{entry.name}")
+    except FileNotFoundError:
+        return []
+    return found

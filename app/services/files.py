@@ -1,23 +1,22 @@
-"""Files: upload, look up, read back, delete. At upload only the JSONL shape is checked, line by
-line as the bytes arrive; what a row must hold is checked by the job that uses it.
+"""Files: upload, look up, read back, delete. At upload only the JSONL shape is checked, while the
+bytes arrive; what a row must hold is checked by the job that uses it.
 """
 
-import asyncio
-import json
 import time
-from collections.abc import AsyncIterable, AsyncIterator
+from collections.abc import AsyncIterable, AsyncIterator, Callable
 
 from app.domain.errors import InvalidRequest, NotFound, WrongState
-from app.domain.files import FileRow
+from app.domain.files import FileRow, NewFile
 from app.domain.ids import new_id
 from app.domain.tenants import Tenant
-from app.gateways.objects import Objects
+from app.gateways.objects import Objects, StoredObject
+from app.services.jsonl import JsonlCheck, checked
 from app.store.database import Database
 
 MAX_FILE_BYTES = 512 * 1024 * 1024
-MAX_LINE_BYTES = 8 * 1024 * 1024
 PURPOSES = ("assistants", "batch", "fine-tune", "vision", "user_data", "evals")
-JSONL_PURPOSES = frozenset({"fine-tune", "batch", "evals"})
+BATCH_LIFETIME_S = 30 * 24 * 3600
+"""Source: the hosted API, where `batch` files expire unless told otherwise."""
 
 
 class FileService:
@@ -28,36 +27,31 @@ class FileService:
 
     async def upload(
         self,
-        chunks: AsyncIterable[bytes],
+        blocks: AsyncIterable[bytes],
         *,
-        filename: str,
-        purpose: str,
-        expires_after_s: int | None,
+        purpose: str | None,
+        described: Callable[[], NewFile],
     ) -> FileRow:
-        """Store a file. Raises `InvalidRequest` with the line number for JSONL that is none."""
-        if purpose not in PURPOSES:
-            raise InvalidRequest(
-                f"'{purpose}' is not one of {list(PURPOSES)} - 'purpose'", param="purpose"
-            )
-        file_id = new_id("file-")
-        key = f"projects/{self._tenant.project_id}/files/{file_id}"
-        if purpose in JSONL_PURPOSES:
-            chunks = checked_jsonl(chunks)
-        stored = await self._objects.put(key, chunks, max_bytes=MAX_FILE_BYTES)
-        now = int(time.time())
-        row = FileRow(
-            id=file_id,
-            project_id=self._tenant.project_id,
-            filename=filename,
-            purpose=purpose,
-            bytes=stored.bytes,
-            sha256=stored.sha256,
-            object_key=key,
-            status="processed",
-            status_details=None,
-            created_at=now,
-            expires_at=None if expires_after_s is None else now + expires_after_s,
-        )
+        """Store a file. `purpose` is what is known of it before the bytes; `described` is asked
+        once they are all read, because a form may tell the rest only then.
+
+        Raises `InvalidRequest` with the line number for JSONL that is none.
+        """
+        if purpose is not None:
+            check_purpose(purpose)
+        file_id, check = new_id("file-"), JsonlCheck()
+        told: list[NewFile] = []
+
+        async def judged() -> AsyncIterator[bytes]:
+            async for block in checked(blocks, check, purpose):
+                yield block
+            told.append(described())
+            check_purpose(told[0].purpose)
+            check.judge(told[0].purpose)
+
+        key = object_key(self._tenant, file_id)
+        stored = await self._objects.put(key, judged(), max_bytes=MAX_FILE_BYTES)
+        row = file_row(self._tenant, file_id, stored, told[0])
         try:
             async with self._database.tenant(self._tenant) as unit:
                 await unit.files.insert(row)
@@ -96,58 +90,38 @@ class FileService:
             unit.after_commit(lambda: self._objects.delete(row.object_key))
 
 
+def check_purpose(purpose: str) -> None:
+    if purpose not in PURPOSES:
+        shown = purpose[:64]
+        raise InvalidRequest(
+            f"'{shown}' is not one of {list(PURPOSES)} - 'purpose'", param="purpose"
+        )
+
+
+def object_key(tenant: Tenant, file_id: str) -> str:
+    return f"projects/{tenant.project_id}/files/{file_id}"
+
+
+def file_row(tenant: Tenant, file_id: str, stored: StoredObject, new: NewFile) -> FileRow:
+    now, lifetime_s = int(time.time()), new.expires_after_s
+    if lifetime_s is None and new.purpose == "batch":
+        lifetime_s = BATCH_LIFETIME_S
+    return FileRow(
+        id=file_id,
+        project_id=tenant.project_id,
+        filename=new.filename,
+        purpose=new.purpose,
+        bytes=stored.bytes,
+        sha256=stored.sha256,
+        object_key=object_key(tenant, file_id),
+        status="processed",
+        status_details=None,
+        created_at=now,
+        expires_at=None if lifetime_s is None else now + lifetime_s,
+    )
+
+
 async def _rejoined(first: bytes, rest: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
     yield first
     async for chunk in rest:
         yield chunk
-
-
-async def checked_jsonl(chunks: AsyncIterable[bytes]) -> AsyncIterator[bytes]:
-    """Pass chunks on, raising `InvalidRequest` at the first line that is not a JSON object.
-
-    Holds one chunk and one line in memory, never the file. Lines are read on a thread: parsing a
-    chunk of 1 MiB on the event loop would hold up every other request for 10 ms.
-    """
-    pending, number = b"", 0
-    async for chunk in chunks:
-        yield chunk
-        *lines, pending = (pending + chunk).split(b"\n")
-        await asyncio.to_thread(_check_lines, lines, number)
-        number += len(lines)
-        if len(pending) > MAX_LINE_BYTES:
-            raise InvalidRequest(
-                f"Line {number + 1} is longer than {MAX_LINE_BYTES} bytes.", param="file"
-            )
-    if pending:
-        number += 1
-        _check_line(pending, number)
-    if number == 0:
-        raise InvalidRequest("The file is empty.", param="file", code="empty_file")
-
-
-def _check_lines(lines: list[bytes], seen: int) -> None:
-    for number, line in enumerate(lines, start=seen + 1):
-        _check_line(line, number)
-
-
-def _check_line(line: bytes, number: int) -> None:
-    if not line.strip():
-        return
-    try:
-        value = json.loads(line.decode("utf-8-sig" if number == 1 else "utf-8"))
-        problem = None if isinstance(value, dict) else "is not a dictionary"
-    except UnicodeDecodeError:
-        problem = "is not valid UTF-8"
-    except (ValueError, RecursionError):
-        problem = "is not valid JSON"
-    if problem is not None:
-        raise InvalidRequest(
-            "Expected file to have JSONL format, where every line is a JSON dictionary. "
-            f"Line {number} {problem} (HINT: line starts with: {_shown(line)!r}).",
-            param="file",
-            code="invalid_jsonl",
-        )
-
-
-def _shown(line: bytes) -> str:
-    return line[:40].decode("utf-8", errors="replace")

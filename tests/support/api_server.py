@@ -28,7 +28,12 @@ class ApiServer:
 def running_api(settings: Settings) -> Iterator[ApiServer]:
     keys = asyncio.run(_keys(settings))
     config = uvicorn.Config(
-        create_app(settings), host="127.0.0.1", port=0, log_level="warning", lifespan="on"
+        create_app(settings),
+        http="app.api.protocol:Protocol",
+        host="127.0.0.1",
+        port=0,
+        log_level="warning",
+        lifespan="on",
     )
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run)

@@ -6,6 +6,8 @@ from pydantic import BaseModel
 
 from app.domain.files import FileRow
 
+MIN_EXPIRY_S, MAX_EXPIRY_S = 3600, 2_592_000
+
 
 class FileObject(BaseModel):
     id: str

@@ -12,6 +12,8 @@ class FileTable(Base):
         PrimaryKeyConstraint("project_id", "id"),
         of_project(),
         Index(None, "project_id", "created_at", "id"),
+        Index("ix_files_expiring", "expires_at", postgresql_where="expires_at IS NOT NULL"),
+        Index("ix_files_deleted", "deleted_at", postgresql_where="deleted_at IS NOT NULL"),
     )
 
     id: Mapped[str]

@@ -1,42 +1,109 @@
+import asyncio
+import resource
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.app.api.conftest import Api
+from tests.support.stack import Database
 
 ROW = b'{"messages": [{"role": "user", "content": "hi"}]}\n'
+CAP = 512 * 1024 * 1024
 
 
-async def test_a_file_is_stored_listed_read_and_deleted(api: Api) -> None:
+def kept_below(database: Database) -> list[Path]:
+    return [path for path in database.settings.objects_dir.rglob("*") if path.is_file()]
+
+
+def form(*parts: tuple[str, bytes]) -> dict[str, Any]:
+    """A form whose parts have exactly these headers and bytes, in this order."""
+    body = b"".join(
+        b"--limit\r\nContent-Disposition: form-data; %b\r\n\r\n%b\r\n" % (head.encode(), data)
+        for head, data in parts
+    )
+    return {
+        "content": body + b"--limit--\r\n",
+        "headers": {"Content-Type": "multipart/form-data; boundary=limit"},
+    }
+
+
+async def test_a_file_is_stored_listed_read_and_deleted(api: Api, database: Database) -> None:
     file = (await api.upload(ROW * 3)).json()
     assert (file["object"], file["bytes"], file["status"]) == ("file", 3 * len(ROW), "processed")
     path = f"/v1/files/{file['id']}"
     assert (await api.call("GET", path)).json() == file
-    assert (await api.call("GET", f"{path}/content")).content == ROW * 3
+    content = await api.call("GET", f"{path}/content")
+    assert content.content == ROW * 3
+    assert content.headers["content-type"] == "application/octet-stream"
+    assert content.headers["content-disposition"] == "attachment; filename*=UTF-8''rows.jsonl"
     listed = (await api.call("GET", "/v1/files")).json()
     assert ([f["id"] for f in listed["data"]], listed["has_more"]) == ([file["id"]], False)
+    assert [kept.read_bytes() for kept in kept_below(database)] == [ROW * 3]
+    for call, suffix in (("GET", ""), ("GET", "/content"), ("DELETE", "")):
+        foreign = await api.call(call, path + suffix, key=api.other_key)
+        assert foreign.status_code == 404
     deleted = await api.call("DELETE", path)
     assert deleted.json() == {"id": file["id"], "object": "file", "deleted": True}
     assert (await api.call("GET", path)).status_code == 404
+    assert kept_below(database) == []
 
 
 @pytest.mark.parametrize(
     ("content", "hint"),
     [
         (ROW + b"[1]\n", "Line 2 is not a dictionary"),
+        (b'"text"\n', "Line 1 is not a dictionary"),
         (ROW * 2 + b"{broken\n" + ROW, "Line 3 is not valid JSON"),
+        (ROW * 2 + b'{"a": 1', "Line 3 is not valid JSON"),
+        (ROW + b'\n\r\n{"a": 1} {"b": 2}\n', "Line 4 is not valid JSON"),
         (ROW + b'{"a": "\xff"}\n', "Line 2 is not valid UTF-8"),
-        (b"[" * 100_000, "Line 1 is not valid JSON"),
+        (b'{"a":' * 100_000, "Line 1 is not valid JSON"),
+        (b'{"a": NaN}\n', "Line 1 is not valid JSON"),
+        (b'{"a": "\\ud800"}\n', "Line 1 is not valid JSON"),
+        (b'{"a": "\x01"}\n', "Line 1 is not valid JSON"),
+        (ROW + b'{"a": "' + b"x" * 9_000_000, "Line 2 is longer than 8388608 bytes"),
         (b"", "empty"),
+        (b"\n \n\r\n", "empty"),
     ],
 )
+@pytest.mark.parametrize("purpose_first", [True, False])
 async def test_what_is_not_jsonl_is_refused_with_its_line(
-    api: Api, content: bytes, hint: str
+    api: Api, database: Database, content: bytes, hint: str, purpose_first: bool
 ) -> None:
-    reply = await api.upload(content)
+    parts = [('name="purpose"', b"fine-tune"), ('name="file"; filename="a"', content)]
+    sent = form(*(parts if purpose_first else parts[::-1]))
+    reply = await api.call("POST", "/v1/files", **sent)
     assert reply.status_code == 400
     assert hint in reply.json()["error"]["message"]
+    assert reply.json()["error"]["param"] == "file"
     assert (await api.call("GET", "/v1/files")).json()["data"] == []
+    assert kept_below(database) == []
+
+
+async def test_the_row_past_the_limit_is_refused_with_its_line(api: Api) -> None:
+    rows = b'{"a":1}\n' * 100_000
+    assert (await api.upload(rows)).status_code == 200
+    too_many = await api.upload(rows + b"\n\n" + b'{"a":1}')
+    assert too_many.status_code == 400
+    assert too_many.json()["error"]["code"] == "too_many_examples"
+    assert "Line 100003" in too_many.json()["error"]["message"]
+    exactly = await api.upload(rows + b'{"a":1}\n{"a":1}')
+    assert "Line 100001" in exactly.json()["error"]["message"]
+    assert (await api.upload(rows + b'{"a":1}', purpose="evals")).status_code == 200
+
+
+async def test_text_with_a_byte_order_mark_or_windows_line_ends_is_jsonl(api: Api) -> None:
+    content = b"\xef\xbb\xbf" + ROW.replace(b"\n", b"\r\n") + '{"é": "\u2028"}'.encode()
+    file = (await api.upload(content)).json()
+    assert (await api.call("GET", f"/v1/files/{file['id']}/content")).content == content
+
+
+async def test_other_purposes_take_any_bytes(api: Api) -> None:
+    for purpose in ("assistants", "vision", "user_data"):
+        assert (await api.upload(b"\x00\xff[1]", purpose=purpose)).status_code == 200
+    last = form(('name="file"; filename="a"', b"\x00\xff"), ('name="purpose"', b"vision"))
+    assert (await api.call("POST", "/v1/files", **last)).status_code == 200
 
 
 async def test_expiry_and_purpose_are_checked(api: Api) -> None:
@@ -48,26 +115,57 @@ async def test_expiry_and_purpose_are_checked(api: Api) -> None:
     }
     file = (await api.call("POST", "/v1/files", data=good, **upload)).json()
     assert file["expires_at"] == file["created_at"] + 3600
+    as_json = {"purpose": "evals", "expires_after": '{"anchor": "created_at", "seconds": 7200}'}
+    file = (await api.call("POST", "/v1/files", data=as_json, **upload)).json()
+    assert file["expires_at"] == file["created_at"] + 7200
+    batch = (await api.upload(ROW, purpose="batch")).json()
+    assert batch["expires_at"] == batch["created_at"] + 30 * 86400
     for wrong in (
         {**good, "purpose": "nonsense"},
         {**good, "expires_after[seconds]": "3599"},
+        {**good, "expires_after[seconds]": "2592001"},
         {**good, "expires_after[seconds]": "9" * 5000},
+        {**good, "expires_after[seconds]": "\u0663" * 4},
         {**good, "expires_after[anchor]": "now"},
+        {**as_json, "expires_after": "[" * 60_000},
+        {**as_json, "expires_after": '{"anchor": "created_at", "seconds": true}'},
+        {**as_json, "expires_after": "created_at"},
         {},
     ):
         assert (await api.call("POST", "/v1/files", data=wrong, **upload)).status_code == 400
     assert (await api.call("POST", "/v1/files", data=good)).status_code == 400
+    # Wrong after the bytes is as wrong as before.
+    late = form(('name="file"; filename="a"', ROW), ('name="purpose"', b"nonsense"))
+    assert (await api.call("POST", "/v1/files", **late)).json()["error"]["param"] == "purpose"
+    none = form(('name="file"; filename="a"', ROW))
+    assert (await api.call("POST", "/v1/files", **none)).json()["error"]["param"] == "purpose"
+    assert len((await api.call("GET", "/v1/files")).json()["data"]) == 3
 
 
-async def test_a_client_file_name_is_never_a_path(api: Api) -> None:
-    reply = await api.call(
-        "POST",
-        "/v1/files",
-        files={"file": ("../../etc/passwd", ROW)},
-        data={"purpose": "fine-tune"},
-    )
-    assert reply.json()["filename"] == "../../etc/passwd"
-    assert (await api.call("GET", f"/v1/files/{reply.json()['id']}/content")).content == ROW
+@pytest.mark.parametrize(
+    ("head", "stored"),
+    [
+        ('filename="../../etc/passwd"', "passwd"),
+        ('filename="C:\\\\Users\\\\x\\\\rows.jsonl"', "rows.jsonl"),
+        ('filename="/etc/cron.d/x"', "x"),
+        ('filename=".."', "upload"),
+        ('filename=""', "upload"),
+        ('filename="noextension"', "noextension"),
+        ('filename="a%22b.jsonl"', 'a"b.jsonl'),
+        ('filename="na\u0308me.jsonl"', "näme.jsonl"),
+        ('filename="\u202egpj.exe"', "gpj.exe"),
+        ("filename*=UTF-8''..%2F..%2Fn%C3%A4me", "näme"),
+        ("filename=\"plain\"; filename*=UTF-8''smuggled", "plain"),
+        ("filename*=UTF-8''smuggled; filename=\"plain\"", "plain"),
+    ],
+)
+async def test_a_client_file_name_is_a_plain_name_and_never_a_path(
+    api: Api, database: Database, head: str, stored: str
+) -> None:
+    sent = form((f'name="file"; {head}', ROW), ('name="purpose"', b"fine-tune"))
+    file = (await api.call("POST", "/v1/files", **sent)).json()
+    assert file["filename"] == stored
+    assert [path.name for path in kept_below(database)] == [file["id"]]
 
 
 @pytest.mark.parametrize("charset", ["undefined", "punycode", "a\x00b", "utf-16", "no-such"])
@@ -79,3 +177,50 @@ async def test_no_charset_of_a_form_is_a_fault_of_ours(api: Api, charset: str) -
     reply = await api.call("POST", "/v1/files", content=content, headers={"Content-Type": kind})
     assert reply.status_code == 400
     assert reply.json()["error"]["type"] == "invalid_request_error"
+
+
+async def test_the_cap_is_exact_and_one_byte_more_is_413(api: Api, database: Database) -> None:
+    async def sized(size: int) -> Any:
+        head = b'--q\r\nContent-Disposition: form-data; name="%s"%s\r\n\r\n'
+        yield head % (b"purpose", b"") + b"vision\r\n" + head % (b"file", b'; filename="f"')
+        block = bytes(1 << 20)
+        for _ in range(size >> 20):
+            yield block
+        yield bytes(size & ((1 << 20) - 1)) + b"\r\n--q--\r\n"
+
+    async def send(size: int) -> Any:
+        headers = {"Content-Type": "multipart/form-data; boundary=q"}
+        return await api.call("POST", "/v1/files", content=sized(size), headers=headers)
+
+    full = await send(CAP)
+    assert (full.status_code, full.json()["bytes"]) == (200, CAP)
+    over = await send(CAP + 1)
+    assert (over.status_code, over.json()["error"]["code"]) == (413, "request_too_large")
+    assert [path.name for path in kept_below(database)] == [full.json()["id"]]
+
+
+async def test_a_full_disk_leaves_nothing_and_asks_to_wait(api: Api, database: Database) -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (3 << 20, hard))
+    try:
+        reply = await api.upload(ROW * 100_000)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert (reply.status_code, reply.headers["retry-after"]) == (503, "2")
+    assert kept_below(database) == []
+    assert (await api.call("GET", "/v1/files")).json()["data"] == []
+    assert (await api.upload(ROW)).status_code == 200
+
+
+async def test_identical_uploads_at_once_are_files_of_their_own(api: Api) -> None:
+    replies = await asyncio.gather(*(api.upload(ROW) for _ in range(8)))
+    assert len({reply.json()["id"] for reply in replies}) == 8
+
+
+async def test_a_range_is_answered_with_the_whole(api: Api) -> None:
+    file = (await api.upload(ROW * 3)).json()
+    many = ",".join(f"{n}-{n}" for n in range(4000))
+    for value in ("bytes=0-1", "bytes=5-1", "bytes=-0", "bytes=999999-", f"bytes={many}", "x"):
+        reply = await api.call("GET", f"/v1/files/{file['id']}/content", headers={"Range": value})
+        assert (reply.status_code, reply.content) == (200, ROW * 3)
+        assert reply.headers["accept-ranges"] == "none"

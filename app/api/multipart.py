@@ -1,0 +1,197 @@
+"""A multipart form with one streamed file, its fields in any order before and after it.
+
+Bytes of the file pass on as they arrive; nothing is spooled. Work and memory are linear in the
+body whatever it holds: delimiters are counted before they are parsed, headers, fields and what
+follows the form are bounded. Must not know what the fields mean.
+"""
+
+import re
+import unicodedata
+from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING, Final
+from urllib.parse import unquote
+
+import python_multipart as multipart
+from python_multipart.exceptions import FormParserError
+from python_multipart.multipart import parse_options_header
+from starlette.requests import Request
+
+from app.domain.errors import InvalidRequest
+
+if TYPE_CHECKING:
+    from python_multipart.multipart import MultipartCallbacks
+
+BLOCK_BYTES: Final = 1 << 20
+MAX_FIELDS: Final = 16
+MAX_FIELD_BYTES: Final = 64 * 1024
+MAX_FILENAME: Final = 255
+_MAX_DELIMITERS: Final = 64
+_MAX_EPILOGUE_BYTES: Final = 64 * 1024
+_MAX_BOUNDARY: Final = 200
+_EXTENDED_NAME: Final = re.compile(rb"filename\*\s*=\s*utf-8'[^']*'([^;\s]+)", re.IGNORECASE)
+_UNPRINTABLE: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+
+
+class StreamedForm:
+    """Read with `open`, then `blocks` to their end; `fields` and `filename` fill meanwhile."""
+
+    def __init__(self, request: Request, *, file: str) -> None:
+        """Raises `InvalidRequest` for what is no multipart form."""
+        kind, options = parse_options_header(request.headers.get("content-type"))
+        boundary = options.get(b"boundary", b"")
+        if kind != b"multipart/form-data" or not 0 < len(boundary) <= _MAX_BOUNDARY:
+            raise InvalidRequest("The body must be multipart/form-data with a boundary.")
+        callbacks: MultipartCallbacks = {
+            "on_part_begin": self._part_begin,
+            "on_header_field": self._header_field,
+            "on_header_value": self._header_value,
+            "on_header_end": self._header_end,
+            "on_headers_finished": self._headers_finished,
+            "on_part_data": self._part_data,
+            "on_part_end": self._part_end,
+            "on_end": self._form_end,
+        }
+        self.fields: dict[str, str] = {}
+        self.filename: str | None = None
+        """A plain name without directories, once the file has begun."""
+        self._delimiter = b"--" + boundary
+        self._parser = multipart.MultipartParser(boundary, callbacks)
+        self._stream = request.stream()
+        self._file = file
+        self._delimiters = self._parts = self._epilogue = 0
+        self._in_file = self._ended = False
+        self._header = self._value = b""
+        self._disposition = b""
+        self._field: tuple[str, bytearray] | None = None
+        self._blocks: list[bytes] = []
+        self._waiting = 0
+
+    async def open(self) -> None:
+        """Read up to the file. Raises `InvalidRequest` when the form has none."""
+        while self.filename is None:
+            if not await self._advance():
+                raise InvalidRequest(
+                    f"Missing required parameter: '{self._file}'.",
+                    param=self._file,
+                    code="missing_required_parameter",
+                )
+
+    async def blocks(self) -> AsyncIterator[bytes]:
+        """The file in blocks of about 1 MiB; at their end the whole form has been read."""
+        more = True
+        while more:
+            while more and self._waiting < BLOCK_BYTES:
+                more = await self._advance()
+            if self._waiting:
+                block = b"".join(self._blocks)
+                self._blocks.clear()
+                self._waiting = 0
+                yield block
+
+    async def _advance(self) -> bool:
+        try:
+            chunk = await anext(self._stream)
+        except StopAsyncIteration:
+            if not self._ended:
+                raise InvalidRequest("The form breaks off before its end.") from None
+            return False
+        if self._ended:
+            self._epilogue += len(chunk)
+            if self._epilogue > _MAX_EPILOGUE_BYTES:
+                raise InvalidRequest("Too much follows the form's end.")
+            return True
+        # The parser takes a Python step for each delimiter, real or not; this count takes none.
+        self._delimiters += chunk.count(self._delimiter)
+        if self._delimiters > _MAX_DELIMITERS:
+            raise _too_many_parts()
+        try:
+            self._parser.write(chunk)
+        except FormParserError:
+            raise InvalidRequest("The body is not a readable multipart form.") from None
+        return True
+
+    def _part_begin(self) -> None:
+        self._parts += 1
+        if self._parts > MAX_FIELDS + 1:
+            raise _too_many_parts()
+        self._disposition, self._field, self._in_file = b"", None, False
+        self._header = self._value = b""
+
+    def _header_field(self, data: bytes, start: int, end: int) -> None:
+        self._header += data[start:end]
+
+    def _header_value(self, data: bytes, start: int, end: int) -> None:
+        self._value += data[start:end]
+
+    def _header_end(self) -> None:
+        if self._header.lower() == b"content-disposition":
+            self._disposition = self._value
+        self._header = self._value = b""
+
+    def _headers_finished(self) -> None:
+        _, options = parse_options_header(self._disposition.decode("latin-1"))
+        name = _text(options.get(b"name", b""), "a field's name")
+        if not name:
+            raise InvalidRequest("A part of the form has no name.")
+        if name in self.fields or (name == self._file and self.filename is not None):
+            raise InvalidRequest("A field of the form is there twice.", param=name[:64])
+        if name == self._file:
+            self._in_file = True
+            self.filename = _plain_name(options.get(b"filename"), self._disposition)
+        else:
+            self._field = (name, bytearray())
+
+    def _part_data(self, data: bytes, start: int, end: int) -> None:
+        if self._in_file:
+            self._blocks.append(data[start:end])
+            self._waiting += end - start
+        elif self._field is not None:
+            name, value = self._field
+            value += data[start:end]
+            if len(value) > MAX_FIELD_BYTES:
+                raise InvalidRequest("A field of the form is too long.", param=name[:64])
+
+    def _part_end(self) -> None:
+        if self._field is not None:
+            name, value = self._field
+            self.fields[name] = _text(bytes(value), name[:64])
+        self._field, self._in_file = None, False
+
+    def _form_end(self) -> None:
+        self._ended = True
+
+
+def plain_name(name: str) -> str:
+    """A client's file name without directories and unprintable characters, composed (NFC).
+
+    Raises `InvalidRequest` for one longer than 255 characters.
+    """
+    base = unicodedata.normalize("NFC", _UNPRINTABLE.sub("", re.split(r"[/\\]", name)[-1])).strip()
+    if len(base) > MAX_FILENAME:
+        raise InvalidRequest(f"A file name has at most {MAX_FILENAME} characters.", param="file")
+    return base if base not in {"", ".", ".."} else "upload"
+
+
+def _plain_name(plain: bytes | None, disposition: bytes) -> str:
+    if plain is None:
+        # RFC 7578 forbids `filename*`, and some clients send nothing else.
+        extended = _EXTENDED_NAME.search(disposition)
+        plain = b"" if extended is None else extended[1].replace(b"\\", b"_")
+        return plain_name(unquote(plain.decode("latin-1"), errors="replace"))
+    name = plain.decode("utf-8", errors="replace")
+    # Browsers and both SDKs write a quote in a name as %22.
+    return plain_name(name.replace("%22", '"'))
+
+
+def _text(value: bytes, param: str) -> str:
+    try:
+        text = value.decode()
+    except UnicodeDecodeError:
+        raise InvalidRequest("The form is not UTF-8.", param=param) from None
+    if "\x00" in text:
+        raise InvalidRequest("NUL is not allowed in a form.", param=param)
+    return text
+
+
+def _too_many_parts() -> InvalidRequest:
+    return InvalidRequest(f"A form has at most {MAX_FIELDS} fields and one file.")

@@ -1,0 +1,44 @@
+"""A file that arrives in parts, as the service knows it."""
+
+from dataclasses import dataclass
+from typing import Final, Literal
+
+UploadStatus = Literal["pending", "completed", "cancelled", "expired"]
+
+UPLOAD_LIFETIME_S: Final = 3600
+MAX_UPLOAD_BYTES: Final = 8 * 1024**3
+MAX_PART_BYTES: Final = 64 * 1024**2
+MAX_PARTS: Final = 10_000
+"""Ours: what one upload may hold in small parts."""
+
+
+@dataclass(frozen=True, slots=True)
+class UploadRow:
+    id: str
+    project_id: str
+    filename: str
+    purpose: str
+    mime_type: str
+    bytes: int
+    """What the client announced; completing needs exactly as many."""
+    status: UploadStatus
+    """As it is now: a pending one whose time is over reads `expired`."""
+    created_at: int
+    expires_at: int
+    file_expires_after_s: int | None
+    file_id: str | None
+    part_ids: tuple[str, ...]
+    """Those it was completed with, in order."""
+
+    @property
+    def directory(self) -> str:
+        """Where its parts lie until it ends."""
+        return f"projects/{self.project_id}/uploads/{self.id}"
+
+
+@dataclass(frozen=True, slots=True)
+class UploadPartRow:
+    id: str
+    upload_id: str
+    bytes: int
+    created_at: int
