@@ -13,6 +13,7 @@ from starlette.routing import Match
 from app.api.schemas.common import ErrorEnvelope
 from app.api.schemas.fine_tuning_jobs import dotted
 from app.domain.errors import RequestError
+from app.domain.graders import NOT_AVAILABLE as GRADER_NOT_AVAILABLE
 
 RETRY_AFTER_S = "2"
 _DESCRIPTIONS = {
@@ -82,7 +83,8 @@ async def _validation_error(_: Request, error: Exception) -> JSONResponse:
     elif fault["type"] == "missing":
         message, code = f"Missing required parameter: '{param}'.", "missing_required_parameter"
     else:
-        message, code = f"Invalid value for '{param}': {fault['msg']}.", "invalid_value"
+        message = f"Invalid value for '{param}': {fault['msg']}."
+        code = fault["type"] if fault["type"] == GRADER_NOT_AVAILABLE else "invalid_value"
     return envelope(400, message, param=param, code=code)
 
 

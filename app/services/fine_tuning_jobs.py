@@ -5,7 +5,7 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
-from app.domain.errors import EndpointRefused, InvalidRequest, NotFound
+from app.domain.errors import InvalidRequest, NotFound
 from app.domain.evals import eval_of_job
 from app.domain.ids import new_id
 from app.domain.jobs import (
@@ -18,9 +18,11 @@ from app.domain.jobs import (
 from app.domain.models import BaseModelSpec, find_base_model
 from app.domain.redaction import collect_headers, redact
 from app.domain.tenants import Tenant
-from app.gateways.egress import Egress, check_headers
+from app.gateways.egress import Egress
 from app.gateways.job_queue import JobQueue
 from app.gateways.secrets import SecretBox
+from app.services.grader_check import check_address, check_grader
+from app.services.judge_models import JudgeModels
 from app.store.database import Database
 from app.store.unit_of_work import UnitOfWork
 
@@ -32,6 +34,7 @@ class JobPorts:
     queue: JobQueue
     egress: Egress
     secret_box: SecretBox
+    judge_models: JudgeModels
 
 
 class JobService:
@@ -135,21 +138,18 @@ class JobService:
         return base
 
     async def _check_endpoints(self, method: ReinforcementMethod) -> None:
-        root = "method.reinforcement"
-        called = [
-            (f"{root}.tools[{index}]", "server_url", tool.server_url, tool.headers)
-            for index, tool in enumerate(method.tools)
-        ]
-        called.append((f"{root}.grader", "url", method.grader.url, method.grader.headers))
-        for owner, field, url, headers in called:
-            try:
-                await self._ports.egress.check_url(url)
-            except EndpointRefused as error:
-                raise _not_allowed(field, f"{owner}.{field}", error) from error
-            try:
-                check_headers(headers or {})
-            except EndpointRefused as error:
-                raise _not_allowed("headers", f"{owner}.headers", error) from error
+        root, egress = "method.reinforcement", self._ports.egress
+        for index, tool in enumerate(method.tools):
+            await check_address(
+                tool.server_url,
+                tool.headers,
+                egress=egress,
+                owner=f"{root}.tools[{index}]",
+                field="server_url",
+            )
+        await check_grader(
+            method.grader, f"{root}.grader", egress=egress, models=self._ports.judge_models
+        )
 
     def _job(self, new: NewJob, base: BaseModelSpec, method: dict[str, Any]) -> Job:
         return Job(
@@ -168,12 +168,6 @@ class JobService:
             created_at=int(time.time()),
             key_id=self._tenant.key_id,
         )
-
-
-def _not_allowed(field: str, param: str, error: EndpointRefused) -> InvalidRequest:
-    return InvalidRequest(
-        f"{field} is not allowed: {error}", param=param, code="endpoint_not_allowed"
-    )
 
 
 def _check_tools(method: ReinforcementMethod) -> None:

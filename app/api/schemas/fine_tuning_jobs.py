@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, Validation
 from app.api.schemas.common import Json, WireModel
 from app.domain.errors import InvalidRequest
 from app.domain.evals import eval_id_of
-from app.domain.graders import GRADER_TYPES
+from app.domain.graders import NOT_AVAILABLE
 from app.domain.jobs import Job, JobStatus, NewJob, ReinforcementMethod
 
 Text = Annotated[str, StringConstraints(min_length=1, max_length=256)]
@@ -91,14 +91,6 @@ def _reinforcement(sent: Json | None) -> ReinforcementMethod:
             param=_PATH,
             code="missing_required_parameter",
         )
-    grader = sent.get("grader")
-    kind = grader.get("type") if isinstance(grader, dict) else None
-    if kind is not None and kind not in GRADER_TYPES:
-        raise InvalidRequest(
-            f"Grader type {kind!r} is not available; use one of {list(GRADER_TYPES)}.",
-            param=f"{_PATH}.grader.type",
-            code="grader_not_available",
-        )
     known = ReinforcementMethod.model_fields
     sent = {key: value for key, value in sent.items() if value is not None or key not in known}
     try:
@@ -116,9 +108,8 @@ def _first_fault(error: ValidationError) -> InvalidRequest:
             param=param,
             code="missing_required_parameter",
         )
-    return InvalidRequest(
-        f"Invalid value for '{param}': {fault['msg']}.", param=param, code="invalid_value"
-    )
+    code = fault["type"] if fault["type"] == NOT_AVAILABLE else "invalid_value"
+    return InvalidRequest(f"Invalid value for '{param}': {fault['msg']}.", param=param, code=code)
 
 
 def dotted(root: str, location: tuple[int | str, ...]) -> str:

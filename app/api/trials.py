@@ -1,0 +1,48 @@
+"""Routes of trial runs: a grader or a tool called once, as training would."""
+
+from fastapi import APIRouter, Request
+
+from app.api.dependencies import Services
+from app.api.errors import responses
+from app.api.hang_up import unless_client_hangs_up
+from app.api.schemas.trials import (
+    GraderRun,
+    RunGraderRequest,
+    RunToolRequest,
+    ToolRun,
+    ValidatedGrader,
+    ValidateGraderRequest,
+)
+
+router = APIRouter(prefix="/v1/fine_tuning/alpha", tags=["Fine-tuning"])
+
+
+@router.post("/graders/run", operation_id="runGrader", responses=responses())
+async def run_grader(body: RunGraderRequest, request: Request, services: Services) -> GraderRun:
+    work = services.trials().run_grader(
+        body.grader,
+        model_sample=body.model_sample,
+        item=body.item or {},
+        trace_id=body.trace_id,
+    )
+    trial = await unless_client_hangs_up(request, work)
+    return GraderRun.of(body.grader, trial.result, trial.elapsed_s)
+
+
+@router.post("/graders/validate", operation_id="validateGrader", responses=responses())
+async def validate_grader(body: ValidateGraderRequest, services: Services) -> ValidatedGrader:
+    return ValidatedGrader(grader=await services.trials().validate_grader(body.grader))
+
+
+@router.post("/tool/run", operation_id="runTool", responses=responses())
+async def run_tool(body: RunToolRequest, request: Request, services: Services) -> ToolRun:
+    trial = body.to_trial()
+    outcome = await unless_client_hangs_up(request, services.trials().run_tool(trial))
+    return ToolRun(
+        id=trial.function_call_id,
+        call_id=trial.call_id,
+        output=outcome.output,
+        error=outcome.error,
+        attempts=outcome.attempts,
+        latency_s=outcome.latency_s,
+    )

@@ -1,0 +1,25 @@
+"""A tool call that somebody tries by hand, with the tool's address; missing ids are made."""
+
+import uuid
+from dataclasses import dataclass, field
+from typing import Any
+
+from app.domain.ids import new_id
+
+
+def new_trace_id() -> str:
+    """In the form of a rollout's."""
+    return f"trace_{uuid.uuid4()}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolTrial:
+    name: str
+    url: str
+    headers: dict[str, str] | None = field(default=None, repr=False)
+    arguments: str
+    """JSON as text, whatever it holds."""
+    item: dict[str, Any] = field(default_factory=dict)
+    trace_id: str = field(default_factory=new_trace_id)
+    call_id: str = field(default_factory=lambda: new_id("call_"))
+    function_call_id: str = field(default_factory=lambda: new_id("fc_"))

@@ -1,0 +1,35 @@
+"""A single text as graders see it: the hosted `sample` object of a trial."""
+
+import json
+import math
+from typing import Any, NoReturn
+
+
+def text_sample(text: str) -> dict[str, Any]:
+    """`output_json` is the text's value where it is JSON."""
+    message = {"role": "assistant", "content": text, "tool_calls": []}
+    return {
+        "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
+        "output_text": text,
+        "output_json": _as_json(text),
+        "output_tools": [],
+        "output_reasoning_summary": None,
+    }
+
+
+def _as_json(text: str) -> Any:
+    try:
+        return json.loads(text, parse_constant=_refuse, parse_float=_finite)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _refuse(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(f"{text[:20]} is out of range")
+    return number
