@@ -7,10 +7,14 @@ redelivery (measured: redelivery after a kill takes a visibility timeout plus up
 from celery import Celery
 from kombu.entity import Queue
 
-from app.domain.jobs import CONTROL_QUEUE, RUN_TASK, RUNS_QUEUE, SWEEP_TASK
+from app.domain.evals import EVAL_SWEEP_TASK
+from app.domain.jobs import CONTROL_QUEUE, EXPIRE_TASK, RUN_TASK, RUNS_QUEUE, SWEEP_TASK
 from app.gateways.job_queue import broker_settings
 from app.gateways.logs import log_to_stderr
 from app.settings import Settings, load_settings
+
+EXPIRE_INTERVAL_S = 600.0
+"""Expired rows are invisible at once; this is how long their bytes may stay."""
 
 
 def create_celery(settings: Settings) -> Celery:
@@ -18,7 +22,12 @@ def create_celery(settings: Settings) -> Celery:
     celery.conf.update(broker_settings(settings.redis_url))
     celery.conf.update(
         task_queues=[Queue(name) for name in (RUNS_QUEUE, CONTROL_QUEUE)],  # type: ignore[no-untyped-call]  # kombu ships no types
-        task_routes={RUN_TASK: {"queue": RUNS_QUEUE}, SWEEP_TASK: {"queue": CONTROL_QUEUE}},
+        task_routes={
+            RUN_TASK: {"queue": RUNS_QUEUE},
+            SWEEP_TASK: {"queue": CONTROL_QUEUE},
+            EVAL_SWEEP_TASK: {"queue": CONTROL_QUEUE},
+            EXPIRE_TASK: {"queue": CONTROL_QUEUE},
+        },
         task_acks_late=False,
         worker_prefetch_multiplier=1,
         # A message fetched ahead would wait behind a job of hours.
@@ -32,7 +41,17 @@ def create_celery(settings: Settings) -> Celery:
                 "schedule": settings.lease.sweep_interval_s,
                 # Sweeps that pile up while the broker is away say nothing new.
                 "options": {"expires": 2 * settings.lease.sweep_interval_s},
-            }
+            },
+            "sweep_evals": {
+                "task": EVAL_SWEEP_TASK,
+                "schedule": settings.lease.sweep_interval_s,
+                "options": {"expires": 2 * settings.lease.sweep_interval_s},
+            },
+            "expire": {
+                "task": EXPIRE_TASK,
+                "schedule": EXPIRE_INTERVAL_S,
+                "options": {"expires": EXPIRE_INTERVAL_S},
+            },
         },
     )
     return celery

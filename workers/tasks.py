@@ -2,7 +2,8 @@
 
 import asyncio
 
-from app.domain.jobs import RUN_TASK, SWEEP_TASK
+from app.domain.evals import EVAL_SWEEP_TASK, EVAL_TASK
+from app.domain.jobs import EXPIRE_TASK, RUN_TASK, SWEEP_TASK
 from app.settings import load_settings
 from workers.celery_app import app
 
@@ -21,3 +22,27 @@ def sweep() -> None:
     from workers.runs.sweeper import sweep_once  # noqa: PLC0415 - as above
 
     asyncio.run(sweep_once(load_settings()))
+
+
+@app.task(name=EVAL_TASK)  # type: ignore[untyped-decorator]  # as above
+def run_eval(run_id: str) -> None:
+    """Try to claim an eval run; if it is ours, start the process that works on it."""
+    from workers.evals.dispatcher import dispatch  # noqa: PLC0415 - as above
+
+    asyncio.run(dispatch(load_settings(), run_id))
+
+
+@app.task(name=EVAL_SWEEP_TASK)  # type: ignore[untyped-decorator]  # as above
+def sweep_evals() -> None:
+    """The same repairs for eval runs."""
+    from workers.evals.sweeper import sweep_evals_once  # noqa: PLC0415 - as above
+
+    asyncio.run(sweep_evals_once(load_settings()))
+
+
+@app.task(name=EXPIRE_TASK)  # type: ignore[untyped-decorator]  # as above
+def expire() -> None:
+    """Remove the bytes and rows of files and uploads whose time is over."""
+    from workers.runs.expiry import expire_once  # noqa: PLC0415 - as above
+
+    asyncio.run(expire_once(load_settings()))

@@ -23,6 +23,7 @@ DEFAULT_MAX_EPISODE_STEPS = 10
 
 RUN_TASK = "agent_rft.run_job"
 SWEEP_TASK = "agent_rft.sweep"
+EXPIRE_TASK = "agent_rft.expire"
 RUNS_QUEUE = "runs"
 CONTROL_QUEUE = "control"
 

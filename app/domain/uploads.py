@@ -12,6 +12,10 @@ MAX_PARTS: Final = 10_000
 """Ours: what one upload may hold in small parts."""
 
 
+def upload_directory(project_id: str, upload_id: str) -> str:
+    return f"projects/{project_id}/uploads/{upload_id}"
+
+
 @dataclass(frozen=True, slots=True)
 class UploadRow:
     id: str
@@ -33,7 +37,7 @@ class UploadRow:
     @property
     def directory(self) -> str:
         """Where its parts lie until it ends."""
-        return f"projects/{self.project_id}/uploads/{self.id}"
+        return upload_directory(self.project_id, self.id)
 
 
 @dataclass(frozen=True, slots=True)

@@ -97,12 +97,11 @@ class LocalObjects:
     async def delete(self, key: str) -> None:
         await to_thread.run_sync(_remove, self.local_path(key))
 
-    async def written_before(self, directory: str, *, age_s: tuple[float, float]) -> list[str]:
-        """Keys right below a directory that were last written between two ages ago (youngest,
-        oldest), broken-off writes among them.
+    async def children(self, directory: str) -> list[tuple[str, float]]:
+        """Keys right below a directory, writes that broke off among them, and the seconds since
+        each was last written. None when there is no such directory.
         """
-        path = self.local_path(directory)
-        return await to_thread.run_sync(_written_before, path, directory, age_s)
+        return await to_thread.run_sync(_children, self.local_path(directory), directory)
 
 
 class InMemoryObjects:
@@ -164,18 +163,16 @@ def _remove(path: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-def _written_before(path: Path, directory: str, age_s: tuple[float, float]) -> list[str]:
-    youngest, oldest = (time.time() - age for age in age_s)
-    found = []
+def _children(path: Path, directory: str) -> list[tuple[str, float]]:
+    found, now = [], time.time()
     try:
         with os.scandir(path) as entries:
             for entry in entries:
                 try:
                     written = entry.stat(follow_symlinks=False).st_mtime
-                except FileNotFoundError:  # somebody deleted it just now
+                except FileNotFoundError:  # somebody removed it just now
                     continue
-                if oldest <= written <= youngest:
-                    found.append(f"{directory}/{entry.name}")
+                found.append((f"{directory}/{entry.name}", now - written))
     except FileNotFoundError:
         return []
     return found

@@ -66,7 +66,11 @@ class UploadService:
         """Store a part. Raises `TooLarge` past its own or the upload's limit."""
         part_id = new_id("part_")
         key = f"{upload.directory}/{part_id}"
-        stored = await self._objects.put(key, blocks, max_bytes=MAX_PART_BYTES)
+        try:
+            stored = await self._objects.put(key, blocks, max_bytes=MAX_PART_BYTES)
+        except FileNotFoundError:  # the upload ended, and its parts with it, while this one came
+            await self.pending(upload.id)
+            raise
         part = UploadPartRow(
             id=part_id, upload_id=upload.id, bytes=stored.bytes, created_at=int(time.time())
         )

@@ -37,6 +37,15 @@ class FileStore:
             raise NotFound(f"No such File object: {file_id}", param="id")
         return _to_file(row)
 
+    async def get_for_run(self, file_id: str) -> FileRow:
+        """As `get`, expired or not: what an unfinished job reads is kept until it ends."""
+        row = await self._session.scalar(
+            select(Table).where(Table.id == file_id, Table.deleted_at.is_(None))
+        )
+        if row is None:
+            raise NotFound(f"No such File object: {file_id}", param="id")
+        return _to_file(row)
+
     async def page(
         self, *, purpose: str | None, after: str | None, limit: int, order: str
     ) -> tuple[list[FileRow], bool]:

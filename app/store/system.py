@@ -17,6 +17,7 @@ from app.domain.errors import LeaseLost
 from app.domain.ids import new_id
 from app.domain.jobs import JobStatus
 from app.store.database import Database
+from app.store.expiry import ExpiryStore
 from app.store.schema.events import JobEventTable
 from app.store.schema.fine_tuning_jobs import FineTuningJobTable as Table
 from app.store.unit_of_work import BaseUnitOfWork
@@ -37,6 +38,7 @@ class SystemUnitOfWork(BaseUnitOfWork):
     @override
     async def _open(self, session: AsyncSession) -> None:
         self.jobs = SystemJobStore(session)
+        self.expiry = ExpiryStore(session)
 
 
 def system(database: Database) -> SystemUnitOfWork:

@@ -18,7 +18,7 @@ depends_on = None
 def upgrade() -> None:
     _create_uploads()
     _create_parts()
-    guard("uploads", app="SELECT, INSERT, UPDATE", worker="SELECT, DELETE", system=True)
+    guard("uploads", app="SELECT, INSERT, UPDATE", worker="SELECT, UPDATE, DELETE", system=True)
     guard("upload_parts", app="SELECT, INSERT")
     op.execute(f"CREATE POLICY system ON files TO {WORKER} USING ({setting('system')} = 'on')")
     op.execute(f"GRANT DELETE ON files TO {WORKER}")

@@ -91,7 +91,7 @@ async def load_rows(context: RunContext, *, training: bool) -> RowFile:
 async def _path(context: RunContext, file_id: str, label: str) -> Path:
     async def look_up() -> Path:
         async with context.unit() as unit:
-            row = await unit.files.get(file_id)
+            row = await unit.files.get_for_run(file_id)
         return context.objects.local_path(row.object_key)
 
     try:

@@ -1,0 +1,107 @@
+"""What outlived its time, across tenants: for the GPU plane's role while `app.system` is on.
+
+Rows here are invisible to their tenants already; this room only says which bytes may go, and
+removes the rows once they are gone.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+
+from sqlalchemy import delete, func, or_, select, tuple_, update
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.domain.jobs import TERMINAL
+from app.domain.uploads import upload_directory
+from app.store.schema.files import FileTable as File
+from app.store.schema.fine_tuning_jobs import FineTuningJobTable as Job
+from app.store.schema.uploads import UploadTable as Upload
+
+_ENDED = [status.value for status in TERMINAL]
+
+
+@dataclass(frozen=True, slots=True)
+class Outlived:
+    """A row that may go, and the key of its bytes."""
+
+    project_id: str
+    id: str
+    key: str
+
+
+class ExpiryStore:
+    def __init__(self, session: AsyncSession) -> None:
+        self._session = session
+
+    async def files(self, limit: int, *, deleted_keep_s: float) -> list[Outlived]:
+        """Expired files, and deleted ones that no page can start from any more. Those that an
+        unfinished job reads stay.
+        """
+        read = select(Job.id).where(
+            Job.project_id == File.project_id,
+            Job.status.not_in(_ENDED),
+            or_(Job.training_file == File.id, Job.validation_file == File.id),
+        )
+        old = func.now() - timedelta(seconds=deleted_keep_s)
+        rows = await self._session.execute(
+            select(File.project_id, File.id, File.object_key)
+            .where(or_(File.expires_at <= func.now(), File.deleted_at <= old), ~read.exists())
+            .order_by(File.project_id, File.id)
+            .limit(limit)
+        )
+        return [Outlived(row.project_id, row.id, row.object_key) for row in rows]
+
+    async def remove_files(self, files: Sequence[Outlived]) -> None:
+        await self._session.execute(
+            delete(File).where(tuple_(File.project_id, File.id).in_(_keys(files)))
+        )
+
+    async def known_files(self, project_id: str, file_ids: Sequence[str]) -> set[str]:
+        """Those of the ids that have a row, in whatever state."""
+        found = await self._session.scalars(
+            select(File.id).where(File.project_id == project_id, File.id.in_(file_ids))
+        )
+        return set(found)
+
+    async def uploads(self, limit: int) -> list[Outlived]:
+        """Uploads whose time is over and whose parts may still lie there."""
+        rows = await self._session.execute(
+            select(Upload.project_id, Upload.id)
+            .where(Upload.status == "pending", Upload.expires_at <= func.now())
+            .order_by(Upload.expires_at)
+            .limit(limit)
+        )
+        return [_upload(row.project_id, row.id) for row in rows]
+
+    async def end_uploads(self, uploads: Sequence[Outlived]) -> None:
+        await self._session.execute(
+            update(Upload)
+            .where(tuple_(Upload.project_id, Upload.id).in_(_keys(uploads)))
+            .where(Upload.status == "pending", Upload.expires_at <= func.now())
+            .values(status="expired")
+        )
+
+    async def remove_uploads(self, limit: int, *, keep_s: float) -> list[Outlived]:
+        """Forget uploads that ended long ago; their directories are returned once more."""
+        old = (
+            select(Upload.project_id, Upload.id)
+            .where(
+                Upload.status != "pending",
+                Upload.expires_at <= func.now() - timedelta(seconds=keep_s),
+            )
+            .limit(limit)
+        )
+        gone = await self._session.execute(
+            delete(Upload)
+            .where(tuple_(Upload.project_id, Upload.id).in_(old))
+            .returning(Upload.project_id, Upload.id)
+        )
+        return [_upload(row.project_id, row.id) for row in gone]
+
+
+def _keys(rows: Sequence[Outlived]) -> list[tuple[str, str]]:
+    return [(row.project_id, row.id) for row in rows]
+
+
+def _upload(project_id: str, upload_id: str) -> Outlived:
+    return Outlived(project_id, upload_id, upload_directory(project_id, upload_id))

@@ -1,0 +1,133 @@
+import os
+import time
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from app.domain.errors import NotFound
+from app.domain.files import FileRow, NewFile
+from app.domain.jobs import StopRequest
+from app.gateways.objects import LocalObjects
+from app.services.files import FileService
+from app.services.uploads import UploadService
+from tests.support.stack import Database
+from tests.workers.runs.conftest import World
+from workers.runs.expiry import expire
+
+
+async def blocks(content: bytes) -> AsyncIterator[bytes]:
+    yield content
+
+
+class Room:
+    """Files and uploads of the first tenant, and their bytes."""
+
+    def __init__(self, world: World, database: Database) -> None:
+        self.world = world
+        self.objects = LocalObjects(world.settings.objects_dir)
+        self.files = FileService(world.app, self.objects, world.tenant)
+        self.uploads = UploadService(world.app, self.objects, world.tenant)
+        self._url = database.superuser_url.replace("+psycopg", "")
+
+    async def file(self, *, lifetime_s: int | None = None) -> FileRow:
+        new = NewFile("a", "user_data", lifetime_s)
+        return await self.files.upload(blocks(b"x"), purpose="user_data", described=lambda: new)
+
+    async def upload(self) -> str:
+        upload = await self.uploads.create(NewFile("a", "user_data", None), size=1, mime_type="t")
+        await self.uploads.add_part(upload, blocks(b"x"))
+        return upload.id
+
+    def pass_time(self, table: str, column: str, row_id: str, interval: str) -> None:
+        with psycopg.connect(self._url) as connection:
+            change = f"UPDATE {table} SET {column} = now() - interval '{interval}' WHERE id = %s"
+            connection.execute(change.encode(), [row_id])
+
+    def rows(self, table: str) -> list[str]:
+        with psycopg.connect(self._url) as connection:
+            found = connection.execute(f"SELECT id FROM {table} ORDER BY created_at".encode())
+            return [str(row[0]) for row in found]
+
+    def bytes_of(self) -> set[str]:
+        below = self.world.settings.objects_dir.rglob("*")
+        return {path.name for path in below if path.is_file()}
+
+    async def sweep(self) -> None:
+        await expire(self.world.worker, self.objects)
+
+
+@pytest.fixture
+def room(world: World, database: Database) -> Room:
+    return Room(world, database)
+
+
+async def test_an_expired_file_loses_its_row_and_its_bytes(room: Room) -> None:
+    kept, expired = await room.file(lifetime_s=3600), await room.file(lifetime_s=3600)
+    room.pass_time("files", "expires_at", expired.id, "1 second")
+    await room.sweep()
+    assert room.rows("files") == [kept.id]
+    assert room.bytes_of() == {kept.id}
+
+
+async def test_a_file_that_an_unfinished_job_reads_stays_until_the_job_ends(
+    room: Room, world: World
+) -> None:
+    file, job = await room.file(lifetime_s=3600), await world.job()
+    with psycopg.connect(room._url) as connection:
+        connection.execute("UPDATE fine_tuning_jobs SET training_file = %s", [file.id])
+    room.pass_time("files", "expires_at", file.id, "1 second")
+    await room.sweep()
+    assert room.bytes_of() == {file.id}
+    with pytest.raises(NotFound):
+        await room.files.get(file.id)
+    context = await world.context(job)
+    async with context.unit() as unit:
+        assert (await unit.files.get_for_run(file.id)).object_key == file.object_key
+    async with world.app.tenant(world.tenant) as app_unit:
+        await app_unit.jobs.request_stop(job.id, StopRequest.CANCEL)
+    await room.sweep()
+    assert (room.rows("files"), room.bytes_of()) == ([], set())
+
+
+async def test_a_deleted_files_row_serves_as_a_cursor_for_a_day(room: Room) -> None:
+    files = [await room.file() for _ in range(3)]
+    await room.files.delete(files[1].id)
+    await room.sweep()
+    page, _ = await room.files.page(purpose=None, after=files[1].id, limit=9, order="asc")
+    assert [file.id for file in page] == [files[2].id]
+    room.pass_time("files", "deleted_at", files[1].id, "25 hours")
+    await room.sweep()
+    assert room.rows("files") == [files[0].id, files[2].id]
+
+
+async def test_parts_go_when_their_uploads_time_is_over_and_the_row_a_day_later(
+    room: Room,
+) -> None:
+    live, over, old = [await room.upload() for _ in range(3)]
+    room.pass_time("uploads", "expires_at", over, "1 second")
+    room.pass_time("uploads", "expires_at", old, "25 hours")
+    await room.sweep()
+    assert room.rows("uploads") == [live, over]
+    assert len(room.bytes_of()) == 1
+    assert len(room.rows("upload_parts")) == 2
+    await room.uploads.cancel(live)
+    assert room.bytes_of() == set()
+
+
+async def test_bytes_that_never_got_a_row_go_once_they_are_old(room: Room) -> None:
+    file = await room.file()
+    beside = room.objects.local_path(file.object_key).parent
+    names = ("file-neverarow", ".file-brokenoff.1f", "something-else")
+    for name in (*names, "file-justnow"):
+        (beside / name).write_bytes(b"x")
+    hours_ago = time.time() - 2 * 3600
+    for path in (beside / name for name in (*names, file.id)):
+        os.utime(path, (hours_ago, hours_ago))
+    await room.sweep()
+    assert room.bytes_of() == {file.id, "something-else", "file-justnow"}
+
+
+async def test_nothing_stored_yet_is_nothing_to_do(room: Room, tmp_path: Path) -> None:
+    await expire(room.world.worker, LocalObjects(tmp_path / "not there"))

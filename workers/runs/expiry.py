@@ -1,0 +1,89 @@
+"""Removes the bytes and rows of files and uploads whose time is over. Runs every few minutes.
+
+Bytes go first, rows after them: broken off in between, the next round finds the row again. Bytes
+that never got a row (a process died in the middle of an upload) are found by their age.
+"""
+
+import structlog
+
+from app.domain.errors import Unavailable
+from app.gateways.objects import LocalObjects
+from app.settings import Settings
+from app.store.database import Database
+from app.store.system import system
+
+log = structlog.get_logger()
+
+BATCH = 500
+KEEP_S = 24 * 3600.0
+"""How long the row of a deleted file or an ended upload stays: lists page on from it, and calls
+that are sent again get the same answer.
+"""
+STRAY_AFTER_S = 3600.0
+"""No upload pauses this long: a minute without a byte ends it."""
+
+
+async def expire_once(settings: Settings) -> None:
+    database = Database(settings.worker_database_url, pool_size=1)
+    try:
+        await expire(database, LocalObjects(settings.objects_dir))
+    except Unavailable as error:
+        log.warning("expiry skipped, database away", error=str(error))
+    finally:
+        await database.dispose()
+
+
+async def expire(database: Database, objects: LocalObjects) -> None:
+    await _files(database, objects)
+    await _uploads(database, objects)
+    await _strays(database, objects)
+
+
+async def _files(database: Database, objects: LocalObjects) -> None:
+    while True:
+        async with system(database) as unit:
+            files = await unit.expiry.files(BATCH, deleted_keep_s=KEEP_S)
+        for file in files:
+            await objects.delete(file.key)
+        if files:
+            async with system(database) as unit:
+                await unit.expiry.remove_files(files)
+        if len(files) < BATCH:
+            return
+
+
+async def _uploads(database: Database, objects: LocalObjects) -> None:
+    while True:
+        async with system(database) as unit:
+            over = await unit.expiry.uploads(BATCH)
+        for upload in over:
+            await objects.delete(upload.key)
+        async with system(database) as unit:
+            if over:
+                await unit.expiry.end_uploads(over)
+            forgotten = await unit.expiry.remove_uploads(BATCH, keep_s=KEEP_S)
+        for upload in forgotten:
+            await objects.delete(upload.key)
+        if max(len(over), len(forgotten)) < BATCH:
+            return
+
+
+async def _strays(database: Database, objects: LocalObjects) -> None:
+    for project, _ in await objects.children("projects"):
+        aged = await objects.children(f"{project}/files")
+        keys = [key for key, age_s in aged if age_s > STRAY_AFTER_S]
+        for start in range(0, len(keys), BATCH):
+            await _remove_strays(database, objects, keys[start : start + BATCH])
+
+
+async def _remove_strays(database: Database, objects: LocalObjects, keys: list[str]) -> None:
+    _, project_id, *_ = keys[0].split("/")
+    names = {key: key.rpartition("/")[2] for key in keys}
+    ids = [name for name in names.values() if name.startswith("file-")]
+    async with system(database) as unit:
+        known = await unit.expiry.known_files(project_id, ids)
+    for key, name in names.items():
+        # A write that broke off has a dot before the name.
+        if name.startswith(("file-", ".file-")) and name not in known:
+            log.warning("bytes without a row removed", key=key)
+            await objects.delete(key)
