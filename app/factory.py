@@ -9,23 +9,32 @@ from app.domain.tenants import AdminPrincipal, Tenant
 from app.gateways.egress import Egress, build_egress
 from app.gateways.inference import HttpInference, Inference
 from app.gateways.job_queue import CeleryJobQueue, JobQueue
+from app.gateways.judges import EngineModels, build_judge_egress
 from app.gateways.objects import LocalObjects, Objects
 from app.gateways.secrets import SecretBox
+from app.gateways.signing import CallSigner
 from app.services.checkpoints import CheckpointService
 from app.services.completions import CompletionService
+from app.services.curricula import CurriculumService, DataPorts
 from app.services.eval_runs import EvalRunService
 from app.services.evals import EvalService
 from app.services.events import EventService
 from app.services.files import FileService
 from app.services.fine_tuning_jobs import JobPorts, JobService
+from app.services.judge_models import JudgeModels
 from app.services.keys import KeyService
 from app.services.metrics import MetricService
 from app.services.models import ModelService
 from app.services.permissions import PermissionService
 from app.services.preflight import PreflightPorts, PreflightService
 from app.services.provisioning import ProvisioningService
+from app.services.references import ReferencePorts, References
+from app.services.registered_graders import RegisteredGraderService
+from app.services.registry import RegistryPorts
 from app.services.rollouts import RolloutService
 from app.services.signing import SigningService
+from app.services.tools import ToolService
+from app.services.trials import TrialPorts, TrialService
 from app.services.uploads import UploadService
 from app.services.validation_runs import ValidationRunService
 from app.settings import Settings
@@ -41,6 +50,8 @@ class ProcessContext:
     objects: Objects
     queue: JobQueue
     egress: Egress
+    judge_egress: Egress
+    """To the operator's own judges, which customers' addresses never pass through."""
     inference: Inference
     secret_box: SecretBox
     keys: KeyService
@@ -56,6 +67,7 @@ class ProcessContext:
             objects=LocalObjects(settings.objects_dir),
             queue=CeleryJobQueue(settings.redis_url),
             egress=build_egress(settings.egress),
+            judge_egress=build_judge_egress(settings.judges, settings.egress),
             inference=HttpInference(
                 settings.engine_url, api_key=settings.engine_api_key.get_secret_value()
             ),
@@ -73,6 +85,7 @@ class ProcessContext:
 
     async def aclose(self) -> None:
         await self.egress.aclose()
+        await self.judge_egress.aclose()
         await self.inference.aclose()
         await self.database.dispose()
 
@@ -98,7 +111,12 @@ class Factory:
         context = self._context
         return JobService(
             context.database,
-            JobPorts(queue=context.queue, egress=context.egress, secret_box=context.secret_box),
+            JobPorts(
+                queue=context.queue,
+                egress=context.egress,
+                secret_box=context.secret_box,
+                judge_models=self.judge_models(),
+            ),
             base_models=context.settings.base_models,
             tenant=self._tenant,
         )
@@ -146,6 +164,31 @@ class Factory:
     def uploads(self) -> UploadService:
         return UploadService(self._context.database, self._context.objects, self._tenant)
 
+    def tools(self) -> ToolService:
+        context = self._context
+        return ToolService(
+            context.database,
+            RegistryPorts(context.egress, context.secret_box),
+            self._tenant,
+            secret_key=context.settings.secret_key.get_secret_value(),
+        )
+
+    def registered_graders(self) -> RegisteredGraderService:
+        ports = RegistryPorts(self._context.egress, self._context.secret_box)
+        return RegisteredGraderService(self._context.database, ports, self._tenant)
+
+    def curricula(self) -> CurriculumService:
+        context = self._context
+        return CurriculumService(
+            context.database,
+            RegistryPorts(context.egress, context.secret_box),
+            self._tenant,
+            data=DataPorts(self.files(), context.objects, context.inspections),
+        )
+
+    def references(self) -> References:
+        return References(ReferencePorts(self.tools(), self.registered_graders(), self.curricula()))
+
     def models(self) -> ModelService:
         return ModelService(
             self._context.database,
@@ -157,6 +200,23 @@ class Factory:
         return SigningService(
             secret_key=self._context.settings.secret_key.get_secret_value(), tenant=self._tenant
         )
+
+    def judge_models(self) -> JudgeModels:
+        return JudgeModels(self.models(), self._context.settings.judges)
+
+    def trials(self) -> TrialService:
+        context, models = self._context, self.judge_models()
+        ports = TrialPorts(
+            egress=context.egress,
+            judge_egress=context.judge_egress,
+            engine=EngineModels(context.inference, context.objects, models.find),
+            signer=CallSigner(
+                context.settings.secret_key.get_secret_value(),
+                project_id=self._tenant.project_id,
+            ),
+        )
+        settings = context.settings
+        return TrialService(ports, models, limits=settings.egress, judges=settings.judges)
 
     def completions(self) -> CompletionService:
         return CompletionService(self.models(), self._context.inference, self._context.objects)

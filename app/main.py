@@ -11,6 +11,7 @@ from fastapi import FastAPI
 from app.api import (
     checkpoints,
     completions,
+    curricula,
     errors,
     eval_runs,
     evals,
@@ -22,8 +23,11 @@ from app.api import (
     models,
     permissions,
     preflight,
+    registered_graders,
     rollouts,
     signing,
+    tools,
+    trials,
     uploads,
 )
 from app.api.body import BodyGuard
@@ -42,11 +46,15 @@ _ROUTES = (
     rollouts,
     files,
     uploads,
+    tools,
+    registered_graders,
+    curricula,
     models,
     completions,
     evals,
     eval_runs,
     signing,
+    trials,
     health,
 )
 

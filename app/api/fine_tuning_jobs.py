@@ -18,7 +18,11 @@ NoMetadata = Annotated[
 
 @router.post("", operation_id="createFineTuningJob", responses=responses())
 async def create_job(body: CreateFineTuningJob, services: Services) -> FineTuningJob:
-    return FineTuningJob.of(await services.jobs().create(body.to_spec()))
+    """Tools, grader and curriculum may be named by the ids of registered ones."""
+    sent = body.model_dump(exclude_unset=True)
+    async with services.references().resolved(sent, keep=True) as whole:
+        spec = CreateFineTuningJob.model_validate(whole).to_spec()
+        return FineTuningJob.of(await services.jobs().create(spec))
 
 
 @router.get("", operation_id="listPaginatedFineTuningJobs", responses=responses())

@@ -72,7 +72,7 @@ class RegistryStore:
             raise NotFound(
                 f"No such {noun.value}: {object_id}{which}", param="id", code=f"{noun}_not_found"
             )
-        return _to_registered(*found._tuple())
+        return _to_registered(*found)
 
     async def page(
         self, noun: Noun, *, after: str | None, limit: int
@@ -90,7 +90,7 @@ class RegistryStore:
             )
         query = query.order_by(Head.created_at.desc(), Head.id.desc()).limit(limit + 1)
         rows, more = cut((await self._session.execute(query)).all(), limit)
-        return [_to_registered(*row._tuple()) for row in rows], more
+        return [_to_registered(*row) for row in rows], more
 
     async def versions(
         self, noun: Noun, object_id: str, *, before: int | None, limit: int
@@ -104,7 +104,7 @@ class RegistryStore:
         if not found:
             await self.get(noun, object_id)
         rows, more = cut(found, limit)
-        return [_to_registered(*row._tuple()) for row in rows], more
+        return [_to_registered(*row) for row in rows], more
 
     async def mark_deleted(self, noun: Noun, object_id: str) -> None:
         """Raises `NotFound`."""
@@ -127,7 +127,7 @@ class RegistryStore:
         )
 
     @staticmethod
-    def _living(noun: Noun) -> Select[tuple[Head, Version]]:
+    def _living(noun: Noun) -> Select[Head, Version]:
         return (
             select(Head, Version)
             .join(

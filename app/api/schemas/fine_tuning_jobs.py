@@ -49,8 +49,12 @@ class CreateFineTuningJob(WireModel):
     )
 
     model: Text
-    training_file: Text
+    training_file: Text | None = None
+    """Required without a curriculum."""
     validation_file: Text | None = None
+    curriculum: Text | Json | None = None
+    """In place of the files (ours): an id, `{"id", "version"}`, or rows as `{"training",
+    "validation"}`."""
     method: Method | None = None
     suffix: Annotated[str, StringConstraints(min_length=1, max_length=64)] | None = None
     seed: Annotated[int, Field(ge=0, le=2147483647, strict=True)] | None = None
@@ -59,6 +63,12 @@ class CreateFineTuningJob(WireModel):
 
     def to_spec(self) -> NewJob:
         """Raises `InvalidRequest` naming the parameter at fault."""
+        if self.training_file is None:
+            raise InvalidRequest(
+                "Missing required parameter: 'training_file'.",
+                param="training_file",
+                code="missing_required_parameter",
+            )
         if self.method is None or self.method.type != "reinforcement":
             kind = "supervised" if self.method is None else self.method.type
             raise InvalidRequest(

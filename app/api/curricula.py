@@ -1,0 +1,84 @@
+"""Routes of registered curricula."""
+
+from fastapi import APIRouter
+
+from app.api.dependencies import After, Limit, Services
+from app.api.errors import responses
+from app.api.registry_pages import AfterVersion, objects_page, versions_page
+from app.api.schemas.common import Deleted, Page
+from app.api.schemas.curricula import (
+    CreateCurriculum,
+    Curriculum,
+    CurriculumTest,
+    RunCurriculumTest,
+    UpdateCurriculum,
+)
+from app.api.schemas.registry import Version
+
+router = APIRouter(prefix="/v1/curricula", tags=["Curricula"])
+
+
+@router.post("", operation_id="createCurriculum", responses=responses())
+async def create_curriculum(body: CreateCurriculum, services: Services) -> Curriculum:
+    created = await services.curricula().create(
+        body.name, body.to_data(every=True), metadata=body.metadata
+    )
+    return Curriculum.of(created)
+
+
+@router.get("", operation_id="listCurricula", responses=responses())
+async def list_curricula(
+    services: Services, after: After = None, limit: Limit = 20
+) -> Page[Curriculum]:
+    """Newest first, each in its newest version."""
+    rows, has_more = await services.curricula().page(after=after, limit=limit)
+    return objects_page([Curriculum.of(row) for row in rows], has_more=has_more)
+
+
+@router.get("/{curriculum_id}", operation_id="retrieveCurriculum", responses=responses(404))
+async def get_curriculum(
+    curriculum_id: str, services: Services, version: Version = None
+) -> Curriculum:
+    return Curriculum.of(await services.curricula().get(curriculum_id, version=version))
+
+
+@router.get(
+    "/{curriculum_id}/versions", operation_id="listCurriculumVersions", responses=responses(404)
+)
+async def list_curriculum_versions(
+    curriculum_id: str, services: Services, after: AfterVersion = None, limit: Limit = 20
+) -> Page[Curriculum]:
+    """Newest first."""
+    rows, has_more = await services.curricula().versions(curriculum_id, before=after, limit=limit)
+    return versions_page([Curriculum.of(row) for row in rows], has_more=has_more)
+
+
+@router.post("/{curriculum_id}", operation_id="updateCurriculum", responses=responses(404))
+async def update_curriculum(
+    curriculum_id: str, body: UpdateCurriculum, services: Services
+) -> Curriculum:
+    """Makes a new version; jobs and earlier versions stay as they are."""
+    updated = await services.curricula().update(
+        curriculum_id,
+        name=body.name,
+        sent=body.to_data(every=False),
+        metadata=body.model_dump(include={"metadata"}, exclude_unset=True),
+    )
+    return Curriculum.of(updated)
+
+
+@router.delete("/{curriculum_id}", operation_id="deleteCurriculum", responses=responses(404))
+async def delete_curriculum(curriculum_id: str, services: Services) -> Deleted:
+    """Its files stay."""
+    await services.curricula().delete(curriculum_id)
+    return Deleted(id=curriculum_id, object="curriculum", deleted=True)
+
+
+@router.post("/{curriculum_id}/test", operation_id="testCurriculum", responses=responses(404))
+async def run_curriculum_test(
+    curriculum_id: str, services: Services, body: RunCurriculumTest | None = None
+) -> CurriculumTest:
+    """Reads every row as a job would and tells every fault."""
+    tools = None if body is None or body.tools is None else frozenset(body.tools)
+    registered, report = await services.curricula().test(curriculum_id, job_tools=tools)
+    return CurriculumTest.of(registered, report)

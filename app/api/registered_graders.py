@@ -1,0 +1,65 @@
+"""Routes of registered graders."""
+
+from fastapi import APIRouter
+
+from app.api.dependencies import After, Limit, Services
+from app.api.errors import responses
+from app.api.registry_pages import AfterVersion, objects_page, versions_page
+from app.api.schemas.common import Deleted, Page
+from app.api.schemas.registered_graders import CreateGrader, RegisteredGrader, UpdateGrader
+from app.api.schemas.registry import Version
+
+router = APIRouter(prefix="/v1/graders", tags=["Graders"])
+
+
+@router.post("", operation_id="createGrader", responses=responses())
+async def create_grader(body: CreateGrader, services: Services) -> RegisteredGrader:
+    created = await services.registered_graders().create(
+        body.name, body.grader, metadata=body.metadata
+    )
+    return RegisteredGrader.of(created)
+
+
+@router.get("", operation_id="listGraders", responses=responses())
+async def list_graders(
+    services: Services, after: After = None, limit: Limit = 20
+) -> Page[RegisteredGrader]:
+    """Newest first, each in its newest version."""
+    rows, has_more = await services.registered_graders().page(after=after, limit=limit)
+    return objects_page([RegisteredGrader.of(row) for row in rows], has_more=has_more)
+
+
+@router.get("/{grader_id}", operation_id="retrieveGrader", responses=responses(404))
+async def get_grader(
+    grader_id: str, services: Services, version: Version = None
+) -> RegisteredGrader:
+    return RegisteredGrader.of(await services.registered_graders().get(grader_id, version=version))
+
+
+@router.get("/{grader_id}/versions", operation_id="listGraderVersions", responses=responses(404))
+async def list_grader_versions(
+    grader_id: str, services: Services, after: AfterVersion = None, limit: Limit = 20
+) -> Page[RegisteredGrader]:
+    """Newest first."""
+    rows, has_more = await services.registered_graders().versions(
+        grader_id, before=after, limit=limit
+    )
+    return versions_page([RegisteredGrader.of(row) for row in rows], has_more=has_more)
+
+
+@router.post("/{grader_id}", operation_id="updateGrader", responses=responses(404))
+async def update_grader(grader_id: str, body: UpdateGrader, services: Services) -> RegisteredGrader:
+    """Makes a new version; jobs and earlier versions stay as they are."""
+    updated = await services.registered_graders().update(
+        grader_id,
+        name=body.name,
+        grader=body.grader,
+        metadata=body.model_dump(include={"metadata"}, exclude_unset=True),
+    )
+    return RegisteredGrader.of(updated)
+
+
+@router.delete("/{grader_id}", operation_id="deleteGrader", responses=responses(404))
+async def delete_grader(grader_id: str, services: Services) -> Deleted:
+    await services.registered_graders().delete(grader_id)
+    return Deleted(id=grader_id, object="grader", deleted=True)

@@ -1,0 +1,160 @@
+"""Registered curricula on the wire. Ours."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, Field
+
+from app.api.schemas.common import Json, WireModel
+from app.api.schemas.fine_tuning_jobs import Text
+from app.api.schemas.registry import Metadata, RegisteredObject, own_keys
+from app.domain.curricula import (
+    MAX_ROWS,
+    SPLITS,
+    CurriculumReport,
+    SentData,
+    Split,
+    SplitReport,
+)
+from app.domain.preflight import Finding
+from app.domain.registry import Registered
+from app.domain.tools import TOOL_NAME
+
+Rows = Annotated[list[Json], Field(min_length=1, max_length=MAX_ROWS)]
+
+
+class _CurriculumKeys(WireModel):
+    """Each split is a file or its rows; rows become a file of the project."""
+
+    training_file: Text | None = None
+    validation_file: Text | None = None
+    training: Rows | None = None
+    validation: Rows | None = None
+    metadata: Metadata | None = None
+
+    def to_data(self, *, every: bool) -> dict[Split, SentData]:
+        """What was sent of each split; `every` names those that were not sent as well."""
+        files = {"training": self.training_file, "validation": self.validation_file}
+        rows = {"training": self.training, "validation": self.validation}
+        return {
+            split: SentData(files[split], rows[split])
+            for split in SPLITS
+            if every or {split, f"{split}_file"} & self.model_fields_set
+        }
+
+
+class CreateCurriculum(_CurriculumKeys):
+    name: Text
+
+
+class UpdateCurriculum(_CurriculumKeys):
+    """What is not sent stays; `null` takes the validation file away."""
+
+    name: Text | None = None
+
+
+class Curriculum(RegisteredObject):
+    object: Literal["curriculum"] = "curriculum"
+    training_file: str
+    validation_file: str | None
+    training_rows: int
+    """Lines that are not blank, counted in the file."""
+    validation_rows: int | None
+    training_sha256: str
+    """Of the file's bytes."""
+    validation_sha256: str | None
+
+    @classmethod
+    def of(cls, registered: Registered) -> "Curriculum":
+        shown: dict[str, Any] = own_keys(registered)
+        for split in SPLITS:
+            held = registered.definition.get(split) or {}
+            shown[f"{split}_file"] = held.get("file_id")
+            shown[f"{split}_rows"] = held.get("rows")
+            shown[f"{split}_sha256"] = held.get("sha256")
+        return cls.model_validate(shown)
+
+
+class RunCurriculumTest(WireModel):
+    tools: (
+        Annotated[list[Annotated[str, Field(pattern=TOOL_NAME)]], Field(max_length=1024)] | None
+    ) = None
+    """Names of the tools that the job will have; left out, rows may offer any."""
+
+
+class LinePair(BaseModel):
+    first: int
+    second: int
+
+
+class SplitTest(BaseModel):
+    file_id: str
+    rows: int
+    faulty_rows: int
+    duplicate_rows: int
+    duplicate_lines: list[LinePair]
+    tools: dict[str, int]
+
+    @classmethod
+    def of(cls, report: SplitReport) -> "SplitTest":
+        return cls(
+            file_id=report.file_id,
+            rows=report.rows,
+            faulty_rows=report.faulty_rows,
+            duplicate_rows=report.duplicate_rows,
+            duplicate_lines=_pairs(report.duplicate_lines),
+            tools=report.tools,
+        )
+
+
+class Fault(BaseModel):
+    severity: Literal["error", "warning"]
+    code: str
+    message: str
+    param: str | None
+    line: int | None
+    pointer: str | None
+    """JSON pointer (RFC 6901) into that line."""
+
+    @classmethod
+    def of(cls, finding: Finding) -> "Fault":
+        return cls(
+            severity=finding.severity,
+            code=finding.code,
+            message=finding.message,
+            param=finding.param,
+            line=finding.line,
+            pointer=finding.pointer,
+        )
+
+
+class CurriculumTest(BaseModel):
+    object: Literal["curriculum.test"] = "curriculum.test"
+    curriculum_id: str
+    version: int
+    passed: bool
+    """No fault is an error."""
+    training: SplitTest
+    validation: SplitTest | None
+    overlapping_rows: int
+    overlapping_lines: list[LinePair]
+    """Line in the training file, line in the validation file."""
+    faults: list[Fault]
+    """Those of rows, at most 100, then those of a file as a whole."""
+
+    @classmethod
+    def of(cls, registered: Registered, report: CurriculumReport) -> "CurriculumTest":
+        validation = report.splits.get("validation")
+        return cls(
+            curriculum_id=registered.id,
+            version=registered.version,
+            passed=report.passed,
+            training=SplitTest.of(report.splits["training"]),
+            validation=None if validation is None else SplitTest.of(validation),
+            overlapping_rows=report.overlapping_rows,
+            overlapping_lines=_pairs(report.overlapping_lines),
+            faults=[Fault.of(finding) for finding in report.faults],
+        )
+
+
+def _pairs(lines: tuple[tuple[int, int], ...]) -> list[LinePair]:
+    return [LinePair(first=first, second=second) for first, second in lines]

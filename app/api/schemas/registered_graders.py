@@ -1,0 +1,32 @@
+"""Registered graders on the wire. Ours; the configuration inside is the hosted one."""
+
+from typing import Literal
+
+from app.api.schemas.common import Json, WireModel
+from app.api.schemas.fine_tuning_jobs import Text
+from app.api.schemas.registry import Metadata, RegisteredObject, own_keys
+from app.domain.graders import Grader
+from app.domain.registry import Registered
+
+
+class CreateGrader(WireModel):
+    name: Text
+    grader: Grader
+    metadata: Metadata | None = None
+
+
+class UpdateGrader(WireModel):
+    """What is not sent stays."""
+
+    name: Text | None = None
+    grader: Grader | None = None
+    metadata: Metadata | None = None
+
+
+class RegisteredGrader(RegisteredObject):
+    object: Literal["grader"] = "grader"
+    grader: Json
+
+    @classmethod
+    def of(cls, registered: Registered) -> "RegisteredGrader":
+        return cls.model_validate({"grader": registered.definition, **own_keys(registered)})

@@ -1,0 +1,37 @@
+"""What registered tools, graders and curricula share on the wire. These nouns are ours."""
+
+from typing import Annotated, Any
+
+from fastapi import Query
+from pydantic import BaseModel, Field
+
+from app.api.schemas.fine_tuning_jobs import MetadataKey, MetadataValue
+from app.domain.registry import Registered
+
+Metadata = Annotated[dict[MetadataKey, MetadataValue], Field(max_length=16)]
+Version = Annotated[
+    int | None, Query(ge=1, le=2**31 - 1, description="An earlier version; the newest if left out")
+]
+
+
+class RegisteredObject(BaseModel):
+    """The part of every registered object that the service sets."""
+
+    id: str
+    created_at: int
+    updated_at: int
+    """When this version was made."""
+    version: int
+    name: str
+    metadata: dict[str, str] | None
+
+
+def own_keys(registered: Registered) -> dict[str, Any]:
+    return {
+        "id": registered.id,
+        "created_at": registered.created_at,
+        "updated_at": registered.updated_at,
+        "version": registered.version,
+        "name": registered.name,
+        "metadata": registered.metadata,
+    }

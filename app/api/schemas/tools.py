@@ -1,0 +1,115 @@
+"""Registered tools on the wire. Ours; a tool's own keys are those of the hosted Agent RFT job."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+
+from app.api.schemas.common import Json, WireModel
+from app.api.schemas.registry import Metadata, RegisteredObject, own_keys
+from app.domain.registry import Registered
+from app.domain.tool_contract import (
+    MAX_RATE,
+    MAX_REQUESTS,
+    CheckStatus,
+    ContractReport,
+    TestPlan,
+)
+from app.domain.tools import TOOL_NAME
+
+ToolName = Annotated[str, StringConstraints(pattern=TOOL_NAME)]
+Url = Annotated[str, StringConstraints(min_length=1, max_length=2048)]
+RateLimit = Annotated[float, Field(gt=0, le=1_000_000, strict=True)]
+
+
+class _ToolKeys(WireModel):
+    """Unknown keys are kept and travel into jobs."""
+
+    headers: Annotated[dict[str, str], Field(max_length=64)] | None = None
+    """Sent with every call; sealed, and shown as `[redacted]`."""
+    description: str | None = None
+    parameters: Json | None = None
+    """JSON schema of the arguments."""
+    rate_limit: RateLimit | None = None
+    """Requests per second that jobs may send."""
+    metadata: Metadata | None = None
+
+
+class CreateTool(_ToolKeys):
+    name: ToolName
+    server_url: Url
+
+
+class UpdateTool(_ToolKeys):
+    """What is not sent stays; `null` takes an optional key away."""
+
+    name: ToolName | None = None
+    server_url: Url | None = None
+
+
+class Tool(RegisteredObject):
+    model_config = ConfigDict(extra="allow")
+
+    object: Literal["tool"] = "tool"
+    server_url: str
+    headers: dict[str, str] | None = None
+    description: str | None = None
+    parameters: Json | None = None
+    rate_limit: float | None = None
+
+    @classmethod
+    def of(cls, registered: Registered) -> "Tool":
+        return cls.model_validate({**registered.definition, **own_keys(registered)})
+
+
+class RunToolTest(WireModel):
+    arguments: Json | None = None
+    """Arguments that the tool accepts; left out, they are made up from its `parameters`."""
+    item: Json | None = None
+    requests: Annotated[int, Field(ge=1, le=MAX_REQUESTS, strict=True)] = 20
+    rate: Annotated[float, Field(ge=0.1, le=MAX_RATE, strict=True)] = 10.0
+    """Calls per second."""
+
+    def to_plan(self) -> TestPlan:
+        return TestPlan(self.arguments, self.item or {}, self.requests, self.rate)
+
+
+class ToolCheck(BaseModel):
+    """One check, with figures of its own beside these keys."""
+
+    model_config = ConfigDict(extra="allow")
+
+    name: str
+    status: CheckStatus
+    detail: str
+
+
+class ToolTest(BaseModel):
+    object: Literal["tool.test"] = "tool.test"
+    tool_id: str
+    version: int
+    name: str
+    server_url: str
+    created_at: int
+    duration_ms: float
+    calls: int
+    passed: bool
+    """No check failed."""
+    checks: list[ToolCheck]
+
+    @classmethod
+    def of(cls, report: ContractReport) -> "ToolTest":
+        checks: list[Any] = [
+            {**check.data, "name": check.name, "status": check.status, "detail": check.detail}
+            for check in report.checks
+        ]
+        return cls(
+            tool_id=report.tool_id,
+            version=report.version,
+            name=report.name,
+            server_url=report.server_url,
+            created_at=report.created_at,
+            duration_ms=report.duration_ms,
+            calls=report.calls,
+            passed=report.passed,
+            checks=[ToolCheck.model_validate(check) for check in checks],
+        )

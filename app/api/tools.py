@@ -1,0 +1,62 @@
+"""Routes of registered tools."""
+
+from fastapi import APIRouter, Request
+
+from app.api.dependencies import After, Limit, Services
+from app.api.errors import responses
+from app.api.hang_up import unless_client_hangs_up
+from app.api.registry_pages import AfterVersion, objects_page, versions_page
+from app.api.schemas.common import Deleted, Page
+from app.api.schemas.registry import Version
+from app.api.schemas.tools import CreateTool, RunToolTest, Tool, ToolTest, UpdateTool
+
+router = APIRouter(prefix="/v1/tools", tags=["Tools"])
+
+
+@router.post("", operation_id="createTool", responses=responses())
+async def create_tool(body: CreateTool, services: Services) -> Tool:
+    sent = body.model_dump(exclude_unset=True)
+    return Tool.of(await services.tools().create(sent))
+
+
+@router.get("", operation_id="listTools", responses=responses())
+async def list_tools(services: Services, after: After = None, limit: Limit = 20) -> Page[Tool]:
+    """Newest first, each in its newest version."""
+    rows, has_more = await services.tools().page(after=after, limit=limit)
+    return objects_page([Tool.of(row) for row in rows], has_more=has_more)
+
+
+@router.get("/{tool_id}", operation_id="retrieveTool", responses=responses(404))
+async def get_tool(tool_id: str, services: Services, version: Version = None) -> Tool:
+    return Tool.of(await services.tools().get(tool_id, version=version))
+
+
+@router.get("/{tool_id}/versions", operation_id="listToolVersions", responses=responses(404))
+async def list_tool_versions(
+    tool_id: str, services: Services, after: AfterVersion = None, limit: Limit = 20
+) -> Page[Tool]:
+    """Newest first."""
+    rows, has_more = await services.tools().versions(tool_id, before=after, limit=limit)
+    return versions_page([Tool.of(row) for row in rows], has_more=has_more)
+
+
+@router.post("/{tool_id}", operation_id="updateTool", responses=responses(404))
+async def update_tool(tool_id: str, body: UpdateTool, services: Services) -> Tool:
+    """Makes a new version; jobs and earlier versions stay as they are."""
+    sent = body.model_dump(exclude_unset=True)
+    return Tool.of(await services.tools().update(tool_id, sent))
+
+
+@router.delete("/{tool_id}", operation_id="deleteTool", responses=responses(404))
+async def delete_tool(tool_id: str, services: Services) -> Deleted:
+    await services.tools().delete(tool_id)
+    return Deleted(id=tool_id, object="tool", deleted=True)
+
+
+@router.post("/{tool_id}/test", operation_id="testTool", responses=responses(404))
+async def run_tool_test(
+    request: Request, tool_id: str, services: Services, body: RunToolTest | None = None
+) -> ToolTest:
+    """Calls the tool's endpoint, for at most a minute, and judges each answer."""
+    work = services.tools().test(tool_id, (body or RunToolTest()).to_plan())
+    return ToolTest.of(await unless_client_hangs_up(request, work))

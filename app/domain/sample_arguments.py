@@ -1,0 +1,56 @@
+"""Arguments that a tool's own JSON schema would accept, made up for a trial call. Pure."""
+
+from typing import Any
+
+_BY_TYPE: dict[str, Any] = {
+    "string": "test",
+    "integer": 1,
+    "number": 1.0,
+    "boolean": True,
+    "array": [],
+    "null": None,
+}
+_MAX_DEPTH = 8
+
+
+def sample_arguments(schema: Any) -> dict[str, Any]:
+    """The required properties of an object schema, each with a plain value of its type."""
+    made = _value(schema, depth=0) if isinstance(schema, dict) else {}
+    return made if isinstance(made, dict) else {}
+
+
+def _value(schema: Any, *, depth: int) -> Any:
+    if not isinstance(schema, dict) or depth > _MAX_DEPTH:
+        return "test"
+    stated = _stated(schema)
+    if stated:
+        return stated[0]
+    kind = schema.get("type")
+    if isinstance(kind, list):
+        kind = next((name for name in kind if name != "null"), "null")
+    if kind == "object" or isinstance(schema.get("properties"), dict):
+        return _object(schema, depth)
+    if kind == "array" and isinstance(schema.get("minItems"), int) and schema["minItems"] > 0:
+        return [_value(schema.get("items"), depth=depth + 1)]
+    return _BY_TYPE.get(kind, "test") if isinstance(kind, str) else "test"
+
+
+def _stated(schema: dict[str, Any]) -> list[Any]:
+    """Values that the schema itself names, the best one first; empty when it names none."""
+    named = [schema[key] for key in ("const", "default") if key in schema]
+    for key in ("examples", "enum"):
+        values = schema.get(key)
+        named += values if isinstance(values, list) else []
+    minimum = schema.get("minimum")
+    return [*named, minimum] if isinstance(minimum, int | float) else named
+
+
+def _object(schema: dict[str, Any], depth: int) -> dict[str, Any]:
+    properties = schema.get("properties")
+    properties = properties if isinstance(properties, dict) else {}
+    required = schema.get("required")
+    return {
+        name: _value(properties.get(name), depth=depth + 1)
+        for name in (required if isinstance(required, list) else ())
+        if isinstance(name, str)
+    }

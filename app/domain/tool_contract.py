@@ -1,0 +1,56 @@
+"""The words of a contract test: what was tried on a customer's tool endpoint and how it went.
+
+Pure data. Must not know how calls are made.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal
+
+CheckStatus = Literal["passed", "failed", "warned", "skipped"]
+
+MAX_REQUESTS: Final = 200
+MAX_RATE: Final = 50.0
+MAX_TEST_S: Final = 60.0
+MAX_PACED_S: Final = 40.0
+"""Of the whole test, for the measured calls; the rest is for the checks before them."""
+
+
+@dataclass(frozen=True, slots=True)
+class TestPlan:
+    """What to send and how fast."""
+
+    arguments: dict[str, Any] | None
+    """`None`: made up from the tool's own `parameters` schema."""
+    item: dict[str, Any]
+    requests: int
+    """Measured calls."""
+    rate: float
+    """Calls started per second."""
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """A failure means that rollouts would be lost; a warning that they would learn less."""
+
+    name: str
+    status: CheckStatus
+    detail: str
+    data: dict[str, Any] = field(default_factory=dict)
+    """Figures and texts of this check."""
+
+
+@dataclass(frozen=True, slots=True)
+class ContractReport:
+    tool_id: str
+    version: int
+    name: str
+    server_url: str
+    created_at: int
+    duration_ms: float
+    calls: int
+    """HTTP requests that were sent."""
+    checks: tuple[Check, ...]
+
+    @property
+    def passed(self) -> bool:
+        return all(check.status != "failed" for check in self.checks)

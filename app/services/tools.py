@@ -1,0 +1,113 @@
+"""Registered tools: definitions that jobs refer to, and the contract test of their endpoints."""
+
+import time
+from collections.abc import Awaitable, Callable
+from typing import Any, ClassVar, Final
+
+from typing_extensions import override
+
+from app.domain.errors import InvalidRequest
+from app.domain.registry import SERVICE_KEYS, Noun, Registered
+from app.domain.tenants import Tenant
+from app.domain.tool_contract import MAX_PACED_S, Check, ContractReport, TestPlan
+from app.domain.tools import ToolSpec
+from app.services.registry import RegistryPorts, RegistryService
+from app.services.tool_contract import ContractTest
+from app.services.tool_latency import latency
+from app.store.database import Database
+
+_REQUIRED: Final = ("name", "server_url")
+
+
+class ToolService(RegistryService):
+    noun: ClassVar[Noun] = Noun.TOOL
+    part: ClassVar[str | None] = "tools"
+
+    @override
+    def __init__(
+        self, database: Database, ports: RegistryPorts, tenant: Tenant, *, secret_key: str = ""
+    ) -> None:
+        """`secret_key` is the service's, from which calls are signed."""
+        super().__init__(database, ports, tenant)
+        self._secret_key = secret_key
+
+    async def create(self, values: dict[str, Any]) -> Registered:
+        """`values`: the tool as sent, `metadata` included. Raises `InvalidRequest`."""
+        definition = _definition(values)
+        return await self._insert(definition["name"], definition, metadata=values.get("metadata"))
+
+    async def update(self, tool_id: str, changes: dict[str, Any]) -> Registered:
+        """A new version: keys that are not sent stay, a null takes an optional one away."""
+        before = await self.get(tool_id)
+        kept = {k: v for k, v in changes.items() if k not in _REQUIRED or v is not None}
+        definition = _definition({**before.definition, **kept})
+        metadata = changes.get("metadata", before.metadata)
+        return await self._append(before, definition["name"], definition, metadata=metadata)
+
+    async def test(self, tool_id: str, plan: TestPlan) -> ContractReport:
+        """Call the tool's endpoint. Raises `InvalidRequest` for a plan that would not end."""
+        if plan.requests / plan.rate > MAX_PACED_S:
+            raise InvalidRequest(
+                f"{plan.requests} requests at {plan.rate:g} per second take longer than "
+                f"{MAX_PACED_S:g} s.",
+                param="rate",
+                code="invalid_value",
+            )
+        registered = await self.get(tool_id)
+        tool = ToolSpec.model_validate(self.reveal(registered))
+        test = ContractTest(
+            self._ports.egress,
+            tool,
+            plan,
+            secret_key=self._secret_key,
+            project_id=self._tenant.project_id,
+        )
+        created_at, started = int(time.time()), time.monotonic()
+        checks = await _run(test)
+        return ContractReport(
+            tool_id=registered.id,
+            version=registered.version,
+            name=tool.name,
+            server_url=tool.server_url,
+            created_at=created_at,
+            duration_ms=round(1000 * (time.monotonic() - started), 1),
+            calls=len(test.egress.exchanges),
+            checks=tuple(checks),
+        )
+
+
+async def _run(test: ContractTest) -> list[Check]:
+    shape, alive = await test.shape()
+    checks = [shape]
+    asking: dict[str, Callable[[], Awaitable[Check]]] = {
+        "malformed_arguments": test.malformed_arguments,
+        "unknown_tool": test.unknown_tool,
+        "idempotency": test.idempotency,
+        "latency": lambda: latency(test),
+    }
+    for name, ask in asking.items():
+        if not alive:
+            checks.append(Check(name, "skipped", "The first call had no answer."))
+        elif test.remaining_s < 1:
+            checks.append(Check(name, "skipped", "The time of the test was over."))
+        else:
+            checks.append(await ask())
+    checks.append(await test.large_request())
+    if any(exchange.reply is not None for exchange in test.egress.exchanges):
+        checks.append(test.large_reply())
+    else:
+        checks.append(Check("reply_over_1mb", "skipped", "There was no reply to measure."))
+    if test.egress.exchanges:
+        checks.append(test.signature())
+    else:
+        checks.append(Check("signature", "skipped", "Nothing was sent."))
+    return checks
+
+
+def _definition(values: dict[str, Any]) -> dict[str, Any]:
+    """The keys that make the tool; unknown ones are the customer's and stay."""
+    return {
+        key: value
+        for key, value in values.items()
+        if value is not None and key not in SERVICE_KEYS and key != "metadata"
+    }
