@@ -175,7 +175,9 @@ class Factory:
 
     def registered_graders(self) -> RegisteredGraderService:
         ports = RegistryPorts(self._context.egress, self._context.secret_box)
-        return RegisteredGraderService(self._context.database, ports, self._tenant)
+        return RegisteredGraderService(
+            self._context.database, ports, self._tenant, models=self.judge_models()
+        )
 
     def curricula(self) -> CurriculumService:
         context = self._context

@@ -1,13 +1,20 @@
 """Routes of registered graders."""
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Request
 
 from app.api.dependencies import After, Limit, Services
 from app.api.errors import responses
+from app.api.hang_up import unless_client_hangs_up
 from app.api.registry_pages import AfterVersion, objects_page, versions_page
 from app.api.schemas.common import Deleted, Page
-from app.api.schemas.registered_graders import CreateGrader, RegisteredGrader, UpdateGrader
+from app.api.schemas.registered_graders import (
+    CreateGrader,
+    RegisteredGrader,
+    RunRegisteredGrader,
+    UpdateGrader,
+)
 from app.api.schemas.registry import Version
+from app.api.schemas.trials import GraderRun
 
 router = APIRouter(prefix="/v1/graders", tags=["Graders"])
 
@@ -63,3 +70,16 @@ async def update_grader(grader_id: str, body: UpdateGrader, services: Services) 
 async def delete_grader(grader_id: str, services: Services) -> Deleted:
     await services.registered_graders().delete(grader_id)
     return Deleted(id=grader_id, object="grader", deleted=True)
+
+
+@router.post("/{grader_id}/test", operation_id="testGrader", responses=responses(404))
+async def run_grader_test(
+    grader_id: str, body: RunRegisteredGrader, request: Request, services: Services
+) -> GraderRun:
+    """As `graders/run`, with the newest version of a registered grader."""
+    grader = await services.registered_graders().config(grader_id)
+    work = services.trials().run_grader(
+        grader, model_sample=body.model_sample, item=body.item or {}, trace_id=body.trace_id
+    )
+    trial = await unless_client_hangs_up(request, work)
+    return GraderRun.of(grader, trial.result, trial.elapsed_s)

@@ -1,17 +1,32 @@
 """Registered graders: configurations that jobs refer to by id."""
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
-from app.domain.graders import MultiGrader, SingleGrader
+from pydantic import TypeAdapter
+from typing_extensions import override
+
+from app.domain.graders import Grader, MultiGrader, SingleGrader
 from app.domain.registry import Noun, Registered
-from app.services.registry import RegistryService
+from app.domain.tenants import Tenant
+from app.services.grader_check import check_grader
+from app.services.judge_models import JudgeModels
+from app.services.registry import RegistryPorts, RegistryService
+from app.store.database import Database
 
 GraderConfig = SingleGrader | MultiGrader
+_ADAPTER: Final[TypeAdapter[Any]] = TypeAdapter(Grader)
 
 
 class RegisteredGraderService(RegistryService):
     noun: ClassVar[Noun] = Noun.GRADER
     part: ClassVar[str | None] = "grader"
+
+    @override
+    def __init__(
+        self, database: Database, ports: RegistryPorts, tenant: Tenant, *, models: JudgeModels
+    ) -> None:
+        super().__init__(database, ports, tenant)
+        self._models = models
 
     async def create(
         self, name: str, grader: GraderConfig, *, metadata: dict[str, str] | None
@@ -35,6 +50,21 @@ class RegisteredGraderService(RegistryService):
             before.definition if grader is None else _definition(grader),
             metadata=metadata.get("metadata", before.metadata),
         )
+
+    async def config(self, grader_id: str) -> GraderConfig:
+        """The newest configuration, ready to score with: its headers are the real ones."""
+        return _read(self.reveal(await self.get(grader_id)))
+
+    @override
+    async def _check(self, definition: dict[str, Any]) -> None:
+        await check_grader(
+            _read(definition), "grader", egress=self._ports.egress, models=self._models
+        )
+
+
+def _read(definition: dict[str, Any]) -> GraderConfig:
+    grader: GraderConfig = _ADAPTER.validate_python(definition)
+    return grader
 
 
 def _definition(grader: GraderConfig) -> dict[str, Any]:

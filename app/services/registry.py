@@ -10,14 +10,13 @@ from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from app.domain.errors import EndpointRefused, InvalidRequest
+from app.domain.errors import InvalidRequest
 from app.domain.ids import new_id
 from app.domain.redaction import REDACTED, collect_headers, redact, restore_headers
 from app.domain.registry import ID_PREFIXES, Noun, Registered
 from app.domain.tenants import Tenant
-from app.gateways.egress import Egress, check_headers
+from app.gateways.egress import Egress
 from app.gateways.secrets import SecretBox
-from app.preflight.call import called_addresses
 from app.store.database import Database
 
 
@@ -112,7 +111,7 @@ class RegistryService:
     async def _checked_and_sealed(self, plain: Registered) -> Registered:
         if self.part is None:
             return plain
-        await self._check_addresses(plain.definition)
+        await self._check(plain.definition)
         method = self._wrapped(plain.definition)
         headers = collect_headers(method)
         sealed = self._ports.secret_box.seal(
@@ -123,18 +122,8 @@ class RegistryService:
         definition = self._unwrapped(redact(method))
         return replace(plain, definition=definition, secrets=sealed if headers else None)
 
-    async def _check_addresses(self, definition: dict[str, Any]) -> None:
-        for called in called_addresses(self._wrapped(definition)):
-            param = called.param.removeprefix("method.reinforcement.").removeprefix("tools[0].")
-            field = param.rpartition(".")[2]
-            try:
-                await self._ports.egress.check_url(called.url)
-            except EndpointRefused as error:
-                raise _refused(field, param, error) from error
-            try:
-                check_headers(called.headers)
-            except EndpointRefused as error:
-                raise _refused("headers", f"{param.removesuffix(field)}headers", error) from error
+    async def _check(self, definition: dict[str, Any]) -> None:
+        """Raises `InvalidRequest` for what may not be called. Headers are the real ones."""
 
     def _with_known_headers(
         self, definition: dict[str, Any], before: dict[str, Any]
@@ -170,12 +159,6 @@ class RegistryService:
 def _sealed_for(object_id: str, version: int) -> str:
     """What the sealed headers are bound to; ids of jobs and of objects never look alike."""
     return f"{object_id}/versions/{version}"
-
-
-def _refused(field: str, param: str, error: EndpointRefused) -> InvalidRequest:
-    return InvalidRequest(
-        f"{field} is not allowed: {error}", param=param, code="endpoint_not_allowed"
-    )
 
 
 def _owners(definition: dict[str, Any], path: str) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -11,6 +11,7 @@ from app.domain.registry import SERVICE_KEYS, Noun, Registered
 from app.domain.tenants import Tenant
 from app.domain.tool_contract import MAX_PACED_S, Check, ContractReport, TestPlan
 from app.domain.tools import ToolSpec
+from app.services.grader_check import check_address
 from app.services.registry import RegistryPorts, RegistryService
 from app.services.tool_contract import ContractTest
 from app.services.tool_latency import latency
@@ -43,6 +44,16 @@ class ToolService(RegistryService):
         definition = _definition({**before.definition, **kept})
         metadata = changes.get("metadata", before.metadata)
         return await self._append(before, definition["name"], definition, metadata=metadata)
+
+    @override
+    async def _check(self, definition: dict[str, Any]) -> None:
+        await check_address(
+            definition["server_url"],
+            definition.get("headers"),
+            egress=self._ports.egress,
+            owner="",
+            field="server_url",
+        )
 
     async def test(self, tool_id: str, plan: TestPlan) -> ContractReport:
         """Call the tool's endpoint. Raises `InvalidRequest` for a plan that would not end."""

@@ -5,6 +5,7 @@ from typing import Literal
 from app.api.schemas.common import Json, WireModel
 from app.api.schemas.fine_tuning_jobs import Text
 from app.api.schemas.registry import Metadata, RegisteredObject, own_keys
+from app.api.schemas.trials import HeaderSafe
 from app.domain.graders import Grader
 from app.domain.registry import Registered
 
@@ -30,3 +31,9 @@ class RegisteredGrader(RegisteredObject):
     @classmethod
     def of(cls, registered: Registered) -> "RegisteredGrader":
         return cls.model_validate({"grader": registered.definition, **own_keys(registered)})
+
+
+class RunRegisteredGrader(WireModel):
+    model_sample: str
+    item: Json | None = None
+    trace_id: HeaderSafe | None = None
