@@ -7,11 +7,23 @@ Owns the hosted `data_source` of a run: `jsonl` grades what the rows hold; `comp
 import json
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter
+from pydantic_core import PydanticCustomError
+
+from app.domain.judge_prompts import MAX_MESSAGES, JudgeMessage
+from app.domain.templates import TemplateError, parse_template
 
 MAX_ITEMS: Final = 10_000
 MAX_ROW_BYTES: Final = 1_048_576
 Text = Annotated[str, Field(min_length=1, max_length=256)]
+
+
+def _path(reference: str) -> str:
+    try:
+        parse_template("{{" + reference + "}}")
+    except TemplateError as error:
+        raise PydanticCustomError("template_error", "{fault}", {"fault": str(error)}) from None
+    return reference
 
 
 class _Part(BaseModel):
@@ -38,19 +50,14 @@ class FileReference(_Part):
 Rows = Annotated[FileContent | FileReference, Field(discriminator="type")]
 
 
-class TemplateMessage(_Part):
-    role: Literal["user", "assistant", "system", "developer"]
-    content: str | dict[str, Any] | list[str | dict[str, Any]]
-
-
-class Template(_Part):
+class MessageTemplate(_Part):
     type: Literal["template"]
-    template: Annotated[tuple[TemplateMessage, ...], Field(min_length=1, max_length=1000)]
+    template: Annotated[tuple[JudgeMessage, ...], Field(min_length=1, max_length=MAX_MESSAGES)]
 
 
 class ItemReference(_Part):
     type: Literal["item_reference"]
-    item_reference: Text
+    item_reference: Annotated[Text, AfterValidator(_path)]
     """Path of a list of messages, e.g. `item.input_trajectory`."""
 
 
@@ -74,7 +81,7 @@ class JsonlSource(_Part):
 class SampledSource(_Part):
     type: Literal["completions", "responses"]
     source: Rows
-    input_messages: Annotated[Template | ItemReference, Field(discriminator="type")]
+    input_messages: Annotated[MessageTemplate | ItemReference, Field(discriminator="type")]
     model: Text
     sampling_params: SamplingParams = SamplingParams()
 

@@ -2,7 +2,8 @@
 
 from typing import Any, cast
 
-from sqlalchemy import insert, select
+from sqlalchemy import select
+from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.domain.errors import NotFound
@@ -21,9 +22,10 @@ class EvalItemStore:
         self._project_id = project_id
 
     async def insert(self, item: OutputItem, *, usage: Usage) -> None:
-        """A place that is taken is an error, not a second item."""
+        """A place that is taken stays as it is: trying a write again makes no second item."""
         await self._session.execute(
-            insert(Table).values(
+            insert(Table)
+            .values(
                 id=item.id,
                 project_id=self._project_id,
                 run_id=item.run_id,
@@ -35,6 +37,7 @@ class EvalItemStore:
                 sample=storable(item.sample),
                 usage=storable(usage),
             )
+            .on_conflict_do_nothing(index_elements=[Table.project_id, Table.run_id, Table.position])
         )
 
     async def done(self, run_id: str) -> list[tuple[int, ItemStatus, list[dict[str, Any]], Usage]]:

@@ -1,0 +1,245 @@
+"""Runs of evals, really run: sampled by an engine, scored, written once, whoever dies."""
+
+import asyncio
+from typing import Any
+
+import psycopg
+import pytest
+
+from app.domain.errors import LeaseLost
+from app.gateways.job_queue import InMemoryJobQueue
+from app.settings import to_environment
+from app.store.eval_claims import eval_claims
+from tests.support.endpoints import Received, Reply
+from tests.workers.evals.conftest import ANSWER, QUESTION, World, exact, rows, sampled
+from workers.evals.child import work
+from workers.evals.dispatcher import dispatch
+from workers.evals.sweeper import sweep_evals
+
+RIGHT = {"question": QUESTION, "answer": ANSWER}
+WRONG = {"question": QUESTION, "answer": "41"}
+
+
+def endpoint_grader(world: World, **changes: Any) -> dict[str, Any]:
+    return {
+        "type": "endpoint",
+        "name": "mine",
+        "url": world.grader.url("/grade"),
+        "headers": {"X-Customer-Key": "canary-header-value"},
+        "pass_threshold": 0.5,
+        **changes,
+    }
+
+
+async def test_a_run_samples_the_model_and_scores_its_answers(world: World) -> None:
+    near = {
+        "type": "text_similarity",
+        "name": "near",
+        "input": "{{ sample.output_text }}",
+        "reference": "{{ item.answer }}",
+        "evaluation_metric": "fuzzy_match",
+        "pass_threshold": 0.9,
+    }
+    path = await world.make(exact(), near, source=sampled(rows(RIGHT, WRONG, RIGHT)))
+    run = await world.finish(path)
+    assert (run["status"], run["model"], run["error"]) == ("completed", "parrot", None)
+    assert run["result_counts"] == {"total": 3, "errored": 0, "failed": 1, "passed": 2}
+    results = run["per_testing_criteria_results"]
+    assert [(one["passed"], one["failed"]) for one in results] == [(2, 1), (2, 1)]
+    assert results[0]["testing_criteria"].startswith("exact-")
+    (usage,) = run["per_model_usage"]
+    assert (usage["model_name"], usage["invocation_count"]) == ("parrot", 3)
+    assert usage["prompt_tokens"] > 0
+    assert usage["completion_tokens"] > 0
+    items = await world.items(path)
+    assert [item["datasource_item_id"] for item in items] == [0, 1, 2]
+    assert [item["status"] for item in items] == ["pass", "fail", "pass"]
+    sample = items[0]["sample"]
+    assert sample["input"] == [{"role": "user", "content": QUESTION}]
+    assert sample["output"][0]["content"] == ANSWER
+    assert (sample["finish_reason"], sample["temperature"], sample["error"]) == ("stop", 0, None)
+    assert items[0]["results"][0]["name"] == results[0]["testing_criteria"]
+    assert items[0]["results"][0]["score"] == 1
+    assert items[1]["results"][1]["score"] < 0.9
+    assert [item["id"] for item in await world.items(path, status="fail")] == [items[1]["id"]]
+    one = await world.get(f"{path}/output_items/{items[1]['id']}")
+    assert one == items[1]
+
+
+async def test_the_responses_form_asks_the_same_model(world: World) -> None:
+    reference = {"type": "item_reference", "item_reference": "item.talk"}
+    source = sampled(
+        rows({"talk": [{"role": "user", "content": QUESTION}], "answer": ANSWER}, {"answer": "x"}),
+        type="responses",
+        input_messages=reference,
+        sampling_params={"temperature": 0, "text": {"format": {"type": "text"}}},
+    )
+    path = await world.make(exact(), source=source)
+    run = await world.finish(path)
+    assert run["result_counts"] == {"total": 2, "errored": 1, "failed": 0, "passed": 1}
+    lost = (await world.items(path, status="error"))[0]
+    assert lost["sample"]["error"]["code"] == "invalid_item"
+    assert "item.talk" in lost["sample"]["error"]["message"]
+
+
+async def test_rows_of_a_file_are_graded_as_they_are(world: World) -> None:
+    file_id = await world.upload(
+        [
+            {"item": {"answer": "a"}, "sample": {"output_text": "a"}},
+            {"item": {"answer": "b"}, "sample": {"choices": [{"message": {"content": "b"}}]}},
+            {"item": {"answer": "c"}},
+        ]
+    )
+    path = await world.make(
+        exact(), source={"type": "jsonl", "source": {"type": "file_id", "id": file_id}}
+    )
+    run = await world.finish(path)
+    assert run["result_counts"] == {"total": 3, "errored": 0, "failed": 1, "passed": 2}
+    assert run["model"] is None
+    failed = (await world.items(path, status="fail"))[0]
+    assert failed["results"][0]["sample"]["errors"] == ["invalid_variable_error"]
+
+
+async def test_a_bad_line_fails_the_run_before_anything_is_asked(world: World) -> None:
+    file_id = await world.upload([{"item": {"n": 1}}, {"no": "item"}])
+    source = {"type": "jsonl", "source": {"type": "file_id", "id": file_id}}
+    run = await world.finish(await world.make(endpoint_grader(world), source=source))
+    assert run["status"] == "failed"
+    assert run["error"]["code"] == "invalid_file"
+    assert "Line 2" in run["error"]["message"]
+    assert world.grader.received == []
+
+
+async def test_an_unreachable_grader_makes_errors_not_failures(world: World) -> None:
+    def flaky(request: Received) -> Reply:
+        return Reply(status=500) if request.json["item"]["n"] == 1 else Reply(json={"score": 0.5})
+
+    world.grader.script = flaky
+    source = {"type": "jsonl", "source": rows(*({"n": n} for n in range(3)))}
+    path = await world.make(endpoint_grader(world), source=source)
+    run = await world.finish(path)
+    assert run["result_counts"] == {"total": 3, "errored": 1, "failed": 0, "passed": 2}
+    assert run["per_testing_criteria_results"][0]["passed"] == 2
+    lost = (await world.items(path, status="error"))[0]
+    assert lost["results"] == []
+    assert lost["sample"]["error"]["code"] == "grader_error"
+    assert world.grader.received[0].headers["x-customer-key"] == "canary-header-value"
+    assert "canary-header-value" not in str(await world.get(path.rsplit("/", 2)[0]))
+
+
+async def test_a_killed_workers_run_is_taken_over_and_no_item_is_graded_twice(
+    world: World,
+) -> None:
+    asked: list[int] = []
+    held = asyncio.Event()
+
+    async def slow(request: Received) -> Reply:
+        number = request.json["item"]["n"]
+        asked.append(number)
+        if number >= 5 and not held.is_set():
+            await asyncio.sleep(30)
+        return Reply(json={"score": 1})
+
+    world.grader.script = slow
+    source = {"type": "jsonl", "source": rows(*({"n": n} for n in range(12)))}
+    path = await world.make(endpoint_grader(world), source=source)
+    first = await world.claim(path, lease_s=-1)
+    working = asyncio.create_task(work(world.ports, first))
+    await world.until_items(path, 5)
+    working.cancel()
+    await asyncio.gather(working, return_exceptions=True)
+    before = await world.items(path)
+    held.set()
+    asked.clear()
+    run = await world.finish(path)
+    assert run["result_counts"] == {"total": 12, "errored": 0, "failed": 0, "passed": 12}
+    assert sorted(asked) == list(range(5, 12)), "what is written is not asked again"
+    after = await world.items(path)
+    assert [item["datasource_item_id"] for item in after] == list(range(12))
+    assert after[:5] == before
+    calls = {one.headers["idempotency-key"] for one in world.grader.received}
+    assert len(calls) == 12, "a call that is repeated carries the same id"
+    with pytest.raises(LeaseLost):
+        await work(world.ports, first)
+
+
+async def test_a_canceled_run_writes_nothing_more(world: World) -> None:
+    async def slow(request: Received) -> Reply:
+        if request.json["item"]["n"] > 0:
+            await asyncio.sleep(1)
+        return Reply(json={"score": 1})
+
+    world.grader.script = slow
+    source = {"type": "jsonl", "source": rows(*({"n": n} for n in range(40)))}
+    path = await world.make(endpoint_grader(world), source=source)
+    working = asyncio.create_task(work(world.ports, await world.claim(path)))
+    await world.until_items(path, 1)
+    canceled = await world.post(f"{path}/cancel", None, expect=200)
+    assert canceled["status"] == "canceled"
+    with pytest.raises(LeaseLost):
+        await working
+    assert (await world.get(path))["result_counts"]["total"] == len(await world.items(path))
+    refused = await world.http.post(path)
+    assert (refused.status_code, refused.json()["error"]["code"]) == (400, "invalid_state")
+    async with eval_claims(world.ports.database) as unit:
+        run_id = path.rsplit("/", 1)[1]
+        assert await unit.runs.claim(run_id, "here", 5, max_attempts=3) is None
+
+
+async def test_a_model_that_is_gone_ends_the_run(world: World) -> None:
+    path = await world.make(exact(), source=sampled(rows(RIGHT)))
+    url = world.ports.settings.owner_database_url
+    assert url is not None
+    gone = world.ports.settings.model_copy(update={"base_models": ()})
+    ports = type(world.ports)(
+        gone,
+        world.ports.database,
+        world.ports.objects,
+        world.ports.egress,
+        world.ports.judge_egress,
+        world.ports.inference,
+    )
+    await work(ports, await world.claim(path))
+    run = await world.get(path)
+    assert (run["status"], run["error"]["code"]) == ("failed", "model_not_found")
+
+
+async def test_the_sweeper_wakes_what_waits_and_ends_what_keeps_dying(world: World) -> None:
+    source = {"type": "jsonl", "source": rows({"n": 1})}
+    path = await world.make(endpoint_grader(world), source=source)
+    run_id, queue = path.rsplit("/", 1)[1], InMemoryJobQueue()
+    database = world.ports.database
+    assert await sweep_evals(database, queue, max_attempts=3) == [run_id]
+    assert queue.evals == [run_id]
+    assert await sweep_evals(database, queue, max_attempts=3) == [], "it was woken a moment ago"
+    for _ in range(3):
+        await world.claim(path, lease_s=-1)
+    assert await sweep_evals(database, queue, max_attempts=3) == []
+    run = await world.get(path)
+    assert (run["status"], run["error"]["code"]) == ("failed", "worker_lost")
+
+
+async def test_the_dispatcher_starts_a_process_that_sees_the_run_through(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in to_environment(world.ports.settings).items():
+        monkeypatch.setenv(name, value)
+    path = await world.make(exact(), source=sampled(rows(RIGHT, WRONG)))
+    run_id = path.rsplit("/", 1)[1]
+    assert await dispatch(world.ports.settings, run_id)
+    assert not await dispatch(world.ports.settings, run_id), "it is held"
+    await world.until_items(path, 2)
+    run = await world.until_ended(path)
+    assert run["status"] == "completed"
+    assert run["result_counts"] == {"total": 2, "errored": 0, "failed": 1, "passed": 1}
+
+
+async def test_another_tenants_worker_setting_sees_no_run(world: World) -> None:
+    path = await world.make(exact(), source=sampled(rows(RIGHT)))
+    await world.finish(path)
+    for url in (world.ports.settings.database_url, world.ports.settings.worker_database_url):
+        with psycopg.connect(url.replace("+psycopg", "")) as connection:
+            connection.execute("SELECT set_config('app.project', 'proj_other', true)")
+            for table in ("evals", "eval_runs", "eval_output_items"):
+                query = f"SELECT count(*) FROM {table}".encode()
+                assert connection.execute(query).fetchone() == (0,)

@@ -1,0 +1,58 @@
+"""The items of a run, one at a time: sent with the run, or from a file that is checked first."""
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+
+from app.domain.errors import NotFound, RunFailed
+from app.domain.eval_data import (
+    MAX_ITEMS,
+    MAX_ROW_BYTES,
+    EvalRow,
+    FileContent,
+    RowFault,
+    parse_row,
+)
+from workers.evals.context import EvalContext
+from workers.runs.patience import patiently
+
+
+async def load_rows(context: EvalContext) -> Iterator[tuple[int, EvalRow]]:
+    """Items with their places. Raises `RunFailed` for a file that cannot be used."""
+    source = context.source.source
+    if isinstance(source, FileContent):
+        return enumerate(source.content)
+    file_id = source.id
+
+    async def look_up() -> Path:
+        async with context.unit() as unit:
+            row = await unit.files.get(file_id)
+        return context.ports.objects.local_path(row.object_key)
+
+    try:
+        path = await patiently(look_up)
+        await asyncio.to_thread(_check, path)
+    except (NotFound, FileNotFoundError) as error:
+        raise RunFailed(f"The file {file_id} was deleted.", code="file_not_found") from error
+    except RowFault as fault:
+        raise RunFailed(f"Invalid file format. {fault}", code="invalid_file") from fault
+    return enumerate(_rows(path))
+
+
+def _check(path: Path) -> None:
+    """Before any item costs something, each of them is read."""
+    count = 0
+    for count, _ in enumerate(_rows(path), start=1):
+        if count > MAX_ITEMS:
+            raise RowFault(count, f"the file has more than {MAX_ITEMS} items")
+    if count == 0:
+        raise RowFault(1, "the file has no items")
+
+
+def _rows(path: Path) -> Iterator[EvalRow]:
+    with path.open("rb") as file:
+        number = 0
+        while line := file.readline(MAX_ROW_BYTES + 2):
+            number += 1
+            if line.strip():
+                yield parse_row(line, number)

@@ -1,0 +1,77 @@
+"""One claim of an eval run: works through the items that are left, several at a time, and ends it.
+
+Every item is written at the run's fence together with what all of them add up to; a successor goes
+on after the last one written.
+"""
+
+import asyncio
+from collections.abc import Iterator
+from typing import Final
+
+import structlog
+
+from app.domain.errors import RunFailed
+from app.domain.eval_data import EvalRow
+from app.domain.evals import OutputItem
+from workers.evals.context import EvalContext
+from workers.evals.items import Usage, work_on
+from workers.evals.rows import load_rows
+from workers.runs.patience import patiently
+
+log = structlog.get_logger()
+
+CONCURRENT_ITEMS: Final = 16
+
+
+class EvalWork:
+    def __init__(self, context: EvalContext) -> None:
+        self._context = context
+        self._writing = asyncio.Lock()
+
+    async def run(self) -> None:
+        """To the end of the run. Raises `LeaseLost` when it is not ours any more."""
+        try:
+            rows = await load_rows(self._context)
+            async with asyncio.TaskGroup() as group:
+                for _ in range(CONCURRENT_ITEMS):
+                    group.create_task(self._work(rows))
+        except RunFailed as failure:
+            await self._fail(failure)
+        except BaseExceptionGroup as faults:
+            # The first fault ends the claim; the items beside it were cancelled.
+            fault = faults.exceptions[0]
+            if not isinstance(fault, RunFailed):
+                raise fault from faults
+            await self._fail(fault)
+        else:
+            await patiently(self._complete)
+            log.info("eval run completed", counts=self._context.tally.counts)
+
+    async def _work(self, rows: Iterator[tuple[int, EvalRow]]) -> None:
+        for place, row in rows:
+            if place not in self._context.done:
+                item, usage = await work_on(self._context, place, row)
+                await self._write(item, usage)
+
+    async def _write(self, item: OutputItem, usage: Usage) -> None:
+        async with self._writing:
+            self._context.tally.add(item.status, item.results, usage)
+
+            async def write() -> None:
+                async with self._context.unit() as unit:
+                    await unit.items.insert(item, usage=usage)
+                    await unit.run.count(self._context.tally)
+
+            await patiently(write)
+
+    async def _complete(self) -> None:
+        async with self._context.unit() as unit:
+            await unit.run.complete()
+
+    async def _fail(self, failure: RunFailed) -> None:
+        async def fail() -> None:
+            async with self._context.unit() as unit:
+                await unit.run.fail(failure.code, failure.message)
+
+        await patiently(fail)
+        log.warning("eval run failed", code=failure.code)

@@ -1,0 +1,95 @@
+"""Asks the model under evaluation for one answer, the way chat completions do.
+
+An engine that is away is waited out; a request that it refuses is the item's error.
+"""
+
+import asyncio
+import time
+from dataclasses import dataclass
+from typing import Any, Final
+
+from app.domain.errors import InvalidRequest, RequestError, RunFailed, Unavailable
+from app.gateways.inference import AdapterMissing
+from app.gateways.judges import EngineModel
+from workers.evals.context import EvalContext, find_model
+
+PATIENCE_S: Final = 300.0
+_FIRST_DELAY_S: Final = 0.2
+_MAX_DELAY_S: Final = 5.0
+
+
+class SamplingRefused(Exception):
+    """The engine cannot answer this item; the text is for the customer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    choices: list[Any]
+    prompt_tokens: int
+    completion_tokens: int
+    cached_tokens: int
+
+
+class Sampler:
+    def __init__(self, context: EvalContext, model: str) -> None:
+        self._context = context
+        self._name = model
+
+    async def ask(self, messages: list[dict[str, Any]], settings: dict[str, Any]) -> Answer:
+        """Raises `SamplingRefused`; `RunFailed` when the model is no longer the project's to call;
+        `Unavailable` when the engine stays away.
+        """
+        give_up_at, delay_s = time.monotonic() + PATIENCE_S, _FIRST_DELAY_S
+        while True:
+            model = await find_model(self._context.ports, self._context.claimed, self._name)
+            if model is None:
+                raise RunFailed(
+                    f"The model '{self._name}' does not exist any more.", code="model_not_found"
+                )
+            body = {**settings, "model": model.engine_name, "messages": messages}
+            try:
+                return _read(await self._chat(model, body))
+            except Unavailable:
+                if time.monotonic() + delay_s > give_up_at:
+                    raise
+            except RequestError as error:
+                told = error.message.replace(model.engine_name, model.name)
+                raise SamplingRefused(told) from error
+            await asyncio.sleep(delay_s)
+            delay_s = min(2 * delay_s, _MAX_DELAY_S)
+
+    async def _chat(self, model: EngineModel, body: dict[str, Any]) -> dict[str, Any]:
+        inference = self._context.ports.inference
+        try:
+            return await inference.chat(body)
+        except AdapterMissing:
+            await self._load(model)
+        try:
+            return await inference.chat(body)
+        except AdapterMissing as error:
+            raise Unavailable("The model cannot be served at the moment.") from error
+
+    async def _load(self, model: EngineModel) -> None:
+        if model.object_key is None:
+            return
+        path = self._context.ports.objects.local_path(model.object_key)
+        try:
+            await self._context.ports.inference.load_adapter(model.engine_name, path)
+        except InvalidRequest:
+            # Another request has loaded it meanwhile, or nobody can: the next call will tell.
+            return
+
+
+def _read(reply: dict[str, Any]) -> Answer:
+    choices, usage = reply.get("choices"), reply.get("usage")
+    if not isinstance(choices, list) or not choices:
+        raise SamplingRefused("The engine's reply holds no choice.")
+    usage = usage if isinstance(usage, dict) else {}
+    details = usage.get("prompt_tokens_details")
+    cached = details.get("cached_tokens") if isinstance(details, dict) else None
+    return Answer(
+        choices,
+        int(usage.get("prompt_tokens") or 0),
+        int(usage.get("completion_tokens") or 0),
+        int(cached or 0),
+    )
