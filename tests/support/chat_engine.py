@@ -22,6 +22,7 @@ class ChatEngine:
     """Statuses and messages that the next chat calls are answered with, before any other answer."""
     hang: bool = False
     break_off: bool = False
+    answer: str = "hello"
     load_takes_s: float = 0.0
     cancelled: threading.Event = field(default_factory=threading.Event)
     """Set once a client hung up on a call in work."""
@@ -43,7 +44,7 @@ class ChatEngine:
         except asyncio.CancelledError:
             self.cancelled.set()
             raise
-        message = {"role": "assistant", "content": "hello"}
+        message = {"role": "assistant", "content": self.answer}
         choice = {"index": 0, "message": message, "finish_reason": "stop"}
         usage = {"prompt_tokens": 3, "completion_tokens": 1, "total_tokens": 4}
         return web.json_response(

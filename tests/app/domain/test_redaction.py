@@ -4,7 +4,13 @@ from typing import Any
 
 import pytest
 
-from app.domain.redaction import REDACTED, collect_headers, redact, restore_headers
+from app.domain.redaction import (
+    REDACTED,
+    collect_headers,
+    redact,
+    redact_grader,
+    restore_headers,
+)
 
 METHOD: dict[str, Any] = {
     "type": "reinforcement",
@@ -43,3 +49,26 @@ def test_a_method_without_headers_is_left_alone() -> None:
     assert redact(method) == method
     assert collect_headers(method) == {}
     assert restore_headers(method, {}) == method
+
+
+def test_nested_graders_are_redacted_under_labels_of_their_own() -> None:
+    judge = {"type": "score_model", "base_url": "https://j.example", "headers": {"A": "canary"}}
+    hook = {"type": "endpoint", "name": "multi", "url": "u", "headers": {"K": "canary", "L": "c"}}
+    grader = {"type": "multi", "name": "multi", "graders": {"a": judge, "b": hook, "c": {}}}
+    method: dict[str, Any] = {"reinforcement": {"tools": METHOD["reinforcement"]["tools"]}}
+    method["reinforcement"]["grader"] = grader
+    headers = collect_headers(method)
+    assert headers.keys() == {"tool:a", "grader:multi/a", "grader:multi/b"}
+    assert "canary" not in json.dumps(redact(method))
+    assert restore_headers(redact(method), headers) == method
+    assert redact_grader(grader)["graders"]["b"]["headers"] == {"K": REDACTED, "L": REDACTED}
+    assert grader["graders"]["b"]["headers"]["K"] == "canary"  # type: ignore[index]
+
+
+@pytest.mark.parametrize(
+    "extra", [{"headers": "text"}, {"headers": 3}, {"graders": [1]}, {"graders": {"a": 1}}]
+)
+def test_keys_that_a_client_made_up_break_nothing(extra: dict[str, Any]) -> None:
+    method = {"reinforcement": {"grader": {"type": "string_check", **extra}}}
+    assert redact(method) == method
+    assert collect_headers(method) == {}

@@ -1,0 +1,135 @@
+from typing import Any
+
+import pytest
+from pydantic import TypeAdapter, ValidationError
+
+from app.domain.graders import Grader, leaves
+
+GRADERS: TypeAdapter[Any] = TypeAdapter(Grader)
+CHECK: dict[str, Any] = {
+    "type": "string_check",
+    "name": "exact",
+    "input": "{{ sample.output_text }}",
+    "reference": "{{ item.answer }}",
+    "operation": "eq",
+}
+NEAR: dict[str, Any] = {
+    "type": "text_similarity",
+    "name": "near",
+    "input": "{{ sample.output_text }}",
+    "reference": "{{ item.answer }}",
+    "evaluation_metric": "rouge_l",
+}
+JUDGE: dict[str, Any] = {
+    "type": "score_model",
+    "name": "judge",
+    "model": "tiny-agent",
+    "input": [
+        {"role": "user", "type": "message", "content": [{"type": "output_text", "text": "hi"}]},
+        {"role": "user", "content": {"type": "input_text", "text": "{{ sample.output_text }}"}},
+    ],
+    "sampling_params": {"seed": 3, "max_completions_tokens": 64},
+}
+HOOK: dict[str, Any] = {"type": "endpoint", "url": "https://g.example/", "headers": {"K": "v"}}
+MULTI: dict[str, Any] = {
+    "type": "multi",
+    "graders": {"a": CHECK, "b": NEAR, "c": JUDGE, "d": HOOK},
+    "calculate_output": "0.5 * a + 0.5 * max(b, c, d)",
+    "invalid_grade": -1,
+}
+
+
+@pytest.mark.parametrize("sent", [CHECK, NEAR, JUDGE, HOOK, MULTI], ids=lambda g: g["type"])
+def test_each_kind_is_taken_and_unknown_keys_are_kept(sent: dict[str, Any]) -> None:
+    grader = GRADERS.validate_python({**sent, "pass_threshold": 0.75, "made_up": [1]})
+    echoed = grader.model_dump(mode="json")
+    assert echoed["made_up"] == [1]
+    assert echoed["pass_threshold"] == 0.75
+    assert {key: echoed[key] for key in ("type",)} == {"type": sent["type"]}
+    assert GRADERS.validate_python(echoed) == grader
+
+
+def test_what_was_not_sent_is_filled_in_or_left_out() -> None:
+    assert GRADERS.validate_python(CHECK).model_dump() == CHECK
+    judge = GRADERS.validate_python(JUDGE).model_dump(mode="json")
+    assert judge["range"] == [0.0, 1.0]
+    assert not {"base_url", "headers", "pass_threshold"} & judge.keys()
+    assert judge["input"][1]["content"] == JUDGE["input"][1]["content"]
+    assert GRADERS.validate_python(MULTI).name == "multi"
+
+
+@pytest.mark.parametrize(
+    ("sent", "place", "part"),
+    [
+        ({}, ("type",), "required"),
+        ({"type": "python", "source": "x"}, ("type",), "sandbox"),
+        ({"type": "label_model"}, ("type",), "no reward"),
+        ({"type": "made_up"}, ("type",), "no grader type 'made_up'"),
+        ({"type": ["multi"]}, ("type",), "no grader type"),
+        ([], (), "an object"),
+        ({**CHECK, "operation": "is"}, ("operation",), "'eq'"),
+        ({**CHECK, "input": "{{ foo.a }}"}, ("input",), "unknown namespace"),
+        ({**CHECK, "reference": "{{ item.a"}, ("reference",), "no '}}'"),
+        ({**CHECK, "headers": {"K": "v"}}, ("headers",), "sends no requests"),
+        ({**NEAR, "evaluation_metric": "cosine"}, ("evaluation_metric",), "not available"),
+        ({**NEAR, "evaluation_metric": "rouge_6"}, ("evaluation_metric",), "rouge_5"),
+        ({**JUDGE, "input": []}, ("input",), "at least 1"),
+        ({**JUDGE, "input": [{"role": "tool", "content": "x"}]}, ("input", 0, "role"), "user"),
+        ({**JUDGE, "input": [{"role": "user", "content": 3}]}, ("input", 0, "content"), "a text"),
+        (
+            {**JUDGE, "input": [{"role": "user", "content": [{"type": "input_image"}]}]},
+            ("input", 0, "content"),
+            "read text",
+        ),
+        (
+            {**JUDGE, "input": [{"role": "user", "content": ["{{ x.y }}"]}]},
+            ("input", 0, "content"),
+            "unknown namespace",
+        ),
+        ({**JUDGE, "range": [1, 0]}, ("range",), "below"),
+        ({**JUDGE, "range": [0]}, ("range", 1), "required"),
+        ({**JUDGE, "range": [0, float("inf")]}, ("range", 1), "finite"),
+        ({**JUDGE, "headers": {"K": "v"}}, ("headers",), "base_url"),
+        ({**JUDGE, "api_key": "sk-1"}, ("api_key",), "headers"),
+        ({**JUDGE, "base_url": "https://x.example/?a"}, ("base_url",), "no '?'"),
+        ({**JUDGE, "sampling_params": {"temperature": 3}}, ("sampling_params", "temperature"), "2"),
+        ({**MULTI, "graders": {}}, ("graders",), "at least 1"),
+        ({**MULTI, "graders": CHECK}, ("graders",), "a map from name to grader"),
+        ({**MULTI, "graders": {"a-b": CHECK}}, ("graders", "a-b", "[key]"), "pattern"),
+        ({**MULTI, "graders": {"a": MULTI}}, ("graders", "a", "type"), "cannot hold"),
+        ({**MULTI, "graders": {"a": {"type": "python"}}}, ("graders", "a", "type"), "sandbox"),
+        (
+            {**MULTI, "graders": {"multi": {**CHECK, "reference": "{{ b }}"}}},
+            ("graders", "multi", "reference"),
+            "unknown namespace 'b'",
+        ),
+        ({**MULTI, "calculate_output": "a + e"}, ("calculate_output",), "'e' is not one of"),
+        ({**MULTI, "calculate_output": "a +"}, ("calculate_output",), "too early"),
+        ({**MULTI, "invalid_grade": float("nan")}, ("invalid_grade",), "finite"),
+    ],
+)
+def test_a_fault_is_told_at_its_place(sent: Any, place: tuple[Any, ...], part: str) -> None:
+    with pytest.raises(ValidationError) as caught:
+        GRADERS.validate_python(sent)
+    fault = caught.value.errors(include_url=False)[0]
+    assert fault["loc"] == place
+    assert part in fault["msg"]
+
+
+def test_leaves_carry_their_paths() -> None:
+    grader = GRADERS.validate_python(MULTI)
+    assert [(path, leaf.type) for path, leaf in leaves(grader, "grader")] == [
+        ("grader.graders.a", "string_check"),
+        ("grader.graders.b", "text_similarity"),
+        ("grader.graders.c", "score_model"),
+        ("grader.graders.d", "endpoint"),
+    ]
+    assert [path for path, _ in leaves(GRADERS.validate_python(CHECK), "g")] == ["g"]
+
+
+def test_the_schema_is_a_discriminated_union() -> None:
+    schema = GRADERS.json_schema()
+    assert schema["discriminator"]["propertyName"] == "type"
+    assert set(schema["discriminator"]["mapping"]) == {
+        *("string_check", "text_similarity", "score_model", "endpoint", "multi"),
+    }

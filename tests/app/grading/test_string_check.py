@@ -1,0 +1,49 @@
+import pytest
+
+from app.domain.graders import StringCheckGrader
+from app.grading.scorer import GradeRequest
+from app.grading.string_check import StringCheckScorer
+
+
+def scorer(operation: str, reference: str = "{{ item.answer }}") -> StringCheckScorer:
+    return StringCheckScorer(
+        StringCheckGrader.model_validate(
+            {
+                "type": "string_check",
+                "input": "{{ sample.output_text }}",
+                "reference": reference,
+                "operation": operation,
+            }
+        )
+    )
+
+
+def request(text: str, answer: str) -> GradeRequest:
+    return GradeRequest({"output_text": text}, {"answer": answer}, "trace_1", "grade_1")
+
+
+@pytest.mark.parametrize(
+    ("operation", "text", "answer", "expected"),
+    [
+        ("eq", "42", "42", 1.0),
+        ("eq", "42 ", "42", 0.0),
+        ("ne", "42", "42", 0.0),
+        ("ne", "41", "42", 1.0),
+        ("neq", "41", "42", 1.0),
+        ("like", "It is 42.", "42", 1.0),
+        ("like", "It is Paris", "paris", 0.0),
+        ("like", "4", "42", 0.0),
+        ("ilike", "It is PARIS", "paris", 1.0),
+        ("ilike", "STRASSE", "straße", 1.0),
+        ("ilike", "Rome", "paris", 0.0),
+    ],
+)
+async def test_values(operation: str, text: str, answer: str, expected: float) -> None:
+    result = await scorer(operation).score(request(text, answer))
+    assert (result.score, result.errors.raised) == (expected, ())
+
+
+@pytest.mark.parametrize("operation", ["eq", "ne"])
+async def test_a_missing_variable_is_never_a_match(operation: str) -> None:
+    result = await scorer(operation, "{{ item.absent }}").score(request("a", "b"))
+    assert (result.score, result.errors.raised) == (0.0, ("invalid_variable_error",))

@@ -1,0 +1,88 @@
+"""Values by hand, from each metric's definition; where two libraries meet, by the other."""
+
+import asyncio
+import time
+from typing import Any
+
+import pytest
+from rouge_score.rouge_scorer import RougeScorer
+
+from app.domain.graders import TextSimilarityGrader
+from app.grading.scorer import GradeRequest, ScoreResult
+from app.grading.text_similarity import MAX_CHARACTERS, TextSimilarityScorer, similarity
+
+
+def score(metric: str, text: str, **item: Any) -> ScoreResult:
+    spec = TextSimilarityGrader.model_validate(
+        {
+            "type": "text_similarity",
+            "input": "{{ sample.output_text }}",
+            "reference": "{{ item.answer }}",
+            "evaluation_metric": metric,
+        }
+    )
+    request = GradeRequest({"output_text": text}, item, "trace_1", "grade_1")
+    return asyncio.run(TextSimilarityScorer(spec).score(request))
+
+
+@pytest.mark.parametrize(
+    ("metric", "text", "reference", "expected"),
+    [
+        # Indel: the longest common subsequence of 4 + 4 characters is 3 long.
+        ("fuzzy_match", "abcd", "abce", 2 * 3 / 8),
+        ("fuzzy_match", "abc", "ABC", 0.0),
+        ("fuzzy_match", "", "", 1.0),
+        ("fuzzy_match", "", "x", 0.0),
+        # p1 = 3/3, p2 = 2/2, p3 = 1/1, p4 = 0.1/1 by smoothing; brevity exp(1 - 4/3).
+        ("bleu", "the cat sat", "the cat sat on", 0.7165313 * 0.1**0.25),
+        ("bleu", "a b c d", "a b c d", 1.0),
+        ("bleu", "", "a", 0.0),
+        # 6 of the reference's 10 n-grams (n = 1 … 4), 6 of the text's 6.
+        ("gleu", "the cat sat", "the cat sat on", 0.6),
+        ("gleu", "x", "", 0.0),
+        # All three words match (cats by its stem) in one chunk: 1 - 0.5 * (1/3)^3.
+        ("meteor", "the cats sat", "the cat sat", 1 - 0.5 / 27),
+        # Two of three words match, in two chunks: F = 10PR/(R+9P) = 2/3, penalty 0.5 * (2/2)^3.
+        ("meteor", "the dog sat", "the cat sat", 2 / 3 * 0.5),
+        ("meteor", "car", "automobile", 0.0),
+        # Two common words: P = 2/3, R = 2/4.
+        ("rouge_1", "the cat sat", "The dog sat down.", 4 / 7),
+        ("rouge_2", "the cat sat", "the dog sat down", 0.0),
+        ("rouge_2", "the cat sat", "the cat ran", 0.5),
+        ("rouge_3", "a b c d", "a b c e", 0.5),
+        ("rouge_4", "a b c d e", "a b c d f", 0.5),
+        ("rouge_5", "a b c d e", "a b c d e", 1.0),
+        ("rouge_l", "the cat sat", "the dog sat down", 4 / 7),
+        ("rouge_l", "...", "a", 0.0),
+    ],
+)
+def test_values(metric: str, text: str, reference: str, expected: float) -> None:
+    assert score(metric, text, answer=reference).score == pytest.approx(expected, abs=1e-6)
+
+
+def test_the_fast_rouge_l_is_rouge_l() -> None:
+    text = "police killed the gunman and then the gunman killed the police"
+    reference = "the gunman police killed then ended it and the police won"
+    expected = RougeScorer(["rougeL"]).score(reference, text)["rougeL"].fmeasure
+    assert similarity("rouge_l", text, reference) == pytest.approx(expected)
+
+
+def test_a_missing_variable_scores_0_and_says_so() -> None:
+    result = score("bleu", "x")
+    assert result.score == 0.0
+    assert result.errors.raised == ("invalid_variable_error",)
+    assert result.errors.details == "'item.answer' is not there"
+
+
+@pytest.mark.parametrize("metric", ["fuzzy_match", "bleu", "gleu", "meteor", "rouge_5", "rouge_l"])
+def test_the_longest_texts_take_seconds_not_minutes(metric: str) -> None:
+    text = "ab " * (MAX_CHARACTERS // 3)
+    reference = "cd ba ab " * (MAX_CHARACTERS // 9)
+    started = time.perf_counter()
+    assert 0 <= score(metric, text, answer=reference).score < 1
+    assert time.perf_counter() - started < 15
+
+
+def test_longer_ones_are_not_compared() -> None:
+    result = score("fuzzy_match", "x" * (MAX_CHARACTERS + 1), answer="x")
+    assert (result.score, result.errors.raised) == (0.0, ("other_error",))
