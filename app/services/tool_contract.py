@@ -145,6 +145,9 @@ class ContractTest:
         result = await self.ask(self.endpoint(), self.call(name=name, arguments=arguments))
         if isinstance(result, EndpointFault):
             return _failed(check, result)
+        if result.error == "too_large":
+            text = "The model reads that the reply is too large, not what its mistake was."
+            return Check(check, "warned", text, _seen(result))
         if result.error is None:
             text = "Answered as if nothing were wrong: the model cannot learn from its mistake."
             return Check(check, "warned", text, _seen(result))
@@ -187,11 +190,12 @@ class ContractTest:
 
     def large_reply(self) -> Check:
         """Judged by everything the endpoint answered in this test."""
-        exchanges = self.egress.exchanges
-        largest = max((len(e.reply.body) for e in exchanges if e.reply is not None), default=0)
-        cut = sum(
-            e.failure is not None and e.failure.kind is FailureKind.TOO_LARGE for e in exchanges
-        )
+        sizes = [len(e.reply.body) for e in self.egress.exchanges if e.reply is not None]
+        failures = [e.failure for e in self.egress.exchanges if e.failure is not None]
+        cut = sum(failure.kind is FailureKind.TOO_LARGE for failure in failures)
+        if not sizes and not cut:
+            return Check("reply_over_1mb", "skipped", "There was no reply to measure.")
+        largest = max(sizes, default=None)
         data: dict[str, Any] = {"largest_reply_bytes": largest, "replies_over_1mb": cut}
         if cut:
             text = f"{cut} replies were larger than 1 MB: the model reads a 413 text instead."
@@ -200,6 +204,8 @@ class ContractTest:
 
     def signature(self) -> Check:
         """Verified as the customer would, on what was really sent."""
+        if not self.egress.exchanges:
+            return Check("signature", "skipped", "Nothing was sent.")
         webhook = Webhook(self._secret)
         for exchange in self.egress.exchanges:
             try:

@@ -104,15 +104,7 @@ async def _run(test: ContractTest) -> list[Check]:
         else:
             checks.append(await ask())
     checks.append(await test.large_request())
-    if any(exchange.reply is not None for exchange in test.egress.exchanges):
-        checks.append(test.large_reply())
-    else:
-        checks.append(Check("reply_over_1mb", "skipped", "There was no reply to measure."))
-    if test.egress.exchanges:
-        checks.append(test.signature())
-    else:
-        checks.append(Check("signature", "skipped", "Nothing was sent."))
-    return checks
+    return [*checks, test.large_reply(), test.signature()]
 
 
 def _definition(values: dict[str, Any]) -> dict[str, Any]:
