@@ -26,7 +26,7 @@ class ApiServer:
 
 @contextmanager
 def running_api(settings: Settings) -> Iterator[ApiServer]:
-    keys = asyncio.run(_keys(settings))
+    keys = asyncio.run(make_keys(settings))
     config = uvicorn.Config(
         create_app(settings),
         http="app.api.protocol:Protocol",
@@ -49,7 +49,7 @@ def running_api(settings: Settings) -> Iterator[ApiServer]:
         thread.join()
 
 
-async def _keys(settings: Settings) -> tuple[str, str]:
+async def make_keys(settings: Settings) -> tuple[str, str]:
     store = Store(settings.database_url, pool_size=1)
     try:
         provisioning = provisioning_service(settings, store)
