@@ -1,0 +1,246 @@
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.gateways.egress import EgressClient, EgressPolicy
+from app.gateways.endpoints import EndpointPool, FaultKind
+from app.gateways.inference import HttpInference
+from app.gateways.judges import (
+    EngineModel,
+    EngineModels,
+    JudgeFault,
+    JudgeQuestion,
+    JudgeReply,
+    RoutedJudges,
+    build_judge_egress,
+)
+from app.gateways.objects import LocalObjects
+from app.gateways.signing import CallSigner
+from app.settings import EgressSettings, JudgeSettings
+from tests.support.chat_engine import ChatEngine, chat_engine
+from tests.support.endpoints import EndpointServer, Received, Reply, Script, endpoint
+
+SECRET_KEY = "a service secret key of 32 bytes and more"
+FORMAT = {"type": "json_schema", "json_schema": {"name": "score", "schema": {}}}
+COMPLETION = {
+    "choices": [{"message": {"role": "assistant", "content": "1", "refusal": None}}],
+    "usage": {
+        "prompt_tokens": 10,
+        "completion_tokens": 2,
+        "prompt_tokens_details": {"cached_tokens": 4},
+    },
+}
+
+
+def question(model: str = "judge-1", **changes: Any) -> JudgeQuestion:
+    fields: dict[str, Any] = {
+        "model": model,
+        "messages": [{"role": "user", "content": "?"}],
+        "response_format": FORMAT,
+        "call_id": "grade_1",
+        "trace_id": "trace_1",
+        "sampling": {"temperature": 0},
+    }
+    return JudgeQuestion(**{**fields, **changes})
+
+
+def pool(egress: EgressClient, timeout_s: float = 2.0) -> EndpointPool:
+    return EndpointPool(egress, timeout_s=timeout_s, max_retries=3, jitter=lambda: 0.01)
+
+
+async def ask(
+    asked: JudgeQuestion,
+    *,
+    engine_url: str = "http://127.0.0.1:9",
+    models: dict[str, EngineModel] | None = None,
+    configured: tuple[JudgeSettings, ...] = (),
+    customers: tuple[EndpointServer, ...] = (),
+    directory: Path = Path("/nowhere"),
+    times: int = 1,
+) -> JudgeReply | JudgeFault:
+    """The last answer of `times`."""
+    inference = HttpInference(engine_url)
+    operators = build_judge_egress(configured, EgressSettings())
+    allowed = frozenset(server.host_port for server in customers)
+    guarded = EgressClient(EgressPolicy(allowed, allow_plain_http=True))
+
+    async def find(name: str) -> EngineModel | None:
+        return (models or {}).get(name)
+
+    judges = RoutedJudges(
+        EngineModels(inference, LocalObjects(directory), find),
+        configured=configured,
+        configured_endpoints=pool(operators),
+        endpoints=pool(guarded),
+        signer=CallSigner(SECRET_KEY, project_id="proj_a"),
+    )
+    answer: JudgeReply | JudgeFault | None = None
+    try:
+        for _ in range(times):
+            answer = await judges.ask(asked)
+    except JudgeFault as fault:
+        answer = fault
+    finally:
+        for client in (inference, operators, guarded):
+            await client.aclose()
+    assert answer is not None
+    return answer
+
+
+@pytest.fixture
+def engine() -> Iterator[ChatEngine]:
+    with chat_engine("base") as running:
+        running.answer = '{"result": 0.5}'
+        yield running
+
+
+BASE = {"tiny": EngineModel("tiny", "base", None)}
+TUNED = {"ft:x": EngineModel("ft:x", "model-1", "adapters/1")}
+
+
+async def test_a_base_model_of_ours(engine: ChatEngine) -> None:
+    reply = await ask(question("tiny"), engine_url=engine.url, models=BASE)
+    assert isinstance(reply, JudgeReply)
+    assert (reply.text, reply.prompt_tokens, reply.completion_tokens) == ('{"result": 0.5}', 3, 1)
+    assert engine.bodies[0] == {
+        "temperature": 0,
+        "model": "base",
+        "messages": [{"role": "user", "content": "?"}],
+        "response_format": FORMAT,
+        "stream": False,
+    }
+
+
+async def test_a_tuned_model_is_loaded_when_it_is_missing(
+    engine: ChatEngine, tmp_path: Path
+) -> None:
+    reply = await ask(question("ft:x"), engine_url=engine.url, models=TUNED, directory=tmp_path)
+    assert isinstance(reply, JudgeReply)
+    assert "model-1" in engine.models
+
+
+async def test_an_engine_that_is_away_for_a_moment_is_waited_for(engine: ChatEngine) -> None:
+    engine.refusals += [(503, "busy"), (500, "broken")]
+    reply = await ask(question("tiny"), engine_url=engine.url, models=BASE)
+    assert isinstance(reply, JudgeReply)
+    assert len(engine.bodies) == 3
+
+
+async def test_an_engine_that_stays_away_is_a_fault() -> None:
+    fault = await ask(question("tiny"), models=BASE)
+    assert isinstance(fault, JudgeFault)
+    assert (fault.kind, fault.message) == (FaultKind.UNREACHABLE, "the engine is away")
+
+
+async def test_an_engine_that_hangs_is_a_fault_in_time(engine: ChatEngine) -> None:
+    engine.hang = True
+    fault = await ask(question("tiny"), engine_url=engine.url, models=BASE)
+    assert isinstance(fault, JudgeFault)
+    assert fault.kind is FaultKind.TIMEOUT
+
+
+async def test_a_refused_request_is_told_without_the_engines_name(engine: ChatEngine) -> None:
+    engine.models.add("model-1")
+    engine.refusals.append((400, "The prompt is too long for model-1."))
+    fault = await ask(question("ft:x"), engine_url=engine.url, models=TUNED)
+    assert isinstance(fault, JudgeFault)
+    assert fault.kind is FaultKind.ERROR
+    assert fault.message == "the engine refused: The prompt is too long for ft:x."
+
+
+async def test_an_engine_without_structured_output_is_asked_in_words(engine: ChatEngine) -> None:
+    engine.refusals.append((400, "response_format: only text is supported"))
+    reply = await ask(question("tiny"), engine_url=engine.url, models=BASE, times=2)
+    assert isinstance(reply, JudgeReply)
+    assert ["response_format" in body for body in engine.bodies] == [True, False, False]
+
+
+async def test_an_unknown_model_is_a_fault() -> None:
+    fault = await ask(question("nobody"))
+    assert isinstance(fault, JudgeFault)
+    assert fault.message == "the model 'nobody' does not exist"
+
+
+async def served(script: Script, **changes: Any) -> tuple[JudgeReply | JudgeFault, list[Received]]:
+    """By a server of the operator's."""
+    async with endpoint(script) as server:
+        settings = JudgeSettings.model_validate(
+            {"models": ["judge-1"], "base_url": server.url("/v1/"), "api_key": "sk-operator"}
+        )
+        return await ask(question(**changes), configured=(settings,)), server.received
+
+
+async def test_a_server_of_the_operators_with_its_key() -> None:
+    reply, (request,) = await served(lambda _: Reply(json=COMPLETION))
+    assert isinstance(reply, JudgeReply)
+    assert (reply.text, reply.refusal) == ("1", None)
+    assert (reply.prompt_tokens, reply.completion_tokens, reply.cached_tokens) == (10, 2, 4)
+    assert reply.latency_s > 0
+    assert request.path == "/v1/chat/completions"
+    assert request.headers["authorization"] == "Bearer sk-operator"
+    assert request.headers["idempotency-key"] == "grade_1"
+    assert request.json["model"] == "judge-1"
+    assert request.json["response_format"] == FORMAT
+
+
+async def test_what_passes_is_tried_again() -> None:
+    replies = iter([Reply(503), Reply(429), Reply(body=b"{"), Reply(json=COMPLETION)])
+    reply, received = await served(lambda _: next(replies))
+    assert isinstance(reply, JudgeReply)
+    assert [request.headers["x-attempt"] for request in received] == ["1", "2", "3", "4"]
+
+
+@pytest.mark.parametrize("body", [b"[]", b'{"choices": []}', b'{"choices": [{"message": 1}]}'])
+async def test_what_is_no_completion_is_a_fault(body: bytes) -> None:
+    fault, received = await served(lambda _: Reply(body=body))
+    assert isinstance(fault, JudgeFault)
+    assert fault.kind is FaultKind.BAD_REPLY
+    assert len(received) == 4
+
+
+@pytest.mark.parametrize("status", [400, 401, 404])
+async def test_what_would_not_change_is_not_tried_again(status: int) -> None:
+    fault, received = await served(lambda _: Reply(status, {"error": {"message": "sk-operator"}}))
+    assert isinstance(fault, JudgeFault)
+    assert (fault.kind, fault.message) == (FaultKind.ERROR, f"answered {status}")
+    assert len(received) == 1
+
+
+async def test_a_server_without_structured_output_is_asked_in_words() -> None:
+    def script(request: Received) -> Reply:
+        if "response_format" in request.json:
+            return Reply(400, {"error": {"message": "json_schema is not supported"}})
+        return Reply(json=COMPLETION)
+
+    reply, received = await served(script)
+    assert isinstance(reply, JudgeReply)
+    assert len(received) == 2
+
+
+async def test_a_customers_server_gets_the_customers_headers_alone() -> None:
+    async with endpoint(lambda _: Reply(json=COMPLETION)) as server:
+        asked = question(base_url=server.url("/v1"), headers={"Authorization": "Bearer mine"})
+        reply = await ask(asked, customers=(server,))
+    assert isinstance(reply, JudgeReply)
+    assert server.received[0].headers["authorization"] == "Bearer mine"
+
+
+async def test_a_customers_address_goes_through_the_guard() -> None:
+    async with endpoint(lambda _: Reply(json=COMPLETION)) as server:
+        operators = JudgeSettings(models=("judge-1",), base_url=server.url("/v1"))
+        fault = await ask(question(base_url=server.url("/v1")), configured=(operators,))
+    assert isinstance(fault, JudgeFault)
+    assert fault.kind is FaultKind.REFUSED
+    assert server.received == []
+
+
+def test_an_operators_key_reaches_a_child_process_and_no_log() -> None:
+    judge = JudgeSettings.model_validate(
+        {"models": ["m"], "base_url": "https://j.example/v1", "api_key": "sk-secret"}
+    )
+    assert "sk-secret" not in repr(judge)
+    assert "sk-secret" not in str(judge.model_dump())
+    assert JudgeSettings.model_validate(json.loads(judge.model_dump_json())) == judge
