@@ -171,6 +171,7 @@ class Factory:
             RegistryPorts(context.egress, context.secret_box),
             self._tenant,
             secret_key=context.settings.secret_key.get_secret_value(),
+            call_timeout_s=context.settings.egress.call_timeout_s,
         )
 
     def registered_graders(self) -> RegisteredGraderService:

@@ -16,7 +16,7 @@ MAX_PACED_S: Final = 40.0
 
 
 @dataclass(frozen=True, slots=True)
-class TestPlan:
+class CallPlan:
     """What to send and how fast."""
 
     arguments: dict[str, Any] | None

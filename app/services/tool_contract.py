@@ -15,7 +15,7 @@ from standardwebhooks import Webhook, WebhookVerificationError
 
 from app.domain.ids import new_id, random_text
 from app.domain.sample_arguments import sample_arguments
-from app.domain.tool_contract import MAX_TEST_S, Check, TestPlan
+from app.domain.tool_contract import MAX_TEST_S, CallPlan, Check
 from app.domain.tools import ToolSpec
 from app.gateways.egress import Egress, EgressFailure, EgressReply, FailureKind
 from app.gateways.endpoints import (
@@ -28,7 +28,6 @@ from app.gateways.endpoints import (
 from app.gateways.signing import CallSigner, signing_secret
 from app.gateways.tool_calls import FunctionCall, ToolOutcome, call_tool
 
-CALL_TIMEOUT_S: Final = 10.0
 _SHOWN: Final = 2_000
 _HEADERS: Final = ("webhook-id", "webhook-timestamp", "webhook-signature", "Idempotency-Key")
 _GONE: Final = frozenset({FaultKind.UNREACHABLE, FaultKind.TIMEOUT, FaultKind.REFUSED})
@@ -76,8 +75,16 @@ class ContractTest:
     """One test of one endpoint."""
 
     def __init__(
-        self, egress: Egress, tool: ToolSpec, plan: TestPlan, *, secret_key: str, project_id: str
+        self,
+        egress: Egress,
+        tool: ToolSpec,
+        plan: CallPlan,
+        *,
+        secret_key: str,
+        project_id: str,
+        call_timeout_s: float,
     ) -> None:
+        self.call_timeout_s = call_timeout_s
         self.egress = RecordingEgress(egress)
         self.plan = plan
         self.tool = tool
@@ -97,7 +104,7 @@ class ContractTest:
         """With a breaker of its own, so that no check is spoilt by the one before it."""
         pool = EndpointPool(
             self.egress,
-            timeout_s=max(0.001, min(CALL_TIMEOUT_S, self.remaining_s)),
+            timeout_s=max(0.001, min(self.call_timeout_s, self.remaining_s)),
             max_retries=0,
         )
         return pool.endpoint(self.tool.server_url)

@@ -11,7 +11,7 @@ from typing import Final
 from app.domain.tool_contract import MAX_PACED_S, Check
 from app.gateways.endpoints import EndpointFault
 from app.gateways.tool_calls import declared_rate
-from app.services.tool_contract import CALL_TIMEOUT_S, ContractTest
+from app.services.tool_contract import ContractTest
 
 _MARGIN_S: Final = 0.5
 
@@ -34,7 +34,7 @@ async def latency(test: ContractTest) -> Check:
                 await asyncio.sleep(max(0.0, due))
                 late = max(late, -due)
                 tasks.append(asyncio.ensure_future(one()))
-            await asyncio.wait(tasks, timeout=CALL_TIMEOUT_S + _MARGIN_S)
+            await asyncio.wait(tasks, timeout=test.call_timeout_s + _MARGIN_S)
     except TimeoutError:
         pass
     finally:

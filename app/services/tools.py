@@ -1,7 +1,6 @@
 """Registered tools: definitions that jobs refer to, and the contract test of their endpoints."""
 
 import time
-from collections.abc import Awaitable, Callable
 from typing import Any, ClassVar, Final
 
 from typing_extensions import override
@@ -9,12 +8,12 @@ from typing_extensions import override
 from app.domain.errors import InvalidRequest
 from app.domain.registry import SERVICE_KEYS, Noun, Registered
 from app.domain.tenants import Tenant
-from app.domain.tool_contract import MAX_PACED_S, Check, ContractReport, TestPlan
+from app.domain.tool_contract import MAX_PACED_S, CallPlan, ContractReport
 from app.domain.tools import ToolSpec
 from app.services.grader_check import check_address
 from app.services.registry import RegistryPorts, RegistryService
+from app.services.tool_checks import CALL_TIMEOUT_S, run_checks
 from app.services.tool_contract import ContractTest
-from app.services.tool_latency import latency
 from app.store.database import Database
 
 _REQUIRED: Final = ("name", "server_url")
@@ -26,11 +25,18 @@ class ToolService(RegistryService):
 
     @override
     def __init__(
-        self, database: Database, ports: RegistryPorts, tenant: Tenant, *, secret_key: str = ""
+        self,
+        database: Database,
+        ports: RegistryPorts,
+        tenant: Tenant,
+        *,
+        secret_key: str,
+        call_timeout_s: float,
     ) -> None:
         """`secret_key` is the service's, from which calls are signed."""
         super().__init__(database, ports, tenant)
         self._secret_key = secret_key
+        self._call_timeout_s = call_timeout_s
 
     async def create(self, values: dict[str, Any]) -> Registered:
         """`values`: the tool as sent, `metadata` included. Raises `InvalidRequest`."""
@@ -55,7 +61,7 @@ class ToolService(RegistryService):
             field="server_url",
         )
 
-    async def test(self, tool_id: str, plan: TestPlan) -> ContractReport:
+    async def test(self, tool_id: str, plan: CallPlan) -> ContractReport:
         """Call the tool's endpoint. Raises `InvalidRequest` for a plan that would not end."""
         if plan.requests / plan.rate > MAX_PACED_S:
             raise InvalidRequest(
@@ -72,9 +78,10 @@ class ToolService(RegistryService):
             plan,
             secret_key=self._secret_key,
             project_id=self._tenant.project_id,
+            call_timeout_s=min(CALL_TIMEOUT_S, self._call_timeout_s),
         )
         created_at, started = int(time.time()), time.monotonic()
-        checks = await _run(test)
+        checks = await run_checks(test)
         return ContractReport(
             tool_id=registered.id,
             version=registered.version,
@@ -85,26 +92,6 @@ class ToolService(RegistryService):
             calls=len(test.egress.exchanges),
             checks=tuple(checks),
         )
-
-
-async def _run(test: ContractTest) -> list[Check]:
-    shape, alive = await test.shape()
-    checks = [shape]
-    asking: dict[str, Callable[[], Awaitable[Check]]] = {
-        "malformed_arguments": test.malformed_arguments,
-        "unknown_tool": test.unknown_tool,
-        "idempotency": test.idempotency,
-        "latency": lambda: latency(test),
-    }
-    for name, ask in asking.items():
-        if not alive:
-            checks.append(Check(name, "skipped", "The first call had no answer."))
-        elif test.remaining_s < 1:
-            checks.append(Check(name, "skipped", "The time of the test was over."))
-        else:
-            checks.append(await ask())
-    checks.append(await test.large_request())
-    return [*checks, test.large_reply(), test.signature()]
 
 
 def _definition(values: dict[str, Any]) -> dict[str, Any]:

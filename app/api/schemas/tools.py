@@ -10,9 +10,9 @@ from app.domain.registry import Registered
 from app.domain.tool_contract import (
     MAX_RATE,
     MAX_REQUESTS,
+    CallPlan,
     CheckStatus,
     ContractReport,
-    TestPlan,
 )
 from app.domain.tools import TOOL_NAME
 
@@ -69,8 +69,8 @@ class RunToolTest(WireModel):
     rate: Annotated[float, Field(ge=0.1, le=MAX_RATE, strict=True)] = 10.0
     """Calls per second."""
 
-    def to_plan(self) -> TestPlan:
-        return TestPlan(self.arguments, self.item or {}, self.requests, self.rate)
+    def to_plan(self) -> CallPlan:
+        return CallPlan(self.arguments, self.item or {}, self.requests, self.rate)
 
 
 class ToolCheck(BaseModel):

@@ -1,0 +1,47 @@
+from typing import Any
+
+import pytest
+
+from app.domain.sample_arguments import sample_arguments
+
+
+@pytest.mark.parametrize(
+    ("schema", "value"),
+    [
+        ({"type": "string"}, "test"),
+        ({"type": "integer", "minimum": 4}, 4),
+        ({"type": ["null", "number"]}, 1.0),
+        ({"enum": ["b", "a"]}, "b"),
+        ({"type": "string", "default": "d", "examples": ["e"]}, "d"),
+        ({"const": False}, False),
+        ({"type": "array", "items": {"type": "boolean"}, "minItems": 2}, [True]),
+        ({"type": "array"}, []),
+        ({"properties": {"x": {"type": "null"}}, "required": ["x"]}, {"x": None}),
+        ({"type": "made-up"}, "test"),
+        ({}, "test"),
+        (True, "test"),
+        ({"type": {"not": "a type"}}, "test"),
+    ],
+)
+def test_a_required_property_gets_a_value_of_its_type(schema: Any, value: Any) -> None:
+    whole = {
+        "type": "object",
+        "properties": {"a": schema, "left_out": {"type": "string"}},
+        "required": ["a"],
+    }
+    assert sample_arguments(whole) == {"a": value}
+
+
+@pytest.mark.parametrize("schema", [None, {}, [], {"type": "string"}, {"required": 5}])
+def test_what_asks_for_nothing_gets_nothing(schema: Any) -> None:
+    assert sample_arguments(schema) == {}
+
+
+def test_a_schema_without_end_is_cut() -> None:
+    schema: dict[str, Any] = {"type": "object", "required": ["a"], "properties": {}}
+    schema["properties"]["a"] = schema
+    made: Any = sample_arguments(schema)
+    depth = 0
+    while isinstance(made, dict):
+        made, depth = made["a"], depth + 1
+    assert (made, depth) == ("test", 9)
