@@ -26,7 +26,8 @@ MAX_FIELDS: Final = 16
 MAX_FIELD_BYTES: Final = 64 * 1024
 MAX_FILENAME: Final = 255
 _MAX_DELIMITERS: Final = 64
-_MAX_EPILOGUE_BYTES: Final = 64 * 1024
+_MAX_AROUND_BYTES: Final = 64 * 1024
+"""What may come before the first part, and after the last."""
 _MAX_BOUNDARY: Final = 200
 _EXTENDED_NAME: Final = re.compile(rb"filename\*\s*=\s*utf-8'[^']*'([^;\s]+)", re.IGNORECASE)
 _UNPRINTABLE: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
@@ -58,7 +59,7 @@ class StreamedForm:
         self._parser = multipart.MultipartParser(boundary, callbacks)
         self._stream = request.stream()
         self._file = file
-        self._delimiters = self._parts = self._epilogue = 0
+        self._delimiters = self._parts = self._around = 0
         self._in_file = self._ended = False
         self._header = self._value = b""
         self._disposition = b""
@@ -95,10 +96,11 @@ class StreamedForm:
             if not self._ended:
                 raise InvalidRequest("The form breaks off before its end.") from None
             return False
+        if self._ended or not self._parts:
+            self._around += len(chunk)
+            if self._around > _MAX_AROUND_BYTES + (0 if self._ended else BLOCK_BYTES):
+                raise InvalidRequest("Too much stands before or after the form's parts.")
         if self._ended:
-            self._epilogue += len(chunk)
-            if self._epilogue > _MAX_EPILOGUE_BYTES:
-                raise InvalidRequest("Too much follows the form's end.")
             return True
         # The parser takes a Python step for each delimiter, real or not; this count takes none.
         self._delimiters += chunk.count(self._delimiter)

@@ -6,14 +6,13 @@ Given to uvicorn by name (`--http app.api.protocol:Protocol`). Must not know rou
 
 import asyncio
 import json
-from typing import Final
+from typing import ClassVar, Final
 from uuid import uuid4
 
 from typing_extensions import override
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 MAX_HEADER_BYTES: Final = 64 * 1024
-HEADER_DEADLINE_S: Final = 30.0
 _REASONS: Final = {
     400: "Bad Request",
     408: "Request Timeout",
@@ -25,6 +24,8 @@ class Protocol(HttpToolsProtocol):
     """One connection. Bytes that bring neither headers to their end nor a body forward are counted:
     the parser behind would keep an endless header, trailer or chunk extension in memory.
     """
+
+    header_deadline_s: ClassVar[float] = 30.0
 
     _idle_bytes = 0
     _deadline: asyncio.TimerHandle | None = None
@@ -72,7 +73,7 @@ class Protocol(HttpToolsProtocol):
 
     def _await_headers(self) -> None:
         if self._deadline is None:
-            self._deadline = self.loop.call_later(HEADER_DEADLINE_S, self._too_slow)
+            self._deadline = self.loop.call_later(self.header_deadline_s, self._too_slow)
 
     def _headers_came(self) -> None:
         self._idle_bytes = 0

@@ -23,6 +23,12 @@ class ApiServer:
     key: str
     other_key: str
 
+    @property
+    def address(self) -> tuple[str, int]:
+        """For requests no client would make."""
+        host, port = self.base_url.removeprefix("http://").removesuffix("/v1").split(":")
+        return host, int(port)
+
 
 @contextmanager
 def running_api(settings: Settings) -> Iterator[ApiServer]:
