@@ -13,6 +13,7 @@ from app.domain.eval_data import DATA_SOURCE, JsonlSource, SampledSource
 from app.domain.evals import EvalRun, EvalRunStatus, ItemStatus, OutputItem
 
 _KEPT_CALLS = ("stored_completions", "responses", "logs")
+_TAGGED = frozenset({"", "source", "input_messages"})
 
 
 class CreateEvalRun(WireModel):
@@ -36,7 +37,7 @@ class CreateEvalRun(WireModel):
         try:
             return DATA_SOURCE.validate_python(self.data_source)
         except ValidationError as error:
-            raise fault_of(error, "data_source") from error
+            raise fault_of(error, "data_source", tagged=_TAGGED) from error
 
 
 class ResultCountsBody(BaseModel):

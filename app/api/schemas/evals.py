@@ -106,11 +106,26 @@ def _criterion(sent: Json, path: str) -> Criterion:
     return criterion
 
 
-def fault_of(error: ValidationError, path: str) -> InvalidRequest:
-    """The first fault that validation found below a path of the body."""
+def fault_of(
+    error: ValidationError, path: str, *, tagged: frozenset[str] = frozenset()
+) -> InvalidRequest:
+    """The first fault that validation found below a path of the body.
+
+    `tagged` are the fields that hold one of several kinds; the name of a kind is no key of a
+    client's, so it is left out of the place. The empty field is the path itself.
+    """
     fault = error.errors(include_url=False, include_context=False)[0]
-    param = dotted(path, fault["loc"])
-    if fault["type"] == "missing":
+    location, field = [], ""
+    for part in fault["loc"]:
+        if field not in tagged:
+            location.append(part)
+            field = str(part)
+        else:
+            field = f"[{part}]"
+    if fault["type"].startswith("union_tag"):
+        location.append("type")
+    param = dotted(path, tuple(location))
+    if fault["type"] in {"missing", "union_tag_not_found"}:
         return _missing(param)
     code = NOT_AVAILABLE if fault["type"] == NOT_AVAILABLE else "invalid_value"
     return InvalidRequest(f"Invalid value for '{param}': {fault['msg']}.", param=param, code=code)
