@@ -162,7 +162,7 @@ class CurriculumService(RegistryService):
 
     async def _count(self, row: FileRow, param: str) -> int:
         """Lines that are not blank. Raises `InvalidRequest` at the first one too many."""
-        counter = _RowCounter()
+        counter = RowCounter(limit=MAX_ROWS)
         try:
             async for block in self._data.objects.read(row.object_key):
                 await asyncio.to_thread(counter.feed, block)
@@ -180,10 +180,11 @@ class CurriculumService(RegistryService):
         return counter.rows
 
 
-class _RowCounter:
+class RowCounter:
     """Fed the blocks of a file; holds one unfinished line's state, never the file."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, limit: int) -> None:
+        self._limit = limit
         self.rows = 0
         self.first_too_many: int | None = None
         self._line = 1
@@ -201,7 +202,7 @@ class _RowCounter:
     def _end_line(self, piece: bytes) -> None:
         if self._has_text or not _blank(piece):
             self.rows += 1
-            if self.rows == MAX_ROWS + 1:
+            if self.rows == self._limit + 1:
                 self.first_too_many = self._line
         self._line += 1
         self._has_text = False
