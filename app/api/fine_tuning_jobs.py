@@ -20,7 +20,7 @@ NoMetadata = Annotated[
 async def create_job(body: CreateFineTuningJob, services: Services) -> FineTuningJob:
     """Tools, grader and curriculum may be named by the ids of registered ones."""
     sent = body.model_dump(exclude_unset=True)
-    async with services.references().resolved(sent, keep=True) as whole:
+    async with services.references().resolved(sent) as whole:
         spec = CreateFineTuningJob.model_validate(whole).to_spec()
         return FineTuningJob.of(await services.jobs().create(spec))
 

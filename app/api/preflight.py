@@ -7,7 +7,7 @@ from fastapi import APIRouter, Request
 from app.api.dependencies import Services
 from app.api.errors import responses
 from app.api.schemas.fine_tuning_jobs import CreateFineTuningJob
-from app.api.schemas.preflight import FineTuningJobValidation, read_call
+from app.api.schemas.preflight import FineTuningJobValidation, fault_of, read_call
 from app.domain.errors import InvalidRequest
 
 router = APIRouter(prefix="/v1/fine_tuning/jobs", tags=["Fine-tuning"])
@@ -37,6 +37,8 @@ async def validate_job(request: Request, services: Services) -> FineTuningJobVal
     body = await request.json() if await request.body() else None
     if not isinstance(body, dict):
         raise InvalidRequest("The request body must be a JSON object (application/json).")
-    new, faults = read_call(body)
-    report = await services.preflight().check(body, new, faults)
+    async with services.references().readable(body) as (resolved, fault):
+        new, faults = read_call(resolved)
+        unresolved = [] if fault is None else [fault_of(fault)]
+        report = await services.preflight().check(resolved, new, [*unresolved, *faults])
     return FineTuningJobValidation.of(report)

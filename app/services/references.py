@@ -42,22 +42,38 @@ class References:
         `validation_file`, and inline rows become files of the project. Raises `InvalidRequest`
         naming the parameter. What is no reference is left for others to judge.
         """
-        async with self.resolved(body, keep=True) as resolved:
+        async with self.resolved(body) as resolved:
             return resolved
 
     @asynccontextmanager
-    async def resolved(self, body: dict[str, Any], *, keep: bool) -> AsyncIterator[dict[str, Any]]:
-        """The same for a block of work: files written for it are deleted again when it fails, or
-        without `keep`.
-        """
+    async def resolved(self, body: dict[str, Any]) -> AsyncIterator[dict[str, Any]]:
+        """The same for a block of work: files written for it are deleted again when it fails."""
         made: list[str] = []
         done = False
         try:
             yield await self._resolve(body, made)
             done = True
         finally:
-            if not (done and keep):
+            if not done:
                 await self._ports.curricula.discard(made)
+
+    @asynccontextmanager
+    async def readable(
+        self, body: dict[str, Any]
+    ) -> AsyncIterator[tuple[dict[str, Any], InvalidRequest | None]]:
+        """For a block of work that only looks: the call resolved, or as sent with what is wrong
+        with its references. Nothing that was written for it stays.
+        """
+        made: list[str] = []
+        try:
+            fault = None
+            try:
+                resolved = await self._resolve(body, made)
+            except InvalidRequest as error:
+                resolved, fault = body, error
+            yield resolved, fault
+        finally:
+            await self._ports.curricula.discard(made)
 
     async def _resolve(self, body: dict[str, Any], made: list[str]) -> dict[str, Any]:
         resolved = {**body}

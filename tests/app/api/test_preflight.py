@@ -162,6 +162,30 @@ async def test_a_foreign_file_is_no_file(api: Api, call: dict[str, Any]) -> None
     assert reply.json()["training_file"] is None
 
 
+async def test_references_are_looked_up_and_inline_rows_leave_no_file(
+    api: Api, call: dict[str, Any], customer: EndpointServer
+) -> None:
+    made = await api.call(
+        "POST", "/v1/tools", json={"name": "search", "server_url": customer.url("/search")}
+    )
+    call["method"]["reinforcement"]["tools"] = [{"id": made.json()["id"]}]
+    call.pop("training_file")
+    call.pop("validation_file")
+    inline = [{"messages": [{"role": "user", "content": f"q{n}"}]} for n in range(10)]
+    call["curriculum"] = {"training": inline, "validation": inline}
+    report = await judge(api, call)
+    assert report["errors"] == []
+    assert [endpoint["name"] for endpoint in report["endpoints"]] == ["search", "g"]
+    assert report["overlap"]["rows"] == 10
+    assert (await api.call("GET", "/v1/files")).json()["data"][2:] == []
+
+    call["method"]["reinforcement"]["tools"] = [{"id": "tool_nowhere"}]
+    faults = (await judge(api, call))["errors"]
+    assert ("tool_not_found", "method.reinforcement.tools[0].id") in [
+        (fault["code"], fault["param"]) for fault in faults
+    ]
+
+
 @pytest.mark.parametrize("body", [b"[]", b"3", b"", b"null", b'"x"'])
 async def test_a_body_that_is_no_object_is_refused(api: Api, body: bytes) -> None:
     reply = await api.call("POST", PATH, content=body)
