@@ -1,0 +1,178 @@
+import json
+from typing import Any
+
+import pytest
+from pydantic import TypeAdapter
+
+from app.domain.graders import Grader as GraderUnion
+from app.domain.trajectory import FailureClass, Grade, Trajectory, Turn
+from app.gateways.endpoints import FaultKind
+from app.gateways.judges import InMemoryJudges, JudgeFault, JudgeQuestion, JudgeReply
+from app.gateways.signing import CallSigner
+from tests.support.endpoints import Received, Reply, Script, endpoint
+from tests.support.rollouts import KEY, SECRET_KEY, egress_to, pool, row
+from workers.grading.registry import GraderFailure, GradingPorts, build_grader
+from workers.rollout.journal import InMemoryJournal
+
+GRADERS: TypeAdapter[Any] = TypeAdapter(GraderUnion)
+CHECK = {
+    "type": "string_check",
+    "input": "{{ sample.output_text }}",
+    "reference": "{{ item.answer }}",
+    "operation": "eq",
+}
+JUDGE = {
+    "type": "score_model",
+    "model": "judge-1",
+    "input": [{"role": "user", "content": "{{ sample.output_text }}"}],
+}
+
+
+def trajectory(content: str = "42") -> Trajectory:
+    turn = Turn((5,), (-0.5,), 1, content, 0, "stop")
+    messages = [{"role": "user", "content": "q"}, {"role": "assistant", "content": content}]
+    return Trajectory(KEY, [5], [1], [-0.5], [turn], messages)
+
+
+def verdict(result: Any, **usage: Any) -> JudgeReply:
+    return JudgeReply(json.dumps({"steps": [], "result": result}), **usage)
+
+
+async def run(
+    spec: dict[str, Any],
+    *,
+    judges: InMemoryJudges | None = None,
+    script: Script = lambda _: Reply(json={"score": 0.25, "metrics": {"part": 3}}),
+    journal: InMemoryJournal | None = None,
+    content: str = "42",
+) -> tuple[Grade | GraderFailure, list[Received]]:
+    async with endpoint(script) as server:
+        egress = egress_to(server)
+        text = json.dumps(spec).replace("ENDPOINT", server.url())
+        ports = GradingPorts(
+            pool(egress),
+            CallSigner(SECRET_KEY, project_id="proj_a"),
+            judges or InMemoryJudges(lambda _: verdict(1)),
+        )
+        grader = build_grader(GRADERS.validate_json(text), ports)
+        try:
+            result: Grade | GraderFailure = await grader.grade(
+                trajectory(content),
+                row("search", answer="42"),
+                KEY,
+                journal=journal or InMemoryJournal(),
+            )
+        except GraderFailure as failure:
+            result = failure
+        await egress.aclose()
+    return result, server.received
+
+
+def graded(result: Grade | GraderFailure) -> Grade:
+    assert isinstance(result, Grade), result
+    return result
+
+
+MULTI = {
+    "type": "multi",
+    "name": "whole",
+    "graders": {"exact": CHECK, "judge": JUDGE, "hook": {"type": "endpoint", "url": "ENDPOINT"}},
+    "calculate_output": "exact + 2 * judge + 4 * hook",
+}
+
+
+async def test_children_are_components_with_their_own_measures() -> None:
+    judges = InMemoryJudges(
+        lambda _: verdict(0.5, prompt_tokens=7, completion_tokens=3, cached_tokens=2)
+    )
+    result, received = await run(MULTI, judges=judges)
+    grade = graded(result)
+    assert grade.score == 1 + 2 * 0.5 + 4 * 0.25
+    assert grade.components == {"exact": 1.0, "judge": 0.5, "hook": 0.25, "hook.part": 3.0}
+    assert grade.measures["judge"] == {
+        "latency_s": 0.0,
+        "prompt_tokens": 7.0,
+        "completion_tokens": 3.0,
+        "cached_tokens": 2.0,
+    }
+    assert set(grade.measures) == {"", "exact", "judge", "hook"}
+    assert grade.measures[""] == {"latency_s": grade.latency_s}
+    assert grade.measures["hook"]["latency_s"] > 0
+    assert grade.measures["exact"]["latency_s"] > 0
+    assert received[0].json["item"]["answer"] == "42"
+    assert judges.asked[0].trace_id == KEY.trace_id
+
+
+async def test_what_came_from_outside_is_remembered_and_replayed() -> None:
+    journal = InMemoryJournal()
+    scores = iter([0.25, 0.75])
+    judges = InMemoryJudges(lambda _: verdict(next(scores)))
+    first, _ = await run(MULTI, judges=judges, journal=journal)
+    again, received = await run(MULTI, judges=judges, journal=journal)
+    assert again == first
+    assert (len(judges.asked), received) == (1, [])
+    assert list(journal.entries) == [KEY.grade_id("whole")]
+    json.dumps([payload for _, payload in journal.entries.values()])
+    other, _ = await run(MULTI, judges=judges, journal=journal, content="41")
+    assert graded(other).score == 0 + 2 * 0.75 + 4 * 0.25
+
+
+async def test_what_asks_nobody_needs_no_journal() -> None:
+    journal = InMemoryJournal()
+    result, _ = await run(CHECK, journal=journal)
+    assert (graded(result).score, journal.entries) == (1.0, {})
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [
+        (FaultKind.ERROR, FailureClass.GRADER_ERROR),
+        (FaultKind.TIMEOUT, FailureClass.GRADER_TIMEOUT),
+        (FaultKind.UNREACHABLE, FailureClass.GRADER_UNREACHABLE),
+        (FaultKind.BAD_REPLY, FailureClass.GRADER_BAD_REPLY),
+        (FaultKind.TOO_LARGE, FailureClass.GRADER_BAD_REPLY),
+        (FaultKind.REFUSED, FailureClass.ENDPOINT_REFUSED),
+    ],
+)
+async def test_a_judge_that_fails_costs_the_rollout(
+    kind: FaultKind, expected: FailureClass
+) -> None:
+    def script(_: JudgeQuestion) -> JudgeReply:
+        raise JudgeFault(kind, "answered 503")
+
+    journal = InMemoryJournal()
+    whole = {"type": "multi", "name": "whole", "graders": {"a": CHECK, "judge": JUDGE}}
+    whole["calculate_output"] = "a + judge"
+    for spec, source, child in ((JUDGE, "score_model", None), (whole, "whole.judge", "judge")):
+        result, _ = await run(spec, judges=InMemoryJudges(script), journal=journal)
+        assert isinstance(result, GraderFailure)
+        failure = result.failure
+        assert (failure.failure_class, failure.source, failure.child) == (expected, source, child)
+    assert journal.entries == {}
+
+
+@pytest.mark.parametrize(
+    ("spec", "flag"),
+    [
+        ({**CHECK, "input": "{{ sample.output_json.a }}"}, "invalid_variable_error"),
+        (JUDGE, "model_grader_parse_error"),
+    ],
+)
+async def test_what_the_sample_or_judge_wrote_badly_is_a_counted_0(
+    spec: dict[str, Any], flag: str
+) -> None:
+    judges = InMemoryJudges(lambda _: verdict("much"))
+    alone = graded((await run(spec, judges=judges))[0])
+    assert alone.score == 0.0
+    assert alone.measures[""][f"errors/{flag}"] == 1.0
+    multi = {"type": "multi", "graders": {"a": spec, "b": CHECK}, "calculate_output": "a + b"}
+    inside = graded((await run(multi, judges=judges))[0])
+    assert inside.score == 1.0
+    assert inside.measures["a"][f"errors/{flag}"] == 1.0
+    assert not [name for name in (*inside.measures[""], *inside.measures["b"]) if "error" in name]
+
+
+async def test_a_formula_without_a_value_is_counted_at_the_whole() -> None:
+    spec = {"type": "multi", "graders": {"a": CHECK}, "calculate_output": "log(a - 1)"}
+    grade = graded((await run(spec))[0])
+    assert (grade.score, grade.measures[""]["errors/formula_parse_error"]) == (0.0, 1.0)
