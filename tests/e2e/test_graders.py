@@ -1,0 +1,159 @@
+"""A job whose reward is a formula over four kinds of graders, one of them a model on our engine."""
+
+import math
+from typing import Any
+
+import pytest
+from openai import BadRequestError, OpenAI
+
+from tests.e2e.conftest import Endpoints
+from tests.support.installation import Installation, wait_until_final
+from tests.support.jobs import records_method
+
+FORMULA = "0.5 * records + 0.25 * exact + 0.25 * near + judge"
+TEXTS = {"input": "{{ sample.output_text }}", "reference": "{{ item.reference_answer }}"}
+
+
+def grader(endpoint: str) -> dict[str, Any]:
+    prompt = "Rate from 0 to 1 whether this answer is {{ item.reference_answer }}: "
+    return {
+        "type": "multi",
+        "graders": {
+            "exact": {"type": "string_check", "name": "exact", "operation": "eq", **TEXTS},
+            "near": {
+                "type": "text_similarity",
+                "name": "near",
+                "evaluation_metric": "fuzzy_match",
+                **TEXTS,
+            },
+            "judge": {
+                "type": "score_model",
+                "name": "judge",
+                "model": "tiny-agent",
+                "input": [{"role": "user", "content": prompt + "{{ sample.output_text }}"}],
+                "sampling_params": {"seed": 1, "temperature": 0, "max_completions_tokens": 8},
+            },
+            "records": {
+                "type": "endpoint",
+                "url": f"{endpoint}/grade",
+                "headers": {"X-Grader-Key": "canary-grader-value"},
+            },
+        },
+        "calculate_output": FORMULA,
+    }
+
+
+def metrics_events(client: OpenAI, job_id: str) -> list[dict[str, Any]]:
+    events = list(client.fine_tuning.jobs.list_events(job_id, limit=100))
+    return [dict(e.data or {}) for e in reversed(events) if e.type == "metrics"]  # type: ignore[call-overload]
+
+
+def test_a_job_with_four_kinds_of_graders(
+    live: Installation, endpoints: Endpoints, small_files: tuple[str, str]
+) -> None:
+    client = live.client()
+    method = records_method(endpoints.good, eval_interval=3)
+    method["reinforcement"]["grader"] = grader(endpoints.good)
+    created = client.fine_tuning.jobs.create(
+        model="tiny-agent",
+        training_file=small_files[0],
+        validation_file=small_files[1],
+        seed=3,
+        method=method,
+    )
+    job = wait_until_final(client, created.id, timeout_s=120)
+    assert job.status == "succeeded", job.error
+    shown = live.get(f"/fine_tuning/jobs/{job.id}")
+    assert "canary-grader-value" not in str(shown)
+    echoed = shown["method"]["reinforcement"]["grader"]["graders"]["records"]
+    assert echoed["headers"] == {"X-Grader-Key": "[redacted]"}
+
+    rows = live.rollouts(job.id)
+    for row in rows:
+        parts = row["components"]
+        joined = 0.5 * parts["records"] + 0.25 * parts["exact"] + 0.25 * parts["near"]
+        assert row["reward"] == pytest.approx(joined + parts["judge"])
+        assert (parts["exact"] == 1.0) <= (parts["near"] == 1.0)
+    assert any(0 < row["components"]["near"] < 1 for row in rows)
+    trained = [row for row in rows if row["split"] == "train" and row["step"] == 1]
+    for part in ("exact", "near", "judge", "records"):
+        curve = live.curve(job.id, f"reward/component/{part}")
+        mean = sum(row["components"][part] for row in trained) / len(trained)
+        assert curve[1] == pytest.approx(mean)
+        assert set(curve) == {1, 2, 3}
+
+    first = metrics_events(client, job.id)[0]
+    scores = {entry["name"]: entry for entry in first["scores"]["graders"]}
+    assert {name: entry["type"] for name, entry in scores.items()} == {
+        "exact": "string_check",
+        "near": "text_similarity",
+        "judge": "score_model",
+        "records": "endpoint",
+    }
+    # A model of this size writes no JSON: each of its answers is a counted 0, none is lost.
+    errors = {entry["name"]: entry for entry in first["errors"]["graders"]}
+    assert errors["judge"]["train_model_grader_parse_error_count"] == len(trained)
+    assert errors["judge"]["train_model_grader_server_error_count"] == 0.0
+    usage = first["model_graders_token_usage"]["tiny-agent"]
+    assert len(trained) <= usage["train_completion_tokens"] <= 8 * len(trained)
+    assert usage["train_prompt_tokens"] > 20 * len(trained)
+
+
+def test_a_judge_that_is_not_served_loses_rollouts_and_scores_none_of_them(
+    live: Installation, endpoints: Endpoints, small_files: tuple[str, str]
+) -> None:
+    client = live.client()
+    method = records_method(endpoints.good)
+    method["reinforcement"]["grader"] = {
+        "type": "score_model",
+        "name": "judge",
+        "model": "anything",
+        "base_url": f"{endpoints.dead}/v1",
+        "headers": {"Authorization": "Bearer canary-judge"},
+        "input": [{"role": "user", "content": "{{ sample.output_text }}"}],
+    }
+    created = client.fine_tuning.jobs.create(
+        model="tiny-agent",
+        training_file=small_files[0],
+        validation_file=small_files[1],
+        method=method,
+    )
+    job = wait_until_final(client, created.id, timeout_s=120)
+    assert job.status == "failed"
+    assert "lost to failures of tools or graders" in job.error.message
+    rows = live.rollouts(job.id)
+    assert all(row["reward"] is None for row in rows)
+    assert "canary-judge" not in str(rows) + str(live.get(f"/fine_tuning/jobs/{job.id}"))
+
+
+def test_the_official_client_runs_and_validates_graders(
+    live: Installation, endpoints: Endpoints, small_files: tuple[str, str]
+) -> None:
+    alpha = live.client().fine_tuning.alpha.graders
+    exact: Any = grader(endpoints.good)["graders"]["exact"]
+    run = alpha.run(grader=exact, model_sample="42", item={"reference_answer": "42"})
+    assert (run.reward, run.metadata.type, run.metadata.name) == (1.0, "string_check", "exact")
+    assert run.metadata.errors.api_model_grader_parse_error is False
+    whole: Any = grader(endpoints.good)
+    answer = alpha.run(grader=whole, model_sample="42", item={"reference_answer": "42"})
+    parts: Any = answer.sub_rewards
+    assert set(parts) == {"exact", "near", "judge", "records"}
+    assert math.isclose(answer.reward, 0.5 * parts["records"] + 0.5 + parts["judge"])
+    assert answer.api_model_grader_token_usage_per_model.keys() == {"tiny-agent"}
+    validated = alpha.validate(grader=whole).grader
+    assert validated is not None
+    assert validated.type == "multi"
+    with pytest.raises(BadRequestError) as caught:
+        whole["calculate_output"] = "exact +"
+        alpha.validate(grader=whole)
+    assert caught.value.param == "grader.calculate_output"
+    with pytest.raises(BadRequestError) as caught:
+        method = records_method(endpoints.good)
+        method["reinforcement"]["grader"] = {**whole["graders"]["judge"], "model": "gpt-nobody"}
+        live.client().fine_tuning.jobs.create(
+            model="tiny-agent",
+            training_file=small_files[0],
+            validation_file=small_files[1],
+            method=method,
+        )
+    assert caught.value.param == "method.reinforcement.grader.model"
