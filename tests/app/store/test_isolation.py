@@ -13,6 +13,7 @@ from app.domain.tenants import KeyKind, Tenant
 from app.store.database import Database, UnboundRoleError
 from app.store.schema import Base
 from app.store.system import system
+from tests.app.store import test_evals as evals
 from tests.app.store.conftest import Rows, a_job
 from tests.app.store.test_claims import held, run_unit
 from tests.app.store.test_fences import WRITES
@@ -62,6 +63,7 @@ async def _fill_every_table(rows: Rows) -> Job:
         for verb in WRITES:
             if not verb.startswith("jobs.") and verb != "journal.forget":
                 await WRITES[verb](run, job.id)
+    await evals.fill(rows, job.id)
     return job
 
 
@@ -108,7 +110,7 @@ async def test_each_role_sees_what_its_setting_names_and_else_nothing(
         ("worker", "none"): set(),
         ("worker", "own"): of_job,
         ("worker", "other"): set(),
-        ("worker", "system"): {"fine_tuning_jobs"},
+        ("worker", "system"): {"fine_tuning_jobs", "eval_runs"},
         ("worker", "key"): set(),
     }
 

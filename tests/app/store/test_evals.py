@@ -1,0 +1,173 @@
+"""Evals, runs, items and permissions as rows: who sees them, and whose writes land."""
+
+import asyncio
+from dataclasses import replace
+
+import psycopg
+import pytest
+from sqlalchemy.exc import IntegrityError, ProgrammingError
+
+from app.domain.errors import LeaseLost, NotFound
+from app.domain.evals import Eval, EvalRun, EvalRunStatus, OutputItem, Tally, eval_of_job
+from app.domain.ids import new_id
+from app.domain.tuned_models import TunedModel
+from app.store.eval_claims import ClaimedEvalRun, eval_claims, held_eval_run
+from tests.app.store.conftest import Rows
+from tests.app.store.test_claims import held, run_unit
+from tests.support import stack
+
+
+async def a_run(rows: Rows) -> EvalRun:
+    of = Eval(id=new_id("eval_"), name="e", data_source_config={}, testing_criteria=[{"type": "x"}])
+    run = EvalRun(
+        id=new_id("evalrun_"),
+        eval_id=of.id,
+        name="r",
+        status=EvalRunStatus.QUEUED,
+        model=None,
+        data_source={"type": "jsonl"},
+    )
+    async with rows.app.tenant(rows.first) as unit:
+        await unit.evals.insert(of)
+        await unit.eval_runs.insert(run)
+    return run
+
+
+async def claim(rows: Rows, run: EvalRun, *, lease_s: float = 30) -> ClaimedEvalRun:
+    async with eval_claims(rows.worker) as unit:
+        claimed = await unit.runs.claim(run.id, "w", lease_s, max_attempts=9)
+    assert claimed is not None
+    return claimed
+
+
+def item(run: EvalRun, place: int = 0) -> OutputItem:
+    return OutputItem(
+        id=new_id("outputitem_"),
+        eval_id=run.eval_id,
+        run_id=run.id,
+        index=place,
+        status="pass",
+        datasource_item={"n": float("nan"), "t": "nul \x00"},
+        results=[],
+        sample={},
+    )
+
+
+async def write(rows: Rows, claimed: ClaimedEvalRun, *items: OutputItem) -> None:
+    async with held_eval_run(rows.worker, claimed) as unit:
+        for one in items:
+            await unit.items.insert(one, usage=[])
+        await unit.run.count(Tally([]))
+
+
+async def fill(rows: Rows, job_id: str) -> None:
+    """A row of the first tenant in each table of this room."""
+    run = await a_run(rows)
+    await write(rows, await claim(rows, run), item(run))
+    async with rows.app.tenant(rows.first) as unit:
+        (model, *_) = await unit.models.all()
+        assert model.job_id == job_id
+        await unit.permissions.grant(
+            model.name, [rows.first.project_id], organization_id=rows.first.organization_id
+        )
+
+
+async def a_model(rows: Rows) -> str:
+    job = await rows.job()
+    async with run_unit(rows, await held(rows, job)) as unit:
+        await unit.models.insert(
+            TunedModel("ft:m", "", job.id, "tiny", new_id("model-"), "k", 1, 0),
+        )
+    return "ft:m"
+
+
+async def test_a_run_is_claimed_by_one_and_written_at_its_fence_only(rows: Rows) -> None:
+    run = await a_run(rows)
+
+    async def attempt(number: int) -> ClaimedEvalRun | None:
+        async with eval_claims(rows.worker) as unit:
+            return await unit.runs.claim(run.id, f"w{number}", 30, max_attempts=9)
+
+    claims = await asyncio.gather(*(attempt(number) for number in range(6)))
+    assert len([one for one in claims if one is not None]) == 1
+    old = next(one for one in claims if one is not None)
+    await write(rows, old, item(run, 0))
+    async with eval_claims(rows.worker) as unit:
+        await unit.runs.release(old)
+    new = await claim(rows, run)
+    assert new.fence == old.fence + 1
+    with pytest.raises(LeaseLost):
+        await write(rows, old, item(run, 1))
+    with pytest.raises(LeaseLost):
+        async with eval_claims(rows.worker) as unit:
+            await unit.runs.renew(old, 30)
+    await write(rows, new, item(run, 0), item(run, 1))
+    async with rows.app.tenant(rows.first) as reader:
+        items, _ = await reader.eval_items.page(
+            run.id, status=None, after=None, limit=9, descending=False
+        )
+    assert [one.index for one in items] == [0, 1], "a place is written once"
+    assert items[0].datasource_item == {"n": None, "t": "nul \ufffd"}
+
+
+async def test_the_apis_role_claims_nothing_and_writes_no_items(rows: Rows) -> None:
+    run = await a_run(rows)
+    async with eval_claims(rows.app) as unit:
+        assert await unit.runs.claim(run.id, "me", 5, max_attempts=5) is None
+        assert await unit.runs.due(10, 0) == []
+    with pytest.raises(ProgrammingError, match="permission denied"):
+        async with rows.app.tenant(rows.first) as tenant:
+            await tenant.eval_items.insert(item(run), usage=[])
+
+
+async def test_a_tenants_evals_are_nobody_elses(rows: Rows) -> None:
+    run = await a_run(rows)
+    async with rows.app.tenant(rows.second) as unit:
+        for call in (
+            unit.evals.get(run.eval_id),
+            unit.evals.delete(run.eval_id),
+            unit.evals.change(run.eval_id, {"name": "x"}),
+            unit.eval_runs.get(run.eval_id, run.id),
+            unit.eval_runs.cancel(run.eval_id, run.id),
+            unit.eval_runs.delete(run.eval_id, run.id),
+        ):
+            with pytest.raises(NotFound):
+                await call
+    with pytest.raises(IntegrityError, match="fk_eval_runs_project_id_eval_id"):
+        async with rows.app.tenant(rows.second) as unit:
+            await unit.eval_runs.insert(replace(run, id=new_id("evalrun_")))
+    job = await rows.job(rows.second)
+    with pytest.raises(IntegrityError, match="fk_evals_project_id_job_id"):
+        async with rows.app.tenant(rows.first) as unit:
+            await unit.evals.insert(eval_of_job(job.id, {}))
+
+
+async def test_whom_a_model_is_shared_with_can_take_back_nothing(
+    rows: Rows, database: stack.Database
+) -> None:
+    """By hand, past every store: the database itself says so."""
+    name = await a_model(rows)
+    sibling = "proj_sibling"
+    with psycopg.connect(database.superuser_url.replace("+psycopg", "")) as strong:
+        strong.execute(
+            "INSERT INTO projects (id, organization_id, name) VALUES (%s, %s, 's')",
+            (sibling, rows.first.organization_id),
+        )
+    async with rows.app.tenant(rows.first) as unit:
+        await unit.permissions.grant(name, [sibling], organization_id=rows.first.organization_id)
+    for role in (database.app_url, database.worker_url):
+        with psycopg.connect(role.replace("+psycopg", "")) as other:
+            other.execute("SELECT set_config('app.project', %s, true)", (sibling,))
+            seen = other.execute("SELECT name FROM tuned_models").fetchall()
+            assert seen == [(name,)]
+    with psycopg.connect(database.app_url.replace("+psycopg", "")) as other:
+        other.execute("SELECT set_config('app.project', %s, true)", (sibling,))
+        assert other.execute("DELETE FROM checkpoint_permissions").rowcount == 0
+        assert other.execute("UPDATE tuned_models SET deleted_at = now()").rowcount == 0
+        with pytest.raises(psycopg.errors.InsufficientPrivilege, match="row-level security"):
+            other.execute(
+                "INSERT INTO checkpoint_permissions"
+                " (id, organization_id, project_id, model_name, target_project_id)"
+                " VALUES ('cp_x', %s, %s, %s, %s)",
+                (rows.first.organization_id, rows.first.project_id, name, sibling),
+            )
