@@ -43,6 +43,7 @@ def _trace(rollout: ScoredRollout) -> dict[str, Any]:
         "turns": [_turn(turn) for turn in trajectory.turns],
         "policy_versions": list(trajectory.policy_versions),
         "grader_latency_s": None if rollout.grade is None else rollout.grade.latency_s,
+        "graders": {} if rollout.grade is None else rollout.grade.measures,
     }
 
 
