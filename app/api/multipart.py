@@ -114,6 +114,7 @@ class StreamedForm:
 
     def _part_begin(self) -> None:
         self._parts += 1
+        self._around = 0  # the chunk that holds the first part is not all before it
         if self._parts > MAX_FIELDS + 1:
             raise _too_many_parts()
         self._disposition, self._field, self._in_file = b"", None, False
