@@ -18,6 +18,8 @@ from app.services.registered_graders import RegisteredGraderService
 from app.services.registry import RegistryService
 from app.services.tools import ToolService
 
+MAX_REFERENCES: Final = 128
+"""Tools of one call; each is looked up by itself."""
 _METHOD: Final = "method.reinforcement"
 _REFERENCE_KEYS: Final = frozenset({"id", "version"})
 _MAX_VERSION: Final = 2**31 - 1
@@ -35,19 +37,15 @@ class References:
     def __init__(self, ports: ReferencePorts) -> None:
         self._ports = ports
 
-    async def resolve(self, body: dict[str, Any]) -> dict[str, Any]:
+    @asynccontextmanager
+    async def resolved(self, body: dict[str, Any]) -> AsyncIterator[dict[str, Any]]:
         """A create call as sent, with each reference replaced by its definition.
 
         Tools and grader keep `id` and `version`; a curriculum becomes `training_file` and
-        `validation_file`, and inline rows become files of the project. Raises `InvalidRequest`
-        naming the parameter. What is no reference is left for others to judge.
+        `validation_file`, and inline rows become files of the project, deleted again when the
+        block fails. Raises `InvalidRequest` naming the parameter. What is no reference is left for
+        others to judge.
         """
-        async with self.resolved(body) as resolved:
-            return resolved
-
-    @asynccontextmanager
-    async def resolved(self, body: dict[str, Any]) -> AsyncIterator[dict[str, Any]]:
-        """The same for a block of work: files written for it are deleted again when it fails."""
         made: list[str] = []
         done = False
         try:
@@ -88,6 +86,8 @@ class References:
     async def _method(self, inner: dict[str, Any]) -> dict[str, Any]:
         resolved, tools, grader = {**inner}, inner.get("tools"), inner.get("grader")
         if isinstance(tools, list):
+            if sum(_is_reference(tool, "server_url") for tool in tools) > MAX_REFERENCES:
+                raise _invalid(f"{_METHOD}.tools", f"more than {MAX_REFERENCES} are referred to")
             resolved["tools"] = [
                 await self._one(tool, self._ports.tools, f"{_METHOD}.tools[{index}]")
                 for index, tool in enumerate(tools)
@@ -98,7 +98,7 @@ class References:
 
     async def _one(self, sent: Any, service: RegistryService, param: str) -> Any:
         spelled_out = "server_url" if service.noun is Noun.TOOL else "type"
-        if not isinstance(sent, dict) or "id" not in sent or spelled_out in sent:
+        if not _is_reference(sent, spelled_out):
             return sent
         registered = await _find(sent, service, param)
         definition = service.reveal(registered)
@@ -139,6 +139,11 @@ class References:
         return {"curriculum": None, **files}
 
 
+def _is_reference(sent: Any, spelled_out: str) -> bool:
+    """An object with an id and without the key that every definition has."""
+    return isinstance(sent, dict) and "id" in sent and spelled_out not in sent
+
+
 async def _find(sent: dict[str, Any], service: RegistryService, param: str) -> Registered:
     for key in sent:
         if key not in _REFERENCE_KEYS:
@@ -149,7 +154,9 @@ async def _find(sent: dict[str, Any], service: RegistryService, param: str) -> R
     if version is not None and not _is_version(version):
         raise _invalid(f"{param}.version", "it is not a version")
     place = "curriculum" if service.noun is Noun.CURRICULUM else f"{param}.id"
-    await _found(service.get, object_id, None, place)
+    newest = await _found(service.get, object_id, None, place)
+    if version is None or version == newest.version:
+        return newest
     return await _found(service.get, object_id, version, f"{param}.version")
 
 

@@ -6,6 +6,7 @@ from pydantic import BaseModel, Field
 
 from app.api.schemas.common import Json, WireModel
 from app.api.schemas.fine_tuning_jobs import Text
+from app.api.schemas.preflight import Fault
 from app.api.schemas.registry import Metadata, RegisteredObject, own_keys
 from app.domain.curricula import (
     MAX_ROWS,
@@ -15,7 +16,6 @@ from app.domain.curricula import (
     Split,
     SplitReport,
 )
-from app.domain.preflight import Finding
 from app.domain.registry import Registered
 from app.domain.tools import TOOL_NAME
 
@@ -103,27 +103,6 @@ class SplitTest(BaseModel):
             duplicate_rows=report.duplicate_rows,
             duplicate_lines=_pairs(report.duplicate_lines),
             tools=report.tools,
-        )
-
-
-class Fault(BaseModel):
-    severity: Literal["error", "warning"]
-    code: str
-    message: str
-    param: str | None
-    line: int | None
-    pointer: str | None
-    """JSON pointer (RFC 6901) into that line."""
-
-    @classmethod
-    def of(cls, finding: Finding) -> "Fault":
-        return cls(
-            severity=finding.severity,
-            code=finding.code,
-            message=finding.message,
-            param=finding.param,
-            line=finding.line,
-            pointer=finding.pointer,
         )
 
 

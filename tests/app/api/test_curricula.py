@@ -192,6 +192,6 @@ async def test_other_tenants_find_nothing_and_forged_keys_say_nothing(api: Api) 
     for method, tail in (
         ("GET", ""), ("GET", "/versions"), ("POST", ""), ("DELETE", ""), ("POST", "/test"),
     ):  # fmt: skip
-        sent = {"json": {}} if method == "POST" else {}
+        sent: dict[str, Any] = {"json": {}} if method == "POST" else {}
         reply = await api.call(method, path + tail, key=api.other_key, **sent)
         assert (reply.status_code, reply.json()["error"]["code"]) == (404, "curriculum_not_found")

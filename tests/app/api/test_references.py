@@ -180,6 +180,15 @@ async def test_a_wrong_reference_names_its_key(
     assert error["param"] == f"method.reinforcement.tools[0].{param}"
 
 
+async def test_endless_references_are_refused_before_any_is_looked_up(
+    api: Api, body: dict[str, Any], tool: dict[str, Any]
+) -> None:
+    sent = referring(body, tools=[{"id": tool["id"]}] * 129)
+    error = (await api.call("POST", JOBS, json=sent)).json()["error"]
+    assert (error["param"], error["code"]) == ("method.reinforcement.tools", "invalid_value")
+    assert "128" in error["message"]
+
+
 async def test_an_inline_tool_may_have_an_id_of_its_own(
     api: Api, body: dict[str, Any], tool: dict[str, Any]
 ) -> None:

@@ -64,8 +64,8 @@ def statuses(report: dict[str, Any]) -> dict[str, str]:
 
 
 def check_of(report: dict[str, Any], name: str) -> dict[str, Any]:
-    (check,) = [check for check in report["checks"] if check["name"] == name]
-    return check
+    checks: dict[str, dict[str, Any]] = {check["name"]: check for check in report["checks"]}
+    return checks[name]
 
 
 async def test_a_good_tool_passes_every_check(database: Database) -> None:

@@ -73,7 +73,7 @@ async def test_versions_page_by_their_numbers(api: Api) -> None:
         reply = await api.call("POST", path, json={"description": str(number)})
         assert reply.json()["version"] == number
     seen: list[int] = []
-    more, after = True, {}
+    more, after = True, dict[str, str]()
     while more:
         page = (await api.call("GET", f"{path}/versions", params={"limit": 2, **after})).json()
         seen += [tool["version"] for tool in page["data"]]
@@ -87,7 +87,7 @@ async def test_versions_page_by_their_numbers(api: Api) -> None:
 async def test_250_tools_page_newest_first_without_gaps(api: Api) -> None:
     ids = [(await made(api, name=f"t{number}", headers=None))["id"] for number in range(250)]
     seen: list[str] = []
-    more, after = True, {}
+    more, after = True, dict[str, str]()
     while more:
         page = (await api.call("GET", TOOLS, params={"limit": 100, **after})).json()
         assert page["first_id"] == page["data"][0]["id"]
@@ -118,7 +118,7 @@ async def test_another_tenant_finds_nothing(api: Api) -> None:
     for method, tail in (
         ("GET", ""), ("GET", "/versions"), ("POST", ""), ("DELETE", ""), ("POST", "/test"),
     ):  # fmt: skip
-        body = {"json": {}} if method == "POST" else {}
+        body: dict[str, Any] = {"json": {}} if method == "POST" else {}
         foreign = await api.call(method, f"{TOOLS}/{tool['id']}{tail}", key=api.other_key, **body)
         unknown = await api.call(method, f"{TOOLS}/tool_unknown{tail}", key=api.other_key, **body)
         assert foreign.status_code == unknown.status_code == 404

@@ -9,6 +9,7 @@ from app.domain.errors import LeaseLost, NotFound, Unavailable
 from app.domain.files import FileRow
 from app.domain.jobs import Job
 from app.domain.keys import ApiKeyRow
+from app.domain.registry import Noun, Registered
 from app.domain.tenants import KeyKind, Tenant
 from app.store.database import Database, UnboundRoleError
 from app.store.schema import Base
@@ -31,6 +32,19 @@ def a_key(row_id: str, tenant: Tenant) -> ApiKeyRow:
         secret_hmac=b"\x00",
         last4="1234",
         created_at=0,
+    )
+
+
+def a_tool() -> Registered:
+    return Registered(
+        id="tool_1",
+        noun=Noun.TOOL,
+        version=1,
+        name="search",
+        definition={"name": "search"},
+        metadata=None,
+        created_at=0,
+        updated_at=0,
     )
 
 
@@ -59,6 +73,7 @@ async def _fill_every_table(rows: Rows) -> Job:
         await unit.files.insert(
             FileRow("file-a", "", "f", "fine-tune", 1, "00", "k", "processed", None, 0, None)
         )
+        await unit.registry.insert(a_tool())
     async with run_unit(rows, await held(rows, job)) as run:
         for verb in WRITES:
             if not verb.startswith("jobs.") and verb != "journal.forget":
@@ -108,7 +123,7 @@ async def test_each_role_sees_what_its_setting_names_and_else_nothing(
         ("app", "system"): set(),
         ("app", "key"): {"api_keys"},
         ("worker", "none"): set(),
-        ("worker", "own"): of_job,
+        ("worker", "own"): of_job - {"registered_objects", "registered_versions"},
         ("worker", "other"): set(),
         ("worker", "system"): {"fine_tuning_jobs", "eval_runs"},
         ("worker", "key"): set(),
