@@ -30,6 +30,8 @@ bench: setup
 	$(BIN)/python benchmarks/learning_seeds.py $(ARGS)
 	$(BIN)/python benchmarks/http_clients.py
 	$(BIN)/python benchmarks/engine_throughput.py
+	$(BIN)/python benchmarks/upload.py
+	$(BIN)/python benchmarks/bodies.py
 
 openapi: setup
 	$(BIN)/python -m openapi.generate
