@@ -6,14 +6,14 @@ A model's name holds colons and may hold a slash, so it is taken as a decoded pa
 from collections.abc import Sequence
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Depends, Query
+from fastapi import APIRouter, Query
 
 from app.api.dependencies import After, AnyPrincipal, Context, Limit
 from app.api.errors import responses
 from app.api.schemas.common import Deleted, Page
 from app.api.schemas.permissions import CreatePermissions, PermissionObject
 from app.domain.permissions import CheckpointPermission
-from app.factory import PermissionService, permission_service
+from app.factory import permission_service
 
 router = APIRouter(
     prefix="/v1/fine_tuning/checkpoints/{fine_tuned_model_checkpoint:path}/permissions",
@@ -21,23 +21,17 @@ router = APIRouter(
 )
 
 
-def _service(context: Context, principal: AnyPrincipal) -> PermissionService:
-    return permission_service(context, principal)
-
-
-Permissions = Annotated[PermissionService, Depends(_service)]
-
-
 @router.get("", operation_id="listFineTuningCheckpointPermissions", responses=responses(404))
 async def list_permissions(
     fine_tuned_model_checkpoint: str,
-    permissions: Permissions,
+    context: Context,
+    principal: AnyPrincipal,
     project_id: Annotated[str | None, Query(max_length=128)] = None,
     after: After = None,
     limit: Limit = 10,
     order: Literal["ascending", "descending"] = "descending",
 ) -> Page[PermissionObject]:
-    rows, has_more = await permissions.page(
+    rows, has_more = await permission_service(context, principal).page(
         fine_tuned_model_checkpoint,
         project_id=project_id,
         after=after,
@@ -49,8 +43,12 @@ async def list_permissions(
 
 @router.post("", operation_id="createFineTuningCheckpointPermission", responses=responses(404))
 async def create_permissions(
-    fine_tuned_model_checkpoint: str, body: CreatePermissions, permissions: Permissions
+    fine_tuned_model_checkpoint: str,
+    body: CreatePermissions,
+    context: Context,
+    principal: AnyPrincipal,
 ) -> Page[PermissionObject]:
+    permissions = permission_service(context, principal)
     rows = await permissions.grant(fine_tuned_model_checkpoint, body.project_ids)
     return _page(rows, has_more=False)
 
@@ -61,8 +59,9 @@ async def create_permissions(
     responses=responses(404),
 )
 async def delete_permission(
-    fine_tuned_model_checkpoint: str, permission_id: str, permissions: Permissions
+    fine_tuned_model_checkpoint: str, permission_id: str, context: Context, principal: AnyPrincipal
 ) -> Deleted:
+    permissions = permission_service(context, principal)
     await permissions.revoke(fine_tuned_model_checkpoint, permission_id)
     return Deleted(id=permission_id, object="checkpoint.permission", deleted=True)
 

@@ -4,7 +4,6 @@ A validation's rollouts are committed with their step, so what is seen is always
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 from sqlalchemy import Double, Select, and_, func, select, tuple_
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -85,7 +84,7 @@ class ValidationRunStore:
         return [to_rollout(row) for row in page], more
 
     @staticmethod
-    def _validations(job_id: str, bar: Bar) -> Select[Any]:
+    def _validations(job_id: str, bar: Bar) -> Select[int, int, int, int, int, int, float, str]:
         of_step = and_(CheckpointTable.job_id == job_id, CheckpointTable.step == Table.step)
         return (
             select(

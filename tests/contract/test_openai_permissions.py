@@ -167,7 +167,7 @@ def test_lists_page_by_last_id_in_both_orders(
     only = permissions.list(shared, project_id=targets[4])
     assert [row.id for row in only] == [ids[4]]
     with pytest.deprecated_call():
-        page = permissions.retrieve(shared, limit=2)
+        page = permissions.retrieve(shared, limit=2)  # type: ignore[deprecated]  # still called
     assert (page.has_more, page.first_id, page.last_id) == (True, ids[-1], ids[-2])
     with pytest.raises(BadRequestError):
         permissions.list(shared, after="cp_none")

@@ -1,0 +1,82 @@
+import pytest
+
+from app.domain.eval_data import DATA_SOURCE, SampledSource, SamplingParams
+from workers.evals.samples import UnusableItem, given_sample, prompt_of, sample_of, settings_of
+
+FUNCTION = {"name": "f", "description": "d", "parameters": {"type": "object"}}
+FORM = {"name": "answer", "schema": {"type": "object"}, "strict": True}
+
+
+def source(messages: object) -> SampledSource:
+    read = DATA_SOURCE.validate_python(
+        {
+            "type": "responses",
+            "model": "m",
+            "source": {"type": "file_id", "id": "file-1"},
+            "input_messages": messages,
+        }
+    )
+    assert isinstance(read, SampledSource)
+    return read
+
+
+def test_a_template_is_filled_from_the_item() -> None:
+    parts = [{"type": "input_text", "text": "{{item.a}}"}, "and {{ item.b[0] }}"]
+    spec = source(
+        {
+            "type": "template",
+            "template": [{"role": "developer", "content": "x"}, {"role": "user", "content": parts}],
+        }
+    ).input_messages
+    assert prompt_of(spec, {"a": "one", "b": [2]}) == [
+        {"role": "developer", "content": "x"},
+        {"role": "user", "content": "one\nand 2"},
+    ]
+    with pytest.raises(UnusableItem, match=r"item\.b"):
+        prompt_of(spec, {"a": "one"})
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "text",
+        [],
+        [1],
+        [{"content": "no role"}],
+        [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": "http://x"}}]}],
+        [{"role": "user", "content": ["bare"]}],
+    ],
+)
+def test_a_reference_to_what_is_no_talk_is_the_items_fault(value: object) -> None:
+    spec = source({"type": "item_reference", "item_reference": "item.talk"}).input_messages
+    with pytest.raises(UnusableItem):
+        prompt_of(spec, {"talk": value})
+
+
+def test_settings_of_the_responses_api_are_put_into_chat_words() -> None:
+    params = SamplingParams(
+        tools=[{"type": "function", **FUNCTION}, {"type": "function", "function": FUNCTION}],
+        text={"format": {"type": "json_schema", **FORM}},
+        max_completion_tokens=9,
+    )
+    assert settings_of(params, seed=5) == {
+        "seed": 5,
+        "temperature": 1.0,
+        "top_p": 1.0,
+        "max_completion_tokens": 9,
+        "tools": [{"type": "function", "function": FUNCTION}] * 2,
+        "response_format": {"type": "json_schema", "json_schema": FORM},
+    }
+    assert settings_of(SamplingParams(temperature=0), seed=5)["temperature"] == 0
+
+
+def test_graders_see_text_json_and_tool_calls_of_an_answer() -> None:
+    call = {"id": "c", "type": "function", "function": FUNCTION}
+    message = {"content": '{"a": 1}', "tool_calls": [call]}
+    sample = sample_of([{"message": message}], "m")
+    assert sample["output_text"] == '{"a": 1}'
+    assert sample["output_json"] == {"a": 1}
+    assert sample["output_tools"] == [call]
+    assert sample_of([{"message": {"content": "NaN"}}], "m")["output_json"] is None
+    assert given_sample({"output_text": "[1]"})["output_json"] == [1]
+    assert given_sample({"choices": [{"message": {"content": "x"}}]})["output_text"] == "x"
