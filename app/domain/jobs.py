@@ -7,13 +7,25 @@ Source: the hosted API's `FineTuningJob` and `FineTuneReinforcementHyperparamete
 import math
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from app.domain.graders import Grader
 from app.domain.models import BaseModelSpec
 from app.domain.tools import ToolSpec
+from app.domain.tuning_methods import (
+    Auto,
+    BatchSize,
+    ComputeMultiplier,
+    DpoMethod,
+    Epochs,
+    EvalInterval,
+    EvalSamples,
+    LearningRateMultiplier,
+    SupervisedMethod,
+)
+from app.domain.usage import Caps, Usage
 
 MIN_EXAMPLES = 10
 MAX_TRAIN_EXAMPLES = 100_000
@@ -85,21 +97,18 @@ class StopRequest(StrEnum):
     PAUSE = "pause"
 
 
-Auto = Literal["auto"]
-
-
 class ReinforcementHyperparameters(BaseModel):
     """As sent: every field a value or `auto`. Unknown keys are kept and echoed."""
 
     model_config = ConfigDict(frozen=True, extra="allow", allow_inf_nan=False)
 
-    batch_size: Annotated[int, Field(ge=1, le=256)] | Auto = "auto"
+    batch_size: BatchSize = "auto"
     """Examples (prompts) per optimizer step."""
-    learning_rate_multiplier: Annotated[float, Field(gt=0, le=1000)] | Auto = "auto"
-    n_epochs: Annotated[int, Field(ge=1, le=50)] | Auto = "auto"
-    compute_multiplier: Annotated[float, Field(gt=0.00001, le=10)] | Auto = "auto"
-    eval_interval: Annotated[int, Field(ge=1, le=2**31 - 1)] | Auto = "auto"
-    eval_samples: Annotated[int, Field(ge=1, le=64)] | Auto = "auto"
+    learning_rate_multiplier: LearningRateMultiplier = "auto"
+    n_epochs: Epochs = "auto"
+    compute_multiplier: ComputeMultiplier = "auto"
+    eval_interval: EvalInterval = "auto"
+    eval_samples: EvalSamples = "auto"
     reasoning_effort: Literal["default", "low", "medium", "high"] = "default"
 
 
@@ -115,18 +124,23 @@ class ReinforcementMethod(BaseModel):
     hyperparameters: ReinforcementHyperparameters = ReinforcementHyperparameters()
 
 
+TuningMethod = ReinforcementMethod | SupervisedMethod | DpoMethod
+
+
 @dataclass(frozen=True, slots=True)
 class NewJob:
     """A create call in domain words, before anything was looked up."""
 
     model: str
     training_file: str
-    validation_file: str
-    method: ReinforcementMethod
+    validation_file: str | None
+    """Never absent for reinforcement."""
+    method: TuningMethod
     seed: int | None = None
     suffix: str | None = None
     metadata: dict[str, str] | None = None
     integrations: list[dict[str, Any]] = field(default_factory=list)
+    caps: Caps = Caps()
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,6 +214,16 @@ def resolved_method(
 
 
 @dataclass(frozen=True, slots=True)
+class QueuePlace:
+    """Among the waiting jobs of the whole installation."""
+
+    position: int
+    """1 is next."""
+    estimated_start: int | None
+    """Unix seconds; `None` where the running jobs do not tell."""
+
+
+@dataclass(frozen=True, slots=True)
 class JobError:
     code: str | None
     message: str | None
@@ -216,11 +240,12 @@ class Job:
     model: str
     status: JobStatus
     training_file: str
-    validation_file: str
+    validation_file: str | None
     seed: int
     suffix: str | None = None
     method: dict[str, Any]
-    """`{"type": "reinforcement", "reinforcement": {…}}`, fully resolved, header values redacted."""
+    """`{"type": "reinforcement", "reinforcement": {…}}`, fully resolved, header values redacted; so
+    for the other methods, under their own names."""
     metadata: dict[str, str] | None = None
     integrations: list[dict[str, Any]] = field(default_factory=list)
     error: JobError | None = None
@@ -238,6 +263,11 @@ class Job:
     fence: int = 0
     attempts: int = 0
     key_id: str
+    caps: Caps = Caps()
+    usage: Usage | None = None
+    """Of all committed work; `None` before there is any."""
+    queue: QueuePlace | None = None
+    """Where a job that nobody holds waits; looked up for what is shown, `None` otherwise."""
 
 
 @dataclass(frozen=True, slots=True)

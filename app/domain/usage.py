@@ -1,0 +1,103 @@
+"""What a job has used so far, and the caps that make it pause. Pure.
+
+Usage is added up with each committed step, so a killed worker neither loses nor repeats any of it.
+"""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Amounts of a job, or of the part of it that one commit adds. Times in seconds."""
+
+    training_time_s: float = 0.0
+    """Wall time of the run: from a claim or commit to the next commit, whatever was done in it. The
+    cap of the same name counts it, and the price is per hour of it."""
+    sampling_time_s: float = 0.0
+    """Of it: training rollouts with their tools and graders."""
+    update_time_s: float = 0.0
+    """Of it: the optimizer's."""
+    evaluation_time_s: float = 0.0
+    """Of it: validations, the base model's included."""
+    rollouts: int = 0
+    """Training and validation rollouts, discarded ones included."""
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    tool_calls: int = 0
+    trained_tokens: int = 0
+    gpu_seconds: float = 0.0
+    """`training_time_s` × accelerators the trainer holds; 0 on a machine without one."""
+    estimated_cost: float | None = None
+    """In `currency`; `None` while the operator has set no price."""
+    currency: str | None = None
+    model_graders: dict[str, dict[str, float]] = field(default_factory=dict)
+    """Tokens of model graders, by model."""
+
+    def plus(self, other: "Usage") -> "Usage":
+        """The sum. A price may come or change later; what was paid before it stays as it was."""
+        amounts = {
+            name: getattr(self, name) + getattr(other, name)
+            for name in (one.name for one in fields(self))
+            if name not in ("estimated_cost", "currency", "model_graders")
+        }
+        return Usage(
+            **amounts,
+            estimated_cost=_sum(self.estimated_cost, other.estimated_cost),
+            currency=other.currency or self.currency,
+            model_graders=_merged(self.model_graders, other.model_graders),
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, stored: Mapping[str, Any]) -> "Usage":
+        known = {one.name for one in fields(cls)}
+        return cls(**{name: value for name, value in stored.items() if name in known})
+
+
+def _sum(first: float | None, second: float | None) -> float | None:
+    if first is None or second is None:
+        return first if second is None else second
+    return first + second
+
+
+def _merged(
+    first: dict[str, dict[str, float]], second: dict[str, dict[str, float]]
+) -> dict[str, dict[str, float]]:
+    merged = {model: dict(tokens) for model, tokens in first.items()}
+    for model, tokens in second.items():
+        target = merged.setdefault(model, {})
+        for kind, count in tokens.items():
+            target[kind] = target.get(kind, 0.0) + count
+    return merged
+
+
+@dataclass(frozen=True, slots=True)
+class Caps:
+    """Where a job pauses; `None` is no cap."""
+
+    max_training_time_s: float | None = None
+    max_rollouts: int | None = None
+
+    def reached(self, usage: Usage | None) -> str | None:
+        """Why the job must not start another step, in words; `None` while it may."""
+        if usage is None:
+            return None
+        if self.max_rollouts is not None and usage.rollouts >= self.max_rollouts:
+            return f"max_rollouts of {self.max_rollouts:,} is reached ({usage.rollouts:,} used)"
+        limit = self.max_training_time_s
+        if limit is not None and usage.training_time_s >= limit:
+            return f"max_training_time_s of {limit:,g} is reached ({usage.training_time_s:,.1f} s)"
+        return None
+
+    def raised(self, other: "Caps") -> "Caps":
+        """With what `other` names; the rest as before."""
+        return Caps(
+            self.max_training_time_s
+            if other.max_training_time_s is None
+            else other.max_training_time_s,
+            self.max_rollouts if other.max_rollouts is None else other.max_rollouts,
+        )
