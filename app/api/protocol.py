@@ -10,7 +10,7 @@ from typing import ClassVar, Final
 from uuid import uuid4
 
 from typing_extensions import override
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 MAX_HEADER_BYTES: Final = 64 * 1024
 _REASONS: Final = {
@@ -88,7 +88,8 @@ class Protocol(HttpToolsProtocol):
 
     def _refuse(self, status: int, message: str) -> None:
         """Answer and hang up, unless an answer is already on its way: then only hang up."""
-        if self.cycle is None or self.cycle.response_complete or not self.cycle.response_started:
+        cycle: RequestResponseCycle | None = self.cycle  # none before the first request
+        if cycle is None or cycle.response_complete or not cycle.response_started:
             error = {
                 "message": message,
                 "type": "invalid_request_error",

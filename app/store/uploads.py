@@ -87,7 +87,7 @@ class UploadStore:
             for row in rows
         }
 
-    async def _one(self, query: "Select[tuple[Table, bool]]", upload_id: str) -> UploadRow:
+    async def _one(self, query: "Select[Table, bool]", upload_id: str) -> UploadRow:
         found = (await self._session.execute(query)).one_or_none()
         if found is None:
             raise NotFound(f"No such Upload object: {upload_id}", param="upload_id")
@@ -95,7 +95,7 @@ class UploadStore:
         return _to_upload(row, over=over)
 
 
-def _with_time(upload_id: str) -> "Select[tuple[Table, bool]]":
+def _with_time(upload_id: str) -> "Select[Table, bool]":
     return select(Table, Table.expires_at <= func.now()).where(Table.id == upload_id)
 
 

@@ -89,7 +89,8 @@ async def test_a_wrong_completion_changes_nothing(api: Api, database: Database) 
         assert (reply.status_code, reply.json()["error"]["code"]) == (400, code)
     md5 = await complete(api, upload, [first, second], md5="0" * 32)
     assert (md5.status_code, md5.json()["error"]["code"]) == (400, "checksum_mismatch")
-    for malformed in ({"part_ids": []}, {"part_ids": [first, second], "md5": "x"}, {}):
+    nonsense: list[dict[str, Any]] = [{"part_ids": []}, {"part_ids": [first, second], "md5": "x"}]
+    for malformed in (*nonsense, {}):
         reply = await api.call("POST", f"{UPLOADS}/{upload}/complete", json=malformed)
         assert reply.status_code == 400
     assert (await api.call("GET", "/v1/files")).json()["data"] == []
