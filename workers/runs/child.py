@@ -6,9 +6,7 @@ there means that nobody renews the lease any more. Exit 0 says the job reached a
 
 import asyncio
 import contextlib
-import os
 import sys
-import threading
 import warnings
 
 import structlog
@@ -20,6 +18,7 @@ from app.gateways.judges import build_judge_egress
 from app.gateways.logs import log_to_stderr
 from app.settings import Settings, load_settings
 from app.store.database import Database
+from workers.parent_watch import end_with_parent
 from workers.runs.ending import Ending
 from workers.runs.job import JobRun
 from workers.runs.opening import open_run
@@ -30,12 +29,11 @@ EXIT_FAULT = 1
 EXIT_LEASE_LOST = 3
 EXIT_ORPHANED = 4
 POOL_SIZE = 4
-_STDIN = 0
 
 
 def main(arguments: list[str]) -> int:
     job_id, project_id, fence = arguments
-    _end_with_parent()
+    end_with_parent(EXIT_ORPHANED)
     log_to_stderr()
     # A library's advice to its callers is nothing that a reader of this log could follow.
     warnings.filterwarnings("ignore", category=FutureWarning, module="transformers")
@@ -80,16 +78,6 @@ async def _run(settings: Settings, job_id: str, project_id: str, fence: int) -> 
         await inference.aclose()
         await database.dispose()
     return 0
-
-
-def _end_with_parent() -> None:
-    def wait() -> None:
-        # Not through `sys.stdin`: a thread that holds its lock makes the interpreter abort at exit.
-        while os.read(_STDIN, 1):
-            pass
-        os._exit(EXIT_ORPHANED)
-
-    threading.Thread(target=wait, name="parent-watch", daemon=True).start()
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ import psycopg
 import pytest
 
 from app.domain.errors import LeaseLost
+from app.domain.eval_data import MAX_ITEMS
 from app.gateways.job_queue import InMemoryJobQueue
 from app.settings import to_environment
 from app.store.eval_claims import eval_claims
@@ -108,6 +109,14 @@ async def test_a_bad_line_fails_the_run_before_anything_is_asked(world: World) -
     assert run["error"]["code"] == "invalid_file"
     assert "Line 2" in run["error"]["message"]
     assert world.grader.received == []
+
+
+async def test_a_file_of_too_many_items_fails_the_run(world: World) -> None:
+    file_id = await world.upload([{"item": {"n": 1}}] * (MAX_ITEMS + 1))
+    source = {"type": "jsonl", "source": {"type": "file_id", "id": file_id}}
+    run = await world.finish(await world.make(exact(), source=source))
+    assert (run["status"], run["error"]["code"]) == ("failed", "invalid_file")
+    assert f"Line {MAX_ITEMS + 1}" in run["error"]["message"]
 
 
 async def test_an_unreachable_grader_makes_errors_not_failures(world: World) -> None:
