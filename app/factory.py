@@ -127,6 +127,7 @@ class Factory:
             context.database,
             PreflightPorts(context.egress, context.objects, context.inspections),
             base_models=context.settings.base_models,
+            judges=self.judge_models(),
             tenant=self._tenant,
         )
 

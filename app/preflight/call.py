@@ -5,12 +5,14 @@ Works on bodies that do not validate as well, so that every fault can be told at
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from app.domain.jobs import NewJob, ReinforcementMethod, resolve_hyperparameters
 from app.domain.models import BaseModelSpec, find_base_model
 from app.domain.preflight import DatasetReport, Estimate, Finding
 from app.preflight.estimate import Pace, estimate
+
+_ROOT: Final = "method.reinforcement"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,17 +68,26 @@ def tool_names(method: dict[str, Any]) -> Iterator[str]:
 
 def called_addresses(method: dict[str, Any]) -> Iterator[CalledAddress]:
     """Tools and graders with an address, however deep; what is no address is another's finding."""
-    root = "method.reinforcement"
     for index, tool in enumerate(_listed(_reinforcement(method).get("tools"))):
-        yield from _address(tool, f"{root}.tools[{index}]", "server_url", "tool")
-    yield from _graders(_reinforcement(method).get("grader"), f"{root}.grader")
+        yield from _address(tool, f"{_ROOT}.tools[{index}]", "server_url", "tool")
+    for param, grader in _graders(_reinforcement(method).get("grader"), f"{_ROOT}.grader"):
+        for field in ("url", "base_url"):
+            yield from _address(grader, param, field, "grader")
 
 
-def _graders(grader: Any, param: str) -> Iterator[CalledAddress]:
+def judge_models(method: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Parameter and model of each model grader that leaves it to the service to find the model."""
+    for param, grader in _graders(_reinforcement(method).get("grader"), f"{_ROOT}.grader"):
+        name, served_here = grader.get("model"), grader.get("base_url") is None
+        if grader.get("type") == "score_model" and served_here and isinstance(name, str):
+            yield param, name
+
+
+def _graders(grader: Any, param: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """A grader and its children, however far the call is from being valid."""
     if not isinstance(grader, dict):
         return
-    for field in ("url", "base_url"):
-        yield from _address(grader, param, field, "grader")
+    yield param, grader
     children = grader.get("graders")
     for name, child in children.items() if isinstance(children, dict) else ():
         yield from _graders(child, f"{param}.graders.{name}")

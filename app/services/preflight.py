@@ -30,10 +30,12 @@ from app.preflight.call import (
     base_model,
     called_addresses,
     estimate_of,
+    judge_models,
     method_of,
     tool_names,
 )
 from app.preflight.estimate import Pace
+from app.services.judge_models import JudgeModels
 from app.store.database import Database
 
 _PROBE_TIMEOUT_S: Final = 10.0
@@ -57,11 +59,13 @@ class PreflightService:
         ports: PreflightPorts,
         *,
         base_models: tuple[BaseModelSpec, ...],
+        judges: JudgeModels,
         tenant: Tenant,
     ) -> None:
         self._database = database
         self._ports = ports
         self._base_models = base_models
+        self._judges = judges
         self._tenant = tenant
 
     async def check(
@@ -71,6 +75,7 @@ class PreflightService:
         findings = list(faults)
         base = base_model(body, self._base_models, findings)
         method = method_of(body)
+        findings += await self._unknown_judges(method)
         paths = [
             await self._path(body, param, findings)
             for param in ("training_file", "validation_file")
@@ -89,6 +94,18 @@ class PreflightService:
             estimate=estimate_of(new, base, dataset, pace=await self._pace(base)),
             findings=tuple(findings),
         )
+
+    async def _unknown_judges(self, method: dict[str, Any]) -> list[Finding]:
+        return [
+            Finding(
+                "error",
+                "model_not_found",
+                f"The model '{name}' does not exist, so it cannot judge.",
+                f"{param}.model",
+            )
+            for param, name in judge_models(method)
+            if not await self._judges.knows(name)
+        ]
 
     async def _path(self, body: dict[str, Any], param: str, findings: list[Finding]) -> Path | None:
         file_id = body.get(param)

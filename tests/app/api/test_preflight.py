@@ -152,6 +152,38 @@ async def test_every_wrong_hyperparameter_is_told(api: Api, call: dict[str, Any]
     assert report["training_file"]["rows"] == 32
 
 
+async def test_nested_graders_are_looked_into(
+    api: Api, call: dict[str, Any], customer: EndpointServer
+) -> None:
+    prompt = [{"role": "user", "content": "{{ sample.output_text }}"}]
+    call["method"]["reinforcement"]["grader"] = {
+        "type": "multi",
+        "graders": {
+            "a": {"type": "endpoint", "name": "a", "url": "http://127.0.0.1:9/"},
+            "b": {"type": "score_model", "name": "b", "model": "gpt-absent", "input": prompt},
+            "c": {"type": "score_model", "name": "c", "model": "tiny-agent", "input": prompt},
+            "d": {
+                "type": "score_model",
+                "name": "d",
+                "model": "theirs",
+                "input": prompt,
+                "base_url": customer.url("/v1"),
+            },
+        },
+        "calculate_output": "a + b + c + d",
+    }
+    report = await judge(api, call)
+    root = "method.reinforcement.grader.graders"
+    assert [(fault["code"], fault["param"]) for fault in report["errors"]] == [
+        ("model_not_found", f"{root}.b.model"),
+        ("endpoint_unreachable", f"{root}.a.url"),
+    ]
+    assert [check["param"] for check in report["endpoints"]] == [
+        f"{root}.a.url",
+        f"{root}.d.base_url",
+    ]
+
+
 async def test_a_foreign_file_is_no_file(api: Api, call: dict[str, Any]) -> None:
     reply = await api.call("POST", PATH, json=call, key=api.other_key)
     faults = reply.json()["errors"]
