@@ -71,7 +71,8 @@ class JobService:
             await _check_file(unit, new.training_file, "training_file")
             await _check_file(unit, new.validation_file, "validation_file")
             await unit.jobs.insert(job, secrets=sealed)
-            await unit.evals.insert(eval_of_job(job.id, job.method["reinforcement"]["grader"]))
+            if "reinforcement" in job.method:
+                await unit.evals.insert(eval_of_job(job.id, job.method["reinforcement"]["grader"]))
             await unit.events.append(
                 job.id,
                 level="info",

@@ -119,6 +119,8 @@ class ValidationRunService:
 
     async def _path(self, unit: UnitOfWork, job: Job) -> Path | None:
         """The validation file, `None` once it was deleted."""
+        if job.validation_file is None:
+            return None
         try:
             row = await unit.files.get(job.validation_file)
         except NotFound:
