@@ -17,7 +17,7 @@ from app.domain.preflight import (
     Finding,
     PreflightReport,
 )
-from app.preflight.call import base_model, estimate_of, method_of, tool_names
+from app.preflight.call import base_model, estimate_of, method_of, method_type, tool_names
 from app.preflight.dataset import inspect
 from app.settings import ModelSettings
 
@@ -61,7 +61,7 @@ def _report(body: dict[str, Any], files: dict[str, Path | None]) -> PreflightRep
     if any(files.values()) and not missing:
         dataset = inspect(
             DatasetQuestion(
-                method=str(method.get("type", "supervised")),
+                method=method_type(body),
                 training=files["training_file"],
                 validation=files["validation_file"],
                 job_tools=frozenset(tool_names(method)),
@@ -71,7 +71,7 @@ def _report(body: dict[str, Any], files: dict[str, Path | None]) -> PreflightRep
         findings += dataset.findings
     return PreflightReport(
         model=None if base is None else base.name,
-        method=str(method.get("type", "supervised")),
+        method=method_type(body),
         dataset=dataset,
         estimate=estimate_of(new, base, dataset, pace=None),
         findings=tuple(findings),

@@ -73,8 +73,8 @@ def parse_row(line: bytes, number: int, *, index: int, job_tools: set[str]) -> D
     )
 
 
-def row_faults(item: dict[str, Any], job_tools: set[str]) -> Iterator[Fault]:
-    """Everything that is wrong with a row."""
+def row_faults(item: dict[str, Any], job_tools: set[str] | None) -> Iterator[Fault]:
+    """Everything that is wrong with a row. `job_tools` as in `tools_faults`."""
     messages = item.get("messages")
     faults = list(messages_faults(messages, "/messages"))
     yield from faults

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from app.domain.models import BaseModelSpec
+from app.domain.tuning_methods import MethodType
 
 Severity = Literal["error", "warning"]
 Basis = Literal["history", "assumption"]
@@ -103,7 +104,7 @@ class Estimate:
 class DatasetQuestion:
     """What to inspect. A path is `None` where the call names no usable file."""
 
-    method: str
+    method: MethodType
     training: Path | None
     validation: Path | None
     job_tools: frozenset[str]

@@ -14,27 +14,34 @@ from app.domain.tuning_methods import MethodType
 def check_row(
     method: MethodType, line: bytes, number: int, *, job_tools: set[str] | None = None
 ) -> dict[str, Any]:
-    """The row on line `number` (from 1). Raises `DatasetError` with its first fault."""
+    """The row on line `number` (from 1). Raises `DatasetError` with its first fault.
+
+    `job_tools` are the names somebody answers on a reinforcement row; `None`: it is not known yet.
+    """
     item = load_line(line, number)
-    for pointer, message in _faults(method, item, job_tools or set()):
+    for pointer, message in _faults(method, item, job_tools):
         raise DatasetError(number, pointer, message)
     return item
 
 
-def each_fault(
+def judge_row(
     method: MethodType, line: bytes, number: int, *, job_tools: set[str] | None = None
-) -> Iterator[DatasetError]:
-    """Everything that is wrong with the row on line `number`; nothing for a good one."""
+) -> tuple[dict[str, Any] | None, list[DatasetError]]:
+    """The row on line `number`, `None` if it is unusable, and everything that is wrong with it."""
     try:
         item = load_line(line, number)
     except DatasetError as error:
-        yield error
-        return
-    for pointer, message in _faults(method, item, job_tools or set()):
-        yield DatasetError(number, pointer, message)
+        return None, [error]
+    faults = [
+        DatasetError(number, pointer, message)
+        for pointer, message in _faults(method, item, job_tools)
+    ]
+    return (None if faults else item), faults
 
 
-def _faults(method: MethodType, item: dict[str, Any], job_tools: set[str]) -> Iterator[Fault]:
+def _faults(
+    method: MethodType, item: dict[str, Any], job_tools: set[str] | None
+) -> Iterator[Fault]:
     match method:
         case "supervised":
             return supervised_rows.row_faults(item)

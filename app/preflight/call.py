@@ -10,8 +10,10 @@ from typing import Any, Final
 from app.domain.jobs import NewJob, ReinforcementMethod, resolve_hyperparameters
 from app.domain.models import BaseModelSpec, find_base_model
 from app.domain.preflight import DatasetReport, Estimate, Finding
+from app.domain.tuning_methods import MethodType
 from app.preflight.estimate import Pace, estimate
 
+_METHODS: Final[tuple[MethodType, ...]] = ("reinforcement", "supervised", "dpo")
 _ROOT: Final = "method.reinforcement"
 
 
@@ -42,6 +44,16 @@ def base_model(
 def method_of(body: dict[str, Any]) -> dict[str, Any]:
     method = body.get("method")
     return method if isinstance(method, dict) else {}
+
+
+def method_type(body: dict[str, Any]) -> MethodType:
+    """What the call trains by. An unknown type is another's finding; its files are judged as those
+    of the method it spells out.
+    """
+    method = method_of(body)
+    sent = method.get("type", "supervised")
+    said = next((kind for kind in _METHODS if kind == sent), None)
+    return said or next((kind for kind in _METHODS if kind in method), "supervised")
 
 
 def estimate_of(

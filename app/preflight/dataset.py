@@ -7,7 +7,6 @@ and the command line runs the very same. Must not know rows of the database.
 from collections.abc import Iterator
 from statistics import fmean
 
-from app.domain.dataset import parse_row
 from app.domain.errors import InvalidRequest
 from app.domain.jobs import MAX_TRAIN_EXAMPLES, MAX_VALID_EXAMPLES, MIN_EXAMPLES
 from app.domain.models import BaseModelSpec
@@ -19,7 +18,8 @@ from app.domain.preflight import (
     Overlap,
     TokenLengths,
 )
-from app.preflight.files import MAX_EXAMPLES, FileRules, Prompt, ReadFile, read_file
+from app.preflight.files import MAX_EXAMPLES, FileRules, ReadFile, read_file
+from app.preflight.rows import row_reader
 from app.preflight.tool_schemas import tool_problems
 from app.rendering.chat_template import Message
 from app.rendering.renderer import Renderer
@@ -62,16 +62,10 @@ def inspect(question: DatasetQuestion) -> DatasetReport:
 
 def _rules(question: DatasetQuestion, param: str) -> FileRules:
     training = param == "training_file"
-    tools = set(question.job_tools)
-
-    def read_row(line: bytes, number: int) -> Prompt:
-        row = parse_row(line, number, index=0, job_tools=tools)
-        return Prompt(row.messages, row.tools)
-
     return FileRules(
         param=param,
         code=f"invalid_{param}",
-        read_row=read_row,
+        read_row=row_reader(question.method, question.job_tools),
         min_rows=MIN_EXAMPLES,
         max_rows=MAX_TRAIN_EXAMPLES if training else MAX_VALID_EXAMPLES,
     )
@@ -164,6 +158,7 @@ def _overlap(files: dict[str, ReadFile]) -> Overlap | None:
 
 def _unused_tools(question: DatasetQuestion, files: dict[str, ReadFile]) -> Iterator[Finding]:
     offered = {name for file in files.values() for name in file.tools}
-    for name in sorted(question.job_tools - offered) if files else ():
+    unused = question.job_tools - offered if question.method == "reinforcement" else ()
+    for name in sorted(unused) if files else ():
         message = f"Tool '{name}' is registered with the job, but no row offers it to the model."
         yield Finding("warning", "unused_tool", message, "method.reinforcement.tools")

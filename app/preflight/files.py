@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
-from app.domain.dataset import MAX_ROW_BYTES, DatasetError
+from app.domain.chat_rows import MAX_ROW_BYTES, DatasetError
 from app.domain.preflight import Finding
 from app.rendering.chat_template import Message
 
@@ -25,14 +25,14 @@ _LONGEST: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """What a row asks the model."""
+    """What a row shows the model."""
 
     messages: list[Message]
     tools: list[Message]
 
 
-RowReader = Callable[[bytes, int], Prompt]
-"""Line and line number to the row's prompt. Raises `DatasetError`."""
+RowReader = Callable[[bytes, int], tuple[Prompt | None, list[DatasetError]]]
+"""Line and line number to the row's prompt, `None` for an unusable row, and all its faults."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +50,7 @@ class FileRules:
 class ReadFile:
     rows: int = 0
     faulty_rows: int = 0
+    faults: int = 0
     findings: list[Finding] = field(default_factory=list)
     first_lines: dict[bytes, int] = field(default_factory=dict)
     """Digest of a row's messages to the first line that has them."""
@@ -71,12 +72,12 @@ def read_file(path: Path, rules: FileRules) -> ReadFile:
             result.rows += 1
             if result.rows > rules.max_rows:
                 continue
-            try:
-                prompt = rules.read_row(line, number)
-            except DatasetError as fault:
+            prompt, faults = rules.read_row(line, number)
+            if prompt is None:
                 result.faulty_rows += 1
-                if len(result.findings) < MAX_FINDINGS:
-                    result.findings.append(_finding(rules, fault))
+                result.faults += len(faults)
+                room = MAX_FINDINGS - len(result.findings)
+                result.findings += [_finding(rules, fault) for fault in faults[:room]]
                 continue
             _note(result, prompt, number)
             keeper.offer(number, prompt, size=len(line))
@@ -123,9 +124,10 @@ def _finding(rules: FileRules, fault: DatasetError) -> Finding:
 
 def _counting(result: ReadFile, rules: FileRules) -> Iterator[Finding]:
     label = rules.param.replace("_", " ").capitalize()
-    unsaid = result.faulty_rows - len(result.findings)
+    unsaid = result.faults - len(result.findings)
     if unsaid > 0:
-        yield Finding("error", rules.code, f"{unsaid} more rows are faulty.", rules.param)
+        message = f"{unsaid} more faults, in {result.faulty_rows} faulty rows altogether."
+        yield Finding("error", rules.code, message, rules.param)
     if result.rows < rules.min_rows:
         message = (
             f"{label} has {result.rows} example(s), but must have at least {rules.min_rows} "

@@ -8,13 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from typing_extensions import override
-
 from app.domain.curricula import CurriculumReport, Split, SplitReport
-from app.domain.dataset import parse_row
 from app.domain.jobs import MAX_TRAIN_EXAMPLES, MAX_VALID_EXAMPLES, MIN_EXAMPLES
 from app.domain.preflight import Finding
-from app.preflight.files import MAX_EXAMPLES, FileRules, Prompt, ReadFile, read_file
+from app.preflight.files import MAX_EXAMPLES, FileRules, ReadFile, read_file
+from app.preflight.rows import row_reader
 
 MAX_FAULTS: Final = 100
 _MAX_ROWS: Final[dict[Split, int]] = {
@@ -30,20 +28,11 @@ class SplitPath:
     path: Path
 
 
-class _EveryName(set[str]):
-    """Of tools: where it is not said which ones a job will have, none is missing."""
-
-    @override
-    def __contains__(self, name: object) -> bool:
-        return True
-
-
 def check_curriculum(
     paths: tuple[SplitPath, ...], job_tools: frozenset[str] | None
 ) -> CurriculumReport:
-    """Raises `OSError` when a file is gone. `job_tools` as in `parse_row`; `None` allows any."""
-    tools = _EveryName() if job_tools is None else set(job_tools)
-    files = {part.split: read_file(part.path, _rules(part.split, tools)) for part in paths}
+    """Raises `OSError` when a file is gone. `job_tools` as in `judge_row`; `None` allows any."""
+    files = {part.split: read_file(part.path, _rules(part.split, job_tools)) for part in paths}
     shared = _shared(files)
     return CurriculumReport(
         splits={part.split: _report(part.file_id, files[part.split]) for part in paths},
@@ -53,15 +42,11 @@ def check_curriculum(
     )
 
 
-def _rules(split: Split, tools: set[str]) -> FileRules:
-    def read_row(line: bytes, number: int) -> Prompt:
-        row = parse_row(line, number, index=0, job_tools=tools)
-        return Prompt(row.messages, row.tools)
-
+def _rules(split: Split, job_tools: frozenset[str] | None) -> FileRules:
     return FileRules(
         param=f"{split}_file",
         code=f"invalid_{split}_file",
-        read_row=read_row,
+        read_row=row_reader("reinforcement", job_tools),
         min_rows=MIN_EXAMPLES,
         max_rows=_MAX_ROWS[split],
     )

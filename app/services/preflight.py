@@ -23,6 +23,7 @@ from app.domain.preflight import (
     PreflightReport,
 )
 from app.domain.tenants import Tenant
+from app.domain.tuning_methods import MethodType
 from app.gateways.egress import Egress, EgressFailure, check_headers
 from app.gateways.objects import Objects
 from app.preflight.call import (
@@ -32,6 +33,7 @@ from app.preflight.call import (
     estimate_of,
     judge_models,
     method_of,
+    method_type,
     tool_names,
 )
 from app.preflight.estimate import Pace
@@ -82,13 +84,13 @@ class PreflightService:
         ]
         endpoints, (dataset, in_files) = await asyncio.gather(
             self._probe_all(list(called_addresses(method))),
-            self._inspect(method, paths, base),
+            self._inspect(method_type(body), method, paths, base),
         )
         findings += in_files
         findings += [finding for _, found in endpoints for finding in found]
         return PreflightReport(
             model=None if base is None else base.name,
-            method=str(method.get("type", "supervised")),
+            method=method_type(body),
             dataset=dataset,
             endpoints=tuple(check for check, _ in endpoints),
             estimate=estimate_of(new, base, dataset, pace=await self._pace(base)),
@@ -125,14 +127,18 @@ class PreflightService:
         return self._ports.objects.local_path(row.object_key)
 
     async def _inspect(
-        self, method: dict[str, Any], paths: list[Path | None], base: BaseModelSpec | None
+        self,
+        kind: MethodType,
+        method: dict[str, Any],
+        paths: list[Path | None],
+        base: BaseModelSpec | None,
     ) -> tuple[DatasetReport | None, tuple[Finding, ...]]:
         from app.preflight.dataset import inspect  # noqa: PLC0415 - tokenizers and templates
 
         if paths == [None, None]:
             return None, ()
         question = DatasetQuestion(
-            method=str(method.get("type", "supervised")),
+            method=kind,
             training=paths[0],
             validation=paths[1],
             job_tools=frozenset(tool_names(method)),

@@ -28,11 +28,12 @@ def look(
     *,
     tools: frozenset[str] = frozenset(),
     base: BaseModelSpec | None = None,
+    method: Any = "reinforcement",
 ) -> DatasetReport:
     (directory / "train.jsonl").write_bytes(b"".join(training))
     (directory / "valid.jsonl").write_bytes(b"".join(validation))
     question = DatasetQuestion(
-        method="reinforcement",
+        method=method,
         training=directory / "train.jsonl",
         validation=directory / "valid.jsonl",
         job_tools=tools,
@@ -68,10 +69,38 @@ def test_every_fault_of_both_files_is_told_at_once_with_line_and_pointer(tmp_pat
     )
 
 
+def test_all_faults_of_a_row_are_told(tmp_path: Path) -> None:
+    broken = b'{"messages": [{"role": "pope", "content": 3}], "tools": [{"type": "x"}]}\n'
+    report = look(tmp_path, [broken], [row(f"{n}") for n in range(10)])
+    assert told(report)[:3] == [
+        ("invalid_training_file", "training_file", 1, "/messages/0/role"),
+        ("invalid_training_file", "training_file", 1, "/messages/0/content"),
+        ("invalid_training_file", "training_file", 1, "/tools/0"),
+    ]
+    assert report.training is not None
+    assert report.training.faulty_rows == 1
+
+
 def test_faults_past_the_hundredth_are_counted(tmp_path: Path) -> None:
     report = look(tmp_path, [b"{}\n"] * 130, [row(f"{n}") for n in range(10)])
     assert len(report.findings) == 101
-    assert report.findings[100].message == "30 more rows are faulty."
+    assert report.findings[100].message == "30 more faults, in 130 faulty rows altogether."
+
+
+def test_rows_are_judged_by_their_method(tmp_path: Path) -> None:
+    question = {"role": "user", "content": "q"}
+    answer = {"role": "assistant", "content": "a"}
+    chat = json.dumps({"messages": [question, answer]}).encode() + b"\n"
+    pair = {"input": {"messages": [question]}, "preferred_output": [answer]}
+    pair["non_preferred_output"] = [{**answer, "content": "b"}]
+    preference = json.dumps(pair).encode() + b"\n"
+    for method, good, bad in (("supervised", chat, preference), ("dpo", preference, chat)):
+        report = look(tmp_path, [good] * 10 + [bad], [good] * 10, method=method)
+        faults = [f for f in report.findings if f.severity == "error"]
+        assert {f.line for f in faults} == {11}
+        assert report.training is not None
+        assert report.training.tokens is not None
+        assert report.training.tokens.measured_rows == 10
 
 
 def test_repeats_and_overlap_name_their_lines(tmp_path: Path) -> None:

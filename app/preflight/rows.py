@@ -1,0 +1,31 @@
+"""What a row of each method's files shows the model, beside what is wrong with it."""
+
+from typing import Any, assert_never
+
+from app.domain.chat_rows import DatasetError
+from app.domain.row_formats import judge_row
+from app.domain.tuning_methods import MethodType
+from app.preflight.files import Prompt, RowReader
+
+
+def row_reader(method: MethodType, job_tools: frozenset[str] | None) -> RowReader:
+    """`job_tools` as in `judge_row`."""
+    tools = None if job_tools is None else set(job_tools)
+
+    def read_row(line: bytes, number: int) -> tuple[Prompt | None, list[DatasetError]]:
+        item, faults = judge_row(method, line, number, job_tools=tools)
+        return (None if item is None else _prompt(method, item)), faults
+
+    return read_row
+
+
+def _prompt(method: MethodType, item: dict[str, Any]) -> Prompt:
+    """Of a row to learn from by heart, the answer too: all of it must fit the context."""
+    match method:
+        case "reinforcement" | "supervised":
+            return Prompt(item["messages"], item.get("tools") or [])
+        case "dpo":
+            given = item["input"]
+            return Prompt([*given["messages"], *item["preferred_output"]], given.get("tools") or [])
+        case _:
+            assert_never(method)
