@@ -96,11 +96,8 @@ class StreamedForm:
             if not self._ended:
                 raise InvalidRequest("The form breaks off before its end.") from None
             return False
-        if self._ended or not self._parts:
-            self._around += len(chunk)
-            if self._around > _MAX_AROUND_BYTES + (0 if self._ended else BLOCK_BYTES):
-                raise InvalidRequest("Too much stands before or after the form's parts.")
         if self._ended:
+            self._count_around(chunk)
             return True
         # The parser takes a Python step for each delimiter, real or not; this count takes none.
         self._delimiters += chunk.count(self._delimiter)
@@ -110,7 +107,14 @@ class StreamedForm:
             self._parser.write(chunk)
         except FormParserError:
             raise InvalidRequest("The body is not a readable multipart form.") from None
+        if not self._parts:
+            self._count_around(chunk)
         return True
+
+    def _count_around(self, chunk: bytes) -> None:
+        self._around += len(chunk)
+        if self._around > _MAX_AROUND_BYTES:
+            raise InvalidRequest("Too much stands before or after the form's parts.")
 
     def _part_begin(self) -> None:
         self._parts += 1
