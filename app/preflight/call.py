@@ -52,8 +52,11 @@ def method_type(body: dict[str, Any]) -> MethodType:
     """
     method = method_of(body)
     sent = method.get("type", "supervised")
-    said = next((kind for kind in _METHODS if kind == sent), None)
-    return said or next((kind for kind in _METHODS if kind in method), "supervised")
+    return (
+        next((kind for kind in _METHODS if kind == sent), None)
+        or next((kind for kind in _METHODS if kind in method), None)
+        or "supervised"
+    )
 
 
 def estimate_of(

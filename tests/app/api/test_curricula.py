@@ -168,7 +168,7 @@ async def test_of_very_many_faults_a_hundred_are_told_and_all_are_counted(api: A
     assert report["training"]["faulty_rows"] == 250
     told = [fault["line"] for fault in report["faults"] if fault["line"] is not None]
     assert told == list(range(1, 101))
-    assert any("150 more rows" in fault["message"] for fault in report["faults"])
+    assert any("150 more faults" in fault["message"] for fault in report["faults"])
 
 
 async def test_a_file_that_is_gone_is_said(api: Api) -> None:
