@@ -11,6 +11,7 @@ from app.domain.jobs import Job
 from app.domain.keys import ApiKeyRow
 from app.domain.registry import Noun, Registered
 from app.domain.tenants import KeyKind, Tenant
+from app.domain.uploads import UploadPartRow, UploadRow
 from app.store.database import Database, UnboundRoleError
 from app.store.schema import Base
 from app.store.system import system
@@ -48,6 +49,23 @@ def a_tool() -> Registered:
     )
 
 
+def an_upload(tenant: Tenant) -> UploadRow:
+    return UploadRow(
+        id="upload_1",
+        project_id=tenant.project_id,
+        filename="f",
+        purpose="fine-tune",
+        mime_type="text/plain",
+        bytes=1,
+        status="pending",
+        created_at=0,
+        expires_at=2**31 - 1,
+        file_expires_after_s=None,
+        file_id=None,
+        part_ids=(),
+    )
+
+
 async def test_a_foreign_job_is_not_found_and_not_listed(rows: Rows) -> None:
     job = await rows.job()
     async with rows.app.tenant(rows.second) as unit:
@@ -74,6 +92,8 @@ async def _fill_every_table(rows: Rows) -> Job:
             FileRow("file-a", "", "f", "fine-tune", 1, "00", "k", "processed", None, 0, None)
         )
         await unit.registry.insert(a_tool())
+        await unit.uploads.insert(an_upload(tenant))
+        await unit.uploads.insert_part(UploadPartRow("part_1", "upload_1", 1, 0))
     async with run_unit(rows, await held(rows, job)) as run:
         for verb in WRITES:
             if not verb.startswith("jobs.") and verb != "journal.forget":
@@ -123,9 +143,9 @@ async def test_each_role_sees_what_its_setting_names_and_else_nothing(
         ("app", "system"): set(),
         ("app", "key"): {"api_keys"},
         ("worker", "none"): set(),
-        ("worker", "own"): of_job - {"registered_objects", "registered_versions"},
+        ("worker", "own"): of_job - {"registered_objects", "registered_versions", "upload_parts"},
         ("worker", "other"): set(),
-        ("worker", "system"): {"fine_tuning_jobs", "eval_runs"},
+        ("worker", "system"): {"fine_tuning_jobs", "eval_runs", "files", "uploads"},
         ("worker", "key"): set(),
     }
 
