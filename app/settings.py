@@ -111,6 +111,13 @@ class RunSettings(_Part):
     min_group_share: float = Field(0.75, gt=0, le=1)
 
 
+class PricingSettings(_Part):
+    """What `usage_metrics.estimated_cost` counts. Without a price no cost is shown."""
+
+    per_hour: float | None = Field(None, ge=0)  # of a job's training_time_s
+    currency: str = Field("USD", min_length=1, max_length=16)
+
+
 def shipped_model_dir() -> Path:
     """Directory of the tiny model in the package. Finding a package does not import it."""
     spec = importlib.util.find_spec("workers")
@@ -188,6 +195,7 @@ class Settings(ModelSettings):
     lease: LeaseSettings = LeaseSettings()
     judges: tuple[JudgeSettings, ...] = ()
     runs: RunSettings = RunSettings()
+    pricing: PricingSettings = PricingSettings()
 
     def derive_key(self, purpose: str) -> bytes:
         """32 bytes for one purpose (HKDF-SHA256, RFC 5869, empty salt, one output block)."""

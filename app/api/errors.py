@@ -11,7 +11,7 @@ from starlette.requests import ClientDisconnect
 from starlette.routing import Match
 
 from app.api.schemas.common import ErrorEnvelope
-from app.api.schemas.fine_tuning_jobs import dotted
+from app.api.schemas.parameters import dotted
 from app.domain.errors import RequestError
 from app.domain.graders import NOT_AVAILABLE as GRADER_NOT_AVAILABLE
 

@@ -7,7 +7,12 @@ from fastapi import APIRouter, Query, Request
 from app.api.dependencies import After, Limit, Services
 from app.api.errors import responses
 from app.api.schemas.common import Page
-from app.api.schemas.fine_tuning_jobs import CreateFineTuningJob, FineTuningJob
+from app.api.schemas.fine_tuning_jobs import (
+    CreateFineTuningJob,
+    FineTuningJob,
+    ResumeFineTuningJob,
+)
+from app.domain.usage import NO_CAPS
 
 router = APIRouter(prefix="/v1/fine_tuning/jobs", tags=["Fine-tuning"])
 NoMetadata = Annotated[
@@ -59,8 +64,12 @@ async def pause_job(job_id: str, services: Services) -> FineTuningJob:
 
 
 @router.post("/{job_id}/resume", operation_id="resumeFineTuningJob", responses=responses(404))
-async def resume_job(job_id: str, services: Services) -> FineTuningJob:
-    return FineTuningJob.of(await services.jobs().resume(job_id))
+async def resume_job(
+    job_id: str, services: Services, body: ResumeFineTuningJob | None = None
+) -> FineTuningJob:
+    """A job that one of its caps paused goes on with a higher one only."""
+    caps = NO_CAPS if body is None else body.to_caps()
+    return FineTuningJob.of(await services.jobs().resume(job_id, caps))
 
 
 def _metadata_filter(request: Request) -> dict[str, str] | None:

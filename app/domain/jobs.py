@@ -25,7 +25,7 @@ from app.domain.tuning_methods import (
     LearningRateMultiplier,
     SupervisedMethod,
 )
-from app.domain.usage import Caps, Usage
+from app.domain.usage import NO_CAPS, Caps, Usage
 
 MIN_EXAMPLES = 10
 MAX_TRAIN_EXAMPLES = 100_000
@@ -140,7 +140,7 @@ class NewJob:
     suffix: str | None = None
     metadata: dict[str, str] | None = None
     integrations: list[dict[str, Any]] = field(default_factory=list)
-    caps: Caps = Caps()
+    caps: Caps = NO_CAPS
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,7 +263,7 @@ class Job:
     fence: int = 0
     attempts: int = 0
     key_id: str
-    caps: Caps = Caps()
+    caps: Caps = NO_CAPS
     usage: Usage | None = None
     """Of all committed work; `None` before there is any."""
     queue: QueuePlace | None = None

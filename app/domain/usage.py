@@ -5,7 +5,7 @@ Usage is added up with each committed step, so a killed worker neither loses nor
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
-from typing import Any
+from typing import Any, Final
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,3 +101,6 @@ class Caps:
             else other.max_training_time_s,
             self.max_rollouts if other.max_rollouts is None else other.max_rollouts,
         )
+
+
+NO_CAPS: Final = Caps()

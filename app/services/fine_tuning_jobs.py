@@ -2,8 +2,8 @@
 
 import secrets
 import time
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Final
 
 from app.domain.errors import InvalidRequest, NotFound
 from app.domain.evals import eval_of_job
@@ -14,10 +14,13 @@ from app.domain.jobs import (
     NewJob,
     ReinforcementMethod,
     StopRequest,
+    TuningMethod,
 )
 from app.domain.models import BaseModelSpec, find_base_model
 from app.domain.redaction import collect_headers, redact
 from app.domain.tenants import Tenant
+from app.domain.tuning_methods import DpoMethod, MethodType
+from app.domain.usage import NO_CAPS, Caps
 from app.gateways.egress import Egress
 from app.gateways.job_queue import JobQueue
 from app.gateways.secrets import SecretBox
@@ -25,6 +28,8 @@ from app.services.grader_check import check_address, check_grader
 from app.services.judge_models import JudgeModels
 from app.store.database import Database
 from app.store.unit_of_work import UnitOfWork
+
+_WAITING: Final = frozenset({JobStatus.VALIDATING_FILES, JobStatus.QUEUED})
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +59,11 @@ class JobService:
     async def create(self, new: NewJob) -> Job:
         """Insert a job and wake a worker. Raises `InvalidRequest` with the parameter at fault."""
         base = self._base_model(new.model)
-        _check_tools(new.method)
-        await self._check_endpoints(new.method)
-        sent = {
-            "type": "reinforcement",
-            "reinforcement": new.method.model_dump(mode="json", exclude_none=False),
-        }
+        if isinstance(new.method, ReinforcementMethod):
+            _check_tools(new.method)
+            await self._check_endpoints(new.method)
+        kind = _kind(new.method)
+        sent = {"type": kind, kind: new.method.model_dump(mode="json", exclude_none=False)}
         job = self._job(new, base, redact(sent))
         headers = collect_headers(sent)
         sealed = (
@@ -83,8 +87,9 @@ class JobService:
         return await self.get(job.id)
 
     async def get(self, job_id: str) -> Job:
+        """With its place in the queue while nobody holds it."""
         async with self._database.tenant(self._tenant) as unit:
-            return await unit.jobs.get(job_id)
+            return (await _with_places(unit, [await unit.jobs.get(job_id)]))[0]
 
     async def page(
         self,
@@ -95,9 +100,10 @@ class JobService:
         without_metadata: bool,
     ) -> tuple[list[Job], bool]:
         async with self._database.tenant(self._tenant) as unit:
-            return await unit.jobs.page(
+            jobs, more = await unit.jobs.page(
                 after=after, limit=limit, metadata=metadata, without_metadata=without_metadata
             )
+            return await _with_places(unit, jobs), more
 
     async def cancel(self, job_id: str) -> Job:
         """Ask for the end of a job; one that nobody runs yet ends at once."""
@@ -107,9 +113,10 @@ class JobService:
         """Ask a job to stop after its last committed step; `resume` goes on from there."""
         return await self._stop(job_id, StopRequest.PAUSE)
 
-    async def resume(self, job_id: str) -> Job:
+    async def resume(self, job_id: str, caps: Caps = NO_CAPS) -> Job:
+        """Queue a paused job again, with the caps that are given in place of its own."""
         async with self._database.tenant(self._tenant) as unit:
-            await unit.jobs.mark_queued(job_id)
+            await unit.jobs.mark_queued(job_id, caps)
             await unit.events.append(
                 job_id, level="info", type="message", message="Fine-tuning job resumed"
             )
@@ -166,9 +173,23 @@ class JobService:
             method=method,
             metadata=new.metadata,
             integrations=new.integrations,
+            caps=new.caps,
             created_at=int(time.time()),
             key_id=self._tenant.key_id,
         )
+
+
+def _kind(method: TuningMethod) -> MethodType:
+    if isinstance(method, ReinforcementMethod):
+        return "reinforcement"
+    return "dpo" if isinstance(method, DpoMethod) else "supervised"
+
+
+async def _with_places(unit: UnitOfWork, jobs: list[Job]) -> list[Job]:
+    """One question for any number of jobs, none when no job waits."""
+    waiting = [job.id for job in jobs if job.status in _WAITING]
+    places = await unit.jobs.queue_places(waiting) if waiting else {}
+    return [replace(job, queue=places.get(job.id)) for job in jobs]
 
 
 def _check_tools(method: ReinforcementMethod) -> None:

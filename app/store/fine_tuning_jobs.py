@@ -1,19 +1,30 @@
-"""Jobs as rows: what a tenant may do with them, and what the run that holds one may."""
+"""Jobs as rows: what a tenant may do with them; the run that holds one is in `run_jobs`."""
 
-from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import func, insert, select, tuple_, update
+from sqlalchemy import Text, bindparam, func, insert, select, text, tuple_, update
+from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.domain.errors import NotFound, WrongState
-from app.domain.jobs import TERMINAL, Job, JobError, JobStatus, StopRequest, may_become
+from app.domain.jobs import (
+    TERMINAL,
+    Job,
+    JobError,
+    JobStatus,
+    QueuePlace,
+    StopRequest,
+    may_become,
+)
+from app.domain.usage import NO_CAPS, Caps, Usage
 from app.store.paging import cut, unknown_cursor
 from app.store.schema.fine_tuning_jobs import FineTuningJobTable as Table
-from app.store.storable import storable
-from app.store.times import moment_or_none, unix, unix_or_none
+from app.store.times import unix, unix_or_none
 
 _PAUSED = (JobStatus.PAUSING, JobStatus.PAUSED)
+_QUEUE_PLACES = text("SELECT job_id, place, starts_at FROM queue_places(:wanted)").bindparams(
+    bindparam("wanted", type_=ARRAY(Text))
+)
 _DONE = {StopRequest.CANCEL: "cancelled", StopRequest.PAUSE: "paused"}
 
 
@@ -46,10 +57,14 @@ def to_job(row: Table) -> Job:
         fence=row.fence,
         attempts=row.attempts,
         key_id=row.key_id,
+        caps=Caps(row.max_training_time_s, row.max_rollouts),
+        usage=None if row.usage is None else Usage.from_json(row.usage),
     )
 
 
-class _ReadStore:
+class JobReads:
+    """What a tenant's and a run's store have in common."""
+
     def __init__(self, session: AsyncSession, project_id: str) -> None:
         self._session = session
         self._project_id = project_id
@@ -78,7 +93,7 @@ class _ReadStore:
         )
 
 
-class JobStore(_ReadStore):
+class JobStore(JobReads):
     """What a tenant does with its jobs."""
 
     async def insert(self, job: Job, *, secrets: bytes | None) -> None:
@@ -99,6 +114,8 @@ class JobStore(_ReadStore):
                 job_metadata=job.metadata,
                 integrations=job.integrations,
                 result_files=job.result_files,
+                max_training_time_s=job.caps.max_training_time_s,
+                max_rollouts=job.caps.max_rollouts,
             )
         )
 
@@ -150,12 +167,18 @@ class JobStore(_ReadStore):
         if current in TERMINAL or (request is StopRequest.PAUSE and current in _PAUSED):
             raise WrongState(f"Job {job_id} is {current.value}; it cannot be {_DONE[request]} now.")
         if request is StopRequest.CANCEL:
-            await self._move(job_id, JobStatus.CANCELLED, finished_at=func.now(), lease_until=None)
+            await self._move(
+                job_id,
+                JobStatus.CANCELLED,
+                finished_at=func.now(),
+                lease_until=None,
+                estimated_finish=None,
+            )
         elif await self._is_held(job_id):
             await self._ask_run(job_id, current, request)
         else:
             # The last holder may be frozen, not dead: after a resume it must find its fence gone.
-            await self._move(job_id, JobStatus.PAUSED, fence=Table.fence + 1)
+            await self._move(job_id, JobStatus.PAUSED, fence=Table.fence + 1, estimated_finish=None)
         return await self.get(job_id)
 
     async def _is_held(self, job_id: str) -> bool:
@@ -171,100 +194,31 @@ class JobStore(_ReadStore):
             values["status"] = JobStatus.PAUSING.value
         await self._session.execute(update(Table).where(Table.id == job_id).values(**values))
 
-    async def mark_queued(self, job_id: str) -> None:
-        """A paused job goes on; its attempts count from zero again."""
+    async def mark_queued(self, job_id: str, caps: Caps = NO_CAPS) -> None:
+        """A paused job goes on, with the caps that are given; its attempts count from zero again.
+
+        Raises `WrongState`, also while a cap would pause it before its next step.
+        """
         row = await self._row(job_id, lock=True)
         if JobStatus(row.status) is not JobStatus.PAUSED:
             raise WrongState(f"Job {job_id} is {row.status}; only a paused job can be resumed.")
+        job = to_job(row)
+        caps = job.caps.raised(caps)
+        reason = caps.reached(job.usage)
+        if reason is not None:
+            raise WrongState(f"Job {job_id} stays paused: {reason}. Send a higher cap to go on.")
         await self._move(
-            job_id, JobStatus.QUEUED, stop_request=None, attempts=0, dispatched_at=None
-        )
-
-
-class RunJobStore(_ReadStore):
-    """What a run does with the job it holds. Built only inside a fenced unit of work."""
-
-    def __init__(self, session: AsyncSession, project_id: str, job_id: str) -> None:
-        super().__init__(session, project_id)
-        self._job_id = job_id
-
-    async def secrets(self, job_id: str) -> bytes | None:
-        return await self._session.scalar(select(Table.secrets).where(Table.id == job_id))
-
-    async def stop_request(self) -> StopRequest | None:
-        found = await self._session.scalar(
-            select(Table.stop_request).where(Table.id == self._job_id)
-        )
-        return None if found is None else StopRequest(found)
-
-    async def resume_point(self) -> tuple[int, str | None, str | None]:
-        """Last committed step, and the object keys of its trainer state and adapter."""
-        query = select(Table.step, Table.resume_key, Table.adapter_key)
-        row = (await self._session.execute(query.where(Table.id == self._job_id))).one()
-        return row.step, row.resume_key, row.adapter_key
-
-    async def mark_validated(self, total_steps: int, method: dict[str, Any]) -> None:
-        await self._set(total_steps=total_steps, method=method)
-        row = await self._row(self._job_id)
-        if JobStatus(row.status) is JobStatus.VALIDATING_FILES:
-            await self._move(self._job_id, JobStatus.QUEUED)
-
-    async def mark_running(self) -> None:
-        """Also for a run that takes over: it is running already, or asked to pause."""
-        row = await self._row(self._job_id)
-        if JobStatus(row.status) is JobStatus.QUEUED:
-            await self._move(
-                self._job_id,
-                JobStatus.RUNNING,
-                started_at=func.coalesce(Table.started_at, func.now()),
-            )
-
-    async def commit_step(
-        self,
-        step: int,
-        *,
-        resume_key: str | None,
-        adapter_key: str | None,
-        trained_tokens: int,
-        estimated_finish: int,
-    ) -> None:
-        """Move the resume point; `trained_tokens` is the step's own number and is added up.
-
-        Progress was made, so the attempts count from zero again.
-        """
-        await self._set(
-            step=step,
-            resume_key=resume_key,
-            adapter_key=adapter_key,
-            trained_tokens=func.coalesce(Table.trained_tokens, 0) + trained_tokens,
-            estimated_finish=moment_or_none(estimated_finish),
-            attempts=0,
-        )
-
-    async def mark_succeeded(self, fine_tuned_model: str) -> None:
-        await self._end(JobStatus.SUCCEEDED, fine_tuned_model=fine_tuned_model)
-
-    async def mark_failed(self, error: JobError) -> None:
-        shown = {"code": error.code, "message": error.message, "param": error.param}
-        await self._end(JobStatus.FAILED, error=storable(shown))
-
-    async def mark_paused(self) -> None:
-        await self._move(
-            self._job_id,
-            JobStatus.PAUSED,
+            job_id,
+            JobStatus.QUEUED,
             stop_request=None,
-            lease_until=func.now() - timedelta(seconds=1),
+            attempts=0,
+            dispatched_at=None,
+            queued_at=func.now(),
+            max_training_time_s=caps.max_training_time_s,
+            max_rollouts=caps.max_rollouts,
         )
 
-    async def _end(self, status: JobStatus, **values: Any) -> None:
-        await self._move(
-            self._job_id,
-            status,
-            finished_at=func.now(),
-            estimated_finish=None,
-            lease_until=func.now() - timedelta(seconds=1),
-            **values,
-        )
-
-    async def _set(self, **values: Any) -> None:
-        await self._session.execute(update(Table).where(Table.id == self._job_id).values(**values))
+    async def queue_places(self, job_ids: list[str]) -> dict[str, QueuePlace]:
+        """Of those that wait for a worker, counted over all tenants; own jobs only."""
+        found = await self._session.execute(_QUEUE_PLACES, {"wanted": job_ids})
+        return {row.job_id: QueuePlace(row.place, unix_or_none(row.starts_at)) for row in found}

@@ -24,7 +24,7 @@ from app.store.eval_runs import EvalRunStore
 from app.store.evals import EvalStore
 from app.store.events import EventStore
 from app.store.files import FileStore
-from app.store.fine_tuning_jobs import JobStore, RunJobStore
+from app.store.fine_tuning_jobs import JobStore
 from app.store.journal import JournalStore
 from app.store.keys import KeyStore
 from app.store.metrics import MetricStore
@@ -34,6 +34,7 @@ from app.store.projects import ProjectStore
 from app.store.registry import RegistryStore
 from app.store.reports import ReportStore
 from app.store.rollouts import RolloutStore
+from app.store.run_jobs import RunJobStore
 from app.store.schema.fine_tuning_jobs import FineTuningJobTable
 from app.store.uploads import UploadStore
 from app.store.validation_runs import ValidationRunStore

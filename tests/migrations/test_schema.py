@@ -124,15 +124,24 @@ def test_the_service_roles_have_no_way_around_it(database: Database) -> None:
 
 
 def test_no_function_or_view_looks_past_the_policies(database: Database) -> None:
-    """Both would run with the rights of their owner."""
+    """Both would run with the rights of their owner. The one that may tells numbers only, with a
+    pinned search path, and to no role but the API's; see `tests/app/store/test_queue_places.py`.
+    """
     found = _rows(
         database,
         """
-        SELECT proname FROM pg_proc
+        SELECT proname, proconfig, proacl::text[] FROM pg_proc
         WHERE prosecdef AND pronamespace = 'public'::regnamespace
         UNION ALL
-        SELECT relname FROM pg_class
+        SELECT relname, NULL, NULL FROM pg_class
         WHERE relkind IN ('v', 'm') AND relnamespace = 'public'::regnamespace
         """,
     )
-    assert found == []
+    owner = "agent_rft_owner"
+    assert found == [
+        (
+            "queue_places",
+            ["search_path=pg_catalog, pg_temp"],
+            [f"{owner}=X/{owner}", f"{APP}=X/{owner}"],
+        )
+    ]

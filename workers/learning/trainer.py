@@ -136,6 +136,11 @@ class LoraTrainer:
         """Optimizer steps taken since the adapter was made."""
         return self._steps
 
+    @property
+    def accelerators(self) -> int:
+        """How many of the machine's it computes on."""
+        return 0 if self._device.type == "cpu" else 1
+
     def update(self, samples: Sequence[TrainingSample]) -> UpdateStats:
         """One optimizer step (or `minibatches` of them) on `samples`.
 

@@ -28,6 +28,8 @@ class Parts:
     mode: SyncMode
     policy: EnginePolicy
     publisher: Publisher
+    accelerators: int
+    """What the trainer holds; 0 on a machine without one."""
 
 
 def assemble(context: RunContext, plan: Plan) -> Parts:
@@ -55,6 +57,7 @@ def assemble(context: RunContext, plan: Plan) -> Parts:
         mode=mode,
         policy=policy,
         publisher=Publisher(context, trainer, policy),
+        accelerators=trainer.accelerators,
     )
 
 
@@ -68,12 +71,12 @@ def _rollout_room(context: RunContext, plan: Plan) -> RolloutRoom:
         context.egress, timeout_s=egress.call_timeout_s, max_retries=egress.max_retries
     )
     renderer = Renderer(base.path, tool_parser=base.tool_parser, chat_template=base.chat_template)
-    tools: tuple[ToolSpec, ...] = context.method.tools
+    tools: tuple[ToolSpec, ...] = context.reinforcement.tools
     return RolloutRoom(
         renderer=renderer,
         tools=ToolCaller(endpoints, signer, tools),
         grader=build_grader(
-            context.method.grader,
+            context.reinforcement.grader,
             GradingPorts(endpoints, signer, run_judges(context, endpoints, signer)),
         ),
         limits=EpisodeLimits(

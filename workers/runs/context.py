@@ -6,7 +6,7 @@ Every write of a run goes through `unit()`, which opens a transaction that holds
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.domain.jobs import Job, ReinforcementMethod, ResolvedHyperparameters
+from app.domain.jobs import Job, ReinforcementMethod, ResolvedHyperparameters, TuningMethod
 from app.domain.models import BaseModelSpec
 from app.gateways.egress import Egress
 from app.gateways.inference import Inference
@@ -27,10 +27,17 @@ class RunContext:
     fence: int
     organization_slug: str
     base_model: BaseModelSpec
-    method: ReinforcementMethod
+    method: TuningMethod
     """With the real headers of tools and grader."""
     judge_egress: Egress | None = None
     """The way to the operator's judges, if there are any."""
+
+    @property
+    def reinforcement(self) -> ReinforcementMethod:
+        """The method of a job that is trained."""
+        if not isinstance(self.method, ReinforcementMethod):
+            raise TypeError(f"{self.job.id} is no reinforcement job")
+        return self.method
 
     def unit(self) -> RunUnitOfWork:
         """A fenced transaction. Raises `LeaseLost` once a newer claim exists."""

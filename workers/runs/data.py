@@ -16,6 +16,8 @@ from typing_extensions import override
 from app.domain.dataset import MAX_ROW_BYTES, DatasetError, DatasetRow, each_row, parse_row
 from app.domain.errors import NotFound, RunFailed
 from app.domain.jobs import MAX_TRAIN_EXAMPLES, MAX_VALID_EXAMPLES, MIN_EXAMPLES
+from app.domain.row_formats import check_row
+from app.domain.tuning_methods import MethodType
 from workers.runs.context import RunContext
 from workers.runs.patience import patiently
 
@@ -65,30 +67,67 @@ class RowFile(Sequence[DatasetRow]):
 
 async def load_rows(context: RunContext, *, training: bool) -> RowFile:
     """Rows of the training or validation file. Raises `RunFailed` with the hosted error code."""
-    label = "training" if training else "validation"
-    file_id = context.job.training_file if training else context.job.validation_file
-    limit = MAX_TRAIN_EXAMPLES if training else MAX_VALID_EXAMPLES
-    path = await _path(context, file_id, label)
-    tool_names = {tool.name for tool in context.method.tools}
+    label, limit = _label_and_limit(training=training)
+    path = await _path(context, training=training)
+    tool_names = {tool.name for tool in context.reinforcement.tools}
     try:
         rows = await asyncio.to_thread(RowFile, path, job_tools=tool_names, max_rows=limit)
     except DatasetError as error:
+        raise _invalid(label, error) from error
+    _check_count(label, len(rows))
+    return rows
+
+
+async def count_rows(context: RunContext, method: MethodType, *, training: bool) -> int:
+    """Check every row in the format of a method that keeps none. Raises `RunFailed`."""
+    label, limit = _label_and_limit(training=training)
+    path = await _path(context, training=training)
+    try:
+        rows = await asyncio.to_thread(_count, path, method, limit)
+    except DatasetError as error:
+        raise _invalid(label, error) from error
+    _check_count(label, rows)
+    return rows
+
+
+def _count(path: Path, method: MethodType, limit: int) -> int:
+    rows = number = 0
+    with path.open("rb") as file:
+        while line := file.readline(MAX_ROW_BYTES + 2):
+            number += 1
+            if not line.strip():
+                continue
+            if rows == limit:
+                raise DatasetError(number, "", f"the file has more than {limit} examples")
+            check_row(method, line, number)
+            rows += 1
+    return rows
+
+
+def _label_and_limit(*, training: bool) -> tuple[str, int]:
+    return ("training", MAX_TRAIN_EXAMPLES) if training else ("validation", MAX_VALID_EXAMPLES)
+
+
+def _invalid(label: str, error: DatasetError) -> RunFailed:
+    return RunFailed(
+        f"Invalid file format. {error}", code=f"invalid_{label}_file", param=f"{label}_file"
+    )
+
+
+def _check_count(label: str, rows: int) -> None:
+    if rows < MIN_EXAMPLES:
         raise RunFailed(
-            f"Invalid file format. {error}",
-            code=f"invalid_{label}_file",
-            param=f"{label}_file",
-        ) from error
-    if len(rows) < MIN_EXAMPLES:
-        raise RunFailed(
-            f"{label.capitalize()} file has {len(rows)} example(s), but must have at least "
+            f"{label.capitalize()} file has {rows} example(s), but must have at least "
             f"{MIN_EXAMPLES} examples",
             code="invalid_n_examples",
             param=f"{label}_file",
         )
-    return rows
 
 
-async def _path(context: RunContext, file_id: str, label: str) -> Path:
+async def _path(context: RunContext, *, training: bool) -> Path:
+    label, _ = _label_and_limit(training=training)
+    file_id = context.job.training_file if training else str(context.job.validation_file)
+
     async def look_up() -> Path:
         async with context.unit() as unit:
             row = await unit.files.get_for_run(file_id)

@@ -3,6 +3,7 @@
 import structlog
 
 from app.domain.errors import AgentRftError, RunFailed
+from app.domain.files import FileRow
 from app.domain.jobs import JobError
 from app.store.database import Database
 from workers.runs.patience import patiently
@@ -16,7 +17,8 @@ class Ending:
         self._claim = (project_id, job_id, fence)
         self._job_id = job_id
 
-    async def failed(self, failure: RunFailed) -> None:
+    async def failed(self, failure: RunFailed, *, result_file: FileRow | None = None) -> None:
+        """`result_file` holds what was learned before; its row is written with the end."""
         error = JobError(code=failure.code, message=failure.message, param=failure.param)
 
         async def write() -> None:
@@ -28,7 +30,10 @@ class Ending:
                     message=failure.message,
                     data={"error_code": failure.code, "error_param": failure.param},
                 )
-                await unit.jobs.mark_failed(error)
+                if result_file is not None:
+                    await unit.files.insert(result_file)
+                files = [] if result_file is None else [result_file.id]
+                await unit.jobs.mark_failed(error, result_files=files)
 
         await patiently(write)
         log.warning("failed", job_id=self._job_id, code=failure.code, reason=failure.message)
@@ -49,13 +54,24 @@ class Ending:
         await self.failed(RunFailed(message, code="internal_error"))
         return True
 
-    async def paused(self) -> None:
+    async def paused(self, reason: str | None = None) -> None:
+        """`reason` is that of a pause nobody asked for: a cap."""
+        message = "Fine-tuning job paused"
+        if reason is not None:
+            message += (
+                f": {reason}. Nothing is lost; to go on, resume it with a higher cap, as in "
+                f'POST /v1/fine_tuning/jobs/{self._job_id}/resume {{"max_rollouts": 100000}}.'
+            )
+
         async def write() -> None:
             async with self._database.run(*self._claim) as unit:
                 await unit.events.append(
-                    self._job_id, level="info", type="message", message="Fine-tuning job paused"
+                    self._job_id,
+                    level="info" if reason is None else "warn",
+                    type="message",
+                    message=message,
                 )
                 await unit.jobs.mark_paused()
 
         await patiently(write)
-        log.info("paused", job_id=self._job_id)
+        log.info("paused", job_id=self._job_id, reason=reason)

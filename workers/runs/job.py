@@ -6,8 +6,10 @@ from typing import Any
 
 import structlog
 
-from app.domain.errors import RunFailed
+from app.domain.errors import RunFailed, Unavailable
+from app.domain.files import FileRow
 from app.domain.jobs import (
+    ReinforcementMethod,
     ResolvedHyperparameters,
     StopRequest,
     resolve_hyperparameters,
@@ -18,8 +20,10 @@ from app.store.unit_of_work import RunUnitOfWork
 from workers.runs.context import Plan, RunContext
 from workers.runs.data import RowFile, load_rows
 from workers.runs.ending import Ending
+from workers.runs.other_methods import check_and_refuse
 from workers.runs.patience import patiently
-from workers.runs.reporter import Reporter
+from workers.runs.reporter import VALIDATED, Reporter
+from workers.runs.result_file import write_result_file
 from workers.runs.retention import Retention
 
 log = structlog.get_logger()
@@ -28,7 +32,7 @@ STOP_POLL_S = 1.0
 
 
 class Paused(Exception):
-    """Raised between two steps once a pause was asked for."""
+    """Raised between two steps once a pause was asked for, or with the cap that was reached."""
 
 
 class JobRun:
@@ -61,11 +65,11 @@ class JobRun:
             if watch.done() and not watch.cancelled():
                 watch.result()
             await work
-        except Paused:
-            await self._ending.paused()
+        except Paused as pause:
+            await self._ending.paused(str(pause) or None)
         except RunFailed as failure:
             kept = await self._retention.look_up()
-            await self._ending.failed(failure)
+            await self._ending.failed(failure, result_file=await self._rescued_file())
             await self._retention.clear(kept)
         finally:
             work.cancel()
@@ -73,6 +77,8 @@ class JobRun:
             await asyncio.gather(work, watch, return_exceptions=True)
 
     async def _work(self) -> None:
+        if not isinstance(self._context.method, ReinforcementMethod):
+            await check_and_refuse(self._context, self._reporter)
         loading = asyncio.create_task(asyncio.to_thread(_heavy_half))
         plan, train_rows, valid_rows = await self._validated()
         train = await loading
@@ -88,25 +94,26 @@ class JobRun:
     async def _validated(self) -> tuple[Plan, RowFile, RowFile]:
         fresh = self._job.total_steps is None
         if fresh:
-            await self._reporter.say_once(
-                f"Validating training file: {self._job.training_file} and validation file: "
-                f"{self._job.validation_file}"
-            )
+            await self._reporter.say_validating()
         train_rows = await load_rows(self._context, training=True)
         valid_rows = await load_rows(self._context, training=False)
         hyper = resolve_hyperparameters(
-            self._context.method,
+            self._context.reinforcement,
             train_rows=len(train_rows),
             base_model=self._context.base_model,
         )
         if fresh:
             await patiently(lambda: self._mark_validated(hyper))
         await patiently(self._mark_running)
+        self._reporter.meter.start()
         return Plan(hyperparameters=hyper, train_rows=len(train_rows)), train_rows, valid_rows
 
     def _between_steps(self) -> None:
         if self._pause_asked:
             raise Paused
+        reason = self._job.caps.reached(self._reporter.usage)
+        if reason is not None:
+            raise Paused(reason)
 
     async def _watch(self) -> None:
         """Notice a pause, and the loss of the fence (a cancel, a newer claim) as `LeaseLost`."""
@@ -125,7 +132,7 @@ class JobRun:
                 return
             method = resolved_method(self._job.method, hyper, self._context.base_model)
             await unit.jobs.mark_validated(hyper.total_steps, method)
-            await self._say(unit, "Files validated, moving job to queued state")
+            await self._say(unit, VALIDATED)
 
     async def _say(self, unit: RunUnitOfWork, message: str) -> None:
         await unit.events.append(self._job.id, level="info", type="message", message=message)
@@ -139,6 +146,8 @@ class JobRun:
 
     async def _succeed(self, plan: Plan, report: dict[str, Any]) -> None:
         kept = await self._retention.look_up()
+        result_file = await self._result_file()
+        used = self._reporter.meter.reading()
         if self._watcher is not None:
             self._watcher.cancel()  # from here on the write itself finds out who holds the job
 
@@ -152,11 +161,30 @@ class JobRun:
                 await unit.reports.upsert(self._job.id, report)
                 await self._say(unit, f"New fine-tuned model created: {self._tuned_name}")
                 await self._say(unit, "The job has successfully completed")
-                await unit.jobs.mark_succeeded(self._tuned_name)
+                await unit.jobs.add_usage(used)
+                files = [] if result_file is None else [result_file]
+                for file in files:
+                    await unit.files.insert(file)
+                await unit.jobs.mark_succeeded(
+                    self._tuned_name, result_files=[file.id for file in files]
+                )
 
         await patiently(write)
         await self._retention.clear(kept)
         log.info("succeeded", job_id=self._job.id, model=self._tuned_name)
+
+    async def _rescued_file(self) -> FileRow | None:
+        """What a failed job learned; the reason of its failure matters more."""
+        try:
+            return await self._result_file()
+        except Unavailable as error:
+            log.warning("no result file written", job_id=self._job.id, error=str(error))
+            return None
+
+    async def _result_file(self) -> FileRow | None:
+        if not isinstance(self._context.method, ReinforcementMethod):
+            return None
+        return await write_result_file(self._context)
 
 
 def _heavy_half() -> Callable[..., Awaitable[dict[str, Any]]]:

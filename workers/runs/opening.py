@@ -2,9 +2,10 @@
 
 from app.domain.errors import RunFailed
 from app.domain.ids import OrganizationId
-from app.domain.jobs import Job, ReinforcementMethod
+from app.domain.jobs import Job, ReinforcementMethod, TuningMethod
 from app.domain.models import BaseModelSpec, find_base_model
 from app.domain.redaction import restore_headers
+from app.domain.tuning_methods import DpoMethod, SupervisedMethod
 from app.gateways.egress import Egress
 from app.gateways.inference import Inference
 from app.gateways.objects import LocalObjects
@@ -63,10 +64,15 @@ def _base_model(settings: Settings, job: Job) -> BaseModelSpec:
     return base
 
 
-def _method(settings: Settings, job: Job, sealed: bytes | None) -> ReinforcementMethod:
+def _method(settings: Settings, job: Job, sealed: bytes | None) -> TuningMethod:
     headers = {}
     if sealed is not None:
         box = SecretBox(settings.secret_key.get_secret_value())
         headers = box.open(sealed, project_id=job.project_id, job_id=job.id)
     method = restore_headers(job.method, headers)
+    kind = method["type"]
+    if kind == "supervised":
+        return SupervisedMethod.model_validate(method[kind])
+    if kind == "dpo":
+        return DpoMethod.model_validate(method[kind])
     return ReinforcementMethod.model_validate(method["reinforcement"])

@@ -14,15 +14,18 @@ from app.domain.jobs import Checkpoint
 from app.domain.metrics import COMPLETION_TOKENS_MEAN, REWARD_MEAN, TIME_STEP, MetricPoint
 from app.domain.models import checkpoint_model_name
 from app.domain.tuned_models import TunedModel
+from app.domain.usage import Usage
 from app.store.unit_of_work import RunUnitOfWork
 from workers.modes.outcome import StepOutcome
 from workers.runs import metrics_event
 from workers.runs.context import Plan, RunContext
+from workers.runs.metering import Meter
 from workers.runs.patience import patiently
 from workers.runs.trace import rollout_row
 
 log = structlog.get_logger()
 
+VALIDATED = "Files validated, moving job to queued state"
 _RECENT = 20
 
 
@@ -30,6 +33,10 @@ class Reporter:
     def __init__(self, context: RunContext, tuned_name: str) -> None:
         self._context = context
         self._tuned_name = tuned_name
+        method = context.job.method.get("reinforcement") or {}
+        self.meter = Meter(context.settings.pricing, method.get("grader") or {})
+        self.usage = context.job.usage
+        """Of all committed work."""
 
     async def say_once(self, message: str) -> None:
         """An early event of the job; a repeated claim or commit says it no second time."""
@@ -42,19 +49,29 @@ class Reporter:
 
         await patiently(write)
 
+    async def say_validating(self) -> None:
+        job = self._context.job
+        message = f"Validating training file: {job.training_file}"
+        if job.validation_file is not None:
+            message += f" and validation file: {job.validation_file}"
+        await self.say_once(message)
+
     async def commit_baseline(self, outcome: StepOutcome) -> None:
         """Step 0: the base model's validation, before anything is trained."""
+        used = self.meter.reading(outcome)
 
-        async def write() -> None:
+        async def write() -> Usage | None:
             async with self._context.unit() as unit:
                 if await self._has_baseline(unit):
-                    return
+                    return await self._usage(unit)
                 await self._rows(unit, outcome)
                 reward = outcome.valid_values[REWARD_MEAN]
                 await self._say(unit, f"Base model: full validation mean reward={reward:.2f}")
                 await unit.journal.forget(self._context.job.id, outcome.step)
+                return await unit.jobs.add_usage(used)
 
-        await patiently(write)
+        self.usage = await patiently(write)
+        self.meter.start()
 
     async def has_baseline(self) -> bool:
         async def read() -> bool:
@@ -65,12 +82,13 @@ class Reporter:
 
     async def commit_step(self, outcome: StepOutcome, plan: Plan, *, pace_s: float) -> None:
         """`pace_s`: seconds a step takes, evaluations spread over all of them."""
+        used = self.meter.reading(outcome)
 
-        async def write() -> None:
+        async def write() -> Usage | None:
             async with self._context.unit() as unit:
                 committed, _, _ = await unit.jobs.resume_point()
                 if committed >= outcome.step:
-                    return
+                    return await self._usage(unit)
                 await self._rows(unit, outcome)
                 await self._metrics_event(unit, outcome, plan)
                 if outcome.valid_values:
@@ -80,12 +98,14 @@ class Reporter:
                     outcome.step,
                     resume_key=outcome.state_key,
                     adapter_key=outcome.adapter_key,
-                    trained_tokens=outcome.trained_tokens,
+                    usage=used,
                     estimated_finish=int(time.time() + remaining * pace_s),
                 )
                 await unit.journal.forget(self._context.job.id, outcome.step)
+                return await self._usage(unit)
 
-        await patiently(write)
+        self.usage = await patiently(write)
+        self.meter.start()
         log.info(
             "step committed",
             step=outcome.step,
@@ -94,6 +114,9 @@ class Reporter:
             valid_reward=outcome.valid_values.get(REWARD_MEAN),
             step_s=round(outcome.train_values.get(TIME_STEP, 0.0), 3),
         )
+
+    async def _usage(self, unit: RunUnitOfWork) -> Usage | None:
+        return (await unit.jobs.get(self._context.job.id)).usage
 
     async def _say(self, unit: RunUnitOfWork, message: str) -> None:
         await unit.events.append(

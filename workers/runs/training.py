@@ -35,6 +35,7 @@ async def train(
     """
     train_rows, valid_rows = rows
     parts = await asyncio.to_thread(assemble, context, plan)
+    reporter.meter.accelerators = parts.accelerators
     try:
         await parts.publisher.forget_earlier_claims()
         committed = await _resume(context, parts)

@@ -5,7 +5,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, Field, StringConstraints, TypeAdapter, ValidationError
 
 from app.api.schemas.common import Json, WireModel
-from app.api.schemas.fine_tuning_jobs import MetadataKey, MetadataValue, dotted
+from app.api.schemas.fine_tuning_jobs import MetadataKey, MetadataValue
+from app.api.schemas.parameters import dotted
 from app.domain.errors import InvalidRequest
 from app.domain.evals import Criterion, Eval, NewEval
 from app.domain.graders import NOT_AVAILABLE, Grader, TextSimilarityGrader

@@ -2,30 +2,22 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-from app.api.schemas.common import Json, WireModel
+from app.api.schemas.common import Json
+from app.api.schemas.integrations import WandbIntegration
+from app.api.schemas.parameters import missing
+from app.api.schemas.tuning_methods import CapsBody, Method, read_caps, read_method
 from app.domain.errors import InvalidRequest
 from app.domain.evals import eval_id_of
-from app.domain.graders import NOT_AVAILABLE
 from app.domain.jobs import Job, JobStatus, NewJob, ReinforcementMethod
 
 Text = Annotated[str, StringConstraints(min_length=1, max_length=256)]
 MetadataKey = Annotated[str, StringConstraints(max_length=64)]
 MetadataValue = Annotated[str, StringConstraints(max_length=512)]
-_PATH = "method.reinforcement"
-_UNION_MEMBERS = ("constrained-", "literal[", "function-", "[key]")
-_SHOWN_KEY = 80
 
 
-class Method(WireModel):
-    type: Literal["supervised", "dpo", "reinforcement"]
-    reinforcement: Json | None = None
-    supervised: Json | None = None
-    dpo: Json | None = None
-
-
-class CreateFineTuningJob(WireModel):
+class CreateFineTuningJob(CapsBody):
     """Body of `POST /v1/fine_tuning/jobs`."""
 
     model_config = ConfigDict(
@@ -56,27 +48,20 @@ class CreateFineTuningJob(WireModel):
     """In place of the files (ours): an id, `{"id", "version"}`, or rows as `{"training",
     "validation"}`."""
     method: Method | None = None
+    """Supervised when absent."""
+    hyperparameters: Json | None = None
+    """Deprecated: those of a supervised job. Also of `method.supervised`, which counts more."""
     suffix: Annotated[str, StringConstraints(min_length=1, max_length=64)] | None = None
     seed: Annotated[int, Field(ge=0, le=2147483647, strict=True)] | None = None
     metadata: Annotated[dict[MetadataKey, MetadataValue], Field(max_length=16)] | None = None
-    integrations: Annotated[list[Json], Field(max_length=5)] | None = None
+    integrations: Annotated[list[WandbIntegration], Field(max_length=5)] | None = None
 
     def to_spec(self) -> NewJob:
         """Raises `InvalidRequest` naming the parameter at fault."""
         if self.training_file is None:
-            raise InvalidRequest(
-                "Missing required parameter: 'training_file'.",
-                param="training_file",
-                code="missing_required_parameter",
-            )
-        if self.method is None or self.method.type != "reinforcement":
-            kind = "supervised" if self.method is None else self.method.type
-            raise InvalidRequest(
-                f"Method '{kind}' is not available for this base model.",
-                param="method.type",
-                code="method_not_available",
-            )
-        if self.validation_file is None:
+            raise missing("training_file")
+        method = read_method(self.method, self.hyperparameters)
+        if self.validation_file is None and isinstance(method, ReinforcementMethod):
             raise InvalidRequest(
                 "A validation file is required for reinforcement fine-tuning.",
                 param="validation_file",
@@ -86,61 +71,45 @@ class CreateFineTuningJob(WireModel):
             model=self.model,
             training_file=self.training_file,
             validation_file=self.validation_file,
-            method=_reinforcement(self.method.reinforcement),
+            method=method,
             seed=self.seed,
             suffix=self.suffix,
             metadata=self.metadata,
-            integrations=self.integrations or [],
+            integrations=[one.model_dump(exclude_unset=True) for one in self.integrations or []],
+            caps=read_caps(self.method, self.to_caps()),
         )
 
 
-def _reinforcement(sent: Json | None) -> ReinforcementMethod:
-    if sent is None:
-        raise InvalidRequest(
-            f"Missing required parameter: '{_PATH}'.",
-            param=_PATH,
-            code="missing_required_parameter",
-        )
-    known = ReinforcementMethod.model_fields
-    sent = {key: value for key, value in sent.items() if value is not None or key not in known}
-    try:
-        return ReinforcementMethod.model_validate(sent)
-    except ValidationError as error:
-        raise _first_fault(error) from error
-
-
-def _first_fault(error: ValidationError) -> InvalidRequest:
-    fault = error.errors(include_url=False, include_context=False)[0]
-    param = dotted(_PATH, fault["loc"])
-    if fault["type"] == "missing":
-        return InvalidRequest(
-            f"Missing required parameter: '{param}'.",
-            param=param,
-            code="missing_required_parameter",
-        )
-    code = fault["type"] if fault["type"] == NOT_AVAILABLE else "invalid_value"
-    return InvalidRequest(f"Invalid value for '{param}': {fault['msg']}.", param=param, code=code)
-
-
-def dotted(root: str, location: tuple[int | str, ...]) -> str:
-    """`("tools", 0, "server_url")` as `root.tools[0].server_url`.
-
-    pydantic ends the location of a union with the name of the member it tried, and that of a wrong
-    key with a mark; neither is a key. A key that a client made endless is cut.
-    """
-    if len(location) > 1 and str(location[-1]).startswith(_UNION_MEMBERS):
-        location = location[:-1]
-    path = root
-    for part in location:
-        name = part if isinstance(part, int) else part[:_SHOWN_KEY]
-        path += f"[{name}]" if isinstance(part, int) else f".{name}" if path else str(name)
-    return path
+class ResumeFineTuningJob(CapsBody):
+    """Body of `POST …/resume`, if any: caps that are absent or null stay as they are."""
 
 
 class JobErrorBody(BaseModel):
     code: str | None
     message: str | None
     param: str | None
+
+
+class UsageMetrics(BaseModel):
+    """What the job has used, as of its last committed step. Times in seconds."""
+
+    training_time_s: float
+    """Wall time of the run; `max_training_time_s` and the price count it."""
+    sampling_time_s: float
+    update_time_s: float
+    evaluation_time_s: float
+    rollouts: int
+    """Training and validation; `max_rollouts` counts them."""
+    prompt_tokens: int
+    completion_tokens: int
+    tool_calls: int
+    trained_tokens: int
+    gpu_seconds: float
+    estimated_cost: float | None
+    """In `currency`; null while the operator has set no price."""
+    currency: str | None
+    model_graders: dict[str, dict[str, float]]
+    """Tokens of model graders, by model."""
 
 
 class FineTuningJob(BaseModel):
@@ -166,7 +135,7 @@ class FineTuningJob(BaseModel):
     method: Json
     metadata: dict[str, str] | None
     user_provided_suffix: str | None
-    usage_metrics: Json | None = None
+    usage_metrics: UsageMetrics | None
     shared_with_openai: bool = False
     step: int
     """Last committed step (an addition of ours)."""
@@ -174,14 +143,17 @@ class FineTuningJob(BaseModel):
     """The eval whose runs are the job's validations."""
     total_steps: int | None
     """Steps the job will take, once its files are validated (an addition of ours)."""
+    max_training_time_s: float | None
+    """Cap of ours: the job pauses at the step that reaches it."""
+    max_rollouts: int | None
+    queue_position: int | None
+    """Of a job that waits for a worker, 1 is next; an addition of ours."""
+    estimated_start: int | None
+    """Unix seconds, where the running jobs tell."""
 
     @classmethod
     def of(cls, job: Job) -> "FineTuningJob":
-        error: JobErrorBody | dict[str, Any] = {}
-        if job.error is not None:
-            error = JobErrorBody(
-                code=job.error.code, message=job.error.message, param=job.error.param
-            )
+        error, place, kind = job.error, job.queue, job.method["type"]
         return cls(
             id=job.id,
             created_at=job.created_at,
@@ -194,15 +166,42 @@ class FineTuningJob(BaseModel):
             trained_tokens=job.trained_tokens,
             training_file=job.training_file,
             validation_file=job.validation_file,
-            hyperparameters=None,
+            hyperparameters=_supervised_hyperparameters(job),
             seed=job.seed,
-            error=error,
+            error={}
+            if error is None
+            else JobErrorBody(code=error.code, message=error.message, param=error.param),
             estimated_finish=job.estimated_finish,
             integrations=job.integrations,
-            method=job.method,
+            method=_with_caps(job),
             metadata=job.metadata,
             user_provided_suffix=job.suffix,
+            usage_metrics=None if job.usage is None else UsageMetrics(**job.usage.to_json()),
             step=job.step,
-            eval_id=eval_id_of(job.id) if job.method.get("type") == "reinforcement" else None,
+            eval_id=eval_id_of(job.id) if kind == "reinforcement" else None,
             total_steps=job.total_steps,
+            max_training_time_s=job.caps.max_training_time_s,
+            max_rollouts=job.caps.max_rollouts,
+            queue_position=None if place is None else place.position,
+            estimated_start=None if place is None else place.estimated_start,
         )
+
+
+def _supervised_hyperparameters(job: Job) -> dict[str, Any] | None:
+    if job.method["type"] != "supervised":
+        return None
+    shown: dict[str, Any] = job.method["supervised"]["hyperparameters"]
+    return shown
+
+
+def _with_caps(job: Job) -> dict[str, Any]:
+    """Caps that were sent inside the method are echoed there, as they are now."""
+    inner = job.method.get("reinforcement")
+    if not isinstance(inner, dict):
+        return job.method
+    now = {
+        "max_training_time_s": job.caps.max_training_time_s,
+        "max_rollouts": job.caps.max_rollouts,
+    }
+    shown = {name: value for name, value in now.items() if name in inner}
+    return {**job.method, "reinforcement": {**inner, **shown}}

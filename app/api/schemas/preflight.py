@@ -6,7 +6,8 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ValidationError
 
-from app.api.schemas.fine_tuning_jobs import CreateFineTuningJob, dotted
+from app.api.schemas.fine_tuning_jobs import CreateFineTuningJob
+from app.api.schemas.parameters import dotted
 from app.domain.errors import InvalidRequest
 from app.domain.jobs import NewJob
 from app.domain.preflight import (

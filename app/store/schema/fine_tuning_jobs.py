@@ -31,7 +31,7 @@ class FineTuningJobTable(Base):
     model: Mapped[str]
     status: Mapped[str]
     training_file: Mapped[str]
-    validation_file: Mapped[str]
+    validation_file: Mapped[str | None]
     seed: Mapped[int] = mapped_column(BigInteger)
     suffix: Mapped[str | None]
     method: Mapped[Json]
@@ -49,6 +49,10 @@ class FineTuningJobTable(Base):
     fine_tuned_model: Mapped[str | None]
     trained_tokens: Mapped[int | None] = mapped_column(BigInteger)
     result_files: Mapped[list[Any]] = mapped_column(JSONB)
+    max_training_time_s: Mapped[float | None]
+    max_rollouts: Mapped[int | None] = mapped_column(BigInteger)
+    usage: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
+    """Added up with each commit; see `app.domain.usage`."""
     stop_request: Mapped[str | None]
     step: Mapped[int] = mapped_column(server_default="0")
     """Last committed step."""
@@ -59,6 +63,8 @@ class FineTuningJobTable(Base):
     """Rises with every claim; a write that carries an older one is refused."""
     attempts: Mapped[int] = mapped_column(server_default="0")
     """Claims since the last committed step."""
+    queued_at: Mapped[Now]
+    """When it last took its place in the queue: made or resumed."""
     lease_owner: Mapped[str | None]
     lease_until: Mapped[Timestamp | None]
     dispatched_at: Mapped[Timestamp | None]

@@ -4,6 +4,7 @@ import pytest
 
 from app.domain.errors import LeaseLost, WrongState
 from app.domain.jobs import Job, JobError, JobStatus, StopRequest
+from app.domain.usage import Usage
 from app.store.system import ClaimedJob, system
 from app.store.unit_of_work import RunUnitOfWork
 from tests.app.store.conftest import Rows
@@ -82,7 +83,7 @@ async def test_attempts_run_out_and_progress_resets_them(rows: Rows) -> None:
     claimed = await held(rows, job, lease_s=-1)
     async with run_unit(rows, claimed) as run:
         await run.jobs.commit_step(
-            1, resume_key="s", adapter_key="a", trained_tokens=7, estimated_finish=0
+            1, resume_key="s", adapter_key="a", usage=Usage(trained_tokens=7), estimated_finish=0
         )
     for _ in range(3):
         await held(rows, job, lease_s=-1)

@@ -8,9 +8,11 @@ from typing import Any
 import pytest
 
 from app.domain.errors import LeaseLost, WrongState
+from app.domain.files import FileRow
 from app.domain.jobs import Checkpoint, Job, JobError, StopRequest
 from app.domain.metrics import MetricPoint
 from app.domain.tuned_models import TunedModel
+from app.domain.usage import Usage
 from app.store.system import ClaimedJob, system
 from app.store.unit_of_work import RunUnitOfWork
 from tests.app.store.conftest import Rows
@@ -28,6 +30,11 @@ def a_model(job_id: str) -> TunedModel:
     return TunedModel(f"ft:{job_id}", "", job_id, "tiny", f"model-{job_id}", "adapters/1", 1, 0)
 
 
+def a_file(job_id: str) -> FileRow:
+    purpose, key = "fine-tune-results", f"files/{job_id}"
+    return FileRow(f"file-{job_id}", "", "m.csv", purpose, 1, "0", key, "processed", None, 0, None)
+
+
 WRITES: dict[str, Verb] = {
     "jobs.mark_validated": lambda unit, _: unit.jobs.mark_validated(9, {}),
     "jobs.mark_running": lambda unit, _: unit.jobs.mark_running(),
@@ -35,8 +42,9 @@ WRITES: dict[str, Verb] = {
     "jobs.mark_failed": lambda unit, _: unit.jobs.mark_failed(JobError("a", "b", None)),
     "jobs.mark_paused": lambda unit, _: unit.jobs.mark_paused(),
     "jobs.commit_step": lambda unit, _: unit.jobs.commit_step(
-        1, resume_key="s", adapter_key="a", trained_tokens=1, estimated_finish=0
+        1, resume_key="s", adapter_key="a", usage=Usage(trained_tokens=1), estimated_finish=0
     ),
+    "jobs.add_usage": lambda unit, _: unit.jobs.add_usage(Usage(rollouts=1)),
     "events.append": lambda unit, job: unit.events.append(
         job, level="info", type="message", message="m"
     ),
@@ -48,12 +56,15 @@ WRITES: dict[str, Verb] = {
     ),
     "models.insert": lambda unit, job: unit.models.insert(a_model(job)),
     "rollouts.insert_many": lambda unit, job: unit.rollouts.insert_many(job, [a_rollout(job, 0)]),
+    "files.insert": lambda unit, job: unit.files.insert(a_file(job)),
     "reports.upsert": lambda unit, job: unit.reports.upsert(job, {"a": 1}),
     "journal.put_many": lambda unit, job: unit.journal.put_many(job, 1, [("k", "s", {})]),
     "journal.forget": lambda unit, job: unit.journal.forget(job, 1),
 }
 READS = {
     "get",
+    "get_for_run",
+    "owner_in",
     "page",
     "curve",
     "all",
@@ -64,7 +75,7 @@ READS = {
     "stop_request",
 }
 # What the worker's role has no right to, whatever the fence.
-FORBIDDEN = {"files.insert", "files.mark_deleted", "models.mark_deleted"}
+FORBIDDEN = {"files.mark_deleted", "models.mark_deleted"}
 
 
 async def _taken_over(rows: Rows) -> tuple[Job, ClaimedJob, ClaimedJob]:
@@ -144,7 +155,11 @@ async def test_transactions_of_one_run_follow_one_another(rows: Rows) -> None:
             await unit.events.append(job.id, level="info", type="message", message=str(step))
             await asyncio.sleep(0.01)
             await unit.jobs.commit_step(
-                step, resume_key="s", adapter_key="a", trained_tokens=1, estimated_finish=0
+                step,
+                resume_key="s",
+                adapter_key="a",
+                usage=Usage(trained_tokens=1),
+                estimated_finish=0,
             )
 
     async def renew() -> None:

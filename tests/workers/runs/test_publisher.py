@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from app.domain.errors import RunFailed
+from app.domain.usage import Usage
 from app.gateways.inference import InMemoryInference
 from tests.support.scored import scored
 from tests.workers.runs.conftest import BASE, World
@@ -51,7 +52,7 @@ async def _step(publisher: Publisher, context: RunContext, step: int) -> None:
             step,
             resume_key=outcome.state_key,
             adapter_key=outcome.adapter_key,
-            trained_tokens=0,
+            usage=Usage(trained_tokens=0),
             estimated_finish=0,
         )
     await publisher.retire()

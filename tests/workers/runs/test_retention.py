@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from app.domain.jobs import Checkpoint
+from app.domain.usage import Usage
 from tests.workers.runs.conftest import World
 from workers.runs.context import RunContext
 from workers.runs.retention import Retention
@@ -27,7 +28,7 @@ async def _commit(context: RunContext, step: int, *, checkpoint: bool = False) -
             step,
             resume_key=f"{key}/state",
             adapter_key=f"{key}/adapter",
-            trained_tokens=0,
+            usage=Usage(trained_tokens=0),
             estimated_finish=0,
         )
 

@@ -1,0 +1,40 @@
+"""How a wrong parameter is named: the dotted path of what a model refused, and its error."""
+
+from pydantic import ValidationError
+
+from app.domain.errors import InvalidRequest
+from app.domain.graders import NOT_AVAILABLE
+
+_UNION_MEMBERS = ("constrained-", "literal[", "function-", "[key]")
+_SHOWN_KEY = 80
+
+
+def first_fault(root: str, error: ValidationError) -> InvalidRequest:
+    """The first fault of a part of the body that stands at `root`."""
+    fault = error.errors(include_url=False, include_context=False)[0]
+    param = dotted(root, fault["loc"])
+    if fault["type"] == "missing":
+        return missing(param)
+    code = fault["type"] if fault["type"] == NOT_AVAILABLE else "invalid_value"
+    return InvalidRequest(f"Invalid value for '{param}': {fault['msg']}.", param=param, code=code)
+
+
+def missing(param: str) -> InvalidRequest:
+    return InvalidRequest(
+        f"Missing required parameter: '{param}'.", param=param, code="missing_required_parameter"
+    )
+
+
+def dotted(root: str, location: tuple[int | str, ...]) -> str:
+    """`("tools", 0, "server_url")` as `root.tools[0].server_url`.
+
+    pydantic ends the location of a union with the name of the member it tried, and that of a wrong
+    key with a mark; neither is a key. A key that a client made endless is cut.
+    """
+    if len(location) > 1 and str(location[-1]).startswith(_UNION_MEMBERS):
+        location = location[:-1]
+    path = root
+    for part in location:
+        name = part if isinstance(part, int) else part[:_SHOWN_KEY]
+        path += f"[{name}]" if isinstance(part, int) else f".{name}" if path else str(name)
+    return path

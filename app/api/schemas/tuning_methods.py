@@ -1,0 +1,125 @@
+"""`method`, the deprecated `hyperparameters` and the caps of a create call, read into domain words.
+
+Keys that may be `null` on the wire are read as absent; unknown ones are kept and echoed.
+"""
+
+from typing import Annotated, Any, Final, Literal, TypeVar
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from app.api.schemas.common import Json, WireModel
+from app.api.schemas.parameters import first_fault, missing
+from app.domain.errors import InvalidRequest
+from app.domain.jobs import ReinforcementMethod, TuningMethod
+from app.domain.tuning_methods import DpoMethod, MethodType, SupervisedMethod
+from app.domain.usage import Caps
+
+_MODELS: Final[dict[MethodType, type[TuningMethod]]] = {
+    "supervised": SupervisedMethod,
+    "dpo": DpoMethod,
+    "reinforcement": ReinforcementMethod,
+}
+_PATH: Final = "method.reinforcement"
+_Model = TypeVar("_Model", bound=BaseModel)
+
+
+def _a_number(value: Any) -> Any:
+    if isinstance(value, (bool, str)):
+        raise ValueError("it is a number")  # noqa: TRY004 - what pydantic turns into an answer
+    return value
+
+
+MaxTrainingTime = Annotated[
+    float, Field(gt=0, le=1e9, allow_inf_nan=False), BeforeValidator(_a_number)
+]
+"""Seconds of wall time; ours."""
+MaxRollouts = Annotated[int, Field(ge=1, le=10**12), BeforeValidator(_a_number)]
+"""Training and validation rollouts; ours."""
+
+
+class CapsBody(WireModel):
+    """Where a job pauses, instead of costing more."""
+
+    max_training_time_s: MaxTrainingTime | None = None
+    max_rollouts: MaxRollouts | None = None
+
+    def to_caps(self) -> Caps:
+        return Caps(self.max_training_time_s, self.max_rollouts)
+
+
+class Method(WireModel):
+    type: Literal["supervised", "dpo", "reinforcement"]
+    reinforcement: Json | None = None
+    supervised: Json | None = None
+    dpo: Json | None = None
+
+
+class _NestedCaps(CapsBody):
+    model_config = ConfigDict(extra="ignore")
+
+
+def read_method(method: Method | None, hyperparameters: Json | None) -> TuningMethod:
+    """An absent method is supervised. Raises `InvalidRequest` naming the parameter at fault."""
+    kind: MethodType = "supervised" if method is None else method.type
+    sent: Json | None = None if method is None else getattr(method, kind)
+    if sent is None and kind == "reinforcement":
+        raise missing(_PATH)
+    sent = dict(sent or {})
+    if hyperparameters is not None:
+        sent = _with_deprecated(kind, sent, hyperparameters)
+    return _validated(_MODELS[kind], f"method.{kind}", _without_nulls(_MODELS[kind], sent))
+
+
+def read_caps(method: Method | None, top: Caps) -> Caps:
+    """From either place; the same cap in both must be the same."""
+    sent = None if method is None else method.reinforcement
+    nested = _validated(_NestedCaps, _PATH, sent or {}).to_caps()
+    for name in ("max_training_time_s", "max_rollouts"):
+        values = {getattr(top, name), getattr(nested, name)} - {None}
+        if len(values) > 1:
+            raise InvalidRequest(
+                f"'{name}' and '{_PATH}.{name}' differ; send one of them.",
+                param=name,
+                code="invalid_value",
+            )
+    return top.raised(nested)
+
+
+def _with_deprecated(kind: MethodType, sent: Json, hyperparameters: Json) -> Json:
+    """The old place of supervised hyperparameters; where both say something, the new one counts."""
+    if kind != "supervised":
+        raise InvalidRequest(
+            "'hyperparameters' is for supervised jobs; those of a method belong inside it.",
+            param="hyperparameters",
+            code="invalid_value",
+        )
+    _validated(
+        SupervisedMethod,
+        "",
+        _without_nulls(SupervisedMethod, {"hyperparameters": hyperparameters}),
+    )
+    newer = sent.get("hyperparameters")
+    if newer is not None and not isinstance(newer, dict):
+        return sent
+    named = {key: value for key, value in (newer or {}).items() if value is not None}
+    return {**sent, "hyperparameters": {**hyperparameters, **named}}
+
+
+def _without_nulls(model: type[BaseModel], sent: Json) -> Json:
+    """Without the known keys that are null, those of the hyperparameters included."""
+    known = model.model_fields
+    kept = {key: value for key, value in sent.items() if value is not None or key not in known}
+    inner = kept.get("hyperparameters")
+    if isinstance(inner, dict):
+        names = type(known["hyperparameters"].default).model_fields
+        kept["hyperparameters"] = {
+            key: value for key, value in inner.items() if value is not None or key not in names
+        }
+    return kept
+
+
+def _validated(model: type[_Model], root: str, sent: Json) -> _Model:
+    try:
+        return model.model_validate(sent)
+    except ValidationError as error:
+        raise first_fault(root, error) from error
