@@ -13,7 +13,7 @@ _WEIGHTS: Final = (0, 1)
 
 def row_faults(item: dict[str, Any]) -> Iterator[Fault]:
     """Everything that is wrong with a row."""
-    messages = item.get("messages")
+    messages: Any = item.get("messages")
     faults = list(messages_faults(messages, "/messages"))
     yield from faults
     if isinstance(messages, list):

@@ -73,7 +73,8 @@ class JobService:
         )
         async with self._database.tenant(self._tenant) as unit:
             await _check_file(unit, new.training_file, "training_file")
-            await _check_file(unit, new.validation_file, "validation_file")
+            if new.validation_file is not None:
+                await _check_file(unit, new.validation_file, "validation_file")
             await unit.jobs.insert(job, secrets=sealed)
             if "reinforcement" in job.method:
                 await unit.evals.insert(eval_of_job(job.id, job.method["reinforcement"]["grader"]))
