@@ -1,0 +1,120 @@
+import json
+from typing import Any
+
+import pytest
+
+from app.domain.chat_rows import DatasetError
+from app.domain.row_formats import check_row, judge_row
+from app.domain.tuning_methods import MethodType
+
+USER = {"role": "user", "content": "hi"}
+ANSWER = {"role": "assistant", "content": "hello"}
+CALL = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+TOOL = {"type": "function", "function": {"name": "search", "parameters": {"type": "object"}}}
+PAIR = {
+    "input": {"messages": [USER], "tools": [TOOL], "parallel_tool_calls": False},
+    "preferred_output": [ANSWER],
+    "non_preferred_output": [{"role": "assistant", "content": "no"}],
+}
+
+
+def _faults(method: MethodType, row: Any) -> list[str]:
+    line = row if isinstance(row, bytes) else json.dumps(row).encode()
+    return [fault.pointer for fault in judge_row(method, line, 3, job_tools=set())[1]]
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"messages": [USER, ANSWER]},
+        {"messages": [ANSWER]},
+        {"messages": [USER, {**ANSWER, "weight": 0}, USER, {**ANSWER, "weight": 1}]},
+        {
+            "messages": [USER, {"role": "assistant", "content": None, "tool_calls": [CALL]}],
+            "tools": [TOOL],
+            "parallel_tool_calls": True,
+        },
+        {"messages": [USER, ANSWER], "tools": None, "parallel_tool_calls": None},
+    ],
+)
+def test_good_supervised_rows(row: Any) -> None:
+    assert _faults("supervised", row) == []
+    assert check_row("supervised", json.dumps(row).encode(), 1) == row
+
+
+@pytest.mark.parametrize(
+    ("row", "pointers"),
+    [
+        (b"{", [""]),
+        ({}, ["/messages"]),
+        ({"messages": [USER]}, ["/messages/0/role"]),
+        ({"messages": [USER, {"role": "tool", "content": "x"}]}, ["/messages/1/tool_call_id"]),
+        ({"messages": [{**USER, "weight": 1}, ANSWER]}, ["/messages/0/weight"]),
+        ({"messages": [USER, {**ANSWER, "weight": 2}]}, ["/messages/1/weight"]),
+        ({"messages": [USER, {**ANSWER, "weight": True}]}, ["/messages/1/weight"]),
+        ({"messages": [USER, {**ANSWER, "weight": 0}]}, ["/messages"]),
+        ({"messages": [USER, ANSWER], "parallel_tool_calls": "yes"}, ["/parallel_tool_calls"]),
+        ({"messages": [USER, ANSWER], "tools": [TOOL, TOOL]}, ["/tools/1/function/name"]),
+        (
+            {"messages": [{"role": "bot"}, "x"], "tools": {}, "parallel_tool_calls": 1},
+            [
+                *("/messages/0/role", "/messages/0/content", "/messages/1"),
+                *("/tools", "/parallel_tool_calls"),
+            ],
+        ),
+    ],
+)
+def test_every_fault_of_a_supervised_row_is_told(row: Any, pointers: list[str]) -> None:
+    assert _faults("supervised", row) == pointers
+    line = row if isinstance(row, bytes) else json.dumps(row).encode()
+    with pytest.raises(DatasetError) as first:
+        check_row("supervised", line, 3)
+    assert (first.value.line, first.value.pointer) == (3, pointers[0])
+
+
+def test_good_preference_rows() -> None:
+    called = {"role": "assistant", "tool_calls": [CALL]}
+    for row in (
+        PAIR,
+        {**PAIR, "input": {"messages": [USER]}},
+        {**PAIR, "preferred_output": [called]},
+    ):
+        assert _faults("dpo", row) == []
+
+
+@pytest.mark.parametrize(
+    ("change", "pointers"),
+    [
+        ({"input": None}, ["/input"]),
+        ({"input": {"messages": []}}, ["/input/messages"]),
+        ({"input": {"messages": [USER], "tools": [{}]}}, ["/input/tools/0"]),
+        (
+            {"input": {"messages": [USER], "parallel_tool_calls": 0}},
+            ["/input/parallel_tool_calls"],
+        ),
+        ({"preferred_output": []}, ["/preferred_output"]),
+        ({"preferred_output": [ANSWER, ANSWER]}, ["/preferred_output"]),
+        ({"preferred_output": [USER]}, ["/preferred_output/0/role"]),
+        ({"non_preferred_output": "no"}, ["/non_preferred_output"]),
+        ({"non_preferred_output": [ANSWER]}, ["/non_preferred_output"]),
+        (
+            {"input": [], "preferred_output": [1], "non_preferred_output": None},
+            ["/input", "/preferred_output/0", "/non_preferred_output"],
+        ),
+    ],
+)
+def test_every_fault_of_a_preference_row_is_told(
+    change: dict[str, Any], pointers: list[str]
+) -> None:
+    assert _faults("dpo", {**PAIR, **change}) == pointers
+
+
+def test_a_reinforcement_row_tells_all_its_faults_too() -> None:
+    row = {"messages": [USER, ANSWER], "tools": [TOOL, {"type": "function"}]}
+    assert _faults("reinforcement", row) == [
+        "/messages/1/role",
+        "/tools/0/function/name",
+        "/tools/1/function",
+    ]
+    good = {"messages": [USER], "tools": [TOOL]}
+    assert check_row("reinforcement", json.dumps(good).encode(), 1, job_tools={"search"}) == good

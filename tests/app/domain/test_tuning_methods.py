@@ -1,0 +1,47 @@
+from typing import Any
+
+import pytest
+
+from app.domain.tuning_methods import automatic_values, resolved
+
+
+@pytest.mark.parametrize(
+    ("rows", "batch_size", "epochs"),
+    [
+        (1, 1, 25),
+        (10, 1, 10),
+        (33, 1, 3),
+        (34, 1, 3),
+        (8333, 17, 3),
+        (8334, 17, 2),
+        (25_000, 50, 1),
+        (100_000, 200, 1),
+        (1_000_000, 256, 1),
+    ],
+)
+def test_auto_follows_the_rows(rows: int, batch_size: int, epochs: int) -> None:
+    expected: dict[str, Any] = {
+        "batch_size": batch_size,
+        "learning_rate_multiplier": 1.0,
+        "n_epochs": epochs,
+    }
+    assert automatic_values("supervised", rows) == expected
+    assert automatic_values("dpo", rows) == {**expected, "beta": 0.1}
+
+
+def test_what_was_sent_stays() -> None:
+    sent = {"n_epochs": 7, "beta": "auto", "batch_size": "auto", "mine": [1]}
+    method = {"type": "dpo", "dpo": {"hyperparameters": sent, "note": "kept"}}
+    assert resolved(method, "dpo", 1000) == {
+        "type": "dpo",
+        "dpo": {
+            "hyperparameters": {
+                "n_epochs": 7,
+                "beta": 0.1,
+                "batch_size": 2,
+                "learning_rate_multiplier": 1.0,
+                "mine": [1],
+            },
+            "note": "kept",
+        },
+    }
