@@ -43,7 +43,7 @@ async def test_headers_are_sealed_in_the_database(
         (("seed",), -1, "seed", "invalid_value"),
         (("suffix",), "", "suffix", "invalid_value"),
         (("metadata",), {"k": 1}, "metadata.k", "invalid_value"),
-        (("method", "type"), "supervised", "method.type", "method_not_available"),
+        (("method", "reinforcement"), None, "method.reinforcement", "missing_required_parameter"),
         (("method", "type"), "other", "method.type", "invalid_value"),
         (
             ("method", "reinforcement", "tools", 0, "server_url"),
