@@ -1,5 +1,6 @@
 """A step is written whole, once, whatever becomes of the answer to its commit."""
 
+import asyncio
 import dataclasses
 import time
 from collections.abc import AsyncIterator
@@ -9,7 +10,14 @@ import pytest
 
 from app.domain.errors import LeaseLost, Unavailable
 from app.domain.jobs import Job, JobStatus
-from app.domain.metrics import REWARD_MEAN, TIME_STEP
+from app.domain.metrics import (
+    REWARD_MEAN,
+    TIME_EVAL,
+    TIME_SAMPLING,
+    TIME_STEP,
+    TIME_TRAINING,
+)
+from app.settings import PricingSettings
 from app.store.database import Database
 from app.store.unit_of_work import RunUnitOfWork
 from tests.support.scored import scored
@@ -143,3 +151,49 @@ async def test_an_early_event_is_said_once_over_lost_answers_and_claims(world: W
     assert database.lost == 1
     assert await world.messages(job) == ["Validating training file: file-a"]
     assert (await world.read(job)).status is JobStatus.VALIDATING_FILES
+
+
+async def test_usage_is_counted_with_each_commit_and_once(world: World) -> None:
+    job = await world.job()
+    context, database = _losing(await world.context(job))
+    priced = context.settings.model_copy(
+        update={"pricing": PricingSettings(per_hour=3600.0, currency="EUR")}
+    )
+    reporter = Reporter(dataclasses.replace(context, settings=priced), "ft:tiny")
+    assert reporter.usage is None
+    reporter.meter.accelerators = 2
+    await asyncio.sleep(0.05)
+    await reporter.commit_baseline(_outcome(job, 0))
+    database.lost = 0
+    one = _outcome(job, 1)
+    one.train_values |= {TIME_SAMPLING: 3.0, TIME_TRAINING: 2.0, TIME_EVAL: 1.0}
+    await reporter.commit_step(one, plan(), pace_s=1.0)
+    assert database.lost == 1
+
+    usage = (await world.read(job)).usage
+    assert usage is not None
+    assert usage == reporter.usage
+    assert (usage.rollouts, usage.trained_tokens) == (1 + 3, 4 + 4)
+    assert (usage.prompt_tokens, usage.completion_tokens) == (4 * 3, 4 * 2)
+    assert (usage.sampling_time_s, usage.update_time_s, usage.evaluation_time_s) == (3, 2, 1)
+    assert 0.05 <= usage.training_time_s < 5
+    assert usage.gpu_seconds == pytest.approx(2 * usage.training_time_s)
+    assert usage.estimated_cost == pytest.approx(usage.training_time_s)
+    assert usage.currency == "EUR"
+
+
+async def test_the_next_claim_counts_on_and_an_overtaken_one_not_at_all(world: World) -> None:
+    job = await world.job()
+    first = Reporter(await world.context(job), "ft:tiny")
+    await first.commit_step(_outcome(job, 1), plan(), pace_s=1.0)
+    late = Reporter(await world.context(job), "ft:tiny")
+    newest = Reporter(await world.context(job), "ft:tiny")
+    with pytest.raises(LeaseLost):
+        await late.commit_step(_outcome(job, 2), plan(), pace_s=1.0)
+    assert newest.usage is not None
+    assert newest.usage.rollouts == 3
+    await newest.commit_step(_outcome(job, 2), plan(), pace_s=1.0)
+    usage = (await world.read(job)).usage
+    assert usage is not None
+    assert (usage.rollouts, usage.trained_tokens) == (6, 8)
+    assert (usage.estimated_cost, usage.currency, usage.gpu_seconds) == (None, None, 0)
