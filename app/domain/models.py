@@ -35,6 +35,9 @@ class BaseModelSpec(BaseModel):
     """AdamW rate at `learning_rate_multiplier` 1."""
     max_turn_tokens: int = Field(default=1024, gt=0)
     """Tokens one sampled turn may hold."""
+    tokens_per_s: float | None = Field(default=None, gt=0)
+    """Sampled tokens a second of a whole job on this installation, training and tools included: the
+    pace of estimates for a project that has finished no job yet."""
 
     def answers_to(self, name: str) -> bool:
         return name == self.name or name in self.aliases

@@ -72,7 +72,13 @@ def estimate_of(
     if new is None or not isinstance(new.method, ReinforcementMethod):
         return None
     hyper = resolve_hyperparameters(new.method, train_rows=dataset.training.rows, base_model=base)
-    return estimate(hyper, dataset, context_length=base.context_length, pace=pace)
+    return estimate(
+        hyper,
+        dataset,
+        context_length=base.context_length,
+        pace=pace,
+        tokens_per_s=base.tokens_per_s,
+    )
 
 
 def tool_names(method: dict[str, Any]) -> Iterator[str]:

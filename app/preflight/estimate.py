@@ -3,10 +3,12 @@
 Must not know where a pace came from.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from app.domain.jobs import ResolvedHyperparameters
 from app.domain.preflight import DatasetReport, Estimate
+from app.domain.usage import Usage
 
 _ASSUMED_FILL = 0.25
 """Share of the context behind the prompt that a rollout is taken to fill before anything is known:
@@ -21,6 +23,18 @@ class Pace:
     seconds_per_rollout: float
     """Wall time of a whole job, training included, by its rollouts."""
     jobs: int
+
+
+def pace_of(used: Sequence[Usage]) -> Pace | None:
+    """Rollouts weigh alike, whatever job they belong to."""
+    rollouts = sum(usage.rollouts for usage in used)
+    if not rollouts:
+        return None
+    return Pace(
+        completion_tokens_per_rollout=sum(usage.completion_tokens for usage in used) / rollouts,
+        seconds_per_rollout=sum(usage.training_time_s for usage in used) / rollouts,
+        jobs=len(used),
+    )
 
 
 def estimate(

@@ -36,7 +36,7 @@ from app.preflight.call import (
     method_type,
     tool_names,
 )
-from app.preflight.estimate import Pace
+from app.preflight.estimate import Pace, pace_of
 from app.services.judge_models import JudgeModels
 from app.store.database import Database
 
@@ -192,5 +192,7 @@ class PreflightService:
         return check, [Finding("warning", "endpoint_failing", message, called.param)]
 
     async def _pace(self, base: BaseModelSpec | None) -> Pace | None:
-        del base
-        return None
+        if base is None:
+            return None
+        async with self._database.tenant(self._tenant) as unit:
+            return pace_of(await unit.jobs.recent_usage(base.name))

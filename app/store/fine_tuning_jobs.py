@@ -21,6 +21,8 @@ from app.store.paging import cut, unknown_cursor
 from app.store.schema.fine_tuning_jobs import FineTuningJobTable as Table
 from app.store.times import unix, unix_or_none
 
+_NEWEST_LOOKED_AT = 200
+_RECENT = 5
 _PAUSED = (JobStatus.PAUSING, JobStatus.PAUSED)
 _QUEUE_PLACES = text("SELECT job_id, place, starts_at FROM queue_places(:wanted)").bindparams(
     bindparam("wanted", type_=ARRAY(Text))
@@ -217,6 +219,25 @@ class JobStore(JobReads):
             max_training_time_s=caps.max_training_time_s,
             max_rollouts=caps.max_rollouts,
         )
+
+    async def recent_usage(self, model: str) -> list[Usage]:
+        """What the last few finished jobs on a base model used, among the project's newest jobs."""
+        newest = (
+            select(Table.model, Table.status, Table.usage)
+            .order_by(Table.created_at.desc(), Table.id.desc())
+            .limit(_NEWEST_LOOKED_AT)
+            .subquery()
+        )
+        found = await self._session.scalars(
+            select(newest.c.usage)
+            .where(
+                newest.c.model == model,
+                newest.c.status == JobStatus.SUCCEEDED.value,
+                newest.c.usage.is_not(None),
+            )
+            .limit(_RECENT)
+        )
+        return [Usage.from_json(usage) for usage in found]
 
     async def queue_places(self, job_ids: list[str]) -> dict[str, QueuePlace]:
         """Of those that wait for a worker, counted over all tenants; own jobs only."""

@@ -4,6 +4,7 @@ import json
 from collections.abc import AsyncIterator
 from typing import Any
 
+import psycopg
 import pytest
 
 from tests.app.api.conftest import Api, running
@@ -89,6 +90,30 @@ async def test_a_good_call_is_valid_and_estimated(
     assert grader["status"] == 405
     assert [request.path for request in customer.received] == ["/grade"]
     assert await jobs(api) == 0
+
+
+async def test_a_projects_finished_jobs_set_the_pace(
+    api: Api, call: dict[str, Any], database: Database
+) -> None:
+    assumed = (await judge(api, call))["estimate"]
+    assert (assumed["basis"], assumed["training_seconds"] is None) == ("assumption", True)
+    usage = {"rollouts": 100, "completion_tokens": 2500, "training_time_s": 50.0}
+    for status, factor in (("succeeded", 1), ("failed", 1000)):
+        made = await api.call("POST", "/v1/fine_tuning/jobs", json=call)
+        with psycopg.connect(database.superuser_url.replace("+psycopg", "")) as connection:
+            connection.execute(
+                "UPDATE fine_tuning_jobs SET status = %s, usage = %s WHERE id = %s",
+                (
+                    status,
+                    json.dumps({key: value * factor for key, value in usage.items()}),
+                    made.json()["id"],
+                ),
+            )
+    told = (await judge(api, call))["estimate"]
+    rollouts = told["train_rollouts"] + told["validation_rollouts"]
+    assert told["basis"] == "history"
+    assert told["completion_tokens"] == 25 * rollouts
+    assert told["training_seconds"] == 0.5 * rollouts
 
 
 async def test_every_fault_is_told_at_once(api: Api, customer: EndpointServer) -> None:
