@@ -25,6 +25,8 @@ check: setup
 	$(BIN)/mypy .
 	$(BIN)/lint-imports
 	$(BIN)/python -m openapi.generate --check
+	$(BIN)/python -m openapi.compare
+	$(BIN)/python -m openapi.breaking
 
 bench: setup
 	$(BIN)/python benchmarks/learning_seeds.py $(ARGS)

@@ -34,6 +34,7 @@ from app.api import (
 )
 from app.api.body import BodyGuard
 from app.api.request_context import RequestContext
+from app.api.specification import SpecifiedApp, sent_events
 from app.factory import ProcessContext
 from app.gateways.logs import log_to_stderr
 from app.settings import Settings, load_settings
@@ -82,16 +83,16 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         finally:
             await context.aclose()
 
-    app = FastAPI(
+    app = SpecifiedApp(
         title="agent-rft",
         version="0.1.0",
         summary="Reinforcement fine-tuning of tool-using agents, on your own GPUs",
         lifespan=lifespan,
-        separate_input_output_schemas=False,
         redirect_slashes=False,
     )
     for module in _ROUTES:
         app.include_router(module.router)
+    app.webhooks.include_router(sent_events())
     errors.install(app)
     app.add_middleware(BodyGuard)
     app.add_middleware(RequestContext)

@@ -1,0 +1,147 @@
+"""The published specification: what is read off the routes, and what no route can say.
+
+That is: where the service is, what its tags mean, the headers of every reply, the events it sends.
+It promises a document in which each status that a route may answer with is named.
+"""
+
+from typing import Any, get_args
+
+from fastapi import APIRouter, FastAPI
+from typing_extensions import override
+
+from app.api.schemas.webhook_events import EventType, WebhookEvent
+
+_TAGS = {
+    "Fine-tuning": "Jobs, their events, checkpoints, curves and rollouts; trial runs of graders.",
+    "Files": "Data sets and results.",
+    "Uploads": "Large files in parts.",
+    "Tools": "Registered, versioned tools that jobs refer to.",
+    "Graders": "Registered, versioned graders that jobs refer to.",
+    "Curricula": "Registered, versioned data sets that jobs refer to.",
+    "Models": "Base models and tuned ones.",
+    "Chat": "Talking to a model.",
+    "Evals": "Measurements: a user's own, and the validations of a job.",
+    "Webhooks": "Where events are sent, and with which secret they are signed.",
+    "Signing": "The secret that calls to customers' endpoints are signed with.",
+    "Projects": "Projects of an organization, their keys and service accounts.",
+    "Administration": "An organization's own keys.",
+    "Service": "Whether the service is alive and ready.",
+}
+_HEADERS: dict[str, Any] = {
+    "RequestId": {
+        "description": "Names this request in the service's logs; quote it in a report.",
+        "schema": {"type": "string"},
+        "required": True,
+    },
+    "ProcessingMs": {
+        "description": "Milliseconds until the reply's headers were ready.",
+        "schema": {"type": "integer"},
+        "required": True,
+    },
+    "RetryAfter": {
+        "description": "Seconds to wait before another attempt.",
+        "schema": {"type": "integer"},
+    },
+}
+_ALWAYS = {"x-request-id": "RequestId", "openai-processing-ms": "ProcessingMs"}
+_TAKEN = "Taken; any other answer is tried again later."
+_SLOW = "The body did not arrive in time."
+_RETRIED = {"429", "503"}
+_METHODS = {"get", "post", "put", "patch", "delete"}
+
+
+class SpecifiedApp(FastAPI):
+    """FastAPI whose document is completed once, when it is first asked for."""
+
+    @override
+    def openapi(self) -> dict[str, Any]:
+        if self.openapi_schema is None:
+            _complete(super().openapi())
+        document: dict[str, Any] = self.openapi_schema or {}
+        return document
+
+
+def _complete(document: dict[str, Any]) -> None:
+    document["servers"] = [{"url": "/", "description": "This service"}]
+    used = {tag for one in _operations(document) for tag in one["tags"]}
+    document["tags"] = [
+        {"name": name, "description": text} for name, text in _TAGS.items() if name in used
+    ]
+    document["components"]["headers"] = _HEADERS
+    for operation in _operations(document):
+        # It only kept FastAPI from documenting 422, which the service never sends.
+        operation["responses"].pop("default", None)
+        if "requestBody" in operation:
+            slow = {**operation["responses"]["413"], "description": _SLOW}
+            operation["responses"].setdefault("408", slow)
+        for status, reply in operation["responses"].items():
+            names = _ALWAYS | ({"retry-after": "RetryAfter"} if status in _RETRIED else {})
+            headers = reply.setdefault("headers", {})
+            for name, component in names.items():
+                headers.setdefault(name, {"$ref": f"#/components/headers/{component}"})
+
+    for methods in document["webhooks"].values():
+        methods["post"]["responses"] = {"2XX": {"description": _TAKEN}}
+    _promise_fields(document)
+
+
+def _promise_fields(document: dict[str, Any]) -> None:
+    """A reply holds every field of its model, also those with a default; requests need not."""
+    schemas = document["components"]["schemas"]
+    schemas.pop("HTTPValidationError", None)
+    schemas.pop("ValidationError", None)
+    sent, received = set[str](), set[str]()
+    for operation in _operations(document):
+        _reach(operation["responses"], schemas, sent)
+        _reach([operation.get("requestBody"), operation.get("parameters")], schemas, received)
+    _reach(document["webhooks"], schemas, sent)
+    for name in sent - received:
+        schema = schemas[name]
+        if "properties" in schema:
+            schema["required"] = list(schema["properties"])
+
+
+def _reach(node: Any, schemas: dict[str, Any], reached: set[str]) -> None:
+    if isinstance(node, list):
+        for one in node:
+            _reach(one, schemas, reached)
+    elif isinstance(node, dict):
+        name = str(node.get("$ref", "")).removeprefix("#/components/schemas/")
+        if name in schemas and name not in reached:
+            reached.add(name)
+            _reach(schemas[name], schemas, reached)
+        for one in node.values():
+            _reach(one, schemas, reached)
+
+
+def _operations(document: dict[str, Any]) -> list[dict[str, Any]]:
+    return [
+        operation
+        for methods in document["paths"].values()
+        for method, operation in methods.items()
+        if method in _METHODS
+    ]
+
+
+def sent_events() -> APIRouter:
+    """The document's section of webhooks; no request is ever routed through it."""
+    router = APIRouter()
+    for event in get_args(EventType):
+        router.add_api_route(
+            event,
+            _taken,
+            methods=["POST"],
+            operation_id=f"on{_camel(event)}",
+            summary=f"Sent on `{event}`",
+            tags=["Webhooks"],
+        )
+    return router
+
+
+async def _taken(body: WebhookEvent) -> None:
+    """What a customer's endpoint receives and answers."""
+    del body
+
+
+def _camel(event: str) -> str:
+    return "".join(part.title() for part in event.replace("_", ".").split("."))

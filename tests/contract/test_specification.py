@@ -1,0 +1,115 @@
+"""The published specification is valid, complete and current; its differences are explained."""
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import yaml
+from openapi_spec_validator import validate
+
+from app.main import create_app
+from openapi.breaking import RELEASED, Check
+from openapi.compare import DEVIATIONS, UPSTREAM, Comparison, judge, listed
+from openapi.generate import TARGET, document
+from openapi.operations import operations
+
+METHODS = {"get", "post", "put", "patch", "delete"}
+
+
+@pytest.fixture(scope="module")
+def specification() -> dict[str, Any]:
+    found: dict[str, Any] = create_app().openapi()
+    return found
+
+
+@pytest.fixture(scope="module")
+def upstream() -> dict[str, Any]:
+    found: dict[str, Any] = yaml.safe_load(UPSTREAM.read_text(encoding="utf-8"))
+    return found
+
+
+def each(specification: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    for path, methods in specification["paths"].items():
+        for method, operation in methods.items():
+            if method in METHODS:
+                yield f"{method.upper()} {path}", operation
+
+
+def test_both_documents_are_valid(specification: dict[str, Any], upstream: dict[str, Any]) -> None:
+    validate(specification)
+    validate(upstream)
+
+
+def test_the_committed_document_is_current() -> None:
+    assert TARGET.read_text(encoding="utf-8") == document(), "run `make openapi` and commit it"
+
+
+def test_every_operation_has_an_id_of_its_own_and_one_tag(specification: dict[str, Any]) -> None:
+    ids = [operation["operationId"] for _, operation in each(specification)]
+    assert len(ids) == len(set(ids))
+    described = {tag["name"] for tag in specification["tags"]}
+    for where, operation in each(specification):
+        assert len(operation["tags"]) == 1, where
+        assert set(operation["tags"]) <= described, where
+
+
+def test_every_guarded_operation_documents_its_errors(specification: dict[str, Any]) -> None:
+    for where, operation in each(specification):
+        if not where.partition(" ")[2].startswith("/v1/"):
+            continue
+        replies = operation["responses"]
+        assert {"400", "401", "403", "413", "503"} <= replies.keys(), where
+        assert ("404" in replies) or "{" not in where, where
+        assert "422" not in replies, where
+        assert "default" not in replies, where
+        assert operation["security"], where
+        for status in replies.keys() - {"200", "201"}:
+            schema = replies[status]["content"]["application/json"]["schema"]
+            assert schema == {"$ref": "#/components/schemas/ErrorEnvelope"}, (where, status)
+
+
+def test_every_reply_documents_the_request_id(specification: dict[str, Any]) -> None:
+    for where, operation in each(specification):
+        for status, reply in operation["responses"].items():
+            assert {"x-request-id", "openai-processing-ms"} <= reply["headers"].keys(), where
+            assert ("retry-after" in reply["headers"]) == (status in {"429", "503"}), where
+
+
+def test_the_events_are_those_of_the_hosted_api(
+    specification: dict[str, Any], upstream: dict[str, Any]
+) -> None:
+    assert specification["webhooks"].keys() == upstream["webhooks"].keys()
+
+
+def test_every_structural_difference_is_explained_and_no_row_is_stale(
+    specification: dict[str, Any], upstream: dict[str, Any]
+) -> None:
+    found = Comparison(upstream, json.loads(json.dumps(specification))).differences()
+    unexplained, stale = judge(found, listed(DEVIATIONS.read_text(encoding="utf-8")))
+    assert unexplained == []
+    assert stale == []
+
+
+def test_tests_named_beside_differences_exist() -> None:
+    root = DEVIATIONS.parents[1]
+    named = set(re.findall(r"`(tests/[\w/]+\.py)`", DEVIATIONS.read_text(encoding="utf-8")))
+    assert named
+    assert [one for one in sorted(named) if not (root / one).is_file()] == []
+
+
+def test_nothing_breaks_the_clients_of_the_last_release(specification: dict[str, Any]) -> None:
+    released = json.loads(RELEASED.read_text(encoding="utf-8"))
+    assert Check(released, specification).breaks() == []
+
+
+def test_the_pinned_document_names_what_the_official_client_calls(
+    upstream: dict[str, Any],
+) -> None:
+    keys = operations(upstream).keys()
+    assert "POST /fine_tuning/checkpoints/{}/permissions" in keys
+    assert "POST /webhook_endpoints/{}/rotate_secret" in keys
+    assert len(keys) == len(upstream["paths"]) + sum(
+        len(methods) - 1 for methods in upstream["paths"].values()
+    )
