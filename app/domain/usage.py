@@ -76,21 +76,31 @@ def _merged(
 
 
 @dataclass(frozen=True, slots=True)
+class ReachedCap:
+    name: str
+    reason: str
+    """In words, the name included."""
+
+
+@dataclass(frozen=True, slots=True)
 class Caps:
     """Where a job pauses; `None` is no cap."""
 
     max_training_time_s: float | None = None
     max_rollouts: int | None = None
 
-    def reached(self, usage: Usage | None) -> str | None:
-        """Why the job must not start another step, in words; `None` while it may."""
+    def reached(self, usage: Usage | None) -> "ReachedCap | None":
+        """Why the job must not start another step; `None` while it may."""
         if usage is None:
             return None
         if self.max_rollouts is not None and usage.rollouts >= self.max_rollouts:
-            return f"max_rollouts of {self.max_rollouts:,} is reached ({usage.rollouts:,} used)"
+            reason = f"max_rollouts of {self.max_rollouts:,} is reached ({usage.rollouts:,} used)"
+            return ReachedCap("max_rollouts", reason)
         limit = self.max_training_time_s
         if limit is not None and usage.training_time_s >= limit:
-            return f"max_training_time_s of {limit:,g} is reached ({usage.training_time_s:,.1f} s)"
+            used = f"{usage.training_time_s:,.1f} used"
+            reason = f"max_training_time_s of {limit:,g} is reached ({used})"
+            return ReachedCap("max_training_time_s", reason)
         return None
 
     def raised(self, other: "Caps") -> "Caps":

@@ -206,9 +206,13 @@ class JobStore(JobReads):
             raise WrongState(f"Job {job_id} is {row.status}; only a paused job can be resumed.")
         job = to_job(row)
         caps = job.caps.raised(caps)
-        reason = caps.reached(job.usage)
-        if reason is not None:
-            raise WrongState(f"Job {job_id} stays paused: {reason}. Send a higher cap to go on.")
+        reached = caps.reached(job.usage)
+        if reached is not None:
+            raise WrongState(
+                f"Job {job_id} stays paused: {reached.reason}. "
+                f"Send a higher {reached.name} to go on.",
+                param=reached.name,
+            )
         await self._move(
             job_id,
             JobStatus.QUEUED,

@@ -5,6 +5,7 @@ import structlog
 from app.domain.errors import AgentRftError, RunFailed
 from app.domain.files import FileRow
 from app.domain.jobs import JobError
+from app.domain.usage import ReachedCap
 from app.store.database import Database
 from workers.runs.patience import patiently
 
@@ -54,24 +55,20 @@ class Ending:
         await self.failed(RunFailed(message, code="internal_error"))
         return True
 
-    async def paused(self, reason: str | None = None) -> None:
-        """`reason` is that of a pause nobody asked for: a cap."""
-        message = "Fine-tuning job paused"
-        if reason is not None:
+    async def paused(self, cap: ReachedCap | None = None) -> None:
+        """`cap` is the reason of a pause nobody asked for."""
+        message, level = "Fine-tuning job paused", "info"
+        if cap is not None:
+            level = "warn"
             message += (
-                f": {reason}. Nothing is lost; to go on, resume it with a higher cap, as in "
-                f'POST /v1/fine_tuning/jobs/{self._job_id}/resume {{"max_rollouts": 100000}}.'
+                f": {cap.reason}. Nothing is lost; resume it with a higher {cap.name} to go on: "
+                f'POST /v1/fine_tuning/jobs/{self._job_id}/resume {{"{cap.name}": …}}'
             )
 
         async def write() -> None:
             async with self._database.run(*self._claim) as unit:
-                await unit.events.append(
-                    self._job_id,
-                    level="info" if reason is None else "warn",
-                    type="message",
-                    message=message,
-                )
+                await unit.events.append(self._job_id, level=level, type="message", message=message)
                 await unit.jobs.mark_paused()
 
         await patiently(write)
-        log.info("paused", job_id=self._job_id, reason=reason)
+        log.info("paused", job_id=self._job_id, cap=None if cap is None else cap.name)

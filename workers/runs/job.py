@@ -16,6 +16,7 @@ from app.domain.jobs import (
     resolved_method,
 )
 from app.domain.models import tuned_model_name
+from app.domain.usage import ReachedCap
 from app.store.unit_of_work import RunUnitOfWork
 from workers.runs.context import Plan, RunContext
 from workers.runs.data import RowFile, load_rows
@@ -33,6 +34,10 @@ STOP_POLL_S = 1.0
 
 class Paused(Exception):
     """Raised between two steps once a pause was asked for, or with the cap that was reached."""
+
+    def __init__(self, cap: ReachedCap | None = None) -> None:
+        super().__init__()
+        self.cap = cap
 
 
 class JobRun:
@@ -66,7 +71,7 @@ class JobRun:
                 watch.result()
             await work
         except Paused as pause:
-            await self._ending.paused(str(pause) or None)
+            await self._ending.paused(pause.cap)
         except RunFailed as failure:
             kept = await self._retention.look_up()
             await self._ending.failed(failure, result_file=await self._rescued_file())
@@ -111,9 +116,9 @@ class JobRun:
     def _between_steps(self) -> None:
         if self._pause_asked:
             raise Paused
-        reason = self._job.caps.reached(self._reporter.usage)
-        if reason is not None:
-            raise Paused(reason)
+        reached = self._job.caps.reached(self._reporter.usage)
+        if reached is not None:
+            raise Paused(reached)
 
     async def _watch(self) -> None:
         """Notice a pause, and the loss of the fence (a cancel, a newer claim) as `LeaseLost`."""

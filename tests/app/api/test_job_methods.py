@@ -208,7 +208,7 @@ async def test_a_capped_job_is_resumed_with_a_higher_cap_only(
         reply = await api.call("POST", resume, **sent)
         error = reply.json()["error"]
         assert (reply.status_code, error["code"]) == (400, "invalid_state"), reply.text
-        assert "is reached (70 used). Send a higher cap to go on." in error["message"]
+        assert "is reached (70 used). Send a higher max_rollouts to go on." in error["message"]
     bad = await api.call("POST", resume, json={"max_rollouts": 0})
     assert bad.json()["error"]["param"] == "max_rollouts"
     assert (await api.call("GET", f"{JOBS}/{job_id}")).json()["status"] == "paused"

@@ -1,4 +1,4 @@
-from app.domain.usage import Caps, Usage
+from app.domain.usage import Caps, ReachedCap, Usage
 
 
 def test_amounts_add_up_and_survive_storage() -> None:
@@ -30,9 +30,11 @@ def test_a_cap_is_reached_at_its_number() -> None:
     assert Caps().reached(usage) is None
     assert Caps(max_rollouts=65, max_training_time_s=10.1).reached(usage) is None
     assert Caps(max_rollouts=1).reached(None) is None
-    assert Caps(max_rollouts=64).reached(usage) == "max_rollouts of 64 is reached (64 used)"
-    assert Caps(max_training_time_s=10).reached(usage) == (
-        "max_training_time_s of 10 is reached (10.0 s)"
+    assert Caps(max_rollouts=64).reached(usage) == ReachedCap(
+        "max_rollouts", "max_rollouts of 64 is reached (64 used)"
+    )
+    assert Caps(max_training_time_s=10).reached(usage) == ReachedCap(
+        "max_training_time_s", "max_training_time_s of 10 is reached (10.0 used)"
     )
 
 

@@ -4,10 +4,13 @@ import pytest
 
 from app.domain.errors import LeaseLost, RunFailed
 from app.domain.jobs import Job, JobStatus
+from app.domain.metrics import MetricPoint
+from app.domain.usage import Caps, Usage
 from app.gateways.inference import EngineAway
 from tests.workers.runs.conftest import World
 from workers.runs.context import RunContext
 from workers.runs.ending import Ending
+from workers.runs.job import JobRun
 
 
 def _ending(context: RunContext, job: Job) -> Ending:
@@ -45,3 +48,32 @@ async def test_an_overtaken_claim_ends_nothing(world: World) -> None:
     with pytest.raises(LeaseLost):
         await _ending(old, job).failed(RunFailed("no", code="x"))
     assert (await world.read(job)).status is JobStatus.VALIDATING_FILES
+
+
+async def test_a_pause_by_a_cap_says_which_and_how_to_go_on(world: World) -> None:
+    job = await world.job()
+    reached = Caps(max_training_time_s=5).reached(Usage(training_time_s=6.25))
+    await _ending(await world.context(job), job).paused(reached)
+    assert (await world.read(job)).status is JobStatus.PAUSED
+    (said,) = await world.messages(job)
+    assert said == (
+        "Fine-tuning job paused: max_training_time_s of 5 is reached (6.2 used). Nothing is lost; "
+        "resume it with a higher max_training_time_s to go on: "
+        f'POST /v1/fine_tuning/jobs/{job.id}/resume {{"max_training_time_s": …}}'
+    )
+
+
+async def test_a_job_that_fails_after_some_steps_leaves_what_it_learned(world: World) -> None:
+    job = await world.job()
+    first = await world.context(job)
+    async with first.unit() as unit:
+        await unit.metrics.upsert(job.id, [MetricPoint("reward/mean", "train", 1, 0.5)])
+    await JobRun(await world.context(job)).run()  # its files do not exist
+    failed = await world.read(job)
+    assert failed.error is not None
+    assert failed.error.code == "invalid_training_file"
+    (file_id,) = failed.result_files
+    async with world.app.tenant(world.tenant) as unit:
+        row = await unit.files.get(file_id)
+    content = first.objects.local_path(row.object_key).read_text()
+    assert content.splitlines()[1].startswith("1,0.5,,")
