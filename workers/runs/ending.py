@@ -57,9 +57,8 @@ class Ending:
 
     async def paused(self, cap: ReachedCap | None = None) -> None:
         """`cap` is the reason of a pause nobody asked for."""
-        message, level = "Fine-tuning job paused", "info"
+        message = "Fine-tuning job paused"
         if cap is not None:
-            level = "warn"
             message += (
                 f": {cap.reason}. Nothing is lost; resume it with a higher {cap.name} to go on: "
                 f'POST /v1/fine_tuning/jobs/{self._job_id}/resume {{"{cap.name}": …}}'
@@ -67,7 +66,12 @@ class Ending:
 
         async def write() -> None:
             async with self._database.run(*self._claim) as unit:
-                await unit.events.append(self._job_id, level=level, type="message", message=message)
+                await unit.events.append(
+                    self._job_id,
+                    level="info" if cap is None else "warn",
+                    type="message",
+                    message=message,
+                )
                 await unit.jobs.mark_paused()
 
         await patiently(write)

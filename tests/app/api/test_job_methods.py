@@ -199,12 +199,13 @@ async def test_a_capped_job_is_resumed_with_a_higher_cap_only(
     job_id = (await api.call("POST", JOBS, json=nested)).json()["id"]
     _set(database, job_id, "status = 'paused', usage = '{\"rollouts\": 70}'")
     resume = f"{JOBS}/{job_id}/resume"
-    for sent in (
+    refused: list[dict[str, Any]] = [
         {},
         {"json": {}},
         {"json": {"max_rollouts": 70}},
         {"json": {"max_rollouts": None}},
-    ):
+    ]
+    for sent in refused:
         reply = await api.call("POST", resume, **sent)
         error = reply.json()["error"]
         assert (reply.status_code, error["code"]) == (400, "invalid_state"), reply.text

@@ -160,7 +160,7 @@ async def test_usage_is_counted_with_each_commit_and_once(world: World) -> None:
         update={"pricing": PricingSettings(per_hour=3600.0, currency="EUR")}
     )
     reporter = Reporter(dataclasses.replace(context, settings=priced), "ft:tiny")
-    assert reporter.usage is None
+    assert (reporter.usage, reporter.meter.accelerators) == (None, 0)
     reporter.meter.accelerators = 2
     await asyncio.sleep(0.05)
     await reporter.commit_baseline(_outcome(job, 0))
