@@ -66,7 +66,8 @@ def test_no_value_in_any_place_is_a_fault_of_ours(service: Service, job: Any, no
     if noun == "fine_tuning/jobs":
         kept = ("training_file", "validation_file", "method", "seed")
         good = {key: job.to_dict()[key] for key in kept}
-        good |= {"model": BASE, "metadata": {"a": "b"}, "integrations": [{"type": "wandb"}]}
+        good |= {"model": BASE, "metadata": {"a": "b"}}
+        good["integrations"] = [{"type": "wandb", "wandb": {"project": "p", "tags": ["t"]}}]
     chance = random.Random(20261121)
     key = {"Authorization": f"Bearer {service.api.key}", "Content-Type": "application/json"}
     statuses = set()

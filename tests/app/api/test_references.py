@@ -254,7 +254,7 @@ async def test_files_of_a_call_that_fails_are_not_left_behind(
     data = {k: v for k, v in body.items() if not k.endswith("_file")}
     for wrong in (
         {"model": "gpt-unknown"},
-        {"method": {"type": "dpo"}},
+        {"method": {"type": "dpo", "dpo": {"hyperparameters": {"beta": 3}}}},
         {"seed": 5, "method": {"type": "reinforcement"}},
     ):
         inline = {"training": ROWS, "validation": ROWS}
