@@ -113,6 +113,7 @@ class Factory:
             context.database,
             JobPorts(
                 queue=context.queue,
+                objects=context.objects,
                 egress=context.egress,
                 secret_box=context.secret_box,
                 judge_models=self.judge_models(),

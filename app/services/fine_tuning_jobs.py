@@ -5,7 +5,9 @@ import time
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from app.domain.errors import InvalidRequest, NotFound
+import structlog
+
+from app.domain.errors import InvalidRequest, NotFound, Unavailable
 from app.domain.evals import eval_of_job
 from app.domain.ids import new_id
 from app.domain.jobs import (
@@ -23,12 +25,15 @@ from app.domain.tuning_methods import DpoMethod, MethodType
 from app.domain.usage import NO_CAPS, Caps
 from app.gateways.egress import Egress
 from app.gateways.job_queue import JobQueue
+from app.gateways.objects import Objects
+from app.gateways.result_files import store_result_file
 from app.gateways.secrets import SecretBox
 from app.services.grader_check import check_address, check_grader
 from app.services.judge_models import JudgeModels
 from app.store.database import Database
 from app.store.unit_of_work import UnitOfWork
 
+log = structlog.get_logger()
 _WAITING: Final = frozenset({JobStatus.VALIDATING_FILES, JobStatus.QUEUED})
 
 
@@ -37,6 +42,7 @@ class JobPorts:
     """What the service reaches besides rows."""
 
     queue: JobQueue
+    objects: Objects
     egress: Egress
     secret_box: SecretBox
     judge_models: JudgeModels
@@ -127,6 +133,8 @@ class JobService:
     async def _stop(self, job_id: str, request: StopRequest) -> Job:
         async with self._database.tenant(self._tenant) as unit:
             job = await unit.jobs.request_stop(job_id, request)
+            if job.status is JobStatus.CANCELLED and job.step > 0:
+                job = await self._with_result_file(unit, job)
             if job.status in (JobStatus.CANCELLED, JobStatus.PAUSED):
                 await unit.events.append(
                     job_id,
@@ -135,6 +143,20 @@ class JobService:
                     message=f"Fine-tuning job {job.status.value}",
                 )
         return job
+
+    async def _with_result_file(self, unit: UnitOfWork, job: Job) -> Job:
+        """What a cancelled job learned stays. Its run can write no more: its fence is gone."""
+        points = await unit.metrics.curve(job.id, names=None, split=None, after_step=0)
+        try:
+            row = await store_result_file(self._ports.objects, job, points)
+        except Unavailable as error:  # a full disk must not keep a job running
+            log.warning("no result file written", job_id=job.id, error=str(error))
+            return job
+        if row is None:
+            return job
+        await unit.files.insert(row)
+        await unit.jobs.set_result_files(job.id, [row.id])
+        return replace(job, result_files=[row.id])
 
     def _base_model(self, name: str) -> BaseModelSpec:
         base = find_base_model(self._base_models, name)

@@ -243,6 +243,12 @@ class JobStore(JobReads):
         )
         return [Usage.from_json(usage) for usage in found]
 
+    async def set_result_files(self, job_id: str, file_ids: list[str]) -> None:
+        """Of a job that ends here; a run's end writes its own."""
+        await self._session.execute(
+            update(Table).where(Table.id == job_id).values(result_files=file_ids)
+        )
+
     async def queue_places(self, job_ids: list[str]) -> dict[str, QueuePlace]:
         """Of those that wait for a worker, counted over all tenants; own jobs only."""
         found = await self._session.execute(_QUEUE_PLACES, {"wanted": job_ids})

@@ -36,6 +36,10 @@ def test_every_process_killed_once_and_no_sample_counted_twice(
     assert set(keys.values()) == {1}
     steps = TRAIN_ROWS // BATCH
     assert len(rows) == steps * BATCH * GROUP + 2 * VALID_ROWS
+    usage = live.get(f"/fine_tuning/jobs/{job_id}")["usage_metrics"]
+    assert usage["rollouts"] == len(rows)
+    for name in ("prompt_tokens", "completion_tokens", "tool_calls"):
+        assert usage[name] == sum(row[name] for row in rows), name
     assert all(row["reward"] is not None for row in rows)
     assert sorted(live.curve(job_id, "reward/mean")) == list(range(1, steps + 1))
     metrics = [

@@ -6,8 +6,8 @@ Source: the reinforcement fine-tuning guide's real event; the agent extras (`usa
 
 from typing import Any
 
+from app.domain import grader_entries as entries
 from app.domain import metrics as names
-from workers.runs import grader_entries as entries
 
 Values = dict[str, float]
 

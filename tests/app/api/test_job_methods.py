@@ -263,3 +263,26 @@ async def test_list_traps(api: Api, body: dict[str, Any]) -> None:
     for limit in (0, 101, "x"):
         reply = await api.call("GET", JOBS, params={"limit": limit})
         assert (reply.status_code, reply.json()["error"]["param"]) == (400, "limit")
+
+
+async def test_a_cancelled_job_keeps_what_it_learned(
+    api: Api, body: dict[str, Any], database: Database
+) -> None:
+    fresh, begun = [(await api.call("POST", JOBS, json=body)).json()["id"] for _ in range(2)]
+    _set(database, begun, "status = 'paused', step = 1")
+    with psycopg.connect(database.superuser_url.replace("+psycopg", "")) as connection:
+        connection.execute(
+            "INSERT INTO job_metrics (project_id, job_id, name, split, step, value) "
+            "SELECT project_id, id, 'reward/mean', 'train', 1, 0.25 FROM fine_tuning_jobs "
+            "WHERE id = %s",
+            (begun,),
+        )
+    assert (await api.call("POST", f"{JOBS}/{fresh}/cancel")).json()["result_files"] == []
+    cancelled = (await api.call("POST", f"{JOBS}/{begun}/cancel")).json()
+    (file_id,) = cancelled["result_files"]
+    assert (await api.call("GET", f"{JOBS}/{begun}")).json()["result_files"] == [file_id]
+    content = (await api.call("GET", f"/v1/files/{file_id}/content")).text
+    header, row = content.splitlines()
+    assert dict(zip(header.split(","), row.split(","), strict=True))["train_mean_reward"] == "0.25"
+    foreign = await api.call("GET", f"/v1/files/{file_id}/content", key=api.other_key)
+    assert foreign.status_code == 404

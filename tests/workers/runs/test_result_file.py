@@ -4,8 +4,9 @@ import io
 
 from app.domain.ids import Split
 from app.domain.metrics import MetricPoint
+from app.domain.result_files import step_metrics
 from tests.workers.runs.conftest import World
-from workers.runs.result_file import step_metrics, write_result_file
+from workers.runs.result_file import write_result_file
 
 GRADER = {"type": "endpoint", "name": "records"}
 
