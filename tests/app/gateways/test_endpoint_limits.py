@@ -39,9 +39,7 @@ class TimedEgress:
 
     async def check_url(self, url: str) -> None: ...
 
-    async def probe(
-        self, url: str, *, headers: Mapping[str, str], timeout_s: float
-    ) -> EgressReply:
+    async def probe(self, url: str, *, headers: Mapping[str, str], timeout_s: float) -> EgressReply:
         return await self.post(url, headers=headers, body=b"", timeout_s=timeout_s)
 
     async def post(
