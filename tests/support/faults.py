@@ -1,7 +1,14 @@
 """A proxy in front of a service that answers in its place, or hangs up, as often as it was told.
 
-Faults wait in a queue: a status (`"429"`, `"500"`) is answered with an error envelope, `"reset"`
-ends the connection without an answer, `"lost"` passes the request on and then ends the connection.
+Faults wait in a queue, each for one request:
+
+- a status (`"429"`, `"500"`) is answered with an error envelope and `retry_after`; `"429 1.5"`
+  says another `retry-after`, `"429 -"` none;
+- `"unread"` ends the connection before the body is read, `"reset"` after it, without an answer;
+- `"lost"` passes the request on and then ends the connection, `"cut"` in the middle of the answer;
+- `"slow 1.5"` passes the request on after that many seconds;
+- `""` passes it on.
+
 `POST /_faults` sets the queue from a JSON list, `GET /_seen` lists what came since, so that clients
 in any language can be tested.
 """
@@ -9,6 +16,7 @@ in any language can be tested.
 import asyncio
 import socket
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -29,32 +37,50 @@ class FaultProxy:
     seen: list[dict[str, Any]] = field(default_factory=list)
     retry_after: str = "0"
 
+    def inject(self, *faults: str) -> None:
+        """Let these happen to the next requests, and forget what was seen."""
+        self.faults[:] = faults
+        self.seen.clear()
+
     async def serve(self, request: web.Request) -> web.StreamResponse:
-        body = await request.read()
         if request.path == "/_faults":
-            self.faults[:] = await request.json()
-            self.seen.clear()
+            self.inject(*await request.json())
             return web.json_response(self.faults)
         if request.path == "/_seen":
             return web.json_response(self.seen)
+        return await self._met(request)
+
+    async def _met(self, request: web.Request) -> web.StreamResponse:
+        self._saw(request)
+        fault, _, detail = (self.faults.pop(0) if self.faults else "").partition(" ")
+        body = b"" if fault == "unread" else await request.read()
+        if fault.isdigit():
+            return self._refusal(int(fault), detail or self.retry_after)
+        if fault in {"unread", "reset"}:
+            return _hang_up(request)
+        if fault == "slow":
+            await asyncio.sleep(float(detail))
+        answer = await self._passed_on(request, body)
+        if fault == "cut":
+            return await _cut(request, answer)
+        return _hang_up(request) if fault == "lost" else answer
+
+    def _saw(self, request: web.Request) -> None:
         self.seen.append(
             {
                 "method": request.method,
                 "path": request.path_qs,
                 "headers": {name.lower(): value for name, value in request.headers.items()},
+                "at": time.monotonic(),
             }
         )
-        fault = self.faults.pop(0) if self.faults else ""
-        if fault.isdigit():
-            error = {"message": "injected", "type": "server_error", "param": None, "code": None}
-            headers = {"x-request-id": "req_injected", "retry-after": self.retry_after}
-            return web.json_response({"error": error}, status=int(fault), headers=headers)
-        answer = None if fault == "reset" else await self._passed_on(request, body)
-        if answer is None or fault == "lost":
-            if request.transport is not None:
-                request.transport.abort()
-            return web.Response()
-        return answer
+
+    def _refusal(self, status: int, retry_after: str) -> web.Response:
+        error = {"message": "injected", "type": "server_error", "param": None, "code": None}
+        headers = {"x-request-id": "req_injected"}
+        if retry_after != "-":
+            headers["retry-after"] = retry_after
+        return web.json_response({"error": error}, status=status, headers=headers)
 
     async def _passed_on(self, request: web.Request, body: bytes) -> web.Response:
         headers = {
@@ -74,6 +100,26 @@ class FaultProxy:
                 name: value for name, value in reply.headers.items() if name.lower() not in _HOP
             }
             return web.Response(status=reply.status, body=await reply.read(), headers=kept)
+
+
+def _hang_up(request: web.Request) -> web.Response:
+    if request.transport is not None:
+        request.transport.abort()
+    return web.Response()
+
+
+async def _cut(request: web.Request, answer: web.Response) -> web.StreamResponse:
+    """The headers, half of the body, and then nothing."""
+    body = answer.body
+    assert isinstance(body, bytes)
+    reply = web.StreamResponse(status=answer.status, headers=answer.headers)
+    reply.content_length = len(body)
+    await reply.prepare(request)
+    await reply.write(body[: len(body) // 2])
+    # The client has read so far before the connection ends.
+    await asyncio.sleep(0.05)
+    _hang_up(request)
+    return reply
 
 
 @contextmanager
