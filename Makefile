@@ -5,7 +5,7 @@ DATA_DIR ?= .agent-rft
 PORT ?= 8000
 ARGS ?=
 
-.PHONY: setup demo test check bench up down chaos openapi
+.PHONY: setup demo test check bench up down chaos openapi sdk fuzz
 
 setup:
 	@$(PYTHON) bootstrap.py setup
@@ -15,6 +15,9 @@ demo: setup
 
 test: setup
 	@$(BIN)/python -m pytest -m "not chaos and not gpu" $(ARGS)
+
+fuzz: setup
+	@FUZZ_EXAMPLES=60 $(BIN)/python -m pytest tests/contract/test_fuzz.py $(ARGS)
 
 chaos: setup
 	@$(BIN)/python -m pytest -m chaos $(ARGS)
@@ -27,6 +30,7 @@ check: setup
 	$(BIN)/python -m openapi.generate --check
 	$(BIN)/python -m openapi.compare
 	$(BIN)/python -m openapi.breaking
+	$(BIN)/python -m openapi.sdk --check
 
 bench: setup
 	$(BIN)/python benchmarks/learning_seeds.py $(ARGS)
@@ -37,6 +41,9 @@ bench: setup
 
 openapi: setup
 	$(BIN)/python -m openapi.generate
+
+sdk: openapi
+	$(BIN)/python -m openapi.sdk
 
 up: setup
 	@$(BIN)/agent-rft up --data-dir $(DATA_DIR) --port $(PORT) $(ARGS)

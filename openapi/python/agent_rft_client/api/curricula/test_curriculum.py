@@ -1,0 +1,254 @@
+from http import HTTPStatus
+from typing import Any, cast
+from urllib.parse import quote
+
+import httpx
+
+from ...client import AuthenticatedClient, Client
+from ...types import Response, UNSET
+from ... import errors
+
+from ...models.curriculum_test import CurriculumTest
+from ...models.error_envelope import ErrorEnvelope
+from ...models.run_curriculum_test import RunCurriculumTest
+from ...types import UNSET, Unset
+from typing import cast
+
+
+
+def _get_kwargs(
+    curriculum_id: str,
+    *,
+    body: None | RunCurriculumTest | Unset = UNSET,
+
+) -> dict[str, Any]:
+    headers: dict[str, Any] = {}
+
+
+    
+
+    
+
+    _kwargs: dict[str, Any] = {
+        "method": "post",
+        "url": "/v1/curricula/{curriculum_id}/test".format(curriculum_id=quote(str(curriculum_id), safe=""),),
+    }
+
+    
+    if isinstance(body, RunCurriculumTest):
+        _kwargs["json"] = body.to_dict()
+    else:
+        _kwargs["json"] = body
+
+    headers["Content-Type"] = "application/json"
+
+    _kwargs["headers"] = headers
+    return _kwargs
+
+
+
+def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> CurriculumTest | ErrorEnvelope | None:
+    if response.status_code == 200:
+        response_200 = CurriculumTest.from_dict(response.json())
+
+
+
+        return response_200
+
+    if response.status_code == 400:
+        response_400 = ErrorEnvelope.from_dict(response.json())
+
+
+
+        return response_400
+
+    if response.status_code == 401:
+        response_401 = ErrorEnvelope.from_dict(response.json())
+
+
+
+        return response_401
+
+    if response.status_code == 403:
+        response_403 = ErrorEnvelope.from_dict(response.json())
+
+
+
+        return response_403
+
+    if response.status_code == 404:
+        response_404 = ErrorEnvelope.from_dict(response.json())
+
+
+
+        return response_404
+
+    if response.status_code == 408:
+        response_408 = ErrorEnvelope.from_dict(response.json())
+
+
+
+        return response_408
+
+    if response.status_code == 413:
+        response_413 = ErrorEnvelope.from_dict(response.json())
+
+
+
+        return response_413
+
+    if response.status_code == 503:
+        response_503 = ErrorEnvelope.from_dict(response.json())
+
+
+
+        return response_503
+
+    if client.raise_on_unexpected_status:
+        raise errors.UnexpectedStatus(response.status_code, response.content)
+    else:
+        return None
+
+
+def _build_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> Response[CurriculumTest | ErrorEnvelope]:
+    return Response(
+        status_code=HTTPStatus(response.status_code),
+        content=response.content,
+        headers=response.headers,
+        parsed=_parse_response(client=client, response=response),
+    )
+
+
+def sync_detailed(
+    curriculum_id: str,
+    *,
+    client: AuthenticatedClient,
+    body: None | RunCurriculumTest | Unset = UNSET,
+
+) -> Response[CurriculumTest | ErrorEnvelope]:
+    """ Run Curriculum Test
+
+     Reads every row as a job would and tells every fault.
+
+    Args:
+        curriculum_id (str):
+        body (None | RunCurriculumTest | Unset):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[CurriculumTest | ErrorEnvelope]
+     """
+
+
+    kwargs = _get_kwargs(
+        curriculum_id=curriculum_id,
+body=body,
+
+    )
+
+    response = client.get_httpx_client().request(
+        **kwargs,
+    )
+
+    return _build_response(client=client, response=response)
+
+def sync(
+    curriculum_id: str,
+    *,
+    client: AuthenticatedClient,
+    body: None | RunCurriculumTest | Unset = UNSET,
+
+) -> CurriculumTest | ErrorEnvelope | None:
+    """ Run Curriculum Test
+
+     Reads every row as a job would and tells every fault.
+
+    Args:
+        curriculum_id (str):
+        body (None | RunCurriculumTest | Unset):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        CurriculumTest | ErrorEnvelope
+     """
+
+
+    return sync_detailed(
+        curriculum_id=curriculum_id,
+client=client,
+body=body,
+
+    ).parsed
+
+async def asyncio_detailed(
+    curriculum_id: str,
+    *,
+    client: AuthenticatedClient,
+    body: None | RunCurriculumTest | Unset = UNSET,
+
+) -> Response[CurriculumTest | ErrorEnvelope]:
+    """ Run Curriculum Test
+
+     Reads every row as a job would and tells every fault.
+
+    Args:
+        curriculum_id (str):
+        body (None | RunCurriculumTest | Unset):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[CurriculumTest | ErrorEnvelope]
+     """
+
+
+    kwargs = _get_kwargs(
+        curriculum_id=curriculum_id,
+body=body,
+
+    )
+
+    response = await client.get_async_httpx_client().request(
+        **kwargs
+    )
+
+    return _build_response(client=client, response=response)
+
+async def asyncio(
+    curriculum_id: str,
+    *,
+    client: AuthenticatedClient,
+    body: None | RunCurriculumTest | Unset = UNSET,
+
+) -> CurriculumTest | ErrorEnvelope | None:
+    """ Run Curriculum Test
+
+     Reads every row as a job would and tells every fault.
+
+    Args:
+        curriculum_id (str):
+        body (None | RunCurriculumTest | Unset):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        CurriculumTest | ErrorEnvelope
+     """
+
+
+    return (await asyncio_detailed(
+        curriculum_id=curriculum_id,
+client=client,
+body=body,
+
+    )).parsed

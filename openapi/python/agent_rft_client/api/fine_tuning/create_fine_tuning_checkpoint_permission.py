@@ -1,0 +1,241 @@
+from http import HTTPStatus
+from typing import Any, cast
+from urllib.parse import quote
+
+import httpx
+
+from ...client import AuthenticatedClient, Client
+from ...types import Response, UNSET
+from ... import errors
+
+from ...models.create_permissions import CreatePermissions
+from ...models.error_envelope import ErrorEnvelope
+from ...models.page_permission_object import PagePermissionObject
+from typing import cast
+
+
+
+def _get_kwargs(
+    fine_tuned_model_checkpoint: str,
+    *,
+    body: CreatePermissions,
+
+) -> dict[str, Any]:
+    headers: dict[str, Any] = {}
+
+
+    
+
+    
+
+    _kwargs: dict[str, Any] = {
+        "method": "post",
+        "url": "/v1/fine_tuning/checkpoints/{fine_tuned_model_checkpoint}/permissions".format(fine_tuned_model_checkpoint=quote(str(fine_tuned_model_checkpoint), safe=""),),
+    }
+
+    _kwargs["json"] = body.to_dict()
+
+    headers["Content-Type"] = "application/json"
+
+    _kwargs["headers"] = headers
+    return _kwargs
+
+
+
+def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> ErrorEnvelope | PagePermissionObject | None:
+    if response.status_code == 200:
+        response_200 = PagePermissionObject.from_dict(response.json())
+
+
+
+        return response_200
+
+    if response.status_code == 400:
+        response_400 = ErrorEnvelope.from_dict(response.json())
+
+
+
+        return response_400
+
+    if response.status_code == 401:
+        response_401 = ErrorEnvelope.from_dict(response.json())
+
+
+
+        return response_401
+
+    if response.status_code == 403:
+        response_403 = ErrorEnvelope.from_dict(response.json())
+
+
+
+        return response_403
+
+    if response.status_code == 404:
+        response_404 = ErrorEnvelope.from_dict(response.json())
+
+
+
+        return response_404
+
+    if response.status_code == 408:
+        response_408 = ErrorEnvelope.from_dict(response.json())
+
+
+
+        return response_408
+
+    if response.status_code == 413:
+        response_413 = ErrorEnvelope.from_dict(response.json())
+
+
+
+        return response_413
+
+    if response.status_code == 503:
+        response_503 = ErrorEnvelope.from_dict(response.json())
+
+
+
+        return response_503
+
+    if client.raise_on_unexpected_status:
+        raise errors.UnexpectedStatus(response.status_code, response.content)
+    else:
+        return None
+
+
+def _build_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> Response[ErrorEnvelope | PagePermissionObject]:
+    return Response(
+        status_code=HTTPStatus(response.status_code),
+        content=response.content,
+        headers=response.headers,
+        parsed=_parse_response(client=client, response=response),
+    )
+
+
+def sync_detailed(
+    fine_tuned_model_checkpoint: str,
+    *,
+    client: AuthenticatedClient,
+    body: CreatePermissions,
+
+) -> Response[ErrorEnvelope | PagePermissionObject]:
+    """ Create Permissions
+
+    Args:
+        fine_tuned_model_checkpoint (str):
+        body (CreatePermissions): Body of `POST …/permissions`.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[ErrorEnvelope | PagePermissionObject]
+     """
+
+
+    kwargs = _get_kwargs(
+        fine_tuned_model_checkpoint=fine_tuned_model_checkpoint,
+body=body,
+
+    )
+
+    response = client.get_httpx_client().request(
+        **kwargs,
+    )
+
+    return _build_response(client=client, response=response)
+
+def sync(
+    fine_tuned_model_checkpoint: str,
+    *,
+    client: AuthenticatedClient,
+    body: CreatePermissions,
+
+) -> ErrorEnvelope | PagePermissionObject | None:
+    """ Create Permissions
+
+    Args:
+        fine_tuned_model_checkpoint (str):
+        body (CreatePermissions): Body of `POST …/permissions`.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        ErrorEnvelope | PagePermissionObject
+     """
+
+
+    return sync_detailed(
+        fine_tuned_model_checkpoint=fine_tuned_model_checkpoint,
+client=client,
+body=body,
+
+    ).parsed
+
+async def asyncio_detailed(
+    fine_tuned_model_checkpoint: str,
+    *,
+    client: AuthenticatedClient,
+    body: CreatePermissions,
+
+) -> Response[ErrorEnvelope | PagePermissionObject]:
+    """ Create Permissions
+
+    Args:
+        fine_tuned_model_checkpoint (str):
+        body (CreatePermissions): Body of `POST …/permissions`.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[ErrorEnvelope | PagePermissionObject]
+     """
+
+
+    kwargs = _get_kwargs(
+        fine_tuned_model_checkpoint=fine_tuned_model_checkpoint,
+body=body,
+
+    )
+
+    response = await client.get_async_httpx_client().request(
+        **kwargs
+    )
+
+    return _build_response(client=client, response=response)
+
+async def asyncio(
+    fine_tuned_model_checkpoint: str,
+    *,
+    client: AuthenticatedClient,
+    body: CreatePermissions,
+
+) -> ErrorEnvelope | PagePermissionObject | None:
+    """ Create Permissions
+
+    Args:
+        fine_tuned_model_checkpoint (str):
+        body (CreatePermissions): Body of `POST …/permissions`.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        ErrorEnvelope | PagePermissionObject
+     """
+
+
+    return (await asyncio_detailed(
+        fine_tuned_model_checkpoint=fine_tuned_model_checkpoint,
+client=client,
+body=body,
+
+    )).parsed

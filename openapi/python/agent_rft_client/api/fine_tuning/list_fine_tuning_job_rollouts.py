@@ -1,0 +1,300 @@
+from http import HTTPStatus
+from typing import Any, cast
+from urllib.parse import quote
+
+import httpx
+
+from ...client import AuthenticatedClient, Client
+from ...types import Response, UNSET
+from ... import errors
+
+from ...models.error_envelope import ErrorEnvelope
+from ...models.list_fine_tuning_job_rollouts_split_type_0 import check_list_fine_tuning_job_rollouts_split_type_0
+from ...models.list_fine_tuning_job_rollouts_split_type_0 import ListFineTuningJobRolloutsSplitType0
+from ...models.page_rollout import PageRollout
+from ...types import UNSET, Unset
+from typing import cast
+
+
+
+def _get_kwargs(
+    job_id: str,
+    *,
+    split: ListFineTuningJobRolloutsSplitType0 | None | Unset = UNSET,
+    step: int | None | Unset = UNSET,
+    after: None | str | Unset = UNSET,
+    limit: int | Unset = 20,
+
+) -> dict[str, Any]:
+    
+
+    
+
+    params: dict[str, Any] = {}
+
+    json_split: None | str | Unset
+    if isinstance(split, Unset):
+        json_split = UNSET
+    elif isinstance(split, str):
+        json_split = split
+    else:
+        json_split = split
+    params["split"] = json_split
+
+    json_step: int | None | Unset
+    if isinstance(step, Unset):
+        json_step = UNSET
+    else:
+        json_step = step
+    params["step"] = json_step
+
+    json_after: None | str | Unset
+    if isinstance(after, Unset):
+        json_after = UNSET
+    else:
+        json_after = after
+    params["after"] = json_after
+
+    params["limit"] = limit
+
+
+    params = {k: v for k, v in params.items() if v is not UNSET and v is not None}
+
+
+    _kwargs: dict[str, Any] = {
+        "method": "get",
+        "url": "/v1/fine_tuning/jobs/{job_id}/rollouts".format(job_id=quote(str(job_id), safe=""),),
+        "params": params,
+    }
+
+
+    return _kwargs
+
+
+
+def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> ErrorEnvelope | PageRollout | None:
+    if response.status_code == 200:
+        response_200 = PageRollout.from_dict(response.json())
+
+
+
+        return response_200
+
+    if response.status_code == 400:
+        response_400 = ErrorEnvelope.from_dict(response.json())
+
+
+
+        return response_400
+
+    if response.status_code == 401:
+        response_401 = ErrorEnvelope.from_dict(response.json())
+
+
+
+        return response_401
+
+    if response.status_code == 403:
+        response_403 = ErrorEnvelope.from_dict(response.json())
+
+
+
+        return response_403
+
+    if response.status_code == 404:
+        response_404 = ErrorEnvelope.from_dict(response.json())
+
+
+
+        return response_404
+
+    if response.status_code == 413:
+        response_413 = ErrorEnvelope.from_dict(response.json())
+
+
+
+        return response_413
+
+    if response.status_code == 503:
+        response_503 = ErrorEnvelope.from_dict(response.json())
+
+
+
+        return response_503
+
+    if client.raise_on_unexpected_status:
+        raise errors.UnexpectedStatus(response.status_code, response.content)
+    else:
+        return None
+
+
+def _build_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> Response[ErrorEnvelope | PageRollout]:
+    return Response(
+        status_code=HTTPStatus(response.status_code),
+        content=response.content,
+        headers=response.headers,
+        parsed=_parse_response(client=client, response=response),
+    )
+
+
+def sync_detailed(
+    job_id: str,
+    *,
+    client: AuthenticatedClient,
+    split: ListFineTuningJobRolloutsSplitType0 | None | Unset = UNSET,
+    step: int | None | Unset = UNSET,
+    after: None | str | Unset = UNSET,
+    limit: int | Unset = 20,
+
+) -> Response[ErrorEnvelope | PageRollout]:
+    """ List Rollouts
+
+    Args:
+        job_id (str):
+        split (ListFineTuningJobRolloutsSplitType0 | None | Unset):
+        step (int | None | Unset):
+        after (None | str | Unset): Id of the last row seen
+        limit (int | Unset):  Default: 20.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[ErrorEnvelope | PageRollout]
+     """
+
+
+    kwargs = _get_kwargs(
+        job_id=job_id,
+split=split,
+step=step,
+after=after,
+limit=limit,
+
+    )
+
+    response = client.get_httpx_client().request(
+        **kwargs,
+    )
+
+    return _build_response(client=client, response=response)
+
+def sync(
+    job_id: str,
+    *,
+    client: AuthenticatedClient,
+    split: ListFineTuningJobRolloutsSplitType0 | None | Unset = UNSET,
+    step: int | None | Unset = UNSET,
+    after: None | str | Unset = UNSET,
+    limit: int | Unset = 20,
+
+) -> ErrorEnvelope | PageRollout | None:
+    """ List Rollouts
+
+    Args:
+        job_id (str):
+        split (ListFineTuningJobRolloutsSplitType0 | None | Unset):
+        step (int | None | Unset):
+        after (None | str | Unset): Id of the last row seen
+        limit (int | Unset):  Default: 20.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        ErrorEnvelope | PageRollout
+     """
+
+
+    return sync_detailed(
+        job_id=job_id,
+client=client,
+split=split,
+step=step,
+after=after,
+limit=limit,
+
+    ).parsed
+
+async def asyncio_detailed(
+    job_id: str,
+    *,
+    client: AuthenticatedClient,
+    split: ListFineTuningJobRolloutsSplitType0 | None | Unset = UNSET,
+    step: int | None | Unset = UNSET,
+    after: None | str | Unset = UNSET,
+    limit: int | Unset = 20,
+
+) -> Response[ErrorEnvelope | PageRollout]:
+    """ List Rollouts
+
+    Args:
+        job_id (str):
+        split (ListFineTuningJobRolloutsSplitType0 | None | Unset):
+        step (int | None | Unset):
+        after (None | str | Unset): Id of the last row seen
+        limit (int | Unset):  Default: 20.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[ErrorEnvelope | PageRollout]
+     """
+
+
+    kwargs = _get_kwargs(
+        job_id=job_id,
+split=split,
+step=step,
+after=after,
+limit=limit,
+
+    )
+
+    response = await client.get_async_httpx_client().request(
+        **kwargs
+    )
+
+    return _build_response(client=client, response=response)
+
+async def asyncio(
+    job_id: str,
+    *,
+    client: AuthenticatedClient,
+    split: ListFineTuningJobRolloutsSplitType0 | None | Unset = UNSET,
+    step: int | None | Unset = UNSET,
+    after: None | str | Unset = UNSET,
+    limit: int | Unset = 20,
+
+) -> ErrorEnvelope | PageRollout | None:
+    """ List Rollouts
+
+    Args:
+        job_id (str):
+        split (ListFineTuningJobRolloutsSplitType0 | None | Unset):
+        step (int | None | Unset):
+        after (None | str | Unset): Id of the last row seen
+        limit (int | Unset):  Default: 20.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        ErrorEnvelope | PageRollout
+     """
+
+
+    return (await asyncio_detailed(
+        job_id=job_id,
+client=client,
+split=split,
+step=step,
+after=after,
+limit=limit,
+
+    )).parsed

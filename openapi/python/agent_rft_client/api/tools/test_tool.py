@@ -1,0 +1,254 @@
+from http import HTTPStatus
+from typing import Any, cast
+from urllib.parse import quote
+
+import httpx
+
+from ...client import AuthenticatedClient, Client
+from ...types import Response, UNSET
+from ... import errors
+
+from ...models.error_envelope import ErrorEnvelope
+from ...models.run_tool_test import RunToolTest
+from ...models.tool_test import ToolTest
+from ...types import UNSET, Unset
+from typing import cast
+
+
+
+def _get_kwargs(
+    tool_id: str,
+    *,
+    body: None | RunToolTest | Unset = UNSET,
+
+) -> dict[str, Any]:
+    headers: dict[str, Any] = {}
+
+
+    
+
+    
+
+    _kwargs: dict[str, Any] = {
+        "method": "post",
+        "url": "/v1/tools/{tool_id}/test".format(tool_id=quote(str(tool_id), safe=""),),
+    }
+
+    
+    if isinstance(body, RunToolTest):
+        _kwargs["json"] = body.to_dict()
+    else:
+        _kwargs["json"] = body
+
+    headers["Content-Type"] = "application/json"
+
+    _kwargs["headers"] = headers
+    return _kwargs
+
+
+
+def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> ErrorEnvelope | ToolTest | None:
+    if response.status_code == 200:
+        response_200 = ToolTest.from_dict(response.json())
+
+
+
+        return response_200
+
+    if response.status_code == 400:
+        response_400 = ErrorEnvelope.from_dict(response.json())
+
+
+
+        return response_400
+
+    if response.status_code == 401:
+        response_401 = ErrorEnvelope.from_dict(response.json())
+
+
+
+        return response_401
+
+    if response.status_code == 403:
+        response_403 = ErrorEnvelope.from_dict(response.json())
+
+
+
+        return response_403
+
+    if response.status_code == 404:
+        response_404 = ErrorEnvelope.from_dict(response.json())
+
+
+
+        return response_404
+
+    if response.status_code == 408:
+        response_408 = ErrorEnvelope.from_dict(response.json())
+
+
+
+        return response_408
+
+    if response.status_code == 413:
+        response_413 = ErrorEnvelope.from_dict(response.json())
+
+
+
+        return response_413
+
+    if response.status_code == 503:
+        response_503 = ErrorEnvelope.from_dict(response.json())
+
+
+
+        return response_503
+
+    if client.raise_on_unexpected_status:
+        raise errors.UnexpectedStatus(response.status_code, response.content)
+    else:
+        return None
+
+
+def _build_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> Response[ErrorEnvelope | ToolTest]:
+    return Response(
+        status_code=HTTPStatus(response.status_code),
+        content=response.content,
+        headers=response.headers,
+        parsed=_parse_response(client=client, response=response),
+    )
+
+
+def sync_detailed(
+    tool_id: str,
+    *,
+    client: AuthenticatedClient,
+    body: None | RunToolTest | Unset = UNSET,
+
+) -> Response[ErrorEnvelope | ToolTest]:
+    """ Run Tool Test
+
+     Calls the tool's endpoint, for at most a minute, and judges each answer.
+
+    Args:
+        tool_id (str):
+        body (None | RunToolTest | Unset):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[ErrorEnvelope | ToolTest]
+     """
+
+
+    kwargs = _get_kwargs(
+        tool_id=tool_id,
+body=body,
+
+    )
+
+    response = client.get_httpx_client().request(
+        **kwargs,
+    )
+
+    return _build_response(client=client, response=response)
+
+def sync(
+    tool_id: str,
+    *,
+    client: AuthenticatedClient,
+    body: None | RunToolTest | Unset = UNSET,
+
+) -> ErrorEnvelope | ToolTest | None:
+    """ Run Tool Test
+
+     Calls the tool's endpoint, for at most a minute, and judges each answer.
+
+    Args:
+        tool_id (str):
+        body (None | RunToolTest | Unset):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        ErrorEnvelope | ToolTest
+     """
+
+
+    return sync_detailed(
+        tool_id=tool_id,
+client=client,
+body=body,
+
+    ).parsed
+
+async def asyncio_detailed(
+    tool_id: str,
+    *,
+    client: AuthenticatedClient,
+    body: None | RunToolTest | Unset = UNSET,
+
+) -> Response[ErrorEnvelope | ToolTest]:
+    """ Run Tool Test
+
+     Calls the tool's endpoint, for at most a minute, and judges each answer.
+
+    Args:
+        tool_id (str):
+        body (None | RunToolTest | Unset):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[ErrorEnvelope | ToolTest]
+     """
+
+
+    kwargs = _get_kwargs(
+        tool_id=tool_id,
+body=body,
+
+    )
+
+    response = await client.get_async_httpx_client().request(
+        **kwargs
+    )
+
+    return _build_response(client=client, response=response)
+
+async def asyncio(
+    tool_id: str,
+    *,
+    client: AuthenticatedClient,
+    body: None | RunToolTest | Unset = UNSET,
+
+) -> ErrorEnvelope | ToolTest | None:
+    """ Run Tool Test
+
+     Calls the tool's endpoint, for at most a minute, and judges each answer.
+
+    Args:
+        tool_id (str):
+        body (None | RunToolTest | Unset):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        ErrorEnvelope | ToolTest
+     """
+
+
+    return (await asyncio_detailed(
+        tool_id=tool_id,
+client=client,
+body=body,
+
+    )).parsed

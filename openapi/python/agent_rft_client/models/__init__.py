@@ -1,0 +1,401 @@
+""" Contains all the data models used in inputs/outputs """
+
+from .add_upload_part_body import AddUploadPartBody
+from .chat_completion_request import ChatCompletionRequest
+from .chat_completion_request_messages_item import ChatCompletionRequestMessagesItem
+from .complete_upload import CompleteUpload
+from .create_chat_completion_response_200 import CreateChatCompletionResponse200
+from .create_curriculum import CreateCurriculum
+from .create_curriculum_metadata_type_0 import CreateCurriculumMetadataType0
+from .create_curriculum_training_type_0_item import CreateCurriculumTrainingType0Item
+from .create_curriculum_validation_type_0_item import CreateCurriculumValidationType0Item
+from .create_eval import CreateEval
+from .create_eval_metadata_type_0 import CreateEvalMetadataType0
+from .create_eval_run import CreateEvalRun
+from .create_eval_run_data_source import CreateEvalRunDataSource
+from .create_eval_run_metadata_type_0 import CreateEvalRunMetadataType0
+from .create_eval_testing_criteria_item import CreateEvalTestingCriteriaItem
+from .create_file_body import CreateFileBody
+from .create_file_body_expires_afteranchor import CreateFileBodyExpiresAfteranchor
+from .create_file_body_purpose import CreateFileBodyPurpose
+from .create_fine_tuning_job import CreateFineTuningJob
+from .create_fine_tuning_job_curriculum_type_1 import CreateFineTuningJobCurriculumType1
+from .create_fine_tuning_job_hyperparameters_type_0 import CreateFineTuningJobHyperparametersType0
+from .create_fine_tuning_job_metadata_type_0 import CreateFineTuningJobMetadataType0
+from .create_grader import CreateGrader
+from .create_grader_metadata_type_0 import CreateGraderMetadataType0
+from .create_permissions import CreatePermissions
+from .create_tool import CreateTool
+from .create_tool_headers_type_0 import CreateToolHeadersType0
+from .create_tool_metadata_type_0 import CreateToolMetadataType0
+from .create_tool_parameters_type_0 import CreateToolParametersType0
+from .create_upload import CreateUpload
+from .criterion_result import CriterionResult
+from .curriculum import Curriculum
+from .curriculum_metadata_type_0 import CurriculumMetadataType0
+from .curriculum_test import CurriculumTest
+from .curve import Curve
+from .curve_split import CurveSplit
+from .data_source_config import DataSourceConfig
+from .data_source_config_item_schema_type_0 import DataSourceConfigItemSchemaType0
+from .data_source_config_type import DataSourceConfigType
+from .deleted import Deleted
+from .endpoint_check import EndpointCheck
+from .endpoint_grader import EndpointGrader
+from .endpoint_grader_headers_type_0 import EndpointGraderHeadersType0
+from .error_body import ErrorBody
+from .error_envelope import ErrorEnvelope
+from .estimate import Estimate
+from .estimate_basis import EstimateBasis
+from .eval_deleted import EvalDeleted
+from .eval_object import EvalObject
+from .eval_object_data_source_config import EvalObjectDataSourceConfig
+from .eval_object_metadata_type_0 import EvalObjectMetadataType0
+from .eval_object_testing_criteria_item import EvalObjectTestingCriteriaItem
+from .eval_run_deleted import EvalRunDeleted
+from .eval_run_object import EvalRunObject
+from .eval_run_object_data_source import EvalRunObjectDataSource
+from .eval_run_object_error_type_0 import EvalRunObjectErrorType0
+from .eval_run_object_metadata_type_0 import EvalRunObjectMetadataType0
+from .eval_run_status import EvalRunStatus
+from .event_subject import EventSubject
+from .expires_after import ExpiresAfter
+from .fault import Fault
+from .fault_severity import FaultSeverity
+from .file_object import FileObject
+from .file_summary import FileSummary
+from .file_summary_tools import FileSummaryTools
+from .fine_tuning_job import FineTuningJob
+from .fine_tuning_job_checkpoint import FineTuningJobCheckpoint
+from .fine_tuning_job_checkpoint_metrics import FineTuningJobCheckpointMetrics
+from .fine_tuning_job_error_type_1 import FineTuningJobErrorType1
+from .fine_tuning_job_event import FineTuningJobEvent
+from .fine_tuning_job_event_data_type_0 import FineTuningJobEventDataType0
+from .fine_tuning_job_event_level import FineTuningJobEventLevel
+from .fine_tuning_job_event_type import FineTuningJobEventType
+from .fine_tuning_job_hyperparameters_type_0 import FineTuningJobHyperparametersType0
+from .fine_tuning_job_integrations_item import FineTuningJobIntegrationsItem
+from .fine_tuning_job_metadata_type_0 import FineTuningJobMetadataType0
+from .fine_tuning_job_method import FineTuningJobMethod
+from .fine_tuning_job_validation import FineTuningJobValidation
+from .get_eval_run_output_items_order import GetEvalRunOutputItemsOrder
+from .get_eval_run_output_items_status_type_0 import GetEvalRunOutputItemsStatusType0
+from .get_eval_runs_order import GetEvalRunsOrder
+from .grader_error_flags import GraderErrorFlags
+from .grader_run import GraderRun
+from .grader_run_metadata import GraderRunMetadata
+from .grader_run_metadata_scores import GraderRunMetadataScores
+from .grader_run_model_grader_token_usage_per_model import GraderRunModelGraderTokenUsagePerModel
+from .grader_run_model_grader_token_usage_per_model_additional_property import GraderRunModelGraderTokenUsagePerModelAdditionalProperty
+from .grader_run_sub_rewards import GraderRunSubRewards
+from .job_error_body import JobErrorBody
+from .job_status import JobStatus
+from .judge_message import JudgeMessage
+from .judge_message_role import JudgeMessageRole
+from .judge_sampling import JudgeSampling
+from .line_pair import LinePair
+from .list_evals_order import ListEvalsOrder
+from .list_evals_order_by import ListEvalsOrderBy
+from .list_files_order import ListFilesOrder
+from .list_fine_tuning_checkpoint_permissions_order import ListFineTuningCheckpointPermissionsOrder
+from .list_fine_tuning_job_metrics_split_type_0 import ListFineTuningJobMetricsSplitType0
+from .list_fine_tuning_job_rollouts_split_type_0 import ListFineTuningJobRolloutsSplitType0
+from .liveness_response_liveness import LivenessResponseLiveness
+from .method import Method
+from .method_dpo_type_0 import MethodDpoType0
+from .method_reinforcement_type_0 import MethodReinforcementType0
+from .method_supervised_type_0 import MethodSupervisedType0
+from .method_type import MethodType
+from .model import Model
+from .model_list import ModelList
+from .model_usage import ModelUsage
+from .multi_grader import MultiGrader
+from .multi_grader_graders import MultiGraderGraders
+from .output_item_object import OutputItemObject
+from .output_item_object_datasource_item import OutputItemObjectDatasourceItem
+from .output_item_object_results_item import OutputItemObjectResultsItem
+from .output_item_object_sample import OutputItemObjectSample
+from .output_item_object_status import OutputItemObjectStatus
+from .overlap import Overlap
+from .page_curriculum import PageCurriculum
+from .page_curve import PageCurve
+from .page_eval_object import PageEvalObject
+from .page_eval_run_object import PageEvalRunObject
+from .page_file_object import PageFileObject
+from .page_fine_tuning_job import PageFineTuningJob
+from .page_fine_tuning_job_checkpoint import PageFineTuningJobCheckpoint
+from .page_fine_tuning_job_event import PageFineTuningJobEvent
+from .page_output_item_object import PageOutputItemObject
+from .page_permission_object import PagePermissionObject
+from .page_registered_grader import PageRegisteredGrader
+from .page_rollout import PageRollout
+from .page_tool import PageTool
+from .permission_object import PermissionObject
+from .point import Point
+from .readiness_response_readiness import ReadinessResponseReadiness
+from .registered_grader import RegisteredGrader
+from .registered_grader_grader import RegisteredGraderGrader
+from .registered_grader_metadata_type_0 import RegisteredGraderMetadataType0
+from .result_counts_body import ResultCountsBody
+from .resume_fine_tuning_job import ResumeFineTuningJob
+from .retrieve_fine_tuning_job_report_response_retrievefinetuningjobreport import RetrieveFineTuningJobReportResponseRetrievefinetuningjobreport
+from .rollout import Rollout
+from .rollout_components import RolloutComponents
+from .rollout_split import RolloutSplit
+from .rollout_trace import RolloutTrace
+from .run_curriculum_test import RunCurriculumTest
+from .run_grader_request import RunGraderRequest
+from .run_grader_request_item_type_0 import RunGraderRequestItemType0
+from .run_registered_grader import RunRegisteredGrader
+from .run_registered_grader_item_type_0 import RunRegisteredGraderItemType0
+from .run_tool_request import RunToolRequest
+from .run_tool_request_headers_type_0 import RunToolRequestHeadersType0
+from .run_tool_request_item_type_0 import RunToolRequestItemType0
+from .run_tool_test import RunToolTest
+from .run_tool_test_arguments_type_0 import RunToolTestArgumentsType0
+from .run_tool_test_item_type_0 import RunToolTestItemType0
+from .score_model_grader import ScoreModelGrader
+from .score_model_grader_headers_type_0 import ScoreModelGraderHeadersType0
+from .signing_secret import SigningSecret
+from .split_test import SplitTest
+from .split_test_tools import SplitTestTools
+from .string_check_grader import StringCheckGrader
+from .string_check_grader_operation import StringCheckGraderOperation
+from .text_part import TextPart
+from .text_part_type import TextPartType
+from .text_similarity_grader import TextSimilarityGrader
+from .text_similarity_grader_evaluation_metric import TextSimilarityGraderEvaluationMetric
+from .token_lengths import TokenLengths
+from .tool import Tool
+from .tool_check import ToolCheck
+from .tool_check_status import ToolCheckStatus
+from .tool_headers_type_0 import ToolHeadersType0
+from .tool_metadata_type_0 import ToolMetadataType0
+from .tool_parameters_type_0 import ToolParametersType0
+from .tool_run import ToolRun
+from .tool_test import ToolTest
+from .update_curriculum import UpdateCurriculum
+from .update_curriculum_metadata_type_0 import UpdateCurriculumMetadataType0
+from .update_curriculum_training_type_0_item import UpdateCurriculumTrainingType0Item
+from .update_curriculum_validation_type_0_item import UpdateCurriculumValidationType0Item
+from .update_eval import UpdateEval
+from .update_eval_metadata_type_0 import UpdateEvalMetadataType0
+from .update_grader import UpdateGrader
+from .update_grader_metadata_type_0 import UpdateGraderMetadataType0
+from .update_tool import UpdateTool
+from .update_tool_headers_type_0 import UpdateToolHeadersType0
+from .update_tool_metadata_type_0 import UpdateToolMetadataType0
+from .update_tool_parameters_type_0 import UpdateToolParametersType0
+from .upload_object import UploadObject
+from .upload_object_status import UploadObjectStatus
+from .upload_part import UploadPart
+from .usage_metrics import UsageMetrics
+from .usage_metrics_model_graders import UsageMetricsModelGraders
+from .usage_metrics_model_graders_additional_property import UsageMetricsModelGradersAdditionalProperty
+from .validate_grader_request import ValidateGraderRequest
+from .validated_grader import ValidatedGrader
+from .validated_grader_grader import ValidatedGraderGrader
+from .wandb import Wandb
+from .wandb_integration import WandbIntegration
+from .webhook_event import WebhookEvent
+
+__all__ = (
+    "AddUploadPartBody",
+    "ChatCompletionRequest",
+    "ChatCompletionRequestMessagesItem",
+    "CompleteUpload",
+    "CreateChatCompletionResponse200",
+    "CreateCurriculum",
+    "CreateCurriculumMetadataType0",
+    "CreateCurriculumTrainingType0Item",
+    "CreateCurriculumValidationType0Item",
+    "CreateEval",
+    "CreateEvalMetadataType0",
+    "CreateEvalRun",
+    "CreateEvalRunDataSource",
+    "CreateEvalRunMetadataType0",
+    "CreateEvalTestingCriteriaItem",
+    "CreateFileBody",
+    "CreateFileBodyExpiresAfteranchor",
+    "CreateFileBodyPurpose",
+    "CreateFineTuningJob",
+    "CreateFineTuningJobCurriculumType1",
+    "CreateFineTuningJobHyperparametersType0",
+    "CreateFineTuningJobMetadataType0",
+    "CreateGrader",
+    "CreateGraderMetadataType0",
+    "CreatePermissions",
+    "CreateTool",
+    "CreateToolHeadersType0",
+    "CreateToolMetadataType0",
+    "CreateToolParametersType0",
+    "CreateUpload",
+    "CriterionResult",
+    "Curriculum",
+    "CurriculumMetadataType0",
+    "CurriculumTest",
+    "Curve",
+    "CurveSplit",
+    "DataSourceConfig",
+    "DataSourceConfigItemSchemaType0",
+    "DataSourceConfigType",
+    "Deleted",
+    "EndpointCheck",
+    "EndpointGrader",
+    "EndpointGraderHeadersType0",
+    "ErrorBody",
+    "ErrorEnvelope",
+    "Estimate",
+    "EstimateBasis",
+    "EvalDeleted",
+    "EvalObject",
+    "EvalObjectDataSourceConfig",
+    "EvalObjectMetadataType0",
+    "EvalObjectTestingCriteriaItem",
+    "EvalRunDeleted",
+    "EvalRunObject",
+    "EvalRunObjectDataSource",
+    "EvalRunObjectErrorType0",
+    "EvalRunObjectMetadataType0",
+    "EvalRunStatus",
+    "EventSubject",
+    "ExpiresAfter",
+    "Fault",
+    "FaultSeverity",
+    "FileObject",
+    "FileSummary",
+    "FileSummaryTools",
+    "FineTuningJob",
+    "FineTuningJobCheckpoint",
+    "FineTuningJobCheckpointMetrics",
+    "FineTuningJobErrorType1",
+    "FineTuningJobEvent",
+    "FineTuningJobEventDataType0",
+    "FineTuningJobEventLevel",
+    "FineTuningJobEventType",
+    "FineTuningJobHyperparametersType0",
+    "FineTuningJobIntegrationsItem",
+    "FineTuningJobMetadataType0",
+    "FineTuningJobMethod",
+    "FineTuningJobValidation",
+    "GetEvalRunOutputItemsOrder",
+    "GetEvalRunOutputItemsStatusType0",
+    "GetEvalRunsOrder",
+    "GraderErrorFlags",
+    "GraderRun",
+    "GraderRunMetadata",
+    "GraderRunMetadataScores",
+    "GraderRunModelGraderTokenUsagePerModel",
+    "GraderRunModelGraderTokenUsagePerModelAdditionalProperty",
+    "GraderRunSubRewards",
+    "JobErrorBody",
+    "JobStatus",
+    "JudgeMessage",
+    "JudgeMessageRole",
+    "JudgeSampling",
+    "LinePair",
+    "ListEvalsOrder",
+    "ListEvalsOrderBy",
+    "ListFilesOrder",
+    "ListFineTuningCheckpointPermissionsOrder",
+    "ListFineTuningJobMetricsSplitType0",
+    "ListFineTuningJobRolloutsSplitType0",
+    "LivenessResponseLiveness",
+    "Method",
+    "MethodDpoType0",
+    "MethodReinforcementType0",
+    "MethodSupervisedType0",
+    "MethodType",
+    "Model",
+    "ModelList",
+    "ModelUsage",
+    "MultiGrader",
+    "MultiGraderGraders",
+    "OutputItemObject",
+    "OutputItemObjectDatasourceItem",
+    "OutputItemObjectResultsItem",
+    "OutputItemObjectSample",
+    "OutputItemObjectStatus",
+    "Overlap",
+    "PageCurriculum",
+    "PageCurve",
+    "PageEvalObject",
+    "PageEvalRunObject",
+    "PageFileObject",
+    "PageFineTuningJob",
+    "PageFineTuningJobCheckpoint",
+    "PageFineTuningJobEvent",
+    "PageOutputItemObject",
+    "PagePermissionObject",
+    "PageRegisteredGrader",
+    "PageRollout",
+    "PageTool",
+    "PermissionObject",
+    "Point",
+    "ReadinessResponseReadiness",
+    "RegisteredGrader",
+    "RegisteredGraderGrader",
+    "RegisteredGraderMetadataType0",
+    "ResultCountsBody",
+    "ResumeFineTuningJob",
+    "RetrieveFineTuningJobReportResponseRetrievefinetuningjobreport",
+    "Rollout",
+    "RolloutComponents",
+    "RolloutSplit",
+    "RolloutTrace",
+    "RunCurriculumTest",
+    "RunGraderRequest",
+    "RunGraderRequestItemType0",
+    "RunRegisteredGrader",
+    "RunRegisteredGraderItemType0",
+    "RunToolRequest",
+    "RunToolRequestHeadersType0",
+    "RunToolRequestItemType0",
+    "RunToolTest",
+    "RunToolTestArgumentsType0",
+    "RunToolTestItemType0",
+    "ScoreModelGrader",
+    "ScoreModelGraderHeadersType0",
+    "SigningSecret",
+    "SplitTest",
+    "SplitTestTools",
+    "StringCheckGrader",
+    "StringCheckGraderOperation",
+    "TextPart",
+    "TextPartType",
+    "TextSimilarityGrader",
+    "TextSimilarityGraderEvaluationMetric",
+    "TokenLengths",
+    "Tool",
+    "ToolCheck",
+    "ToolCheckStatus",
+    "ToolHeadersType0",
+    "ToolMetadataType0",
+    "ToolParametersType0",
+    "ToolRun",
+    "ToolTest",
+    "UpdateCurriculum",
+    "UpdateCurriculumMetadataType0",
+    "UpdateCurriculumTrainingType0Item",
+    "UpdateCurriculumValidationType0Item",
+    "UpdateEval",
+    "UpdateEvalMetadataType0",
+    "UpdateGrader",
+    "UpdateGraderMetadataType0",
+    "UpdateTool",
+    "UpdateToolHeadersType0",
+    "UpdateToolMetadataType0",
+    "UpdateToolParametersType0",
+    "UploadObject",
+    "UploadObjectStatus",
+    "UploadPart",
+    "UsageMetrics",
+    "UsageMetricsModelGraders",
+    "UsageMetricsModelGradersAdditionalProperty",
+    "ValidatedGrader",
+    "ValidatedGraderGrader",
+    "ValidateGraderRequest",
+    "Wandb",
+    "WandbIntegration",
+    "WebhookEvent",
+)

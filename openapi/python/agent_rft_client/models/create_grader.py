@@ -1,0 +1,199 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeVar, BinaryIO, TextIO, TYPE_CHECKING, Generator
+
+from attrs import define as _attrs_define
+from attrs import field as _attrs_field
+
+from ..types import UNSET, Unset
+
+from ..types import UNSET, Unset
+from typing import cast
+
+if TYPE_CHECKING:
+  from ..models.create_grader_metadata_type_0 import CreateGraderMetadataType0
+  from ..models.endpoint_grader import EndpointGrader
+  from ..models.multi_grader import MultiGrader
+  from ..models.score_model_grader import ScoreModelGrader
+  from ..models.string_check_grader import StringCheckGrader
+  from ..models.text_similarity_grader import TextSimilarityGrader
+
+
+
+
+
+T = TypeVar("T", bound="CreateGrader")
+
+
+
+@_attrs_define
+class CreateGrader:
+    """ 
+        Attributes:
+            name (str):
+            grader (EndpointGrader | MultiGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader):
+            metadata (CreateGraderMetadataType0 | None | Unset):
+     """
+
+    name: str
+    grader: EndpointGrader | MultiGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader
+    metadata: CreateGraderMetadataType0 | None | Unset = UNSET
+    additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
+
+
+
+
+
+    def to_dict(self) -> dict[str, Any]:
+        from ..models.create_grader_metadata_type_0 import CreateGraderMetadataType0 # noqa: PLC0415
+        from ..models.endpoint_grader import EndpointGrader # noqa: PLC0415
+        from ..models.multi_grader import MultiGrader # noqa: PLC0415
+        from ..models.score_model_grader import ScoreModelGrader # noqa: PLC0415
+        from ..models.string_check_grader import StringCheckGrader # noqa: PLC0415
+        from ..models.text_similarity_grader import TextSimilarityGrader # noqa: PLC0415
+        name = self.name
+
+        grader: dict[str, Any]
+        if isinstance(self.grader, StringCheckGrader):
+            grader = self.grader.to_dict()
+        elif isinstance(self.grader, TextSimilarityGrader):
+            grader = self.grader.to_dict()
+        elif isinstance(self.grader, ScoreModelGrader):
+            grader = self.grader.to_dict()
+        elif isinstance(self.grader, EndpointGrader):
+            grader = self.grader.to_dict()
+        else:
+            grader = self.grader.to_dict()
+
+
+        metadata: dict[str, Any] | None | Unset
+        if isinstance(self.metadata, Unset):
+            metadata = UNSET
+        elif isinstance(self.metadata, CreateGraderMetadataType0):
+            metadata = self.metadata.to_dict()
+        else:
+            metadata = self.metadata
+
+
+        field_dict: dict[str, Any] = {}
+        field_dict.update(self.additional_properties)
+        field_dict.update({
+            "name": name,
+            "grader": grader,
+        })
+        if metadata is not UNSET:
+            field_dict["metadata"] = metadata
+
+        return field_dict
+
+
+
+    @classmethod
+    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+        from ..models.create_grader_metadata_type_0 import CreateGraderMetadataType0 # noqa: PLC0415
+        from ..models.endpoint_grader import EndpointGrader # noqa: PLC0415
+        from ..models.multi_grader import MultiGrader # noqa: PLC0415
+        from ..models.score_model_grader import ScoreModelGrader # noqa: PLC0415
+        from ..models.string_check_grader import StringCheckGrader # noqa: PLC0415
+        from ..models.text_similarity_grader import TextSimilarityGrader # noqa: PLC0415
+        d = dict(src_dict)
+        name = d.pop("name")
+
+        def _parse_grader(data: object) -> EndpointGrader | MultiGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader:
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                grader_type_0 = StringCheckGrader.from_dict(data)
+
+
+
+                return grader_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                grader_type_1 = TextSimilarityGrader.from_dict(data)
+
+
+
+                return grader_type_1
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                grader_type_2 = ScoreModelGrader.from_dict(data)
+
+
+
+                return grader_type_2
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                grader_type_3 = EndpointGrader.from_dict(data)
+
+
+
+                return grader_type_3
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            if not isinstance(data, dict):
+                raise TypeError()
+            grader_type_4 = MultiGrader.from_dict(data)
+
+
+
+            return grader_type_4
+
+        grader = _parse_grader(d.pop("grader"))
+
+
+        def _parse_metadata(data: object) -> CreateGraderMetadataType0 | None | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                metadata_type_0 = CreateGraderMetadataType0.from_dict(data)
+
+
+
+                return metadata_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(CreateGraderMetadataType0 | None | Unset, data)
+
+        metadata = _parse_metadata(d.pop("metadata", UNSET))
+
+
+        create_grader = cls(
+            name=name,
+            grader=grader,
+            metadata=metadata,
+        )
+
+
+        create_grader.additional_properties = d
+        return create_grader
+
+    @property
+    def additional_keys(self) -> list[str]:
+        return list(self.additional_properties.keys())
+
+    def __getitem__(self, key: str) -> Any:
+        return self.additional_properties[key]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self.additional_properties[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        del self.additional_properties[key]
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.additional_properties

@@ -1,0 +1,121 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeVar, BinaryIO, TextIO, TYPE_CHECKING, Generator
+
+from attrs import define as _attrs_define
+from attrs import field as _attrs_field
+
+from ..types import UNSET, Unset
+
+from typing import cast
+
+if TYPE_CHECKING:
+  from ..models.grader_run_metadata import GraderRunMetadata
+  from ..models.grader_run_model_grader_token_usage_per_model import GraderRunModelGraderTokenUsagePerModel
+  from ..models.grader_run_sub_rewards import GraderRunSubRewards
+
+
+
+
+
+T = TypeVar("T", bound="GraderRun")
+
+
+
+@_attrs_define
+class GraderRun:
+    """ A grader's fault is a run with reward 0 and its flags, not an HTTP error.
+
+        Attributes:
+            reward (float):
+            metadata (GraderRunMetadata):
+            sub_rewards (GraderRunSubRewards):
+            model_grader_token_usage_per_model (GraderRunModelGraderTokenUsagePerModel):
+     """
+
+    reward: float
+    metadata: GraderRunMetadata
+    sub_rewards: GraderRunSubRewards
+    model_grader_token_usage_per_model: GraderRunModelGraderTokenUsagePerModel
+    additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
+
+
+
+
+
+    def to_dict(self) -> dict[str, Any]:
+        from ..models.grader_run_metadata import GraderRunMetadata # noqa: PLC0415
+        from ..models.grader_run_model_grader_token_usage_per_model import GraderRunModelGraderTokenUsagePerModel # noqa: PLC0415
+        from ..models.grader_run_sub_rewards import GraderRunSubRewards # noqa: PLC0415
+        reward = self.reward
+
+        metadata = self.metadata.to_dict()
+
+        sub_rewards = self.sub_rewards.to_dict()
+
+        model_grader_token_usage_per_model = self.model_grader_token_usage_per_model.to_dict()
+
+
+        field_dict: dict[str, Any] = {}
+        field_dict.update(self.additional_properties)
+        field_dict.update({
+            "reward": reward,
+            "metadata": metadata,
+            "sub_rewards": sub_rewards,
+            "model_grader_token_usage_per_model": model_grader_token_usage_per_model,
+        })
+
+        return field_dict
+
+
+
+    @classmethod
+    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+        from ..models.grader_run_metadata import GraderRunMetadata # noqa: PLC0415
+        from ..models.grader_run_model_grader_token_usage_per_model import GraderRunModelGraderTokenUsagePerModel # noqa: PLC0415
+        from ..models.grader_run_sub_rewards import GraderRunSubRewards # noqa: PLC0415
+        d = dict(src_dict)
+        reward = d.pop("reward")
+
+        metadata = GraderRunMetadata.from_dict(d.pop("metadata"))
+
+
+
+
+        sub_rewards = GraderRunSubRewards.from_dict(d.pop("sub_rewards"))
+
+
+
+
+        model_grader_token_usage_per_model = GraderRunModelGraderTokenUsagePerModel.from_dict(d.pop("model_grader_token_usage_per_model"))
+
+
+
+
+        grader_run = cls(
+            reward=reward,
+            metadata=metadata,
+            sub_rewards=sub_rewards,
+            model_grader_token_usage_per_model=model_grader_token_usage_per_model,
+        )
+
+
+        grader_run.additional_properties = d
+        return grader_run
+
+    @property
+    def additional_keys(self) -> list[str]:
+        return list(self.additional_properties.keys())
+
+    def __getitem__(self, key: str) -> Any:
+        return self.additional_properties[key]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self.additional_properties[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        del self.additional_properties[key]
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.additional_properties

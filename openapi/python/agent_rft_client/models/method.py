@@ -1,0 +1,192 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeVar, BinaryIO, TextIO, TYPE_CHECKING, Generator
+
+from attrs import define as _attrs_define
+from attrs import field as _attrs_field
+
+from ..types import UNSET, Unset
+
+from ..models.method_type import check_method_type
+from ..models.method_type import MethodType
+from ..types import UNSET, Unset
+from typing import cast
+
+if TYPE_CHECKING:
+  from ..models.method_dpo_type_0 import MethodDpoType0
+  from ..models.method_reinforcement_type_0 import MethodReinforcementType0
+  from ..models.method_supervised_type_0 import MethodSupervisedType0
+
+
+
+
+
+T = TypeVar("T", bound="Method")
+
+
+
+@_attrs_define
+class Method:
+    """ 
+        Attributes:
+            type_ (MethodType):
+            reinforcement (MethodReinforcementType0 | None | Unset):
+            supervised (MethodSupervisedType0 | None | Unset):
+            dpo (MethodDpoType0 | None | Unset):
+     """
+
+    type_: MethodType
+    reinforcement: MethodReinforcementType0 | None | Unset = UNSET
+    supervised: MethodSupervisedType0 | None | Unset = UNSET
+    dpo: MethodDpoType0 | None | Unset = UNSET
+    additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
+
+
+
+
+
+    def to_dict(self) -> dict[str, Any]:
+        from ..models.method_dpo_type_0 import MethodDpoType0 # noqa: PLC0415
+        from ..models.method_reinforcement_type_0 import MethodReinforcementType0 # noqa: PLC0415
+        from ..models.method_supervised_type_0 import MethodSupervisedType0 # noqa: PLC0415
+        type_: str = self.type_
+
+        reinforcement: dict[str, Any] | None | Unset
+        if isinstance(self.reinforcement, Unset):
+            reinforcement = UNSET
+        elif isinstance(self.reinforcement, MethodReinforcementType0):
+            reinforcement = self.reinforcement.to_dict()
+        else:
+            reinforcement = self.reinforcement
+
+        supervised: dict[str, Any] | None | Unset
+        if isinstance(self.supervised, Unset):
+            supervised = UNSET
+        elif isinstance(self.supervised, MethodSupervisedType0):
+            supervised = self.supervised.to_dict()
+        else:
+            supervised = self.supervised
+
+        dpo: dict[str, Any] | None | Unset
+        if isinstance(self.dpo, Unset):
+            dpo = UNSET
+        elif isinstance(self.dpo, MethodDpoType0):
+            dpo = self.dpo.to_dict()
+        else:
+            dpo = self.dpo
+
+
+        field_dict: dict[str, Any] = {}
+        field_dict.update(self.additional_properties)
+        field_dict.update({
+            "type": type_,
+        })
+        if reinforcement is not UNSET:
+            field_dict["reinforcement"] = reinforcement
+        if supervised is not UNSET:
+            field_dict["supervised"] = supervised
+        if dpo is not UNSET:
+            field_dict["dpo"] = dpo
+
+        return field_dict
+
+
+
+    @classmethod
+    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+        from ..models.method_dpo_type_0 import MethodDpoType0 # noqa: PLC0415
+        from ..models.method_reinforcement_type_0 import MethodReinforcementType0 # noqa: PLC0415
+        from ..models.method_supervised_type_0 import MethodSupervisedType0 # noqa: PLC0415
+        d = dict(src_dict)
+        type_ = check_method_type(d.pop("type"))
+
+
+
+
+        def _parse_reinforcement(data: object) -> MethodReinforcementType0 | None | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                reinforcement_type_0 = MethodReinforcementType0.from_dict(data)
+
+
+
+                return reinforcement_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(MethodReinforcementType0 | None | Unset, data)
+
+        reinforcement = _parse_reinforcement(d.pop("reinforcement", UNSET))
+
+
+        def _parse_supervised(data: object) -> MethodSupervisedType0 | None | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                supervised_type_0 = MethodSupervisedType0.from_dict(data)
+
+
+
+                return supervised_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(MethodSupervisedType0 | None | Unset, data)
+
+        supervised = _parse_supervised(d.pop("supervised", UNSET))
+
+
+        def _parse_dpo(data: object) -> MethodDpoType0 | None | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                dpo_type_0 = MethodDpoType0.from_dict(data)
+
+
+
+                return dpo_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(MethodDpoType0 | None | Unset, data)
+
+        dpo = _parse_dpo(d.pop("dpo", UNSET))
+
+
+        method = cls(
+            type_=type_,
+            reinforcement=reinforcement,
+            supervised=supervised,
+            dpo=dpo,
+        )
+
+
+        method.additional_properties = d
+        return method
+
+    @property
+    def additional_keys(self) -> list[str]:
+        return list(self.additional_properties.keys())
+
+    def __getitem__(self, key: str) -> Any:
+        return self.additional_properties[key]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self.additional_properties[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        del self.additional_properties[key]
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.additional_properties

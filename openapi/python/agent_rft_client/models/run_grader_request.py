@@ -1,0 +1,220 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeVar, BinaryIO, TextIO, TYPE_CHECKING, Generator
+
+from attrs import define as _attrs_define
+from attrs import field as _attrs_field
+
+from ..types import UNSET, Unset
+
+from ..types import UNSET, Unset
+from typing import cast
+
+if TYPE_CHECKING:
+  from ..models.endpoint_grader import EndpointGrader
+  from ..models.multi_grader import MultiGrader
+  from ..models.run_grader_request_item_type_0 import RunGraderRequestItemType0
+  from ..models.score_model_grader import ScoreModelGrader
+  from ..models.string_check_grader import StringCheckGrader
+  from ..models.text_similarity_grader import TextSimilarityGrader
+
+
+
+
+
+T = TypeVar("T", bound="RunGraderRequest")
+
+
+
+@_attrs_define
+class RunGraderRequest:
+    """ 
+        Attributes:
+            grader (EndpointGrader | MultiGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader):
+            model_sample (str):
+            item (None | RunGraderRequestItemType0 | Unset):
+            trace_id (None | str | Unset):
+     """
+
+    grader: EndpointGrader | MultiGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader
+    model_sample: str
+    item: None | RunGraderRequestItemType0 | Unset = UNSET
+    trace_id: None | str | Unset = UNSET
+    additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
+
+
+
+
+
+    def to_dict(self) -> dict[str, Any]:
+        from ..models.endpoint_grader import EndpointGrader # noqa: PLC0415
+        from ..models.multi_grader import MultiGrader # noqa: PLC0415
+        from ..models.run_grader_request_item_type_0 import RunGraderRequestItemType0 # noqa: PLC0415
+        from ..models.score_model_grader import ScoreModelGrader # noqa: PLC0415
+        from ..models.string_check_grader import StringCheckGrader # noqa: PLC0415
+        from ..models.text_similarity_grader import TextSimilarityGrader # noqa: PLC0415
+        grader: dict[str, Any]
+        if isinstance(self.grader, StringCheckGrader):
+            grader = self.grader.to_dict()
+        elif isinstance(self.grader, TextSimilarityGrader):
+            grader = self.grader.to_dict()
+        elif isinstance(self.grader, ScoreModelGrader):
+            grader = self.grader.to_dict()
+        elif isinstance(self.grader, EndpointGrader):
+            grader = self.grader.to_dict()
+        else:
+            grader = self.grader.to_dict()
+
+
+        model_sample = self.model_sample
+
+        item: dict[str, Any] | None | Unset
+        if isinstance(self.item, Unset):
+            item = UNSET
+        elif isinstance(self.item, RunGraderRequestItemType0):
+            item = self.item.to_dict()
+        else:
+            item = self.item
+
+        trace_id: None | str | Unset
+        if isinstance(self.trace_id, Unset):
+            trace_id = UNSET
+        else:
+            trace_id = self.trace_id
+
+
+        field_dict: dict[str, Any] = {}
+        field_dict.update(self.additional_properties)
+        field_dict.update({
+            "grader": grader,
+            "model_sample": model_sample,
+        })
+        if item is not UNSET:
+            field_dict["item"] = item
+        if trace_id is not UNSET:
+            field_dict["trace_id"] = trace_id
+
+        return field_dict
+
+
+
+    @classmethod
+    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+        from ..models.endpoint_grader import EndpointGrader # noqa: PLC0415
+        from ..models.multi_grader import MultiGrader # noqa: PLC0415
+        from ..models.run_grader_request_item_type_0 import RunGraderRequestItemType0 # noqa: PLC0415
+        from ..models.score_model_grader import ScoreModelGrader # noqa: PLC0415
+        from ..models.string_check_grader import StringCheckGrader # noqa: PLC0415
+        from ..models.text_similarity_grader import TextSimilarityGrader # noqa: PLC0415
+        d = dict(src_dict)
+        def _parse_grader(data: object) -> EndpointGrader | MultiGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader:
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                grader_type_0 = StringCheckGrader.from_dict(data)
+
+
+
+                return grader_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                grader_type_1 = TextSimilarityGrader.from_dict(data)
+
+
+
+                return grader_type_1
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                grader_type_2 = ScoreModelGrader.from_dict(data)
+
+
+
+                return grader_type_2
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                grader_type_3 = EndpointGrader.from_dict(data)
+
+
+
+                return grader_type_3
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            if not isinstance(data, dict):
+                raise TypeError()
+            grader_type_4 = MultiGrader.from_dict(data)
+
+
+
+            return grader_type_4
+
+        grader = _parse_grader(d.pop("grader"))
+
+
+        model_sample = d.pop("model_sample")
+
+        def _parse_item(data: object) -> None | RunGraderRequestItemType0 | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                item_type_0 = RunGraderRequestItemType0.from_dict(data)
+
+
+
+                return item_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(None | RunGraderRequestItemType0 | Unset, data)
+
+        item = _parse_item(d.pop("item", UNSET))
+
+
+        def _parse_trace_id(data: object) -> None | str | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(None | str | Unset, data)
+
+        trace_id = _parse_trace_id(d.pop("trace_id", UNSET))
+
+
+        run_grader_request = cls(
+            grader=grader,
+            model_sample=model_sample,
+            item=item,
+            trace_id=trace_id,
+        )
+
+
+        run_grader_request.additional_properties = d
+        return run_grader_request
+
+    @property
+    def additional_keys(self) -> list[str]:
+        return list(self.additional_properties.keys())
+
+    def __getitem__(self, key: str) -> Any:
+        return self.additional_properties[key]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self.additional_properties[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        del self.additional_properties[key]
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.additional_properties

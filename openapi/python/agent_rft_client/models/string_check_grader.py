@@ -1,0 +1,141 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeVar, BinaryIO, TextIO, TYPE_CHECKING, Generator
+
+from attrs import define as _attrs_define
+from attrs import field as _attrs_field
+
+from ..types import UNSET, Unset
+
+from ..models.string_check_grader_operation import check_string_check_grader_operation
+from ..models.string_check_grader_operation import StringCheckGraderOperation
+from ..types import UNSET, Unset
+from typing import cast
+from typing import Literal, cast
+
+
+
+
+
+
+T = TypeVar("T", bound="StringCheckGrader")
+
+
+
+@_attrs_define
+class StringCheckGrader:
+    """ 1 when the comparison holds, else 0.
+
+        Attributes:
+            type_ (Literal['string_check']):
+            input_ (str):
+            reference (str):
+            operation (StringCheckGraderOperation):
+            pass_threshold (float | None | Unset):
+            name (str | Unset):  Default: 'string_check'.
+     """
+
+    type_: Literal['string_check']
+    input_: str
+    reference: str
+    operation: StringCheckGraderOperation
+    pass_threshold: float | None | Unset = UNSET
+    name: str | Unset = 'string_check'
+    additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
+
+
+
+
+
+    def to_dict(self) -> dict[str, Any]:
+        type_ = self.type_
+
+        input_ = self.input_
+
+        reference = self.reference
+
+        operation: str = self.operation
+
+        pass_threshold: float | None | Unset
+        if isinstance(self.pass_threshold, Unset):
+            pass_threshold = UNSET
+        else:
+            pass_threshold = self.pass_threshold
+
+        name = self.name
+
+
+        field_dict: dict[str, Any] = {}
+        field_dict.update(self.additional_properties)
+        field_dict.update({
+            "type": type_,
+            "input": input_,
+            "reference": reference,
+            "operation": operation,
+        })
+        if pass_threshold is not UNSET:
+            field_dict["pass_threshold"] = pass_threshold
+        if name is not UNSET:
+            field_dict["name"] = name
+
+        return field_dict
+
+
+
+    @classmethod
+    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+        d = dict(src_dict)
+        type_ = cast(Literal['string_check'] , d.pop("type"))
+        if type_ != 'string_check':
+            raise ValueError(f"type must match const 'string_check', got '{type_}'")
+
+        input_ = d.pop("input")
+
+        reference = d.pop("reference")
+
+        operation = check_string_check_grader_operation(d.pop("operation"))
+
+
+
+
+        def _parse_pass_threshold(data: object) -> float | None | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(float | None | Unset, data)
+
+        pass_threshold = _parse_pass_threshold(d.pop("pass_threshold", UNSET))
+
+
+        name = d.pop("name", UNSET)
+
+        string_check_grader = cls(
+            type_=type_,
+            input_=input_,
+            reference=reference,
+            operation=operation,
+            pass_threshold=pass_threshold,
+            name=name,
+        )
+
+
+        string_check_grader.additional_properties = d
+        return string_check_grader
+
+    @property
+    def additional_keys(self) -> list[str]:
+        return list(self.additional_properties.keys())
+
+    def __getitem__(self, key: str) -> Any:
+        return self.additional_properties[key]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self.additional_properties[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        del self.additional_properties[key]
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.additional_properties

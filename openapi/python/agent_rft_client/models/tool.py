@@ -1,0 +1,252 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeVar, BinaryIO, TextIO, TYPE_CHECKING, Generator
+
+from attrs import define as _attrs_define
+from attrs import field as _attrs_field
+
+from ..types import UNSET, Unset
+
+from typing import cast
+from typing import Literal, cast
+
+if TYPE_CHECKING:
+  from ..models.tool_headers_type_0 import ToolHeadersType0
+  from ..models.tool_metadata_type_0 import ToolMetadataType0
+  from ..models.tool_parameters_type_0 import ToolParametersType0
+
+
+
+
+
+T = TypeVar("T", bound="Tool")
+
+
+
+@_attrs_define
+class Tool:
+    """ 
+        Attributes:
+            id (str):
+            created_at (int):
+            updated_at (int):
+            version (int):
+            name (str):
+            metadata (None | ToolMetadataType0):
+            object_ (Literal['tool']):  Default: 'tool'.
+            server_url (str):
+            headers (None | ToolHeadersType0):
+            description (None | str):
+            parameters (None | ToolParametersType0):
+            rate_limit (float | None):
+     """
+
+    id: str
+    created_at: int
+    updated_at: int
+    version: int
+    name: str
+    metadata: None | ToolMetadataType0
+    server_url: str
+    headers: None | ToolHeadersType0
+    description: None | str
+    parameters: None | ToolParametersType0
+    rate_limit: float | None
+    object_: Literal['tool'] = 'tool'
+    additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
+
+
+
+
+
+    def to_dict(self) -> dict[str, Any]:
+        from ..models.tool_headers_type_0 import ToolHeadersType0 # noqa: PLC0415
+        from ..models.tool_metadata_type_0 import ToolMetadataType0 # noqa: PLC0415
+        from ..models.tool_parameters_type_0 import ToolParametersType0 # noqa: PLC0415
+        id = self.id
+
+        created_at = self.created_at
+
+        updated_at = self.updated_at
+
+        version = self.version
+
+        name = self.name
+
+        metadata: dict[str, Any] | None
+        if isinstance(self.metadata, ToolMetadataType0):
+            metadata = self.metadata.to_dict()
+        else:
+            metadata = self.metadata
+
+        object_ = self.object_
+
+        server_url = self.server_url
+
+        headers: dict[str, Any] | None
+        if isinstance(self.headers, ToolHeadersType0):
+            headers = self.headers.to_dict()
+        else:
+            headers = self.headers
+
+        description: None | str
+        description = self.description
+
+        parameters: dict[str, Any] | None
+        if isinstance(self.parameters, ToolParametersType0):
+            parameters = self.parameters.to_dict()
+        else:
+            parameters = self.parameters
+
+        rate_limit: float | None
+        rate_limit = self.rate_limit
+
+
+        field_dict: dict[str, Any] = {}
+        field_dict.update(self.additional_properties)
+        field_dict.update({
+            "id": id,
+            "created_at": created_at,
+            "updated_at": updated_at,
+            "version": version,
+            "name": name,
+            "metadata": metadata,
+            "object": object_,
+            "server_url": server_url,
+            "headers": headers,
+            "description": description,
+            "parameters": parameters,
+            "rate_limit": rate_limit,
+        })
+
+        return field_dict
+
+
+
+    @classmethod
+    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+        from ..models.tool_headers_type_0 import ToolHeadersType0 # noqa: PLC0415
+        from ..models.tool_metadata_type_0 import ToolMetadataType0 # noqa: PLC0415
+        from ..models.tool_parameters_type_0 import ToolParametersType0 # noqa: PLC0415
+        d = dict(src_dict)
+        id = d.pop("id")
+
+        created_at = d.pop("created_at")
+
+        updated_at = d.pop("updated_at")
+
+        version = d.pop("version")
+
+        name = d.pop("name")
+
+        def _parse_metadata(data: object) -> None | ToolMetadataType0:
+            if data is None:
+                return data
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                metadata_type_0 = ToolMetadataType0.from_dict(data)
+
+
+
+                return metadata_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(None | ToolMetadataType0, data)
+
+        metadata = _parse_metadata(d.pop("metadata"))
+
+
+        object_ = cast(Literal['tool'] , d.pop("object"))
+        if object_ != 'tool':
+            raise ValueError(f"object must match const 'tool', got '{object_}'")
+
+        server_url = d.pop("server_url")
+
+        def _parse_headers(data: object) -> None | ToolHeadersType0:
+            if data is None:
+                return data
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                headers_type_0 = ToolHeadersType0.from_dict(data)
+
+
+
+                return headers_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(None | ToolHeadersType0, data)
+
+        headers = _parse_headers(d.pop("headers"))
+
+
+        def _parse_description(data: object) -> None | str:
+            if data is None:
+                return data
+            return cast(None | str, data)
+
+        description = _parse_description(d.pop("description"))
+
+
+        def _parse_parameters(data: object) -> None | ToolParametersType0:
+            if data is None:
+                return data
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                parameters_type_0 = ToolParametersType0.from_dict(data)
+
+
+
+                return parameters_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(None | ToolParametersType0, data)
+
+        parameters = _parse_parameters(d.pop("parameters"))
+
+
+        def _parse_rate_limit(data: object) -> float | None:
+            if data is None:
+                return data
+            return cast(float | None, data)
+
+        rate_limit = _parse_rate_limit(d.pop("rate_limit"))
+
+
+        tool = cls(
+            id=id,
+            created_at=created_at,
+            updated_at=updated_at,
+            version=version,
+            name=name,
+            metadata=metadata,
+            object_=object_,
+            server_url=server_url,
+            headers=headers,
+            description=description,
+            parameters=parameters,
+            rate_limit=rate_limit,
+        )
+
+
+        tool.additional_properties = d
+        return tool
+
+    @property
+    def additional_keys(self) -> list[str]:
+        return list(self.additional_properties.keys())
+
+    def __getitem__(self, key: str) -> Any:
+        return self.additional_properties[key]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self.additional_properties[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        del self.additional_properties[key]
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.additional_properties

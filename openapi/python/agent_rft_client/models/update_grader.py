@@ -1,0 +1,226 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeVar, BinaryIO, TextIO, TYPE_CHECKING, Generator
+
+from attrs import define as _attrs_define
+from attrs import field as _attrs_field
+
+from ..types import UNSET, Unset
+
+from ..types import UNSET, Unset
+from typing import cast
+
+if TYPE_CHECKING:
+  from ..models.endpoint_grader import EndpointGrader
+  from ..models.multi_grader import MultiGrader
+  from ..models.score_model_grader import ScoreModelGrader
+  from ..models.string_check_grader import StringCheckGrader
+  from ..models.text_similarity_grader import TextSimilarityGrader
+  from ..models.update_grader_metadata_type_0 import UpdateGraderMetadataType0
+
+
+
+
+
+T = TypeVar("T", bound="UpdateGrader")
+
+
+
+@_attrs_define
+class UpdateGrader:
+    """ What is not sent stays.
+
+        Attributes:
+            name (None | str | Unset):
+            grader (EndpointGrader | MultiGrader | None | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader |
+                Unset):
+            metadata (None | Unset | UpdateGraderMetadataType0):
+     """
+
+    name: None | str | Unset = UNSET
+    grader: EndpointGrader | MultiGrader | None | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | Unset = UNSET
+    metadata: None | Unset | UpdateGraderMetadataType0 = UNSET
+    additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
+
+
+
+
+
+    def to_dict(self) -> dict[str, Any]:
+        from ..models.endpoint_grader import EndpointGrader # noqa: PLC0415
+        from ..models.multi_grader import MultiGrader # noqa: PLC0415
+        from ..models.score_model_grader import ScoreModelGrader # noqa: PLC0415
+        from ..models.string_check_grader import StringCheckGrader # noqa: PLC0415
+        from ..models.text_similarity_grader import TextSimilarityGrader # noqa: PLC0415
+        from ..models.update_grader_metadata_type_0 import UpdateGraderMetadataType0 # noqa: PLC0415
+        name: None | str | Unset
+        if isinstance(self.name, Unset):
+            name = UNSET
+        else:
+            name = self.name
+
+        grader: dict[str, Any] | None | Unset
+        if isinstance(self.grader, Unset):
+            grader = UNSET
+        elif isinstance(self.grader, StringCheckGrader):
+            grader = self.grader.to_dict()
+        elif isinstance(self.grader, TextSimilarityGrader):
+            grader = self.grader.to_dict()
+        elif isinstance(self.grader, ScoreModelGrader):
+            grader = self.grader.to_dict()
+        elif isinstance(self.grader, EndpointGrader):
+            grader = self.grader.to_dict()
+        elif isinstance(self.grader, MultiGrader):
+            grader = self.grader.to_dict()
+        else:
+            grader = self.grader
+
+        metadata: dict[str, Any] | None | Unset
+        if isinstance(self.metadata, Unset):
+            metadata = UNSET
+        elif isinstance(self.metadata, UpdateGraderMetadataType0):
+            metadata = self.metadata.to_dict()
+        else:
+            metadata = self.metadata
+
+
+        field_dict: dict[str, Any] = {}
+        field_dict.update(self.additional_properties)
+        field_dict.update({
+        })
+        if name is not UNSET:
+            field_dict["name"] = name
+        if grader is not UNSET:
+            field_dict["grader"] = grader
+        if metadata is not UNSET:
+            field_dict["metadata"] = metadata
+
+        return field_dict
+
+
+
+    @classmethod
+    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+        from ..models.endpoint_grader import EndpointGrader # noqa: PLC0415
+        from ..models.multi_grader import MultiGrader # noqa: PLC0415
+        from ..models.score_model_grader import ScoreModelGrader # noqa: PLC0415
+        from ..models.string_check_grader import StringCheckGrader # noqa: PLC0415
+        from ..models.text_similarity_grader import TextSimilarityGrader # noqa: PLC0415
+        from ..models.update_grader_metadata_type_0 import UpdateGraderMetadataType0 # noqa: PLC0415
+        d = dict(src_dict)
+        def _parse_name(data: object) -> None | str | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(None | str | Unset, data)
+
+        name = _parse_name(d.pop("name", UNSET))
+
+
+        def _parse_grader(data: object) -> EndpointGrader | MultiGrader | None | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                grader_type_0_type_0 = StringCheckGrader.from_dict(data)
+
+
+
+                return grader_type_0_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                grader_type_0_type_1 = TextSimilarityGrader.from_dict(data)
+
+
+
+                return grader_type_0_type_1
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                grader_type_0_type_2 = ScoreModelGrader.from_dict(data)
+
+
+
+                return grader_type_0_type_2
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                grader_type_0_type_3 = EndpointGrader.from_dict(data)
+
+
+
+                return grader_type_0_type_3
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                grader_type_0_type_4 = MultiGrader.from_dict(data)
+
+
+
+                return grader_type_0_type_4
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(EndpointGrader | MultiGrader | None | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | Unset, data)
+
+        grader = _parse_grader(d.pop("grader", UNSET))
+
+
+        def _parse_metadata(data: object) -> None | Unset | UpdateGraderMetadataType0:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                metadata_type_0 = UpdateGraderMetadataType0.from_dict(data)
+
+
+
+                return metadata_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(None | Unset | UpdateGraderMetadataType0, data)
+
+        metadata = _parse_metadata(d.pop("metadata", UNSET))
+
+
+        update_grader = cls(
+            name=name,
+            grader=grader,
+            metadata=metadata,
+        )
+
+
+        update_grader.additional_properties = d
+        return update_grader
+
+    @property
+    def additional_keys(self) -> list[str]:
+        return list(self.additional_properties.keys())
+
+    def __getitem__(self, key: str) -> Any:
+        return self.additional_properties[key]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self.additional_properties[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        del self.additional_properties[key]
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.additional_properties

@@ -1,0 +1,195 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeVar, BinaryIO, TextIO, TYPE_CHECKING, Generator
+
+from attrs import define as _attrs_define
+from attrs import field as _attrs_field
+
+from ..types import UNSET, Unset
+
+from typing import cast
+
+if TYPE_CHECKING:
+  from ..models.usage_metrics_model_graders import UsageMetricsModelGraders
+
+
+
+
+
+T = TypeVar("T", bound="UsageMetrics")
+
+
+
+@_attrs_define
+class UsageMetrics:
+    """ What the job has used, as of its last committed step. Times in seconds.
+
+        Attributes:
+            training_time_s (float):
+            sampling_time_s (float):
+            update_time_s (float):
+            evaluation_time_s (float):
+            rollouts (int):
+            prompt_tokens (int):
+            completion_tokens (int):
+            tool_calls (int):
+            trained_tokens (int):
+            gpu_seconds (float):
+            estimated_cost (float | None):
+            currency (None | str):
+            model_graders (UsageMetricsModelGraders):
+     """
+
+    training_time_s: float
+    sampling_time_s: float
+    update_time_s: float
+    evaluation_time_s: float
+    rollouts: int
+    prompt_tokens: int
+    completion_tokens: int
+    tool_calls: int
+    trained_tokens: int
+    gpu_seconds: float
+    estimated_cost: float | None
+    currency: None | str
+    model_graders: UsageMetricsModelGraders
+    additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
+
+
+
+
+
+    def to_dict(self) -> dict[str, Any]:
+        from ..models.usage_metrics_model_graders import UsageMetricsModelGraders # noqa: PLC0415
+        training_time_s = self.training_time_s
+
+        sampling_time_s = self.sampling_time_s
+
+        update_time_s = self.update_time_s
+
+        evaluation_time_s = self.evaluation_time_s
+
+        rollouts = self.rollouts
+
+        prompt_tokens = self.prompt_tokens
+
+        completion_tokens = self.completion_tokens
+
+        tool_calls = self.tool_calls
+
+        trained_tokens = self.trained_tokens
+
+        gpu_seconds = self.gpu_seconds
+
+        estimated_cost: float | None
+        estimated_cost = self.estimated_cost
+
+        currency: None | str
+        currency = self.currency
+
+        model_graders = self.model_graders.to_dict()
+
+
+        field_dict: dict[str, Any] = {}
+        field_dict.update(self.additional_properties)
+        field_dict.update({
+            "training_time_s": training_time_s,
+            "sampling_time_s": sampling_time_s,
+            "update_time_s": update_time_s,
+            "evaluation_time_s": evaluation_time_s,
+            "rollouts": rollouts,
+            "prompt_tokens": prompt_tokens,
+            "completion_tokens": completion_tokens,
+            "tool_calls": tool_calls,
+            "trained_tokens": trained_tokens,
+            "gpu_seconds": gpu_seconds,
+            "estimated_cost": estimated_cost,
+            "currency": currency,
+            "model_graders": model_graders,
+        })
+
+        return field_dict
+
+
+
+    @classmethod
+    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+        from ..models.usage_metrics_model_graders import UsageMetricsModelGraders # noqa: PLC0415
+        d = dict(src_dict)
+        training_time_s = d.pop("training_time_s")
+
+        sampling_time_s = d.pop("sampling_time_s")
+
+        update_time_s = d.pop("update_time_s")
+
+        evaluation_time_s = d.pop("evaluation_time_s")
+
+        rollouts = d.pop("rollouts")
+
+        prompt_tokens = d.pop("prompt_tokens")
+
+        completion_tokens = d.pop("completion_tokens")
+
+        tool_calls = d.pop("tool_calls")
+
+        trained_tokens = d.pop("trained_tokens")
+
+        gpu_seconds = d.pop("gpu_seconds")
+
+        def _parse_estimated_cost(data: object) -> float | None:
+            if data is None:
+                return data
+            return cast(float | None, data)
+
+        estimated_cost = _parse_estimated_cost(d.pop("estimated_cost"))
+
+
+        def _parse_currency(data: object) -> None | str:
+            if data is None:
+                return data
+            return cast(None | str, data)
+
+        currency = _parse_currency(d.pop("currency"))
+
+
+        model_graders = UsageMetricsModelGraders.from_dict(d.pop("model_graders"))
+
+
+
+
+        usage_metrics = cls(
+            training_time_s=training_time_s,
+            sampling_time_s=sampling_time_s,
+            update_time_s=update_time_s,
+            evaluation_time_s=evaluation_time_s,
+            rollouts=rollouts,
+            prompt_tokens=prompt_tokens,
+            completion_tokens=completion_tokens,
+            tool_calls=tool_calls,
+            trained_tokens=trained_tokens,
+            gpu_seconds=gpu_seconds,
+            estimated_cost=estimated_cost,
+            currency=currency,
+            model_graders=model_graders,
+        )
+
+
+        usage_metrics.additional_properties = d
+        return usage_metrics
+
+    @property
+    def additional_keys(self) -> list[str]:
+        return list(self.additional_properties.keys())
+
+    def __getitem__(self, key: str) -> Any:
+        return self.additional_properties[key]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self.additional_properties[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        del self.additional_properties[key]
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.additional_properties

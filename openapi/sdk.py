@@ -1,0 +1,84 @@
+"""Writes the generated clients from `openapi.json`, or checks that the committed ones are current.
+
+The Python generator lives in a virtual environment of its own (its pins conflict with ours), the
+TypeScript one runs through npx. `generated.sha256` names the specification both were made from, so
+that a stale client shows where neither generator is installed.
+"""
+
+import filecmp
+import hashlib
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+SPECIFICATION, MARK = HERE / "openapi.json", HERE / "generated.sha256"
+PYTHON = HERE / "python" / "agent_rft_client"
+TYPES = HERE / "typescript" / "index.d.ts"
+TOOLS = HERE.parent / "build" / "sdk-tools"
+GENERATOR = TOOLS / "bin" / "openapi-python-client"
+_PINNED = "openapi-python-client==0.29.1"
+_TYPESCRIPT = "openapi-typescript@7.13.0"
+
+
+def digest() -> str:
+    return hashlib.sha256(SPECIFICATION.read_bytes()).hexdigest()
+
+
+def stale() -> list[str]:
+    """What is not made from the committed specification, in words; empty when all is current."""
+    found = []
+    if not MARK.is_file() or MARK.read_text(encoding="utf-8").strip() != digest():
+        found.append("openapi/generated.sha256 names another specification")
+    if GENERATOR.is_file():
+        with tempfile.TemporaryDirectory() as directory:
+            fresh = Path(directory) / PYTHON.name
+            _generate_python(fresh)
+            found += [f"openapi/python: {name}" for name in _differences(fresh, PYTHON)]
+    return found
+
+
+def _differences(fresh: Path, committed: Path) -> list[str]:
+    names = {
+        str(path.relative_to(root))
+        for root in (fresh, committed)
+        for path in root.rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+    same, _, _ = filecmp.cmpfiles(fresh, committed, names, shallow=False)
+    return sorted(names - set(same))
+
+
+def _generate_python(target: Path) -> None:
+    config = HERE / "python" / "generator.yaml"
+    command = [str(GENERATOR), "generate", "--path", str(SPECIFICATION), "--config", str(config)]
+    command += ["--output-path", str(target), "--meta", "none", "--overwrite"]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    (target / "py.typed").touch()
+
+
+def _write() -> None:
+    if not GENERATOR.is_file():
+        subprocess.run([sys.executable, "-m", "venv", str(TOOLS)], check=True)
+        subprocess.run([str(TOOLS / "bin" / "pip"), "install", "-q", _PINNED], check=True)
+    shutil.rmtree(PYTHON, ignore_errors=True)
+    _generate_python(PYTHON)
+    npx = ["npx", "--yes", _TYPESCRIPT, str(SPECIFICATION), "-o", str(TYPES)]
+    subprocess.run(npx, check=True, stdout=subprocess.DEVNULL)
+    MARK.write_text(digest() + "\n", encoding="utf-8")
+
+
+def main(arguments: list[str]) -> int:
+    if "--check" not in arguments:
+        _write()
+        return 0
+    found = stale()
+    for line in found:
+        sys.stderr.write(f"stale, run `make sdk` and commit it: {line}\n")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
