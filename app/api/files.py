@@ -9,11 +9,12 @@ from fastapi.responses import StreamingResponse
 
 from app.api.dependencies import After, Services
 from app.api.errors import responses
+from app.api.idempotency import admission
 from app.api.multipart import StreamedForm
 from app.api.schemas.common import Deleted, Page
 from app.api.schemas.files import MAX_EXPIRY_S, MIN_EXPIRY_S, FileObject
 from app.domain.errors import InvalidRequest
-from app.domain.files import NewFile
+from app.domain.files import PURPOSES, NewFile
 
 router = APIRouter(prefix="/v1/files", tags=["Files"])
 FileLimit = Annotated[int, Query(ge=1, le=10_000)]
@@ -28,7 +29,7 @@ _UPLOAD_BODY: dict[str, Any] = {
                     "required": ["file", "purpose"],
                     "properties": {
                         "file": {"type": "string", "format": "binary"},
-                        "purpose": {"type": "string"},
+                        "purpose": {"type": "string", "enum": list(PURPOSES)},
                         "expires_after[anchor]": {"type": "string", "enum": ["created_at"]},
                         "expires_after[seconds]": {
                             "type": "integer",
@@ -52,7 +53,12 @@ async def create_file(request: Request, services: Services) -> FileObject:
         return NewFile(form.filename or "upload", _purpose(form), _expiry(form))
 
     purpose = _purpose(form) if "purpose" in form.fields else None
-    row = await services.files().upload(form.blocks(), purpose=purpose, described=described)
+    row = await services.files().upload(
+        form.blocks(),
+        purpose=purpose,
+        described=described,
+        admit=admission(request, lambda: {**form.fields, "file": form.filename or ""}),
+    )
     return FileObject.of(row)
 
 

@@ -4,6 +4,7 @@ That is: where the service is, what its tags mean, the headers of every reply, t
 It promises a document in which each status that a route may answer with is named.
 """
 
+import re
 from typing import Any, get_args
 
 from fastapi import APIRouter, FastAPI
@@ -80,9 +81,28 @@ def _complete(document: dict[str, Any]) -> None:
             for name, component in names.items():
                 headers.setdefault(name, {"$ref": f"#/components/headers/{component}"})
 
+    _link(document)
     for methods in document["webhooks"].values():
         methods["post"]["responses"] = {"2XX": {"description": _TAKEN}}
     _promise_fields(document)
+
+
+def _link(document: dict[str, Any]) -> None:
+    """What a collection's POST answers leads to every operation on the object it made."""
+    for path, methods in document["paths"].items():
+        made = methods.get("post", {}).get("responses", {})
+        reply = made.get("201", made.get("200"))
+        for other, others in document["paths"].items() if reply else ():
+            found = re.match(re.escape(path) + r"/{(\w+)}(/\w+)?$", other)
+            for method in sorted(_METHODS & others.keys()) if found else ():
+                name = others[method]["operationId"]
+                # A relative id of an enclosing object comes from the request's own path.
+                outer = {one: f"$request.path.{one}" for one in re.findall(r"{(\w+)}", path)}
+                parameters = {**outer, found[1]: "$response.body#/id"} if found else outer
+                reply.setdefault("links", {})[name] = {
+                    "operationId": name,
+                    "parameters": parameters,
+                }
 
 
 def _promise_fields(document: dict[str, Any]) -> None:

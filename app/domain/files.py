@@ -2,6 +2,9 @@
 
 from dataclasses import dataclass
 
+PURPOSES = ("assistants", "batch", "fine-tune", "vision", "user_data", "evals")
+"""What a client may upload a file for. Source: the hosted API."""
+
 
 @dataclass(frozen=True, slots=True)
 class FileRow:

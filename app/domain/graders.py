@@ -47,7 +47,7 @@ def _fault_at(
 class _GraderModel(BaseModel):
     model_config = ConfigDict(frozen=True, extra="allow", allow_inf_nan=False)
 
-    pass_threshold: float | None = Field(default=None, exclude_if=lambda value: value is None)
+    pass_threshold: float | None = Field(default=None, strict=True, exclude_if=lambda value: value is None)
     """Decides pass or fail where results are shown; never the reward."""
 
     @model_validator(mode="before")
@@ -72,7 +72,7 @@ class EndpointGrader(_GraderModel):
     headers: dict[str, str] | None = None
     rate_limit: float | None = Field(default=None, gt=0)
     """Requests per second this job may send to it."""
-    pass_threshold: float | None = None
+    pass_threshold: float | None = Field(default=None, strict=True)
 
 
 class StringCheckGrader(_GraderModel):

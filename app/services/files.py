@@ -3,10 +3,10 @@ bytes arrive; what a row must hold is checked by the job that uses it.
 """
 
 import time
-from collections.abc import AsyncIterable, AsyncIterator, Callable
+from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable
 
 from app.domain.errors import InvalidRequest, NotFound, WrongState
-from app.domain.files import FileRow, NewFile
+from app.domain.files import PURPOSES, FileRow, NewFile
 from app.domain.ids import new_id
 from app.domain.tenants import Tenant
 from app.gateways.objects import Objects, StoredObject
@@ -14,7 +14,6 @@ from app.services.jsonl import JsonlCheck, checked
 from app.store.database import Database
 
 MAX_FILE_BYTES = 512 * 1024 * 1024
-PURPOSES = ("assistants", "batch", "fine-tune", "vision", "user_data", "evals")
 BATCH_LIFETIME_S = 30 * 24 * 3600
 """Source: the hosted API, where `batch` files expire unless told otherwise."""
 
@@ -31,9 +30,11 @@ class FileService:
         *,
         purpose: str | None,
         described: Callable[[], NewFile],
+        admit: Callable[[str], Awaitable[None]] | None = None,
     ) -> FileRow:
         """Store a file. `purpose` is what is known of it before the bytes; `described` is asked
-        once they are all read, because a form may tell the rest only then.
+        once they are all read, because a form may tell the rest only then; `admit` with their
+        SHA-256 before the row is written, and may still refuse.
 
         Raises `InvalidRequest` with the line number for JSONL that is none.
         """
@@ -53,6 +54,8 @@ class FileService:
         stored = await self._objects.put(key, judged(), max_bytes=MAX_FILE_BYTES)
         row = file_row(self._tenant, file_id, stored, told[0])
         try:
+            if admit is not None:
+                await admit(stored.sha256)
             async with self._database.tenant(self._tenant) as unit:
                 await unit.files.insert(row)
         except BaseException:
