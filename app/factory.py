@@ -21,6 +21,7 @@ from app.services.evals import EvalService
 from app.services.events import EventService
 from app.services.files import FileService
 from app.services.fine_tuning_jobs import JobPorts, JobService
+from app.services.idempotency import IdempotencyService
 from app.services.judge_models import JudgeModels
 from app.services.keys import KeyService
 from app.services.metrics import MetricService
@@ -78,6 +79,9 @@ class ProcessContext:
 
     def key_service(self) -> KeyService:
         return self.keys
+
+    def idempotency(self) -> IdempotencyService:
+        return IdempotencyService(self.database)
 
     async def ready(self) -> None:
         """Raises `Unavailable` while the database does not answer."""

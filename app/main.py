@@ -33,6 +33,7 @@ from app.api import (
     uploads,
 )
 from app.api.body import BodyGuard
+from app.api.idempotency import Idempotency
 from app.api.request_context import RequestContext
 from app.api.specification import SpecifiedApp, sent_events
 from app.factory import ProcessContext
@@ -94,6 +95,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         app.include_router(module.router)
     app.webhooks.include_router(sent_events())
     errors.install(app)
+    app.add_middleware(Idempotency)
     app.add_middleware(BodyGuard)
     app.add_middleware(RequestContext)
     return app

@@ -5,15 +5,16 @@ from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse
+from fastapi.responses import JSONResponse, Response
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.routing import Match
 
 from app.api.schemas.common import ErrorEnvelope
 from app.api.schemas.parameters import dotted
-from app.domain.errors import RequestError
+from app.domain.errors import IdempotencyKeyInUse, RequestError
 from app.domain.graders import NOT_AVAILABLE as GRADER_NOT_AVAILABLE
+from app.domain.idempotency import Answer, AnsweredBefore
 
 RETRY_AFTER_S = "2"
 _DESCRIPTIONS = {
@@ -61,7 +62,15 @@ def envelope(
 async def _request_error(_: Request, error: Exception) -> JSONResponse:
     if not isinstance(error, RequestError):
         raise error
-    headers = {"retry-after": RETRY_AFTER_S} if error.status_code in {429, 503} else None
+    return error_reply(error)
+
+
+def error_reply(error: RequestError) -> JSONResponse:
+    headers: dict[str, str] | None = None
+    if error.status_code in {429, 503}:
+        headers = {"retry-after": RETRY_AFTER_S}
+    elif isinstance(error, IdempotencyKeyInUse):
+        headers = {"retry-after": "1", "x-should-retry": "true"}
     return envelope(
         error.status_code,
         error.message,
@@ -69,6 +78,21 @@ async def _request_error(_: Request, error: Exception) -> JSONResponse:
         param=error.param,
         code=error.code,
         headers=headers,
+    )
+
+
+async def _answered_before(_: Request, error: Exception) -> Response:
+    if not isinstance(error, AnsweredBefore):
+        raise error
+    return replay(error.answer)
+
+
+def replay(answer: Answer) -> Response:
+    """An answer kept under an Idempotency-Key, byte for byte."""
+    return Response(
+        answer.body,
+        status_code=answer.status,
+        headers={"content-type": answer.content_type, "idempotent-replayed": "true"},
     )
 
 
@@ -131,6 +155,7 @@ def server_error() -> JSONResponse:
 
 def install(app: FastAPI) -> None:
     app.add_exception_handler(RequestError, _request_error)
+    app.add_exception_handler(AnsweredBefore, _answered_before)
     app.add_exception_handler(RequestValidationError, _validation_error)
     app.add_exception_handler(HTTPException, _http_error)
     app.add_exception_handler(ClientDisconnect, _client_gone)

@@ -6,6 +6,7 @@ from fastapi import APIRouter, Request
 
 from app.api.dependencies import Services
 from app.api.errors import responses
+from app.api.idempotency import admission
 from app.api.multipart import StreamedForm, plain_name
 from app.api.schemas.uploads import CompleteUpload, CreateUpload, UploadObject, UploadPart
 from app.domain.files import NewFile
@@ -49,7 +50,8 @@ async def add_part(upload_id: str, request: Request, services: Services) -> Uplo
     upload = await uploads.pending(upload_id)
     form = StreamedForm(request, file="data")
     await form.open()
-    return UploadPart.of(await uploads.add_part(upload, form.blocks()))
+    admit = admission(request, lambda: form.fields)
+    return UploadPart.of(await uploads.add_part(upload, form.blocks(), admit=admit))
 
 
 @router.post("/{upload_id}/complete", operation_id="completeUpload", responses=responses(404))

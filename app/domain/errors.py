@@ -73,6 +73,20 @@ class TooLarge(RequestError):
     default_code = "request_too_large"
 
 
+class IdempotencyKeyInUse(RequestError):
+    """The first request under the key is still at work; a retry finds its answer."""
+
+    status_code = 409
+    default_code = "idempotency_key_in_use"
+
+
+class IdempotencyKeyReused(RequestError):
+    """Another request came under the same key."""
+
+    status_code = 422
+    default_code = "idempotency_key_reused"
+
+
 class RateLimited(RequestError):
     status_code = 429
     type = "rate_limit_error"

@@ -7,7 +7,7 @@ and may be completed again.
 import asyncio
 import hashlib
 import time
-from collections.abc import AsyncIterable, AsyncIterator, Sequence
+from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import replace
 from typing import NoReturn
 
@@ -62,8 +62,16 @@ class UploadService:
         async with self._database.tenant(self._tenant) as unit:
             return _check_pending(await unit.uploads.get(upload_id))
 
-    async def add_part(self, upload: UploadRow, blocks: AsyncIterable[bytes]) -> UploadPartRow:
-        """Store a part. Raises `TooLarge` past its own or the upload's limit."""
+    async def add_part(
+        self,
+        upload: UploadRow,
+        blocks: AsyncIterable[bytes],
+        *,
+        admit: Callable[[str], Awaitable[None]] | None = None,
+    ) -> UploadPartRow:
+        """Store a part. Raises `TooLarge` past its own or the upload's limit. `admit` is asked with
+        the part's SHA-256 before the row is written, and may still refuse.
+        """
         part_id = new_id("part_")
         key = f"{upload.directory}/{part_id}"
         try:
@@ -75,6 +83,8 @@ class UploadService:
             id=part_id, upload_id=upload.id, bytes=stored.bytes, created_at=int(time.time())
         )
         try:
+            if admit is not None:
+                await admit(stored.sha256)
             async with self._database.tenant(self._tenant) as unit:
                 await _admit(unit, part)
                 await unit.uploads.insert_part(part)

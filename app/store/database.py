@@ -14,8 +14,8 @@ from sqlalchemy.ext.asyncio import AsyncEngine, async_sessionmaker, create_async
 
 from app.domain.errors import Unavailable
 from app.domain.ids import OrganizationId
-from app.domain.tenants import Tenant
-from app.store.unit_of_work import RunUnitOfWork, UnitOfWork
+from app.domain.tenants import AdminPrincipal, Tenant
+from app.store.unit_of_work import RequestUnitOfWork, RunUnitOfWork, UnitOfWork
 
 _CONNECT_TIMEOUT_S = 5
 _STATEMENT_TIMEOUT_MS = 60_000
@@ -48,6 +48,12 @@ class Database:
 
     def tenant(self, tenant: Tenant) -> UnitOfWork:
         return UnitOfWork(self.sessions, {"app.project": tenant.project_id})
+
+    def request(self, principal: Tenant | AdminPrincipal) -> RequestUnitOfWork:
+        """A transaction that the units of one request may join; in the context they would have."""
+        if isinstance(principal, Tenant):
+            return RequestUnitOfWork(self.sessions, {"app.project": principal.project_id})
+        return RequestUnitOfWork(self.sessions, {"app.organization": principal.organization_id})
 
     def key_lookup(self, key_id: str) -> UnitOfWork:
         """Sees one key and nothing else: who asks is not known yet."""

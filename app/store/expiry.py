@@ -15,6 +15,7 @@ from app.domain.jobs import TERMINAL
 from app.domain.uploads import upload_directory
 from app.store.schema.files import FileTable as File
 from app.store.schema.fine_tuning_jobs import FineTuningJobTable as Job
+from app.store.schema.idempotency import KeptAnswerTable as Answer
 from app.store.schema.uploads import UploadTable as Upload
 
 _ENDED = [status.value for status in TERMINAL]
@@ -97,6 +98,18 @@ class ExpiryStore:
             .returning(Upload.project_id, Upload.id)
         )
         return [_upload(row.project_id, row.id) for row in gone]
+
+    async def remove_answers(self, limit: int, *, keep_s: float) -> int:
+        """Answers kept under an Idempotency-Key for longer than promised. Returns how many."""
+        old = (
+            select(Answer.scope, Answer.key)
+            .where(Answer.created_at <= func.now() - timedelta(seconds=keep_s))
+            .limit(limit)
+        )
+        removed = await self._session.execute(
+            delete(Answer).where(tuple_(Answer.scope, Answer.key).in_(old)).returning(Answer.key)
+        )
+        return len(removed.all())
 
 
 def _keys(rows: Sequence[Outlived]) -> list[tuple[str, str]]:

@@ -25,6 +25,7 @@ from app.store.evals import EvalStore
 from app.store.events import EventStore
 from app.store.files import FileStore
 from app.store.fine_tuning_jobs import JobStore
+from app.store.idempotency import IdempotencyStore
 from app.store.journal import JournalStore
 from app.store.keys import KeyStore
 from app.store.metrics import MetricStore
@@ -33,6 +34,7 @@ from app.store.permissions import PermissionStore
 from app.store.projects import ProjectStore
 from app.store.registry import RegistryStore
 from app.store.reports import ReportStore
+from app.store.request_transaction import RequestTransaction, enrol, joinable
 from app.store.rollouts import RolloutStore
 from app.store.run_jobs import RunJobStore
 from app.store.schema.fine_tuning_jobs import FineTuningJobTable
@@ -60,11 +62,16 @@ class BaseUnitOfWork:
         self._sessions = sessions
         self._context = context
         self._after_commit: list[Callable[[], Awaitable[None]]] = []
+        self._joined: RequestTransaction | None = None
 
     def after_commit(self, callback: Callable[[], Awaitable[None]]) -> None:
         self._after_commit.append(callback)
 
     async def __aenter__(self) -> Self:
+        self._joined = joinable(self._context)
+        if self._joined is not None:
+            await self._join(self._joined)
+            return self
         self._session = self._sessions()
         try:
             for name, value in self._context.items():
@@ -79,6 +86,35 @@ class BaseUnitOfWork:
             raise
         return self
 
+    async def _join(self, request: RequestTransaction) -> None:
+        await request.enter()
+        try:
+            self._session = request.session
+            self._savepoint = await self._session.begin_nested()
+            await self._open(self._session)
+        except BaseException as error:
+            request.leave()
+            if is_connection_loss(error):
+                raise Unavailable("The database is away for a moment.") from error
+            raise
+
+    async def _part(self, request: RequestTransaction, error: BaseException | None) -> None:
+        """Leave the request's transaction: what was done here stays in it, or is undone alone."""
+        try:
+            if error is None:
+                await self._savepoint.commit()
+                request.after_commit += self._after_commit
+            elif self._savepoint.is_active:
+                await self._savepoint.rollback()
+        except Exception as failure:
+            if is_connection_loss(failure):
+                raise Unavailable("The database is away for a moment.") from failure
+            raise
+        finally:
+            request.leave()
+        if error is not None and is_connection_loss(error):
+            raise Unavailable("The database is away for a moment.") from error
+
     async def _open(self, session: AsyncSession) -> None:
         """Build the stores of this unit."""
         raise NotImplementedError
@@ -89,6 +125,9 @@ class BaseUnitOfWork:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
+        if self._joined is not None:
+            await self._part(self._joined, error)
+            return
         try:
             if error is None:
                 await self._session.commit()
@@ -147,6 +186,22 @@ class UnitOfWork(ProjectUnitOfWork):
         self.keys = KeyStore(session)
         self.projects = ProjectStore(session)
         self.registry = RegistryStore(session, project_id)
+
+
+class RequestUnitOfWork(UnitOfWork):
+    """The transaction of a whole request: once `lead` was called, units of its tenant join it."""
+
+    @override
+    async def _open(self, session: AsyncSession) -> None:
+        await super()._open(session)
+        [scope] = self._context.values()
+        self.answers = IdempotencyStore(session, scope)
+
+    def lead(self) -> Callable[[], None]:
+        """The returned function ends it; what joined until then is committed with this unit."""
+        transaction = RequestTransaction(self._session, self._context)
+        self._after_commit = transaction.after_commit
+        return enrol(transaction)
 
 
 class RunUnitOfWork(ProjectUnitOfWork):

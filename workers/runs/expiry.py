@@ -1,4 +1,4 @@
-"""Removes the bytes and rows of files and uploads whose time is over. Runs every few minutes.
+"""Removes files, uploads and kept answers whose time is over. Runs every few minutes.
 
 Bytes go first, rows after them: broken off in between, the next round finds the row again. Bytes
 that never got a row (a process died in the middle of an upload) are found by their age.
@@ -16,8 +16,8 @@ log = structlog.get_logger()
 
 BATCH = 500
 KEEP_S = 24 * 3600.0
-"""How long the row of a deleted file or an ended upload stays: lists page on from it, and calls
-that are sent again get the same answer.
+"""How long the row of a deleted file or an ended upload stays, and an answer under its key: lists
+page on from it, and calls that are sent again get the same answer.
 """
 STRAY_AFTER_S = 3600.0
 """No upload pauses this long: a minute without a byte ends it."""
@@ -37,6 +37,7 @@ async def expire(database: Database, objects: LocalObjects) -> None:
     await _files(database, objects)
     await _uploads(database, objects)
     await _strays(database, objects)
+    await _answers(database)
 
 
 async def _files(database: Database, objects: LocalObjects) -> None:
@@ -66,6 +67,13 @@ async def _uploads(database: Database, objects: LocalObjects) -> None:
             await objects.delete(upload.key)
         if max(len(over), len(forgotten)) < BATCH:
             return
+
+
+async def _answers(database: Database) -> None:
+    removed = BATCH
+    while removed == BATCH:
+        async with system(database) as unit:
+            removed = await unit.expiry.remove_answers(BATCH, keep_s=KEEP_S)
 
 
 async def _strays(database: Database, objects: LocalObjects) -> None:

@@ -7,6 +7,7 @@ from sqlalchemy.exc import IntegrityError, ProgrammingError
 
 from app.domain.errors import LeaseLost, NotFound, Unavailable
 from app.domain.files import FileRow
+from app.domain.idempotency import Answer
 from app.domain.jobs import Job
 from app.domain.keys import ApiKeyRow
 from app.domain.registry import Noun, Registered
@@ -92,6 +93,9 @@ async def _fill_every_table(rows: Rows) -> Job:
             FileRow("file-a", "", "f", "fine-tune", 1, "00", "k", "processed", None, 0, None)
         )
         await unit.registry.insert(a_tool())
+    async with rows.app.request(tenant) as unit:
+        await unit.answers.keep("k", b"f", Answer(200, "text/plain", b""))
+    async with rows.app.tenant(tenant) as unit:
         await unit.uploads.insert(an_upload(tenant))
         await unit.uploads.insert_part(UploadPartRow("part_1", "upload_1", 1, 0))
     async with run_unit(rows, await held(rows, job)) as run:
@@ -145,7 +149,7 @@ async def test_each_role_sees_what_its_setting_names_and_else_nothing(
         ("worker", "none"): set(),
         ("worker", "own"): of_job - {"registered_objects", "registered_versions", "upload_parts"},
         ("worker", "other"): set(),
-        ("worker", "system"): {"fine_tuning_jobs", "eval_runs", "files", "uploads"},
+        ("worker", "system"): {"fine_tuning_jobs", "eval_runs", "files", "uploads", "kept_answers"},
         ("worker", "key"): set(),
     }
 

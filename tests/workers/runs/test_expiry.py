@@ -8,10 +8,12 @@ import pytest
 
 from app.domain.errors import NotFound
 from app.domain.files import FileRow, NewFile
+from app.domain.idempotency import Answer
 from app.domain.jobs import StopRequest
 from app.gateways.objects import LocalObjects
 from app.services.files import FileService
 from app.services.uploads import UploadService
+from app.store.idempotency import KeptAnswer
 from tests.support.stack import Database
 from tests.workers.runs.conftest import World
 from workers.runs.expiry import expire
@@ -44,6 +46,11 @@ class Room:
         with psycopg.connect(self._url) as connection:
             change = f"UPDATE {table} SET {column} = now() - interval '{interval}' WHERE id = %s"
             connection.execute(change.encode(), [row_id])
+
+    def age_answer(self, key: str, interval: str) -> None:
+        with psycopg.connect(self._url) as connection:
+            change = f"UPDATE kept_answers SET created_at = now() - interval '{interval}'"
+            connection.execute(f"{change} WHERE key = %s".encode(), [key])
 
     def rows(self, table: str) -> list[str]:
         with psycopg.connect(self._url) as connection:
@@ -131,3 +138,15 @@ async def test_bytes_that_never_got_a_row_go_once_they_are_old(room: Room) -> No
 
 async def test_nothing_stored_yet_is_nothing_to_do(room: Room, tmp_path: Path) -> None:
     await expire(room.world.worker, LocalObjects(tmp_path / "not there"))
+
+
+async def test_answers_are_kept_for_a_day(room: Room) -> None:
+    answer = Answer(200, "application/json", b"{}")
+    async with room.world.app.request(room.world.tenant) as unit:
+        await unit.answers.keep("young", b"f", answer)
+        await unit.answers.keep("old", b"f", answer)
+    room.age_answer("old", "25 hours")
+    await room.sweep()
+    async with room.world.app.request(room.world.tenant) as unit:
+        assert await unit.answers.find("old") is None
+        assert await unit.answers.find("young") == KeptAnswer(b"f", answer)

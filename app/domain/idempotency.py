@@ -1,0 +1,68 @@
+"""A request that may be sent twice: what tells it from another, and the answer it got.
+
+Source of the header: draft-ietf-httpapi-idempotency-key-header-07. Pure. Must not know HTTP routes
+or rows.
+"""
+
+import hashlib
+import json
+import re
+from dataclasses import dataclass
+from typing import Any, Final
+
+from app.domain.errors import AgentRftError, InvalidRequest
+
+_KEY: Final = re.compile(r"[\x21-\x7e]{1,255}")
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A reply as it left: sent again, it is the same byte for byte."""
+
+    status: int
+    content_type: str
+    body: bytes
+
+    @property
+    def kept(self) -> bool:
+        """Only what was done is kept; what was refused may be tried again."""
+        return 200 <= self.status < 300  # noqa: PLR2004 - HTTP's own
+
+
+class AnsweredBefore(AgentRftError):
+    """The same request was answered already: that answer is the answer."""
+
+    def __init__(self, answer: Answer) -> None:
+        super().__init__("answered before")
+        self.answer = answer
+
+
+def check_key(key: str) -> str:
+    """Raises `InvalidRequest`."""
+    if _KEY.fullmatch(key) is None:
+        raise InvalidRequest(
+            "Idempotency-Key must be 1 to 255 printable ASCII characters without spaces.",
+            param="Idempotency-Key",
+            code="invalid_idempotency_key",
+        )
+    return key
+
+
+def fingerprint_of_json(method: str, target: str, body: bytes) -> bytes:
+    """SHA-256; the order of keys and white space in the body do not count. `target` is path and
+    query.
+    """
+    content = json.loads(body) if body else None
+    return _digest(method, target, content)
+
+
+def fingerprint_of_form(method: str, target: str, fields: dict[str, str], sha256: str) -> bytes:
+    """SHA-256 of a form with one file: its boundary differs with every attempt, and does not
+    count.
+    """
+    return _digest(method, target, {"fields": fields, "content": sha256})
+
+
+def _digest(method: str, target: str, content: Any) -> bytes:
+    text = json.dumps([method, target, content], sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode(errors="surrogatepass")).digest()

@@ -1,0 +1,107 @@
+"""Requests under an Idempotency-Key: done once, answered alike ever after.
+
+A request that makes rows runs in one transaction together with its answer: a crash leaves both or
+neither. One that makes none, and may wait minutes for a model or an endpoint, only marks its key
+meanwhile and holds no transaction. Must not know HTTP routes.
+"""
+
+from collections.abc import Callable
+from types import TracebackType
+from typing import Self
+
+from app.domain.errors import IdempotencyKeyInUse, IdempotencyKeyReused
+from app.domain.idempotency import Answer, AnsweredBefore
+from app.domain.tenants import AdminPrincipal, Tenant
+from app.store.database import Database
+from app.store.unit_of_work import RequestUnitOfWork
+
+Principal = Tenant | AdminPrincipal
+
+
+class GuardedRequest:
+    """`async with`, then `begin` before anything is written, and `keep` with the answer.
+
+    Left without `keep`, everything that was written since `begin` is undone.
+    """
+
+    def __init__(self, database: Database, principal: Principal, key: str) -> None:
+        self._database = database
+        self._principal = principal
+        self._key = key
+        self._unit: RequestUnitOfWork | None = None
+        self._end: Callable[[], None] = lambda: None
+        self._kept = False
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def begin(self, fingerprint: bytes) -> None:
+        """Raises `AnsweredBefore`, `IdempotencyKeyInUse` or `IdempotencyKeyReused`."""
+        unit = self._database.request(self._principal)
+        await unit.__aenter__()
+        self._unit, self._fingerprint = unit, fingerprint
+        await _admit(unit, self._key, fingerprint)
+        self._end = unit.lead()
+
+    async def keep(self, answer: Answer) -> None:
+        if self._unit is not None and answer.kept:
+            await self._unit.answers.keep(self._key, self._fingerprint, answer)
+            self._kept = True
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._end()
+        if self._unit is None:
+            return
+        if error is None and not self._kept:
+            error = _Undone()
+        await self._unit.__aexit__(None if error is None else type(error), error, traceback)
+
+
+class _Undone(Exception):
+    """Ends a transaction without a commit."""
+
+
+class IdempotencyService:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def guarded(self, principal: Principal, key: str) -> GuardedRequest:
+        return GuardedRequest(self._database, principal, key)
+
+    async def mark(self, principal: Principal, key: str, fingerprint: bytes) -> None:
+        """Say that a request is at work. Raises as `GuardedRequest.begin`."""
+        async with self._database.request(principal) as unit:
+            await _admit(unit, key, fingerprint)
+            await unit.answers.keep(key, fingerprint, None)
+
+    async def settle(
+        self, principal: Principal, key: str, fingerprint: bytes, answer: Answer | None
+    ) -> None:
+        """Keep the answer of a marked request, or free its key."""
+        async with self._database.request(principal) as unit:
+            if answer is not None and answer.kept:
+                await unit.answers.keep(key, fingerprint, answer)
+            else:
+                await unit.answers.forget(key)
+
+
+async def _admit(unit: RequestUnitOfWork, key: str, fingerprint: bytes) -> None:
+    locked = await unit.answers.try_lock(key)
+    before = await unit.answers.find(key)
+    if before is not None and before.fingerprint != fingerprint:
+        raise IdempotencyKeyReused(
+            "This Idempotency-Key was used for another request; take a new key.",
+            param="Idempotency-Key",
+        )
+    if before is not None and before.answer is not None:
+        raise AnsweredBefore(before.answer)
+    if before is not None or not locked:
+        raise IdempotencyKeyInUse(
+            "A request with this Idempotency-Key is still at work; ask again in a moment.",
+            param="Idempotency-Key",
+        )

@@ -1,0 +1,72 @@
+"""Answers under a key, as rows; one request at a time under each."""
+
+import hashlib
+from dataclasses import dataclass
+from datetime import timedelta
+
+from sqlalchemy import delete, func, select, text
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.domain.idempotency import Answer
+from app.store.schema.idempotency import KeptAnswerTable as Table
+
+LEASE_S = 600.0
+"""After this time a request that only marked its key is taken for dead."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeptAnswer:
+    fingerprint: bytes
+    answer: Answer | None
+    """`None` while the first request is at work."""
+
+
+class IdempotencyStore:
+    def __init__(self, session: AsyncSession, scope: str) -> None:
+        self._session = session
+        self._scope = scope
+
+    async def try_lock(self, key: str) -> bool:
+        """Until the transaction's end, or `False`: another request holds the key."""
+        digest = hashlib.sha256(f"{self._scope}\x1f{key}".encode()).digest()
+        number = int.from_bytes(digest[:8], "big", signed=True)
+        locked = await self._session.scalar(
+            text("SELECT pg_try_advisory_xact_lock(:number)"), {"number": number}
+        )
+        return bool(locked)
+
+    async def find(self, key: str) -> KeptAnswer | None:
+        """A mark left by a request that died is as good as none."""
+        query = select(Table).where(
+            Table.scope == self._scope,
+            Table.key == key,
+            Table.status.is_not(None)
+            | (Table.created_at > func.now() - timedelta(seconds=LEASE_S)),
+        )
+        row = await self._session.scalar(query)
+        if row is None:
+            return None
+        answer = None
+        if row.status is not None:
+            answer = Answer(row.status, row.content_type or "", row.body or b"")
+        return KeptAnswer(bytes(row.fingerprint), answer)
+
+    async def keep(self, key: str, fingerprint: bytes, answer: Answer | None) -> None:
+        """An answer, or a mark that one is on its way."""
+        values = {
+            "fingerprint": fingerprint,
+            "status": None if answer is None else answer.status,
+            "content_type": None if answer is None else answer.content_type,
+            "body": None if answer is None else answer.body,
+            "created_at": func.now(),
+        }
+        statement = insert(Table).values(scope=self._scope, key=key, **values)
+        await self._session.execute(
+            statement.on_conflict_do_update(index_elements=["scope", "key"], set_=values)
+        )
+
+    async def forget(self, key: str) -> None:
+        await self._session.execute(
+            delete(Table).where(Table.scope == self._scope, Table.key == key)
+        )

@@ -1,0 +1,49 @@
+"""One transaction for a whole request: the units of its tenant join it instead of their own.
+
+A joined unit is a savepoint: what fails inside is undone alone, and nothing is committed before the
+request's answer stands. Units of another context (a key's look-up, say) stay apart.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from contextvars import ContextVar
+
+from sqlalchemy.ext.asyncio import AsyncSession
+
+_current: ContextVar["RequestTransaction | None"] = ContextVar("request_transaction", default=None)
+
+
+class RequestTransaction:
+    def __init__(self, session: AsyncSession, context: Mapping[str, str]) -> None:
+        self.session = session
+        self.context = dict(context)
+        self.after_commit: list[Callable[[], Awaitable[None]]] = []
+        self._lock = asyncio.Lock()
+        self._holder: asyncio.Task[object] | None = None
+        self._depth = 0
+
+    async def enter(self) -> None:
+        """One task of the request at a time: a session serves no two at once."""
+        task = asyncio.current_task()
+        if self._holder is not task or task is None:
+            await self._lock.acquire()
+            self._holder = task
+        self._depth += 1
+
+    def leave(self) -> None:
+        self._depth -= 1
+        if self._depth == 0:
+            self._holder = None
+            self._lock.release()
+
+
+def joinable(context: Mapping[str, str]) -> RequestTransaction | None:
+    """The request's transaction, for a unit with the very same settings."""
+    current = _current.get()
+    return current if current is not None and current.context == dict(context) else None
+
+
+def enrol(transaction: RequestTransaction) -> Callable[[], None]:
+    """Units of this request join it from now on, until the returned function is called."""
+    token = _current.set(transaction)
+    return lambda: _current.reset(token)

@@ -1,0 +1,21 @@
+"""Answers kept under an Idempotency-Key."""
+
+from sqlalchemy import Index, LargeBinary
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.store.schema.base import Base, Now
+
+
+class KeptAnswerTable(Base):
+    __tablename__ = "kept_answers"
+    __table_args__ = (Index(None, "created_at"),)
+
+    scope: Mapped[str] = mapped_column(primary_key=True)
+    """Id of the project, or of the organization for its administration."""
+    key: Mapped[str] = mapped_column(primary_key=True)
+    fingerprint: Mapped[bytes] = mapped_column(LargeBinary)
+    status: Mapped[int | None]
+    """`NULL` while the first request is at work on something that makes no row."""
+    content_type: Mapped[str | None]
+    body: Mapped[bytes | None] = mapped_column(LargeBinary)
+    created_at: Mapped[Now]
