@@ -24,35 +24,20 @@ from tests.contract.conftest import BASE, ROW, Service
 from tests.contract.test_openai_evals import content, make, run_worker
 from tests.support.faults import fault_proxy
 from tests.support.installation import free_port
+from tests.support.node_client import installed_client
 
 SUITES = Path(__file__).with_name("node")
-CACHE = Path(__file__).resolve().parents[2] / "build" / "node-contract"
 HOOK_PORT = free_port()
 MANY = 260
-
-
-def _not_run(why: str) -> None:
-    pytest.skip(f"THE NODE CONTRACT SUITE DID NOT RUN: {why}")
 
 
 @pytest.fixture(scope="module")
 def suites() -> Path:
     """A directory outside the tree that holds the suites and the installed client."""
-    if shutil.which("node") is None or shutil.which("npm") is None:
-        _not_run("this machine has no node or no npm")
-    CACHE.mkdir(parents=True, exist_ok=True)
-    manifest = (SUITES / "package.json").read_text(encoding="utf-8")
-    marker = CACHE / "installed.json"
-    if not marker.is_file() or marker.read_text(encoding="utf-8") != manifest:
-        (CACHE / "package.json").write_text(manifest, encoding="utf-8")
-        install = ["npm", "install", "--no-audit", "--no-fund", "--no-package-lock"]
-        done = subprocess.run(install, cwd=CACHE, capture_output=True, text=True, check=False)
-        if done.returncode != 0:
-            _not_run(f"npm could not install the client: {done.stderr[-500:]}")
-        marker.write_text(manifest, encoding="utf-8")
+    directory = installed_client()
     for script in SUITES.glob("*.mjs"):
-        shutil.copy(script, CACHE)
-    return CACHE
+        shutil.copy(script, directory)
+    return directory
 
 
 async def _principals(settings: Settings) -> dict[str, str]:
