@@ -47,7 +47,14 @@ _HEADERS: dict[str, Any] = {
 _ALWAYS = {"x-request-id": "RequestId", "openai-processing-ms": "ProcessingMs"}
 _TAKEN = "Taken; any other answer is tried again later."
 _SLOW = "The body did not arrive in time."
-_RETRIED = {"429", "503"}
+_AT_WORK = "A request with this Idempotency-Key is still at work."
+_REUSED = "The Idempotency-Key was used for another request."
+_KEYS = (
+    "Every POST takes an `Idempotency-Key` header of 1 to 255 printable characters: the same "
+    "request sent again with it within a day is not done again, but answered alike "
+    "(`idempotent-replayed: true`). Streams are answered each time."
+)
+_RETRIED = {"409", "429", "503"}
 _METHODS = {"get", "post", "put", "patch", "delete"}
 
 
@@ -63,12 +70,16 @@ class SpecifiedApp(FastAPI):
 
 
 def _complete(document: dict[str, Any]) -> None:
+    document["info"]["description"] = _KEYS
     document["servers"] = [{"url": "/", "description": "This service"}]
     used = {tag for one in _operations(document) for tag in one["tags"]}
     document["tags"] = [
         {"name": name, "description": text} for name, text in _TAGS.items() if name in used
     ]
     document["components"]["headers"] = _HEADERS
+    for methods in document["paths"].values():
+        if "post" in methods:
+            _take_key(methods["post"])
     for operation in _operations(document):
         # It only kept FastAPI from documenting 422, which the service never sends.
         operation["responses"].pop("default", None)
@@ -85,6 +96,14 @@ def _complete(document: dict[str, Any]) -> None:
     for methods in document["webhooks"].values():
         methods["post"]["responses"] = {"2XX": {"description": _TAKEN}}
     _promise_fields(document)
+
+
+def _take_key(operation: dict[str, Any]) -> None:
+    """Every POST takes an `Idempotency-Key`; the document's description says how."""
+    refused = operation["responses"].get("400")
+    if refused is not None:
+        operation["responses"].setdefault("409", {**refused, "description": _AT_WORK})
+        operation["responses"].setdefault("422", {**refused, "description": _REUSED})
 
 
 def _link(document: dict[str, Any]) -> None:
