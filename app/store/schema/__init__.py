@@ -19,6 +19,7 @@ from app.store.schema import (
     reports,
     rollouts,
     uploads,
+    webhooks,
 )
 from app.store.schema.base import Base
 
@@ -42,4 +43,5 @@ __all__ = [
     "reports",
     "rollouts",
     "uploads",
+    "webhooks",
 ]
