@@ -17,7 +17,7 @@ test: setup
 	@$(BIN)/python -m pytest -m "not chaos and not gpu" $(ARGS)
 
 fuzz: setup
-	@FUZZ_EXAMPLES=60 $(BIN)/python -m pytest tests/contract/test_fuzz.py $(ARGS)
+	@FUZZ_EXAMPLES=80 $(BIN)/python -m pytest tests/contract/test_fuzz.py $(ARGS)
 
 chaos: setup
 	@$(BIN)/python -m pytest -m chaos $(ARGS)

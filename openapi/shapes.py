@@ -65,6 +65,7 @@ class Reader:
     def _merged(self, parts: Sequence[Schema]) -> Schema:
         whole: dict[str, Any] = {"properties": {}, "required": []}
         for part in parts:
+            found: list[Schema]
             if part.get("allOf", ...) is None:
                 part = {key: value for key, value in part.items() if key != "allOf"}  # noqa: PLW2901 - the rest of the schema itself
                 found = [part]

@@ -17,7 +17,12 @@ def document(**changes: Any) -> dict[str, Any]:
         "properties": {"id": STRING, "kind": {"enum": ["x", "y"]}, "rows": {"items": {**sent}}},
         "required": ["id", "kind"],
     }
-    given = {"sent": sent, "reply": reply, "query": {"limit": WHOLE}, "id": "makeThing"} | changes
+    given: dict[str, Any] = {
+        "sent": sent,
+        "reply": reply,
+        "query": {"limit": WHOLE},
+        "id": "makeThing",
+    } | changes
     return {
         "paths": {
             "/things": {

@@ -126,6 +126,7 @@ def fuzz(
         *("--report", "json", "--report-json-path", str(report)),
     ]
     done = subprocess.run(command, cwd=directory, capture_output=True, text=True, check=False)
+    (directory / "output.txt").write_text(done.stdout)
     assert report.is_file(), done.stdout[-4000:] + done.stderr[-4000:]
     found = json.loads(report.read_text())
     return Findings(

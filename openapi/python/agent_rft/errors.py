@@ -38,7 +38,7 @@ class NotFoundError(APIError):
 
 
 class ConflictError(APIError):
-    """409: a call with the same idempotency key is still in work."""
+    """409, after all attempts: a call with the same idempotency key is still at work."""
 
 
 class RateLimitError(APIError):

@@ -7,17 +7,19 @@ from email.utils import parsedate_to_datetime
 from uuid import uuid4
 
 import httpx
+from typing_extensions import override
 
 from agent_rft.errors import ConnectionFailed, error_of
 
-_AGAIN = frozenset({408, 429, 500, 502, 503, 504})
+# 409 says that an earlier attempt with the same key is still at work.
+_AGAIN = frozenset({408, 409, 429, 500, 502, 503, 504})
 _FIRST_S, _LONGEST_S, _LONGEST_ASKED_S = 0.5, 8.0, 120.0
 _KEY = "idempotency-key"
 _REFUSED = 400
 
 
 class RetryingTransport(httpx.BaseTransport):
-    """Sends a request up to `retries` more times after 408, 429, 5xx or a lost connection.
+    """Sends a request up to `retries` more times after 408, 409, 429, 5xx or a lost connection.
 
     Waits as `Retry-After` asks (up to two minutes), else twice as long each time, less up to a
     quarter by chance. A POST carries one `Idempotency-Key` through all of its attempts. An answer
@@ -33,6 +35,7 @@ class RetryingTransport(httpx.BaseTransport):
     ) -> None:
         self._inner, self._retries, self._sleep = inner, retries, sleep
 
+    @override
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         if request.method == "POST":
             request.headers.setdefault(_KEY, f"art-{uuid4().hex}")
@@ -55,6 +58,7 @@ class RetryingTransport(httpx.BaseTransport):
             self._sleep(_pause(attempt) if asked is None else asked)
         raise AssertionError("the last attempt returns or raises")
 
+    @override
     def close(self) -> None:
         self._inner.close()
 
