@@ -11,6 +11,7 @@ from app.gateways.inference import HttpInference, Inference
 from app.gateways.job_queue import CeleryJobQueue, JobQueue
 from app.gateways.judges import EngineModels, build_judge_egress
 from app.gateways.objects import LocalObjects, Objects
+from app.gateways.rate_limits import RateLimits, RedisRateLimits
 from app.gateways.secrets import SecretBox
 from app.gateways.signing import CallSigner
 from app.services.checkpoints import CheckpointService
@@ -38,6 +39,7 @@ from app.services.tools import ToolService
 from app.services.trials import TrialPorts, TrialService
 from app.services.uploads import UploadService
 from app.services.validation_runs import ValidationRunService
+from app.services.webhook_endpoints import WebhookEndpointService
 from app.settings import Settings
 from app.store.database import Database
 
@@ -56,6 +58,7 @@ class ProcessContext:
     inference: Inference
     secret_box: SecretBox
     keys: KeyService
+    rate_limits: RateLimits
     inspections: CapacityLimiter
     """One core at most is spent on reading files for preflight."""
 
@@ -74,6 +77,9 @@ class ProcessContext:
             ),
             secret_box=SecretBox(settings.secret_key.get_secret_value()),
             keys=KeyService(database, secret_key=settings.key_hmac),
+            rate_limits=RedisRateLimits(
+                settings.redis_url, requests_per_minute=settings.requests_per_minute
+            ),
             inspections=CapacityLimiter(1),
         )
 
@@ -91,6 +97,7 @@ class ProcessContext:
         await self.egress.aclose()
         await self.judge_egress.aclose()
         await self.inference.aclose()
+        await self.rate_limits.aclose()
         await self.database.dispose()
 
 
@@ -208,6 +215,12 @@ class Factory:
     def signing(self) -> SigningService:
         return SigningService(
             secret_key=self._context.settings.secret_key.get_secret_value(), tenant=self._tenant
+        )
+
+    def webhook_endpoints(self) -> WebhookEndpointService:
+        context = self._context
+        return WebhookEndpointService(
+            context.database, context.egress, context.secret_box, self._tenant
         )
 
     def judge_models(self) -> JudgeModels:

@@ -196,6 +196,8 @@ class Settings(ModelSettings):
     judges: tuple[JudgeSettings, ...] = ()
     runs: RunSettings = RunSettings()
     pricing: PricingSettings = PricingSettings()
+    requests_per_minute: int = Field(30_000, ge=0)
+    """Of one project, over all API processes; 0 is no limit."""
 
     def derive_key(self, purpose: str) -> bytes:
         """32 bytes for one purpose (HKDF-SHA256, RFC 5869, empty salt, one output block)."""

@@ -6,6 +6,7 @@ import structlog
 from fastapi import Depends, Query, Request
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
+from app.api.admission import admit
 from app.domain.errors import AuthenticationFailed, PermissionDenied
 from app.domain.tenants import AdminPrincipal, Tenant
 from app.factory import Factory, ProcessContext
@@ -24,21 +25,22 @@ def process_context(request: Request) -> ProcessContext:
 Context = Annotated[ProcessContext, Depends(process_context)]
 
 
-async def any_principal(context: Context, credentials: Credentials) -> Tenant | AdminPrincipal:
+async def any_principal(
+    request: Request, context: Context, credentials: Credentials
+) -> Tenant | AdminPrincipal:
     """Whom the key speaks for: a project, or an organization's administration."""
     if credentials is None:
         raise _no_key()
-    return await context.key_service().authenticate(credentials.credentials)
+    principal = await context.key_service().authenticate(credentials.credentials)
+    await admit(request, context, principal)
+    return principal
 
 
 AnyPrincipal = Annotated[Tenant | AdminPrincipal, Depends(any_principal)]
 
 
-async def tenant(context: Context, credentials: Credentials) -> Tenant:
+async def tenant(principal: AnyPrincipal) -> Tenant:
     """The project the key speaks for. An admin key reads no project's data."""
-    if credentials is None:
-        raise _no_key()
-    principal = await context.key_service().authenticate(credentials.credentials)
     if isinstance(principal, AdminPrincipal):
         raise PermissionDenied("An admin key manages projects; use a project's API key here.")
     structlog.contextvars.bind_contextvars(project_id=principal.project_id)

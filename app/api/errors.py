@@ -1,5 +1,6 @@
 """One renderer: every error of the API leaves in the hosted envelope with a request id."""
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,7 +13,7 @@ from starlette.routing import Match
 
 from app.api.schemas.common import ErrorEnvelope
 from app.api.schemas.parameters import dotted
-from app.domain.errors import IdempotencyKeyInUse, RequestError
+from app.domain.errors import IdempotencyKeyInUse, RateLimited, RequestError
 from app.domain.graders import NOT_AVAILABLE as GRADER_NOT_AVAILABLE
 from app.domain.idempotency import Answer, AnsweredBefore
 
@@ -67,7 +68,12 @@ async def _request_error(_: Request, error: Exception) -> JSONResponse:
 
 def error_reply(error: RequestError) -> JSONResponse:
     headers: dict[str, str] | None = None
-    if error.status_code in {429, 503}:
+    if isinstance(error, RateLimited) and error.retry_after_s is not None:
+        headers = {
+            "retry-after": str(math.ceil(error.retry_after_s)),
+            "retry-after-ms": str(math.ceil(1000 * error.retry_after_s)),
+        }
+    elif error.status_code in {429, 503}:
         headers = {"retry-after": RETRY_AFTER_S}
     elif isinstance(error, IdempotencyKeyInUse):
         headers = {"retry-after": "1", "x-should-retry": "true"}

@@ -15,6 +15,9 @@ from app.api.errors import server_error
 
 log = structlog.get_logger()
 
+REPLY_HEADERS = "reply_headers"
+"""In a request's state: headers that its reply will carry, whatever becomes of it."""
+
 
 class RequestContext:
     """Gives each request an id, in the reply's `x-request-id` and in every log line."""
@@ -29,6 +32,8 @@ class RequestContext:
         request_id, began, started = f"req_{uuid4().hex}", time.perf_counter(), False
         structlog.contextvars.clear_contextvars()
         structlog.contextvars.bind_contextvars(request_id=request_id)
+        added: dict[str, str] = {}
+        scope.setdefault("state", {})[REPLY_HEADERS] = added
 
         async def send_with_headers(message: Message) -> None:
             nonlocal started
@@ -38,6 +43,7 @@ class RequestContext:
                 headers["x-request-id"] = request_id
                 headers["openai-processing-ms"] = str(round(1000 * (time.perf_counter() - began)))
                 headers["openai-version"] = "2020-10-01"
+                headers.update(added)
             await send(message)
 
         try:

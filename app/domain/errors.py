@@ -89,8 +89,12 @@ class IdempotencyKeyReused(RequestError):
 
 class RateLimited(RequestError):
     status_code = 429
-    type = "rate_limit_error"
+    type = "requests"
     default_code = "rate_limit_exceeded"
+
+    def __init__(self, message: str, *, retry_after_s: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after_s = retry_after_s
 
 
 class Unavailable(RequestError):

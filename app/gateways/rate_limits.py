@@ -1,0 +1,93 @@
+"""How often a project may ask, counted for all API processes together.
+
+Fixed windows of one minute on the broker's Redis: one round trip a request, exact over processes; a
+burst across a window's edge may reach twice the limit. While Redis is away nothing is counted and
+every request passes: a limit protects the service, it is no reason to stop it. Must not know HTTP.
+"""
+
+import time
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+import structlog
+from redis.asyncio import Redis
+from redis.exceptions import RedisError
+
+log = structlog.get_logger()
+
+WINDOW_S: Final = 60
+_TIMEOUT_S: Final = 0.25
+_PAUSE_S: Final = 5.0
+"""After a failure Redis is not asked for so long, or each request would wait for the time-out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Quota:
+    """What a window still allows. `reset_s` seconds are left of it."""
+
+    limit: int
+    used: int
+    reset_s: float
+
+    @property
+    def allowed(self) -> bool:
+        return self.used <= self.limit
+
+    @property
+    def remaining(self) -> int:
+        return max(0, self.limit - self.used)
+
+
+class RateLimits(Protocol):
+    async def take(self, owner: str) -> Quota | None:
+        """Count one request of a project or organization. `None`: nothing is limited now."""
+        ...
+
+    async def aclose(self) -> None: ...
+
+
+class RedisRateLimits:
+    def __init__(self, redis_url: str, *, requests_per_minute: int) -> None:
+        """A limit of 0 is none."""
+        self._limit = requests_per_minute
+        self._redis: Redis = Redis.from_url(
+            redis_url, socket_timeout=_TIMEOUT_S, socket_connect_timeout=_TIMEOUT_S
+        )
+        self._asked_again_at = 0.0
+
+    async def take(self, owner: str) -> Quota | None:
+        if not self._limit or time.monotonic() < self._asked_again_at:
+            return None
+        now = time.time()
+        window = int(now // WINDOW_S)
+        key = f"rate:{owner}:{window}"
+        try:
+            async with self._redis.pipeline(transaction=False) as pipeline:
+                # Queued, not sent: the types speak of the client outside a pipeline.
+                _ = pipeline.incr(key)
+                _ = pipeline.expire(key, 2 * WINDOW_S)
+                used, _ = await pipeline.execute()
+        except (RedisError, OSError, TimeoutError) as error:
+            self._asked_again_at = time.monotonic() + _PAUSE_S
+            log.warning("rate limits are not counted", error=type(error).__name__)
+            return None
+        return Quota(self._limit, int(used), (window + 1) * WINDOW_S - now)
+
+    async def aclose(self) -> None:
+        await self._redis.aclose()
+
+
+class InMemoryRateLimits:
+    """Twin for one process, with a clock that stands."""
+
+    def __init__(self, requests_per_minute: int, *, reset_s: float = 30.0) -> None:
+        self._limit = requests_per_minute
+        self._reset_s = reset_s
+        self.used: dict[str, int] = {}
+
+    async def take(self, owner: str) -> Quota | None:
+        self.used[owner] = self.used.get(owner, 0) + 1
+        return Quota(self._limit, self.used[owner], self._reset_s) if self._limit else None
+
+    async def aclose(self) -> None:
+        return None
