@@ -31,6 +31,7 @@ from app.api import (
     tools,
     trials,
     uploads,
+    webhook_endpoints,
 )
 from app.api.body import BodyGuard
 from app.api.idempotency import Idempotency
@@ -57,6 +58,7 @@ _ROUTES = (
     completions,
     evals,
     eval_runs,
+    webhook_endpoints,
     signing,
     trials,
     health,

@@ -12,6 +12,9 @@ from email.utils import parsedate_to_datetime
 from enum import StrEnum
 from typing import Any, Final, Literal, get_args
 
+from app.domain.evals import EvalRunStatus
+from app.domain.jobs import JobStatus
+
 DELIVER_TASK: Final = "agent_rft.deliver_webhooks"
 
 EventType = Literal[
@@ -23,6 +26,17 @@ EventType = Literal[
     "eval.run.canceled",
 ]
 EVENT_TYPES: Final[tuple[EventType, ...]] = get_args(EventType)
+
+JOB_EVENTS: Final[dict[JobStatus, EventType]] = {
+    JobStatus.SUCCEEDED: "fine_tuning.job.succeeded",
+    JobStatus.FAILED: "fine_tuning.job.failed",
+    JobStatus.CANCELLED: "fine_tuning.job.cancelled",
+}
+RUN_EVENTS: Final[dict[EvalRunStatus, EventType]] = {
+    EvalRunStatus.COMPLETED: "eval.run.succeeded",
+    EvalRunStatus.FAILED: "eval.run.failed",
+    EvalRunStatus.CANCELED: "eval.run.canceled",
+}
 
 MAX_ENDPOINTS: Final = 20
 """Of a project."""

@@ -14,6 +14,7 @@ from typing_extensions import override
 
 from app.domain.errors import LeaseLost
 from app.domain.evals import OPEN_RUNS, EvalRunStatus
+from app.domain.webhooks import RUN_EVENTS
 from app.store.database import Database
 from app.store.eval_items import EvalItemStore
 from app.store.eval_runs import HeldEvalRunStore
@@ -22,6 +23,7 @@ from app.store.files import FileStore
 from app.store.models import ModelStore
 from app.store.schema.eval_runs import EvalRunTable as Table
 from app.store.unit_of_work import BaseUnitOfWork, Sessions
+from app.store.webhook_events import act_for, emit
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +65,7 @@ class EvalRunUnitOfWork(BaseUnitOfWork):
         )
         if held is None:
             raise LeaseLost(f"{claimed.run_id} is no longer held at fence {claimed.fence}")
-        self.run = HeldEvalRunStore(session, claimed.run_id)
+        self.run = HeldEvalRunStore(session, claimed.project_id, claimed.run_id)
         self.items = EvalItemStore(session, claimed.project_id)
         self.evals = EvalStore(session, claimed.project_id)
         self.files = FileStore(session, claimed.project_id)
@@ -142,7 +144,7 @@ class EvalClaimStore:
     async def fail_exhausted(self, max_attempts: int) -> list[str]:
         """End runs that lost their worker too often to be claimed again."""
         message = f"The run's worker died {max_attempts} times without progress."
-        ended = await self._session.scalars(
+        ended = await self._session.execute(
             update(Table)
             .where(_open(), _unheld(), Table.attempts >= max_attempts)
             .values(
@@ -150,9 +152,14 @@ class EvalClaimStore:
                 error={"code": "worker_lost", "message": message},
                 finished_at=func.now(),
             )
-            .returning(Table.id)
+            .returning(Table.id, Table.project_id)
         )
-        return list(ended)
+        event_type, ids = RUN_EVENTS[EvalRunStatus.FAILED], list[str]()
+        for run_id, project_id in ended.all():
+            await act_for(self._session, project_id)
+            await emit(self._session, project_id, event_type, run_id)
+            ids.append(run_id)
+        return ids
 
 
 def _open() -> ColumnElement[bool]:

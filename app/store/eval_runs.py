@@ -9,10 +9,12 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.domain.errors import NotFound, WrongState
 from app.domain.evals import OPEN_RUNS, EvalRun, EvalRunStatus, ResultCounts, Tally
+from app.domain.webhooks import RUN_EVENTS
 from app.store.paging import cut, unknown_cursor
 from app.store.schema.eval_runs import EvalRunTable as Table
 from app.store.storable import storable
 from app.store.times import unix
+from app.store.webhook_events import emit
 
 
 class EvalRunStore:
@@ -89,6 +91,8 @@ class EvalRunStore:
         )
         if ended is None:
             raise WrongState(f"Run {run_id} is {run.status.value} and cannot be canceled.")
+        event_type = RUN_EVENTS[EvalRunStatus.CANCELED]
+        await emit(self._session, self._project_id, event_type, run_id)
         return await self.get(eval_id, run_id)
 
     async def delete(self, eval_id: str, run_id: str) -> None:
@@ -103,8 +107,9 @@ class EvalRunStore:
 class HeldEvalRunStore:
     """What the worker that holds a run writes; its unit of work has locked the row at its fence."""
 
-    def __init__(self, session: AsyncSession, run_id: str) -> None:
+    def __init__(self, session: AsyncSession, project_id: str, run_id: str) -> None:
         self._session = session
+        self._project_id = project_id
         self._run_id = run_id
 
     async def get(self) -> EvalRun:
@@ -124,11 +129,15 @@ class HeldEvalRunStore:
         )
 
     async def complete(self) -> None:
-        await self._change(status=EvalRunStatus.COMPLETED.value, finished_at=func.now())
+        await self._end(EvalRunStatus.COMPLETED)
 
     async def fail(self, code: str, message: str) -> None:
         error = storable({"code": code, "message": message})
-        await self._change(status=EvalRunStatus.FAILED.value, error=error, finished_at=func.now())
+        await self._end(EvalRunStatus.FAILED, error=error)
+
+    async def _end(self, status: EvalRunStatus, **values: Any) -> None:
+        await self._change(status=status.value, finished_at=func.now(), **values)
+        await emit(self._session, self._project_id, RUN_EVENTS[status], self._run_id)
 
     async def _change(self, **values: Any) -> None:
         await self._session.execute(update(Table).where(Table.id == self._run_id).values(**values))

@@ -17,9 +17,11 @@ from app.domain.jobs import (
     may_become,
 )
 from app.domain.usage import NO_CAPS, Caps, Usage
+from app.domain.webhooks import JOB_EVENTS
 from app.store.paging import cut, unknown_cursor
 from app.store.schema.fine_tuning_jobs import FineTuningJobTable as Table
 from app.store.times import unix, unix_or_none
+from app.store.webhook_events import emit
 
 _NEWEST_LOOKED_AT = 200
 _RECENT = 5
@@ -93,6 +95,8 @@ class JobReads:
         await self._session.execute(
             update(Table).where(Table.id == job_id).values(status=following.value, **values)
         )
+        if following in JOB_EVENTS:
+            await emit(self._session, self._project_id, JOB_EVENTS[following], job_id)
 
 
 class JobStore(JobReads):

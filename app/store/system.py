@@ -16,11 +16,13 @@ from typing_extensions import override
 from app.domain.errors import LeaseLost
 from app.domain.ids import new_id
 from app.domain.jobs import JobStatus
+from app.domain.webhooks import JOB_EVENTS
 from app.store.database import Database
 from app.store.expiry import ExpiryStore
 from app.store.schema.events import JobEventTable
 from app.store.schema.fine_tuning_jobs import FineTuningJobTable as Table
 from app.store.unit_of_work import BaseUnitOfWork
+from app.store.webhook_events import act_for, emit
 
 WAITING = (JobStatus.VALIDATING_FILES, JobStatus.QUEUED)
 HELD = (JobStatus.RUNNING, JobStatus.PAUSING)
@@ -131,7 +133,7 @@ class SystemJobStore:
 
     async def fail_exhausted(self, job: ClaimedJob, message: str) -> None:
         """End the job, and say so to its tenant: the event is written as the tenant's own."""
-        await self._session.execute(select(func.set_config("app.project", job.project_id, True)))
+        await act_for(self._session, job.project_id)
         error: dict[str, Any] = {"code": "worker_lost", "message": message, "param": None}
         await self._session.execute(
             update(Table)
@@ -148,6 +150,8 @@ class SystemJobStore:
                 message=message,
             )
         )
+        event_type = JOB_EVENTS[JobStatus.FAILED]
+        await emit(self._session, job.project_id, event_type, job.job_id)
 
 
 def _open() -> ColumnElement[bool]:

@@ -40,6 +40,7 @@ from app.store.run_jobs import RunJobStore
 from app.store.schema.fine_tuning_jobs import FineTuningJobTable
 from app.store.uploads import UploadStore
 from app.store.validation_runs import ValidationRunStore
+from app.store.webhook_endpoints import WebhookEndpointStore
 
 log = structlog.get_logger()
 
@@ -183,6 +184,7 @@ class UnitOfWork(ProjectUnitOfWork):
         self.eval_items = EvalItemStore(session, project_id)
         self.validation_runs = ValidationRunStore(session)
         self.uploads = UploadStore(session, project_id)
+        self.webhook_endpoints = WebhookEndpointStore(session, project_id)
         self.keys = KeyStore(session)
         self.projects = ProjectStore(session)
         self.registry = RegistryStore(session, project_id)

@@ -10,9 +10,7 @@ from app.store.schema.webhooks import WebhookEndpointTable as Endpoint
 from app.store.schema.webhooks import WebhookEventTable as Event
 
 
-async def emit(
-    session: AsyncSession, project_id: str, event_type: EventType, subject: str
-) -> None:
+async def emit(session: AsyncSession, project_id: str, event_type: EventType, subject: str) -> None:
     """Note that `subject` came to its end, for each endpoint that wants to know; for none, nothing.
 
     The session's context must be the project. The endpoints found cannot be deleted before the

@@ -98,9 +98,7 @@ def _deliveries() -> None:
         ["next_attempt_at"],
         postgresql_where="status = 'pending'",
     )
-    guard(
-        "webhook_deliveries", app="SELECT, INSERT", worker="SELECT, INSERT, UPDATE", system=True
-    )
+    guard("webhook_deliveries", app="SELECT, INSERT", worker="SELECT, INSERT, UPDATE", system=True)
 
 
 def _parent(noun: str) -> sa.ForeignKeyConstraint:

@@ -60,7 +60,9 @@ class WebhookDeliveryTable(Base):
         ),
         Index(None, "project_id", "event_id", "endpoint_id", unique=True),
         Index(None, "project_id", "endpoint_id", "created_at", "id"),
-        Index("ix_webhook_deliveries_due", "next_attempt_at", postgresql_where="status = 'pending'"),
+        Index(
+            "ix_webhook_deliveries_due", "next_attempt_at", postgresql_where="status = 'pending'"
+        ),
     )
 
     id: Mapped[str]

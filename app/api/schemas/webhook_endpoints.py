@@ -1,0 +1,138 @@
+"""Webhook endpoints on the wire. Source: the official SDK's `types/webhooks`."""
+
+from typing import Annotated, Literal, Self
+
+from pydantic import BaseModel, Field, StringConstraints
+
+from app.api.schemas.common import WireModel
+from app.domain.webhooks import (
+    DeliveryStatus,
+    EventType,
+    SigningSecret,
+    WebhookDelivery,
+    WebhookEndpoint,
+)
+
+Name = Annotated[str, StringConstraints(min_length=1, max_length=256)]
+Url = Annotated[str, StringConstraints(min_length=1, max_length=2048)]
+EventTypes = Annotated[list[EventType], Field(min_length=1, max_length=64)]
+
+
+class CreateWebhookEndpoint(WireModel):
+    """Body of `POST /v1/webhook_endpoints`."""
+
+    name: Name
+    url: Url
+    event_types: EventTypes
+
+
+class UpdateWebhookEndpoint(WireModel):
+    """What is absent stays as it is."""
+
+    name: Name | None = None
+    url: Url | None = None
+    event_types: EventTypes | None = None
+
+
+class RotateWebhookSecret(WireModel):
+    keep_old_secret_active_for_24_hours: bool = False
+
+
+class TestWebhookEndpoint(WireModel):
+    event_type: EventType
+
+
+class WebhookEndpointObject(BaseModel):
+    id: str
+    object: Literal["webhook_endpoint"] = "webhook_endpoint"
+    created_at: int
+    updated_at: int
+    """Of the last change of configuration or secret."""
+    name: str
+    url: str
+    event_types: list[str]
+    signing_secret_hint: str
+    disabled_at: int | None
+    """When it answered 410; any update enables it again."""
+    last_failed_at: int | None
+    """When a delivery was given up, unless one succeeded since."""
+
+    @classmethod
+    def of(cls, row: WebhookEndpoint) -> Self:
+        return cls(**_fields(row))
+
+
+class WebhookEndpointWithSecret(WebhookEndpointObject):
+    signing_secret: str = Field(repr=False)
+    """Shown this once."""
+
+    @classmethod
+    def showing(cls, row: WebhookEndpoint, secret: SigningSecret) -> Self:
+        return cls(**_fields(row), signing_secret=secret.text)
+
+
+def _fields(row: WebhookEndpoint) -> dict[str, object]:
+    return {
+        "id": row.id,
+        "created_at": row.created_at,
+        "updated_at": row.updated_at,
+        "name": row.name,
+        "url": row.url,
+        "event_types": row.event_types,
+        "signing_secret_hint": row.secret_hint,
+        "disabled_at": row.disabled_at,
+        "last_failed_at": row.last_failed_at,
+    }
+
+
+class WebhookEndpointDeleted(BaseModel):
+    id: str
+    object: Literal["webhook_endpoint.deleted"] = "webhook_endpoint.deleted"
+    deleted: Literal[True] = True
+
+
+class WebhookEndpointTestResult(BaseModel):
+    object: Literal["webhook_endpoint.test"] = "webhook_endpoint.test"
+    webhook_endpoint_id: str
+    event_type: str
+    success: Literal[True] = True
+    """An answer came; its status says what the endpoint made of the event."""
+    status_code: int
+
+
+class WebhookEventTypeList(BaseModel):
+    object: Literal["list"] = "list"
+    data: list[str]
+
+
+class WebhookDeliveryObject(BaseModel):
+    """Of one event to one endpoint, over all its attempts."""
+
+    id: str
+    object: Literal["webhook_endpoint.delivery"] = "webhook_endpoint.delivery"
+    event_id: str
+    """Sent as `webhook-id` at every attempt."""
+    event_type: str
+    status: DeliveryStatus
+    attempts: int
+    last_status_code: int | None
+    last_error: str | None
+    """Why the last attempt got no status, e.g. `timeout` or `unreachable`."""
+    next_attempt_at: int | None
+    created_at: int
+    finished_at: int | None
+
+    @classmethod
+    def of(cls, row: WebhookDelivery) -> Self:
+        return cls(
+            id=row.id,
+            event_id=row.event_id,
+            event_type=row.event_type,
+            status=row.status,
+            attempts=row.attempts,
+            last_status_code=row.last_status_code,
+            last_error=row.last_error,
+            next_attempt_at=row.next_attempt_at,
+            created_at=row.created_at,
+            finished_at=row.finished_at,
+        )

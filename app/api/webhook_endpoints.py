@@ -1,0 +1,117 @@
+"""Routes of webhook endpoints and of what was sent to them."""
+
+from fastapi import APIRouter
+
+from app.api.dependencies import After, CurrentTenant, Limit, Services
+from app.api.errors import responses
+from app.api.schemas.common import Page
+from app.api.schemas.webhook_endpoints import (
+    CreateWebhookEndpoint,
+    RotateWebhookSecret,
+    TestWebhookEndpoint,
+    UpdateWebhookEndpoint,
+    WebhookDeliveryObject,
+    WebhookEndpointDeleted,
+    WebhookEndpointObject,
+    WebhookEndpointTestResult,
+    WebhookEndpointWithSecret,
+    WebhookEventTypeList,
+)
+from app.domain.webhooks import EVENT_TYPES
+
+router = APIRouter(prefix="/v1", tags=["Webhooks"])
+_PATH = "/webhook_endpoints/{webhook_endpoint_id}"
+
+
+@router.post("/webhook_endpoints", operation_id="createWebhookEndpoint", responses=responses())
+async def create_endpoint(
+    body: CreateWebhookEndpoint, services: Services
+) -> WebhookEndpointWithSecret:
+    endpoint, secret = await services.webhook_endpoints().create(
+        name=body.name, url=body.url, event_types=body.event_types
+    )
+    return WebhookEndpointWithSecret.showing(endpoint, secret)
+
+
+@router.get("/webhook_endpoints", operation_id="listWebhookEndpoints", responses=responses())
+async def list_endpoints(
+    services: Services, after: After = None, limit: Limit = 20
+) -> Page[WebhookEndpointObject]:
+    rows, has_more = await services.webhook_endpoints().page(after=after, limit=limit)
+    data = [WebhookEndpointObject.of(row) for row in rows]
+    return Page(
+        data=data,
+        has_more=has_more,
+        first_id=data[0].id if data else None,
+        last_id=data[-1].id if data else None,
+    )
+
+
+@router.get(_PATH, operation_id="retrieveWebhookEndpoint", responses=responses(404))
+async def get_endpoint(webhook_endpoint_id: str, services: Services) -> WebhookEndpointObject:
+    return WebhookEndpointObject.of(await services.webhook_endpoints().get(webhook_endpoint_id))
+
+
+@router.post(_PATH, operation_id="updateWebhookEndpoint", responses=responses(404))
+async def update_endpoint(
+    webhook_endpoint_id: str, body: UpdateWebhookEndpoint, services: Services
+) -> WebhookEndpointObject:
+    endpoint = await services.webhook_endpoints().update(
+        webhook_endpoint_id, name=body.name, url=body.url, event_types=body.event_types
+    )
+    return WebhookEndpointObject.of(endpoint)
+
+
+@router.delete(_PATH, operation_id="deleteWebhookEndpoint", responses=responses(404))
+async def delete_endpoint(webhook_endpoint_id: str, services: Services) -> WebhookEndpointDeleted:
+    await services.webhook_endpoints().delete(webhook_endpoint_id)
+    return WebhookEndpointDeleted(id=webhook_endpoint_id)
+
+
+@router.post(
+    f"{_PATH}/rotate_secret",
+    operation_id="rotateWebhookEndpointSecret",
+    responses=responses(404),
+)
+async def rotate_secret(
+    webhook_endpoint_id: str, body: RotateWebhookSecret, services: Services
+) -> WebhookEndpointWithSecret:
+    endpoint, secret = await services.webhook_endpoints().rotate(
+        webhook_endpoint_id, keep_old=body.keep_old_secret_active_for_24_hours
+    )
+    return WebhookEndpointWithSecret.showing(endpoint, secret)
+
+
+@router.post(f"{_PATH}/test", operation_id="testWebhookEndpoint", responses=responses(404))
+async def test_endpoint(
+    webhook_endpoint_id: str, body: TestWebhookEndpoint, services: Services
+) -> WebhookEndpointTestResult:
+    """Send a sample event at once, without retries."""
+    status_code = await services.webhook_endpoints().test(webhook_endpoint_id, body.event_type)
+    return WebhookEndpointTestResult(
+        webhook_endpoint_id=webhook_endpoint_id,
+        event_type=body.event_type,
+        status_code=status_code,
+    )
+
+
+@router.get(f"{_PATH}/deliveries", operation_id="listWebhookDeliveries", responses=responses(404))
+async def list_deliveries(
+    webhook_endpoint_id: str, services: Services, after: After = None, limit: Limit = 20
+) -> Page[WebhookDeliveryObject]:
+    """What was sent in the last 30 days, newest first. Ours; the hosted API has none."""
+    rows, has_more = await services.webhook_endpoints().deliveries(
+        webhook_endpoint_id, after=after, limit=limit
+    )
+    data = [WebhookDeliveryObject.of(row) for row in rows]
+    return Page(
+        data=data,
+        has_more=has_more,
+        first_id=data[0].id if data else None,
+        last_id=data[-1].id if data else None,
+    )
+
+
+@router.get("/webhook_event_types", operation_id="listWebhookEventTypes", responses=responses())
+async def list_event_types(_: CurrentTenant) -> WebhookEventTypeList:
+    return WebhookEventTypeList(data=list(EVENT_TYPES))
