@@ -15,6 +15,7 @@ from tests.support.faults import FaultProxy, fault_proxy
 @pytest.fixture(scope="module")
 def proxy(service: Service) -> Iterator[FaultProxy]:
     with fault_proxy(service.api.base_url.removesuffix("/v1")) as running:
+        running.retry_after = "0.02"
         yield running
 
 
@@ -136,7 +137,7 @@ def test_retries_end_with_the_last_fault(service: Service, proxy: FaultProxy) ->
     for faults, kind in (
         (("429", "500", "429"), openai.RateLimitError),
         (("reset", "429", "503"), openai.InternalServerError),
-        (("500", "500", "reset"), openai.APIConnectionError),
+        (("429", "503", "reset"), openai.APIConnectionError),
     ):
         proxy.inject(*faults)
         with pytest.raises(kind):
