@@ -1,0 +1,51 @@
+"""Whether an object the client read is whole.
+
+The client builds its models without validation: a field that the answer lacks is silently
+missing, and a wrong type passes.
+"""
+
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+
+def faults(found: Any) -> list[str]:
+    """`field.of.field: what` of each required field that is absent and each value of a wrong type.
+
+    Of a page, as of its rows.
+    """
+    if not isinstance(found, BaseModel):
+        return []
+    every = {*_absent(found, ""), *_mistyped(found)}
+    return sorted({one.removeprefix("data[].") for one in every})
+
+
+def _absent(value: Any, path: str) -> list[str]:
+    if isinstance(value, BaseModel):
+        here = [
+            f"{path}{name}: absent"
+            for name, field in type(value).model_fields.items()
+            if field.is_required() and name not in value.model_fields_set
+        ]
+        inner = {name: getattr(value, name) for name in value.model_fields_set}
+        return here + [
+            one for name, part in inner.items() for one in _absent(part, f"{path}{name}.")
+        ]
+    if isinstance(value, dict):
+        return [one for key, part in value.items() for one in _absent(part, f"{path}{key}.")]
+    if isinstance(value, list):
+        return [one for part in value for one in _absent(part, f"{path.removesuffix('.')}[].")]
+    return []
+
+
+def _mistyped(value: BaseModel) -> list[str]:
+    sent = value.model_dump(mode="json", by_alias=True, exclude_unset=True, warnings=False)
+    try:
+        type(value).model_validate(sent)
+    except ValidationError as error:
+        return [f"{_dotted(fault['loc'])}: {fault['msg']}" for fault in error.errors()]
+    return []
+
+
+def _dotted(path: tuple[int | str, ...]) -> str:
+    return "".join("[]" if isinstance(part, int) else f".{part}" for part in path).lstrip(".")
