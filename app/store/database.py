@@ -15,6 +15,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine, async_sessionmaker, create_async
 from app.domain.errors import Unavailable
 from app.domain.ids import OrganizationId
 from app.domain.tenants import AdminPrincipal, Tenant
+from app.store.connections import refuse_closed
 from app.store.unit_of_work import RequestUnitOfWork, RunUnitOfWork, UnitOfWork
 
 _CONNECT_TIMEOUT_S = 5
@@ -32,10 +33,13 @@ class Database:
     def __init__(self, url: str, *, pool_size: int = 5) -> None:
         self._engine: AsyncEngine = create_async_engine(
             url,
-            pool_size=pool_size,
-            max_overflow=pool_size,
-            pool_pre_ping=True,
+            # No overflow: under load it would open and close a connection for every request.
+            pool_size=2 * pool_size,
+            max_overflow=0,
+            pool_use_lifo=True,
             pool_timeout=10,
+            # Each unit of work says BEGIN itself, together with its settings.
+            isolation_level="AUTOCOMMIT",
             # A failed statement's values would otherwise stand in the error's text, and in the log.
             hide_parameters=True,
             connect_args={
@@ -44,6 +48,7 @@ class Database:
             },
         )
         event.listen(self._engine.sync_engine, "connect", _refuse_unbound_role)
+        event.listen(self._engine.sync_engine, "checkout", refuse_closed)
         self.sessions = async_sessionmaker(self._engine, expire_on_commit=False)
 
     def tenant(self, tenant: Tenant) -> UnitOfWork:

@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Self
 
 import structlog
-from sqlalchemy import select, text
+from sqlalchemy import select
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
@@ -19,6 +19,7 @@ from typing_extensions import override
 from app.domain.errors import LeaseLost, Unavailable
 from app.domain.jobs import JobStatus
 from app.store.checkpoints import CheckpointStore
+from app.store.connections import begin
 from app.store.eval_items import EvalItemStore
 from app.store.eval_runs import EvalRunStore
 from app.store.evals import EvalStore
@@ -41,6 +42,7 @@ from app.store.schema.fine_tuning_jobs import FineTuningJobTable
 from app.store.uploads import UploadStore
 from app.store.validation_runs import ValidationRunStore
 from app.store.webhook_endpoints import WebhookEndpointStore
+from app.store.webhook_events import wrote_events
 
 log = structlog.get_logger()
 
@@ -75,10 +77,7 @@ class BaseUnitOfWork:
             return self
         self._session = self._sessions()
         try:
-            for name, value in self._context.items():
-                await self._session.execute(
-                    text("SELECT set_config(:name, :value, true)"), {"name": name, "value": value}
-                )
+            await begin(await self._session.connection(), self._context)
             await self._open(self._session)
         except BaseException as error:
             await self._close()
@@ -188,6 +187,10 @@ class UnitOfWork(ProjectUnitOfWork):
         self.keys = KeyStore(session)
         self.projects = ProjectStore(session)
         self.registry = RegistryStore(session, project_id)
+
+    def wrote_events(self) -> bool:
+        """Whether a webhook is to be delivered once this is committed."""
+        return wrote_events(self._session)
 
 
 class RequestUnitOfWork(UnitOfWork):
