@@ -185,3 +185,18 @@ def test_a_lost_request_makes_one_job(
     made = new_job(behind(proxy, service), job, run)
     assert len(proxy.seen) == 2
     assert jobs_of(service, run) == [made.id]
+
+
+@pytest.mark.parametrize("faults", [("lost",), ("cut",), ("lost", "cut"), ("500", "lost")])
+def test_with_a_key_there_is_one_job_however_often_it_was_asked_for(
+    service: Service, proxy: FaultProxy, job: Any, faults: tuple[str, ...]
+) -> None:
+    run = f"once-{'-'.join(faults)}-{job.id}"
+    proxy.inject(*faults)
+    key = {"Idempotency-Key": run}
+    made = new_job(behind(proxy, service), job, run, extra_headers=key)
+    assert len(proxy.seen) == len(faults) + 1
+    assert {one["headers"]["idempotency-key"] for one in proxy.seen} == {run}
+    assert jobs_of(service, run) == [made.id]
+    assert new_job(service.client(), job, run, extra_headers=key) == made
+    assert jobs_of(service, run) == [made.id]
