@@ -1,0 +1,145 @@
+"""Every object that can be made: nothing of it is there for another tenant, nor after its end.
+
+What can be done with an object is read from the links of the specification, so a collection that
+is added must say here how one of its objects is made.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import httpx
+import pytest
+
+from app.main import create_app
+from tests.contract.conftest import ROW, Service
+
+GONE = 404
+REFUSED = {400, 404}
+"""A call with a body may be refused for its body before anything is looked up."""
+CHECK = {"type": "string_check", "name": "x", "operation": "eq", "input": "a", "reference": "a"}
+ENDPOINT = {"type": "endpoint", "url": "http://127.0.0.1:9/grade"}
+Maker = Callable[[httpx.Client], httpx.Response]
+
+
+def file_of(client: httpx.Client) -> str:
+    return str(made_file(client).json()["id"])
+
+
+def made_file(client: httpx.Client) -> httpx.Response:
+    form = {"file": ("rows.jsonl", ROW * 12)}
+    return client.post("/v1/files", data={"purpose": "fine-tune"}, files=form)
+
+
+def made_job(client: httpx.Client) -> httpx.Response:
+    file = file_of(client)
+    body = {"model": "tiny-agent", "training_file": file, "validation_file": file}
+    method = {"type": "reinforcement", "reinforcement": {"grader": ENDPOINT}}
+    return client.post("/v1/fine_tuning/jobs", json={**body, "method": method})
+
+
+def posted(path: str, **body: Any) -> Maker:
+    return lambda client: client.post(path, json=body)
+
+
+MAKERS: dict[str, Maker] = {
+    "createFile": made_file,
+    "createFineTuningJob": made_job,
+    "createUpload": posted(
+        "/v1/uploads", filename="a.jsonl", purpose="fine-tune", bytes=9, mime_type="text/jsonl"
+    ),
+    "createTool": posted("/v1/tools", name="search", server_url="http://127.0.0.1:9/search"),
+    "createGrader": posted("/v1/graders", name="g", grader=ENDPOINT),
+    "createCurriculum": lambda client: client.post(
+        "/v1/curricula",
+        json={"name": "c", "training_file": file_of(client), "validation_file": file_of(client)},
+    ),
+    "createEval": posted(
+        "/v1/evals",
+        name="e",
+        data_source_config={"type": "custom", "item_schema": {"type": "object"}},
+        testing_criteria=[CHECK],
+    ),
+    "createWebhookEndpoint": posted(
+        "/v1/webhook_endpoints",
+        name="w",
+        url="http://127.0.0.1:9/hook",
+        event_types=["fine_tuning.job.succeeded"],
+    ),
+}
+OF_ADMINISTRATION = {"create-project", "admin-api-keys-create"}
+"""Made with an organization's admin key; no project's key reaches them."""
+
+
+def operations() -> dict[str, tuple[str, str, dict[str, Any]]]:
+    paths = create_app().openapi()["paths"]
+    return {
+        operation["operationId"]: (method.upper(), path, operation)
+        for path, methods in paths.items()
+        for method, operation in methods.items()
+    }
+
+
+EVERY = operations()
+
+
+def linked(name: str) -> dict[str, str]:
+    """The operations on an object that the call made, and the parameter that takes its id."""
+    replies = EVERY[name][2]["responses"]
+    links = replies.get("201", replies.get("200", {})).get("links", {})
+    return {
+        one: parameter
+        for one, link in links.items()
+        for parameter, value in link["parameters"].items()
+        if value == "$response.body#/id"
+    }
+
+
+CREATING = sorted(
+    name
+    for name, (method, path, _) in EVERY.items()
+    if method == "POST" and "{" not in path and linked(name) and name not in OF_ADMINISTRATION
+)
+
+
+def call(client: httpx.Client, name: str, given: dict[str, str]) -> httpx.Response:
+    method, path, _ = EVERY[name]
+    for parameter, value in given.items():
+        path = path.replace("{" + parameter + "}", value)
+    return client.request(method, path)
+
+
+def client_of(service: Service, key: str) -> httpx.Client:
+    address = service.api.base_url.removesuffix("/v1")
+    return httpx.Client(base_url=address, headers={"Authorization": f"Bearer {key}"}, timeout=30)
+
+
+def assert_out_of_reach(client: httpx.Client, name: str, given: dict[str, str]) -> None:
+    reply = call(client, name, given)
+    expected = REFUSED if "requestBody" in EVERY[name][2] else {GONE}
+    assert reply.status_code in expected, (name, reply.status_code, reply.text)
+
+
+def test_every_collection_is_known_here() -> None:
+    assert set(CREATING) <= MAKERS.keys()
+
+
+@pytest.mark.parametrize("name", CREATING)
+def test_an_object_is_its_tenants_alone_until_its_end(service: Service, name: str) -> None:
+    with (
+        client_of(service, service.api.key) as owner,
+        client_of(service, service.api.other_key) as stranger,
+    ):
+        made = MAKERS[name](owner)
+        assert made.status_code in {200, 201}, made.text
+        on_it = linked(name)
+        given = {parameter: made.json()["id"] for parameter in on_it.values()}
+        for one in on_it:
+            assert_out_of_reach(stranger, one, given)
+        reads = [one for one in on_it if EVERY[one][0] == "GET" and EVERY[one][1].endswith("}")]
+        ends = [one for one in on_it if EVERY[one][0] == "DELETE"]
+        for one in reads:
+            assert call(owner, one, given).status_code == 200, one
+        for one in ends:
+            assert call(owner, one, given).status_code == 200, one
+        for one in on_it if ends else ():
+            assert_out_of_reach(owner, one, given)
