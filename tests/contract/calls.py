@@ -11,7 +11,7 @@ from typing import Any
 
 from openai import OpenAI
 
-from tests.contract.conftest import ROW, Service
+from tests.contract.conftest import HOOK_PORT, ROW, Service
 from tests.contract.test_openai_evals import CHECK, SCHEMA, content, make, sampled
 
 GRADER: Any = {
@@ -21,6 +21,7 @@ GRADER: Any = {
     "input": "{{ sample.output_text }}",
     "reference": "{{ item.answer }}",
 }
+HOOK = f"http://127.0.0.1:{HOOK_PORT}/hook"
 _NUMBERS = count()
 
 
@@ -47,6 +48,8 @@ class World:
     eval_id: str = ""
     run_id: str = ""
     item_id: str = ""
+    received: list[tuple[dict[str, str], bytes]] = field(default_factory=list)
+    """Headers and body of each webhook."""
 
     def file(self, purpose: Any = "fine-tune") -> str:
         return self.client.files.create(file=ROW * 12, purpose=purpose).id
@@ -95,6 +98,26 @@ class World:
 
     def eval(self) -> str:
         return str(make(self.client).id)
+
+    def hook(self) -> str:
+        made = self.client.webhooks.create(
+            name="n", url=HOOK, event_types=["fine_tuning.job.succeeded"]
+        )
+        # A project may have a limited number of them.
+        self.service.execute("DELETE FROM webhook_endpoints WHERE id <> %s", made.id)
+        return made.id
+
+    def delivered(self) -> Args:
+        """What the service itself sent, and the secret it was signed with."""
+        made = self.client.webhooks.create(
+            name="n", url=HOOK, event_types=["fine_tuning.job.succeeded"]
+        )
+        self.received.clear()
+        result = self.client.webhooks.test(made.id, event_type="fine_tuning.job.succeeded")
+        self.client.webhooks.delete(made.id)
+        assert result.status_code == 200
+        ((headers, body),) = self.received
+        return args(body, headers, secret=made.signing_secret)
 
     def run(self) -> Args:
         made = self.client.evals.runs.create(self.eval_id, data_source=sampled("hello"))
@@ -169,6 +192,20 @@ CALLS: dict[str, Callable[[World], Args]] = {
     "evals.runs.list": lambda world: args(world.eval_id, limit=2),
     "evals.runs.cancel": World.run,
     "evals.runs.delete": World.run,
+    "webhooks.create": lambda _: args(
+        name="n", url=HOOK, event_types=["fine_tuning.job.succeeded", "eval.run.canceled"]
+    ),
+    "webhooks.retrieve": lambda world: args(world.hook()),
+    "webhooks.update": lambda world: args(world.hook(), name="other"),
+    "webhooks.list": lambda world: (world.hook(), args(limit=2))[1],
+    "webhooks.delete": lambda world: args(world.hook()),
+    "webhooks.rotate_secret": lambda world: args(
+        world.hook(), keep_old_secret_active_for_24_hours=True
+    ),
+    "webhooks.test": lambda world: args(world.hook(), event_type="fine_tuning.job.succeeded"),
+    "webhooks.event_types.list": lambda _: args(),
+    "webhooks.unwrap": lambda world: world.delivered(),
+    "webhooks.verify_signature": lambda world: world.delivered(),
     "evals.runs.output_items.list": lambda world: args(world.run_id, eval_id=world.eval_id),
     "evals.runs.output_items.retrieve": lambda world: args(
         world.item_id, eval_id=world.eval_id, run_id=world.run_id

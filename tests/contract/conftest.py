@@ -13,10 +13,13 @@ from openai import AsyncOpenAI, OpenAI
 from app.settings import EgressSettings
 from tests.support.api_server import ApiServer, running_api
 from tests.support.chat_engine import ChatEngine, chat_engine
+from tests.support.installation import free_port
 from tests.support.stack import Database, Services
 
 BASE = "tiny-agent-2026-11-21"
 ENDPOINT = "http://127.0.0.1:9"
+HOOK_PORT = free_port()
+"""Where a test may listen for the service's webhooks."""
 ROW = b'{"messages": [{"role": "user", "content": "hi"}]}\n'
 
 
@@ -91,7 +94,9 @@ class Service:
 def service(services: Services, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     directory: Path = tmp_path_factory.mktemp("contract")
     with services.database(directory) as database, chat_engine(BASE) as engine:
-        egress = EgressSettings(allow_endpoints=("127.0.0.1:9",), allow_plain_http=True)
+        egress = EgressSettings(
+            allow_endpoints=("127.0.0.1:9", f"127.0.0.1:{HOOK_PORT}"), allow_plain_http=True
+        )
         changes = {"egress": egress, "engine_url": engine.url}
         with running_api(database.settings.model_copy(update=changes)) as api:
             yield Service(api, engine, database)

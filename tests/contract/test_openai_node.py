@@ -20,14 +20,12 @@ from app.factory import provisioning_service
 from app.services.keys import KeyService
 from app.settings import Settings
 from app.store.database import Database as Store
-from tests.contract.conftest import BASE, ROW, Service
+from tests.contract.conftest import BASE, HOOK_PORT, ROW, Service
 from tests.contract.test_openai_evals import content, make, run_worker
 from tests.support.faults import fault_proxy
-from tests.support.installation import free_port
 from tests.support.node_client import installed_client
 
 SUITES = Path(__file__).with_name("node")
-HOOK_PORT = free_port()
 MANY = 260
 
 
