@@ -9,12 +9,14 @@ from kombu.entity import Queue
 
 from app.domain.evals import EVAL_SWEEP_TASK
 from app.domain.jobs import CONTROL_QUEUE, EXPIRE_TASK, RUN_TASK, RUNS_QUEUE, SWEEP_TASK
+from app.domain.webhooks import DELIVER_TASK
 from app.gateways.job_queue import broker_settings
 from app.gateways.logs import log_to_stderr
 from app.settings import Settings, load_settings
 
 EXPIRE_INTERVAL_S = 600.0
 """Expired rows are invisible at once; this is how long their bytes may stay."""
+DELIVERY_INTERVAL_S = 2.0
 
 
 def create_celery(settings: Settings) -> Celery:
@@ -26,6 +28,7 @@ def create_celery(settings: Settings) -> Celery:
             RUN_TASK: {"queue": RUNS_QUEUE},
             SWEEP_TASK: {"queue": CONTROL_QUEUE},
             EVAL_SWEEP_TASK: {"queue": CONTROL_QUEUE},
+            DELIVER_TASK: {"queue": CONTROL_QUEUE},
             EXPIRE_TASK: {"queue": CONTROL_QUEUE},
         },
         task_acks_late=False,
@@ -46,6 +49,11 @@ def create_celery(settings: Settings) -> Celery:
                 "task": EVAL_SWEEP_TASK,
                 "schedule": settings.lease.sweep_interval_s,
                 "options": {"expires": 2 * settings.lease.sweep_interval_s},
+            },
+            "deliver_webhooks": {
+                "task": DELIVER_TASK,
+                "schedule": DELIVERY_INTERVAL_S,
+                "options": {"expires": DELIVERY_INTERVAL_S},
             },
             "expire": {
                 "task": EXPIRE_TASK,

@@ -4,6 +4,7 @@ import asyncio
 
 from app.domain.evals import EVAL_SWEEP_TASK, EVAL_TASK
 from app.domain.jobs import EXPIRE_TASK, RUN_TASK, SWEEP_TASK
+from app.domain.webhooks import DELIVER_TASK
 from app.settings import load_settings
 from workers.celery_app import app
 
@@ -38,6 +39,14 @@ def sweep_evals() -> None:
     from workers.evals.sweeper import sweep_evals_once  # noqa: PLC0415 - as above
 
     asyncio.run(sweep_evals_once(load_settings()))
+
+
+@app.task(name=DELIVER_TASK)  # type: ignore[untyped-decorator]  # as above
+def deliver_webhooks() -> None:
+    """See to it that a process delivers what is due."""
+    from workers.webhooks.dispatcher import dispatch  # noqa: PLC0415 - as above
+
+    asyncio.run(dispatch(load_settings()))
 
 
 @app.task(name=EXPIRE_TASK)  # type: ignore[untyped-decorator]  # as above

@@ -12,6 +12,7 @@ from kombu.exceptions import OperationalError
 
 from app.domain.evals import EVAL_TASK
 from app.domain.jobs import CONTROL_QUEUE, RUN_TASK, RUNS_QUEUE
+from app.domain.webhooks import DELIVER_TASK
 
 log = structlog.get_logger()
 
@@ -47,6 +48,10 @@ class JobQueue(Protocol):
         """Wake a worker for an eval run. Never raises, for the same reason."""
         ...
 
+    async def enqueue_deliveries(self) -> None:
+        """Wake the worker that delivers webhooks. Never raises: the clock wakes it, too."""
+        ...
+
 
 class CeleryJobQueue:
     def __init__(self, redis_url: str) -> None:
@@ -61,16 +66,20 @@ class CeleryJobQueue:
     async def enqueue_eval(self, run_id: str) -> None:
         await self._wake(EVAL_TASK, run_id, queue=CONTROL_QUEUE)
 
-    async def _wake(self, task: str, subject: str, *, queue: str) -> None:
+    async def enqueue_deliveries(self) -> None:
+        await self._wake(DELIVER_TASK, queue=CONTROL_QUEUE)
+
+    async def _wake(self, task: str, *subject: str, queue: str) -> None:
         try:
             await asyncio.wait_for(
-                asyncio.to_thread(self._send, task, subject, queue), timeout=2 * BROKER_TIMEOUT_S
+                asyncio.to_thread(self._send, task, list(subject), queue),
+                timeout=2 * BROKER_TIMEOUT_S,
             )
         except (OperationalError, OSError, TimeoutError) as error:
             log.warning("wake-up not sent", task=task, id=subject, error=type(error).__name__)
 
-    def _send(self, task: str, subject: str, queue: str) -> None:
-        self._celery.send_task(task, args=[subject], queue=queue, retry=False)
+    def _send(self, task: str, arguments: list[str], queue: str) -> None:
+        self._celery.send_task(task, args=arguments, queue=queue, retry=False)
 
 
 class InMemoryJobQueue:
@@ -79,9 +88,13 @@ class InMemoryJobQueue:
     def __init__(self) -> None:
         self.runs: list[str] = []
         self.evals: list[str] = []
+        self.deliveries = 0
 
     async def enqueue_run(self, job_id: str) -> None:
         self.runs.append(job_id)
 
     async def enqueue_eval(self, run_id: str) -> None:
         self.evals.append(run_id)
+
+    async def enqueue_deliveries(self) -> None:
+        self.deliveries += 1

@@ -97,7 +97,10 @@ class EvalRunService:
         """Ends a run at once; its items so far stay. Raises `WrongState` for an ended one."""
         await self._stored(eval_id, run_id)
         async with self._database.tenant(self._tenant) as unit:
-            return await unit.eval_runs.cancel(eval_id, run_id)
+            run = await unit.eval_runs.cancel(eval_id, run_id)
+            if unit.wrote_events():
+                unit.after_commit(self._queue.enqueue_deliveries)
+            return run
 
     async def delete(self, eval_id: str, run_id: str) -> None:
         """With its items; whoever works on it stops."""

@@ -1,6 +1,7 @@
 """Webhook endpoints: where a project's events go, which of them, and under which secrets."""
 
 import time
+from collections.abc import Callable
 from dataclasses import replace
 
 from app.domain.errors import EndpointRefused, InvalidRequest
@@ -24,12 +25,19 @@ from app.store.database import Database
 
 class WebhookEndpointService:
     def __init__(
-        self, database: Database, egress: Egress, secret_box: SecretBox, tenant: Tenant
+        self,
+        database: Database,
+        egress: Egress,
+        secret_box: SecretBox,
+        tenant: Tenant,
+        *,
+        now: Callable[[], float] = time.time,
     ) -> None:
         self._database = database
         self._egress = egress
         self._secrets = EndpointSecrets(secret_box, tenant.project_id)
         self._tenant = tenant
+        self._now = now
 
     async def create(
         self, *, name: str, url: str, event_types: list[EventType]
@@ -102,7 +110,7 @@ class WebhookEndpointService:
         async with self._database.tenant(self._tenant) as unit:
             _, sealed = await unit.webhook_endpoints.hold(endpoint_id)
             secrets = rotated(
-                self._secrets.open(endpoint_id, sealed), secret, now=time.time(), keep_old=keep_old
+                self._secrets.open(endpoint_id, sealed), secret, now=self._now(), keep_old=keep_old
             )
             await unit.webhook_endpoints.change(
                 endpoint_id,
@@ -121,7 +129,7 @@ class WebhookEndpointService:
             endpoint = await unit.webhook_endpoints.get(endpoint_id)
             sealed = await unit.webhook_endpoints.secrets(endpoint_id)
         prefix = "evalrun_" if event_type.startswith("eval.") else "ftjob-"
-        event = WebhookEvent(new_id("evt_"), event_type, f"{prefix}test", int(time.time()))
+        event = WebhookEvent(new_id("evt_"), event_type, f"{prefix}test", int(self._now()))
         secrets = self._secrets.open(endpoint_id, sealed)
         outcome = await send_event(self._egress, endpoint.url, event, secrets)
         if outcome.status_code is None:

@@ -189,7 +189,11 @@ class HeldDeliveryStore:
         )
 
     async def delivered(self, endpoint_id: str, outcome: Outcome) -> None:
-        await self._mark(endpoint_id, last_failed_at=None)
+        await self._session.execute(
+            update(Endpoint)
+            .where(Endpoint.id == endpoint_id, Endpoint.last_failed_at.is_not(None))
+            .values(last_failed_at=None)
+        )
         await self._end(DeliveryStatus.DELIVERED, outcome)
 
     async def retry(self, outcome: Outcome, *, delay_s: float) -> None:

@@ -9,6 +9,13 @@ from app.store.schema.webhooks import WebhookDeliveryTable as Delivery
 from app.store.schema.webhooks import WebhookEndpointTable as Endpoint
 from app.store.schema.webhooks import WebhookEventTable as Event
 
+_WROTE = "webhook_events_written"
+
+
+def wrote_events(session: AsyncSession) -> bool:
+    """Whether the transaction leaves something to deliver."""
+    return _WROTE in session.info
+
 
 async def emit(session: AsyncSession, project_id: str, event_type: EventType, subject: str) -> None:
     """Note that `subject` came to its end, for each endpoint that wants to know; for none, nothing.
@@ -29,6 +36,7 @@ async def emit(session: AsyncSession, project_id: str, event_type: EventType, su
     endpoints = list(wanted)
     if not endpoints:
         return
+    session.info[_WROTE] = True
     event_id = new_id("evt_")
     await session.execute(
         insert(Event).values(id=event_id, project_id=project_id, type=event_type, subject=subject)

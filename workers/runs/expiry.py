@@ -1,4 +1,5 @@
-"""Removes files, uploads and kept answers whose time is over. Runs every few minutes.
+"""Removes files, uploads, kept answers and webhook events whose time is over. Runs every few
+minutes.
 
 Bytes go first, rows after them: broken off in between, the next round finds the row again. Bytes
 that never got a row (a process died in the middle of an upload) are found by their age.
@@ -7,10 +8,12 @@ that never got a row (a process died in the middle of an upload) are found by th
 import structlog
 
 from app.domain.errors import Unavailable
+from app.domain.webhooks import KEEP_S as KEEP_EVENTS_S
 from app.gateways.objects import LocalObjects
 from app.settings import Settings
 from app.store.database import Database
 from app.store.system import system
+from app.store.webhook_deliveries import delivery_claims
 
 log = structlog.get_logger()
 
@@ -38,6 +41,7 @@ async def expire(database: Database, objects: LocalObjects) -> None:
     await _uploads(database, objects)
     await _strays(database, objects)
     await _answers(database)
+    await _webhook_events(database)
 
 
 async def _files(database: Database, objects: LocalObjects) -> None:
@@ -74,6 +78,14 @@ async def _answers(database: Database) -> None:
     while removed == BATCH:
         async with system(database) as unit:
             removed = await unit.expiry.remove_answers(BATCH, keep_s=KEEP_S)
+
+
+async def _webhook_events(database: Database) -> None:
+    while True:
+        async with delivery_claims(database) as unit:
+            forgotten = await unit.deliveries.forget(BATCH, keep_s=KEEP_EVENTS_S)
+        if forgotten < BATCH:
+            return
 
 
 async def _strays(database: Database, objects: LocalObjects) -> None:

@@ -1,0 +1,316 @@
+"""Deliveries over real sockets, their times kept in Postgres."""
+
+import asyncio
+import json
+import time
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from openai import InvalidWebhookSignatureError, OpenAI
+
+from app.domain.errors import LeaseLost
+from app.domain.webhooks import (
+    JITTER,
+    OVERLAP_S,
+    RETRY_DELAYS_S,
+    DeliveryStatus,
+    Outcome,
+    SigningSecret,
+    WebhookDelivery,
+)
+from app.store.webhook_deliveries import Bounds, delivery_claims, held_delivery
+from tests.support.endpoints import Received, Reply, endpoint
+from tests.workers.webhooks.conftest import Scene
+
+CANCELLED = "fine_tuning.job.cancelled"
+LEAST, MOST = 1 - JITTER - 0.01, 1 + JITTER + 0.01
+
+
+def unwrap(received: Received, secret: SigningSecret) -> Any:
+    client = OpenAI(api_key="k")
+    return client.webhooks.unwrap(received.body, received.headers, secret=secret.text)
+
+
+async def only(scene: Scene, endpoint_id: str) -> WebhookDelivery:
+    [delivery] = await scene.deliveries(endpoint_id)
+    return delivery
+
+
+async def test_an_event_arrives_once_and_the_sdk_accepts_it(scene: Scene) -> None:
+    async with endpoint(lambda _: Reply(204, body=b"")) as server:
+        made, secret = await scene.endpoint(server)
+        job_id = await scene.cancelled_job()
+        await scene.deliverer(server).run(idle_s=0)
+        await scene.deliverer(server).run(idle_s=0)
+        [received] = server.received
+        event = unwrap(received, secret)
+        assert (event.type, event.data.id) == (CANCELLED, job_id)
+        assert json.loads(received.body) == {
+            "id": received.headers["webhook-id"],
+            "object": "event",
+            "created_at": event.created_at,
+            "type": CANCELLED,
+            "data": {"id": job_id},
+        }
+        assert abs(event.created_at - time.time()) < 60
+        assert received.headers["user-agent"] == "agent-rft/1 (webhooks)"
+        delivery = await only(scene, made.id)
+        assert (delivery.status, delivery.attempts) == (DeliveryStatus.DELIVERED, 1)
+        assert (delivery.event_id, delivery.event_type) == (event.id, CANCELLED)
+        assert (delivery.last_status_code, delivery.last_error) == (204, None)
+        assert delivery.next_attempt_at is None
+        tampered = received.body.replace(b"cancelled", b"succeeded")
+        with pytest.raises(InvalidWebhookSignatureError):
+            OpenAI(api_key="k").webhooks.unwrap(tampered, received.headers, secret=secret.text)
+
+
+async def test_nobody_subscribed_means_no_rows(scene: Scene) -> None:
+    async with endpoint(lambda _: Reply(200)) as server:
+        await scene.service(server).create(
+            name="n", url=server.url(), event_types=["fine_tuning.job.succeeded"]
+        )
+        await scene.endpoint(server, tenant=scene.second)
+        await scene.cancelled_job()
+    for table in ("webhook_events", "webhook_deliveries"):
+        assert scene.execute(f"SELECT count(*) FROM {table}") == [(0,)]
+
+
+async def test_failures_are_tried_again_on_the_published_schedule(scene: Scene) -> None:
+    async with endpoint(lambda _: Reply(500)) as server:
+        made, secret = await scene.endpoint(server)
+        await scene.cancelled_job()
+        for attempt, delay_s in enumerate(RETRY_DELAYS_S, start=1):
+            await scene.deliverer(server).run(idle_s=0)
+            delivery = await only(scene, made.id)
+            assert (delivery.status, delivery.attempts) == (DeliveryStatus.PENDING, attempt)
+            assert delivery.last_status_code == 500
+            assert delivery.next_attempt_at is not None
+            wait_s = delivery.next_attempt_at - time.time()
+            assert LEAST * delay_s - 2 <= wait_s <= MOST * delay_s + 1
+            assert (await scene.service().get(made.id)).last_failed_at is None
+            scene.make_due()
+        await scene.deliverer(server).run(idle_s=0)
+        delivery = await only(scene, made.id)
+        assert (delivery.status, delivery.attempts) == (DeliveryStatus.FAILED, 10)
+        shown = await scene.service().get(made.id)
+        assert shown.last_failed_at is not None
+        assert shown.disabled_at is None
+        scene.make_due()
+        await scene.deliverer(server).run(idle_s=0)
+        assert len(server.received) == 10
+        assert len({one.headers["webhook-id"] for one in server.received}) == 1
+        assert len({one.body for one in server.received}) == 1
+        for one in server.received:
+            unwrap(one, secret)
+        stamps = [int(one.headers["webhook-timestamp"]) for one in server.received]
+        assert all(later >= earlier for earlier, later in pairwise(stamps))
+    async with endpoint(lambda _: Reply(200)) as server:
+        await scene.service(server).update(made.id, name=None, url=server.url(), event_types=None)
+        await scene.cancelled_job()
+        await scene.deliverer(server).run(idle_s=0)
+        assert (await scene.service().get(made.id)).last_failed_at is None
+
+
+@pytest.mark.parametrize(
+    ("reply", "status", "error"),
+    [
+        (Reply(302, headers={"Location": "/elsewhere"}), 302, None),
+        (Reply(404), 404, None),
+        (Reply(200, body=b"x" * 2_000_000), None, "too_large"),
+        (Reply(200, headers={"Content-Encoding": "gzip"}), None, "bad_encoding"),
+    ],
+)
+async def test_what_counts_as_a_failure(
+    scene: Scene, reply: Reply, status: int | None, error: str | None
+) -> None:
+    async with endpoint(lambda _: reply) as server:
+        made, _ = await scene.endpoint(server)
+        await scene.cancelled_job()
+        await scene.deliverer(server).run(idle_s=0)
+        delivery = await only(scene, made.id)
+        assert (delivery.status, delivery.attempts) == (DeliveryStatus.PENDING, 1)
+        assert (delivery.last_status_code, delivery.last_error) == (status, error)
+        assert [one.path for one in server.received] == ["/hook"]
+
+
+async def test_an_address_that_is_private_now_is_not_dialled(scene: Scene) -> None:
+    async with endpoint(lambda _: Reply(200)) as server:
+        made, _ = await scene.endpoint(server)
+        await scene.cancelled_job()
+        await scene.deliverer().run(idle_s=0)
+        assert server.connections == 0
+    assert (await only(scene, made.id)).last_error == "refused"
+
+
+async def test_nobody_at_home_is_tried_again(scene: Scene) -> None:
+    async with endpoint(lambda _: Reply(200)) as server:
+        made, _ = await scene.endpoint(server)
+    await scene.cancelled_job()
+    await scene.deliverer(server).run(idle_s=0)
+    delivery = await only(scene, made.id)
+    assert (delivery.status, delivery.last_error) == (DeliveryStatus.PENDING, "unreachable")
+
+
+async def test_a_receiver_may_ask_for_more_time(scene: Scene) -> None:
+    async with endpoint(lambda _: Reply(429, headers={"Retry-After": "3600"})) as server:
+        made, _ = await scene.endpoint(server)
+        await scene.cancelled_job()
+        await scene.deliverer(server).run(idle_s=0)
+        delivery = await only(scene, made.id)
+        assert delivery.next_attempt_at is not None
+        wait_s = delivery.next_attempt_at - time.time()
+        assert 2 * RETRY_DELAYS_S[0] * LEAST - 2 <= wait_s <= 2 * RETRY_DELAYS_S[0] * MOST + 1
+
+
+async def test_gone_disables_the_endpoint_until_it_is_updated(scene: Scene) -> None:
+    async with endpoint(lambda _: Reply(410)) as server:
+        made, _ = await scene.endpoint(server)
+        for _ in range(3):
+            await scene.cancelled_job()
+        await scene.deliverer(server, bounds=Bounds(per_endpoint=1)).run(idle_s=0)
+        assert len(server.received) == 1
+        statuses = [one.status for one in await scene.deliveries(made.id)]
+        assert statuses == [DeliveryStatus.FAILED] * 3
+        assert (await scene.service().get(made.id)).disabled_at is not None
+        await scene.cancelled_job()
+        assert len(await scene.deliveries(made.id)) == 3
+        await scene.service().update(made.id, name="again", url=None, event_types=None)
+        assert (await scene.service().get(made.id)).disabled_at is None
+        await scene.cancelled_job()
+        assert len(await scene.deliveries(made.id)) == 4
+
+
+async def test_during_a_rotation_either_secret_verifies(scene: Scene) -> None:
+    async with endpoint(lambda _: Reply(200)) as server:
+        made, old = await scene.endpoint(server)
+        _, new = await scene.service().rotate(made.id, keep_old=True)
+        await scene.cancelled_job()
+        await scene.deliverer(server).run(idle_s=0)
+        unwrap(server.received[0], old)
+        unwrap(server.received[0], new)
+        assert len(server.received[0].headers["webhook-signature"].split(" ")) == 2
+        _, last = await scene.service().rotate(made.id, keep_old=False)
+        await scene.cancelled_job()
+        await scene.deliverer(server).run(idle_s=0)
+        unwrap(server.received[1], last)
+        for stale in (old, new):
+            with pytest.raises(InvalidWebhookSignatureError):
+                unwrap(server.received[1], stale)
+
+
+async def test_a_rotated_secret_ends_after_a_day(scene: Scene) -> None:
+    async with endpoint(lambda _: Reply(200)) as server:
+        made, old = await scene.endpoint(server)
+        a_day_ago = scene.service(now=lambda: time.time() - OVERLAP_S - 1)
+        _, new = await a_day_ago.rotate(made.id, keep_old=True)
+        await scene.cancelled_job()
+        await scene.deliverer(server).run(idle_s=0)
+        unwrap(server.received[0], new)
+        with pytest.raises(InvalidWebhookSignatureError):
+            unwrap(server.received[0], old)
+
+
+async def test_two_workers_send_each_delivery_once(scene: Scene) -> None:
+    async with endpoint(lambda _: Reply(200, delay_s=0.02)) as server:
+        made, _ = await scene.endpoint(server)
+        for _ in range(25):
+            await scene.cancelled_job()
+        workers = [scene.deliverer(server) for _ in range(3)]
+        await asyncio.gather(*(worker.run(idle_s=0) for worker in workers))
+        while any(one.status is DeliveryStatus.PENDING for one in await scene.deliveries(made.id)):
+            await workers[0].run(idle_s=0)
+        ids = [one.headers["webhook-id"] for one in server.received]
+        assert (len(ids), len(set(ids))) == (25, 25)
+
+
+async def test_the_claim_of_a_worker_that_died_returns(scene: Scene) -> None:
+    async with endpoint(lambda _: Reply(200)) as server:
+        made, _ = await scene.endpoint(server)
+        await scene.cancelled_job()
+        async with delivery_claims(scene.worker) as unit:
+            [dead] = await unit.deliveries.claim(0.5, Bounds())
+        await scene.deliverer(server).run(idle_s=0)
+        assert server.received == []
+        await scene.deliverer(server).run(idle_s=2.5)
+        assert len(server.received) == 1
+        assert (await only(scene, made.id)).status is DeliveryStatus.DELIVERED
+        with pytest.raises(LeaseLost):
+            async with held_delivery(scene.worker, dead) as held:
+                await held.delivery.retry(Outcome(500), delay_s=1)
+        assert (await only(scene, made.id)).attempts == 1
+
+
+async def test_deliveries_of_a_deleted_endpoint_stop(scene: Scene) -> None:
+    entered = asyncio.Event()
+
+    async def slow(_: Received) -> Reply:
+        entered.set()
+        return Reply(500, delay_s=0.3)
+
+    async with endpoint(slow) as server:
+        made, _ = await scene.endpoint(server)
+        await scene.cancelled_job()
+        sending = asyncio.create_task(scene.deliverer(server).run(idle_s=0))
+        await entered.wait()
+        await scene.service().delete(made.id)
+        await sending
+        assert scene.execute("SELECT count(*) FROM webhook_deliveries") == [(0,)]
+        await scene.deliverer(server).run(idle_s=0)
+        assert len(server.received) == 1
+
+
+async def test_a_slow_endpoint_holds_up_no_other(scene: Scene) -> None:
+    concurrent = most = 0
+
+    async def slow(_: Received) -> Reply:
+        nonlocal concurrent, most
+        concurrent += 1
+        most = max(most, concurrent)
+        await asyncio.sleep(1.5)
+        concurrent -= 1
+        return Reply(200)
+
+    async with endpoint(slow) as sluggish, endpoint(lambda _: Reply(200)) as quick:
+        await scene.endpoint(sluggish)
+        for _ in range(6):
+            await scene.cancelled_job()
+        fast, _ = await scene.endpoint(quick, tenant=scene.second)
+        for _ in range(6):
+            await scene.cancelled_job(scene.second)
+        started = time.monotonic()
+        sending = asyncio.create_task(
+            scene.deliverer(sluggish, quick, bounds=Bounds(6, 3, 2)).run(idle_s=0)
+        )
+        while len(quick.received) < 6:
+            assert time.monotonic() - started < 1.4, "the quick one waited for the slow one"
+            await asyncio.sleep(0.02)
+        await sending
+        assert (most, len(sluggish.received)) == (2, 6)
+        found = await scene.deliveries(fast.id, tenant=scene.second)
+        assert {one.status for one in found} == {DeliveryStatus.DELIVERED}
+
+
+async def test_bounds_hold_over_projects_and_in_all(scene: Scene) -> None:
+    async with endpoint(lambda _: Reply(200)) as server:
+        for tenant in (scene.first, scene.second):
+            for path in ("/a", "/b"):
+                await scene.endpoint(server, path, tenant=tenant)
+            for _ in range(4):
+                await scene.cancelled_job(tenant)
+        counts = []
+        for bounds in (Bounds(100, 100, 1), Bounds(100, 3, 2), Bounds(7, 100, 100)):
+            async with delivery_claims(scene.worker) as unit:
+                counts.append(len(await unit.deliveries.claim(60, bounds)))
+        # 1 for each of 4 endpoints; then 3 for each of 2 projects; then 7 in all.
+        assert counts == [4, 2, 1]
+
+
+async def test_only_the_workers_role_sees_what_is_due(scene: Scene) -> None:
+    async with endpoint(lambda _: Reply(200)) as server:
+        await scene.endpoint(server)
+        await scene.cancelled_job()
+    async with delivery_claims(scene.app) as unit:
+        assert await unit.deliveries.is_due() is False
+    async with delivery_claims(scene.worker) as unit:
+        assert await unit.deliveries.is_due() is True
