@@ -15,7 +15,7 @@ _bearer = HTTPBearer(auto_error=False, description="An API key of a project")
 Credentials = Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)]
 
 
-def process_context(request: Request) -> ProcessContext:
+async def process_context(request: Request) -> ProcessContext:
     context = request.app.state.context
     if not isinstance(context, ProcessContext):
         raise TypeError("the application was started without a context")
@@ -58,7 +58,7 @@ def _no_key() -> AuthenticationFailed:
 CurrentTenant = Annotated[Tenant, Depends(tenant)]
 
 
-def factory(context: Context, current: CurrentTenant) -> Factory:
+async def factory(context: Context, current: CurrentTenant) -> Factory:
     return Factory(context, current)
 
 

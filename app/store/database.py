@@ -8,14 +8,18 @@ it connects.
 
 from typing import Any
 
+import psycopg
 from sqlalchemy import event, text
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.ext.asyncio import AsyncEngine, async_sessionmaker, create_async_engine
 
 from app.domain.errors import Unavailable
 from app.domain.ids import OrganizationId
+from app.domain.keys import ApiKeyRow
 from app.domain.tenants import AdminPrincipal, Tenant
-from app.store.connections import refuse_closed
+from app.store.connections import driver_of, refuse_closed
+from app.store.keys import find_key
 from app.store.unit_of_work import RequestUnitOfWork, RunUnitOfWork, UnitOfWork
 
 _CONNECT_TIMEOUT_S = 5
@@ -60,9 +64,19 @@ class Database:
             return RequestUnitOfWork(self.sessions, {"app.project": principal.project_id})
         return RequestUnitOfWork(self.sessions, {"app.organization": principal.organization_id})
 
-    def key_lookup(self, key_id: str) -> UnitOfWork:
-        """Sees one key and nothing else: who asks is not known yet."""
-        return UnitOfWork(self.sessions, {"app.key_id": key_id})
+    async def find_key(self, key_id: str) -> ApiKeyRow | None:
+        """Sees one key and nothing else: who asks is not known yet. Raises `Unavailable`."""
+        try:
+            async with self._engine.connect() as connection:
+                driver = await driver_of(connection)
+                try:
+                    return await find_key(driver, key_id)
+                except psycopg.Error as error:
+                    if driver.closed:
+                        await connection.invalidate(error)
+                    raise
+        except (psycopg.OperationalError, OperationalError, InterfaceError, PoolTimeout) as error:
+            raise Unavailable("The database is away for a moment.") from error
 
     def organization(self, organization_id: OrganizationId) -> UnitOfWork:
         """Sees an organization, its projects and its keys, but no project's data."""

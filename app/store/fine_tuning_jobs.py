@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sqlalchemy import Text, bindparam, func, insert, select, text, tuple_, update
+from sqlalchemy import Text, bindparam, func, insert, inspect, select, text, tuple_, update
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -32,7 +32,13 @@ _QUEUE_PLACES = text("SELECT job_id, place, starts_at FROM queue_places(:wanted)
 _DONE = {StopRequest.CANCEL: "cancelled", StopRequest.PAUSE: "paused"}
 
 
-def to_job(row: Table) -> Job:
+# The attributes of a row without an object that is watched for changes: half the time of a read.
+_COLUMNS = select(
+    *(one.columns[0].label(one.key) for one in inspect(Table).column_attrs if one.key != "secrets")
+).where(Table.id == bindparam("wanted"))
+
+
+def to_job(row: Any) -> Job:
     error = None if row.error is None else JobError(**row.error)
     return Job(
         id=row.id,
@@ -66,6 +72,10 @@ def to_job(row: Table) -> Job:
     )
 
 
+def _no_such_job(job_id: str) -> NotFound:
+    return NotFound(f"Could not find fine tune: {job_id}", code="fine_tune_not_found")
+
+
 class JobReads:
     """What a tenant's and a run's store have in common."""
 
@@ -75,13 +85,16 @@ class JobReads:
 
     async def get(self, job_id: str) -> Job:
         """Raises `NotFound`, for another tenant's job exactly as for none."""
-        return to_job(await self._row(job_id))
+        row = (await self._session.execute(_COLUMNS, {"wanted": job_id})).one_or_none()
+        if row is None:
+            raise _no_such_job(job_id)
+        return to_job(row)
 
     async def _row(self, job_id: str, *, lock: bool = False) -> Table:
         query = select(Table).where(Table.id == job_id).execution_options(populate_existing=True)
         row = await self._session.scalar(query.with_for_update(key_share=True) if lock else query)
         if row is None:
-            raise NotFound(f"Could not find fine tune: {job_id}", code="fine_tune_not_found")
+            raise _no_such_job(job_id)
         return row
 
     async def _move(self, job_id: str, following: JobStatus, **values: Any) -> None:

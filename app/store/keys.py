@@ -1,12 +1,33 @@
 """API keys as rows."""
 
-from sqlalchemy import func, insert, select, update
+from typing import Any
+
+from psycopg import AsyncConnection as DriverConnection
+from psycopg.rows import namedtuple_row
+from sqlalchemy import func, insert, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.domain.keys import ApiKeyRow
 from app.domain.tenants import KeyKind
 from app.store.schema.keys import ApiKeyTable as Table
 from app.store.times import moment_or_none, unix, unix_or_none
+
+# One statement, so one round trip: the inner query cannot run before the setting that opens the row
+# to it, because it waits for its value. The setting ends with the statement.
+_LOOK_UP = """
+    WITH opened AS MATERIALIZED (SELECT set_config('app.key_id', %s, true) AS key_id)
+    SELECT found.* FROM opened CROSS JOIN LATERAL (
+        SELECT * FROM api_keys WHERE api_keys.key_id = opened.key_id OFFSET 0
+    ) AS found
+"""
+
+
+async def find_key(driver: DriverConnection[Any], key_id: str) -> ApiKeyRow | None:
+    """The row of a key's look-up part, on a connection outside of a transaction."""
+    async with driver.cursor(row_factory=namedtuple_row) as cursor:
+        await cursor.execute(_LOOK_UP, (key_id,))
+        row = await cursor.fetchone()
+    return None if row is None else _to_key(row)
 
 
 class KeyStore:
@@ -28,17 +49,13 @@ class KeyStore:
             )
         )
 
-    async def by_key_id(self, key_id: str) -> ApiKeyRow | None:
-        row = await self._session.scalar(select(Table).where(Table.key_id == key_id))
-        return None if row is None else _to_key(row)
-
     async def mark_revoked(self, row_id: str) -> None:
         await self._session.execute(
             update(Table).where(Table.id == row_id).values(revoked_at=func.now())
         )
 
 
-def _to_key(row: Table) -> ApiKeyRow:
+def _to_key(row: Any) -> ApiKeyRow:
     return ApiKeyRow(
         id=row.id,
         organization_id=row.organization_id,
