@@ -30,6 +30,8 @@ from .create_tool_headers_type_0 import CreateToolHeadersType0
 from .create_tool_metadata_type_0 import CreateToolMetadataType0
 from .create_tool_parameters_type_0 import CreateToolParametersType0
 from .create_upload import CreateUpload
+from .create_webhook_endpoint import CreateWebhookEndpoint
+from .create_webhook_endpoint_event_types_item import CreateWebhookEndpointEventTypesItem
 from .criterion_result import CriterionResult
 from .curriculum import Curriculum
 from .curriculum_metadata_type_0 import CurriculumMetadataType0
@@ -40,6 +42,7 @@ from .data_source_config import DataSourceConfig
 from .data_source_config_item_schema_type_0 import DataSourceConfigItemSchemaType0
 from .data_source_config_type import DataSourceConfigType
 from .deleted import Deleted
+from .delivery_status import DeliveryStatus
 from .endpoint_check import EndpointCheck
 from .endpoint_grader import EndpointGrader
 from .endpoint_grader_headers_type_0 import EndpointGraderHeadersType0
@@ -130,6 +133,8 @@ from .page_permission_object import PagePermissionObject
 from .page_registered_grader import PageRegisteredGrader
 from .page_rollout import PageRollout
 from .page_tool import PageTool
+from .page_webhook_delivery_object import PageWebhookDeliveryObject
+from .page_webhook_endpoint_object import PageWebhookEndpointObject
 from .permission_object import PermissionObject
 from .point import Point
 from .readiness_response_readiness import ReadinessResponseReadiness
@@ -143,6 +148,7 @@ from .rollout import Rollout
 from .rollout_components import RolloutComponents
 from .rollout_split import RolloutSplit
 from .rollout_trace import RolloutTrace
+from .rotate_webhook_secret import RotateWebhookSecret
 from .run_curriculum_test import RunCurriculumTest
 from .run_grader_request import RunGraderRequest
 from .run_grader_request_item_type_0 import RunGraderRequestItemType0
@@ -161,6 +167,8 @@ from .split_test import SplitTest
 from .split_test_tools import SplitTestTools
 from .string_check_grader import StringCheckGrader
 from .string_check_grader_operation import StringCheckGraderOperation
+from .test_webhook_endpoint import TestWebhookEndpoint
+from .test_webhook_endpoint_event_type import TestWebhookEndpointEventType
 from .text_part import TextPart
 from .text_part_type import TextPartType
 from .text_similarity_grader import TextSimilarityGrader
@@ -186,6 +194,8 @@ from .update_tool import UpdateTool
 from .update_tool_headers_type_0 import UpdateToolHeadersType0
 from .update_tool_metadata_type_0 import UpdateToolMetadataType0
 from .update_tool_parameters_type_0 import UpdateToolParametersType0
+from .update_webhook_endpoint import UpdateWebhookEndpoint
+from .update_webhook_endpoint_event_types_type_0_item import UpdateWebhookEndpointEventTypesType0Item
 from .upload_object import UploadObject
 from .upload_object_status import UploadObjectStatus
 from .upload_part import UploadPart
@@ -197,7 +207,13 @@ from .validated_grader import ValidatedGrader
 from .validated_grader_grader import ValidatedGraderGrader
 from .wandb import Wandb
 from .wandb_integration import WandbIntegration
+from .webhook_delivery_object import WebhookDeliveryObject
+from .webhook_endpoint_deleted import WebhookEndpointDeleted
+from .webhook_endpoint_object import WebhookEndpointObject
+from .webhook_endpoint_test_result import WebhookEndpointTestResult
+from .webhook_endpoint_with_secret import WebhookEndpointWithSecret
 from .webhook_event import WebhookEvent
+from .webhook_event_type_list import WebhookEventTypeList
 
 __all__ = (
     "AddUploadPartBody",
@@ -230,6 +246,8 @@ __all__ = (
     "CreateToolMetadataType0",
     "CreateToolParametersType0",
     "CreateUpload",
+    "CreateWebhookEndpoint",
+    "CreateWebhookEndpointEventTypesItem",
     "CriterionResult",
     "Curriculum",
     "CurriculumMetadataType0",
@@ -240,6 +258,7 @@ __all__ = (
     "DataSourceConfigItemSchemaType0",
     "DataSourceConfigType",
     "Deleted",
+    "DeliveryStatus",
     "EndpointCheck",
     "EndpointGrader",
     "EndpointGraderHeadersType0",
@@ -330,6 +349,8 @@ __all__ = (
     "PageRegisteredGrader",
     "PageRollout",
     "PageTool",
+    "PageWebhookDeliveryObject",
+    "PageWebhookEndpointObject",
     "PermissionObject",
     "Point",
     "ReadinessResponseReadiness",
@@ -343,6 +364,7 @@ __all__ = (
     "RolloutComponents",
     "RolloutSplit",
     "RolloutTrace",
+    "RotateWebhookSecret",
     "RunCurriculumTest",
     "RunGraderRequest",
     "RunGraderRequestItemType0",
@@ -361,6 +383,8 @@ __all__ = (
     "SplitTestTools",
     "StringCheckGrader",
     "StringCheckGraderOperation",
+    "TestWebhookEndpoint",
+    "TestWebhookEndpointEventType",
     "TextPart",
     "TextPartType",
     "TextSimilarityGrader",
@@ -386,6 +410,8 @@ __all__ = (
     "UpdateToolHeadersType0",
     "UpdateToolMetadataType0",
     "UpdateToolParametersType0",
+    "UpdateWebhookEndpoint",
+    "UpdateWebhookEndpointEventTypesType0Item",
     "UploadObject",
     "UploadObjectStatus",
     "UploadPart",
@@ -397,5 +423,11 @@ __all__ = (
     "ValidateGraderRequest",
     "Wandb",
     "WandbIntegration",
+    "WebhookDeliveryObject",
+    "WebhookEndpointDeleted",
+    "WebhookEndpointObject",
+    "WebhookEndpointTestResult",
+    "WebhookEndpointWithSecret",
     "WebhookEvent",
+    "WebhookEventTypeList",
 )

@@ -1,0 +1,169 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeVar, BinaryIO, TextIO, TYPE_CHECKING, Generator
+
+from attrs import define as _attrs_define
+from attrs import field as _attrs_field
+
+from ..types import UNSET, Unset
+
+from typing import cast
+from typing import Literal, cast
+
+
+
+
+
+
+T = TypeVar("T", bound="WebhookEndpointObject")
+
+
+
+@_attrs_define
+class WebhookEndpointObject:
+    """ 
+        Attributes:
+            id (str):
+            object_ (Literal['webhook_endpoint']):  Default: 'webhook_endpoint'.
+            created_at (int):
+            updated_at (int):
+            name (str):
+            url (str):
+            event_types (list[str]):
+            signing_secret_hint (str):
+            disabled_at (int | None):
+            last_failed_at (int | None):
+     """
+
+    id: str
+    created_at: int
+    updated_at: int
+    name: str
+    url: str
+    event_types: list[str]
+    signing_secret_hint: str
+    disabled_at: int | None
+    last_failed_at: int | None
+    object_: Literal['webhook_endpoint'] = 'webhook_endpoint'
+    additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
+
+
+
+
+
+    def to_dict(self) -> dict[str, Any]:
+        id = self.id
+
+        object_ = self.object_
+
+        created_at = self.created_at
+
+        updated_at = self.updated_at
+
+        name = self.name
+
+        url = self.url
+
+        event_types = self.event_types
+
+
+
+        signing_secret_hint = self.signing_secret_hint
+
+        disabled_at: int | None
+        disabled_at = self.disabled_at
+
+        last_failed_at: int | None
+        last_failed_at = self.last_failed_at
+
+
+        field_dict: dict[str, Any] = {}
+        field_dict.update(self.additional_properties)
+        field_dict.update({
+            "id": id,
+            "object": object_,
+            "created_at": created_at,
+            "updated_at": updated_at,
+            "name": name,
+            "url": url,
+            "event_types": event_types,
+            "signing_secret_hint": signing_secret_hint,
+            "disabled_at": disabled_at,
+            "last_failed_at": last_failed_at,
+        })
+
+        return field_dict
+
+
+
+    @classmethod
+    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+        d = dict(src_dict)
+        id = d.pop("id")
+
+        object_ = cast(Literal['webhook_endpoint'] , d.pop("object"))
+        if object_ != 'webhook_endpoint':
+            raise ValueError(f"object must match const 'webhook_endpoint', got '{object_}'")
+
+        created_at = d.pop("created_at")
+
+        updated_at = d.pop("updated_at")
+
+        name = d.pop("name")
+
+        url = d.pop("url")
+
+        event_types = cast(list[str], d.pop("event_types"))
+
+
+        signing_secret_hint = d.pop("signing_secret_hint")
+
+        def _parse_disabled_at(data: object) -> int | None:
+            if data is None:
+                return data
+            return cast(int | None, data)
+
+        disabled_at = _parse_disabled_at(d.pop("disabled_at"))
+
+
+        def _parse_last_failed_at(data: object) -> int | None:
+            if data is None:
+                return data
+            return cast(int | None, data)
+
+        last_failed_at = _parse_last_failed_at(d.pop("last_failed_at"))
+
+
+        webhook_endpoint_object = cls(
+            id=id,
+            object_=object_,
+            created_at=created_at,
+            updated_at=updated_at,
+            name=name,
+            url=url,
+            event_types=event_types,
+            signing_secret_hint=signing_secret_hint,
+            disabled_at=disabled_at,
+            last_failed_at=last_failed_at,
+        )
+
+
+        webhook_endpoint_object.additional_properties = d
+        return webhook_endpoint_object
+
+    @property
+    def additional_keys(self) -> list[str]:
+        return list(self.additional_properties.keys())
+
+    def __getitem__(self, key: str) -> Any:
+        return self.additional_properties[key]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self.additional_properties[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        del self.additional_properties[key]
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.additional_properties
