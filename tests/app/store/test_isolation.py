@@ -17,6 +17,7 @@ from app.store.database import Database, UnboundRoleError
 from app.store.schema import Base
 from app.store.system import system
 from tests.app.store import test_evals as evals
+from tests.app.store import test_webhook_events as webhook_events
 from tests.app.store.conftest import Rows, a_job
 from tests.app.store.test_claims import held, run_unit
 from tests.app.store.test_fences import WRITES
@@ -103,6 +104,8 @@ async def _fill_every_table(rows: Rows) -> Job:
             if not verb.startswith("jobs.") and verb != "journal.forget":
                 await WRITES[verb](run, job.id)
     await evals.fill(rows, job.id)
+    await webhook_events.an_endpoint(rows)
+    await webhook_events.cancel(rows, await rows.job())
     return job
 
 
@@ -149,7 +152,10 @@ async def test_each_role_sees_what_its_setting_names_and_else_nothing(
         ("worker", "none"): set(),
         ("worker", "own"): of_job - {"registered_objects", "registered_versions", "upload_parts"},
         ("worker", "other"): set(),
-        ("worker", "system"): {"fine_tuning_jobs", "eval_runs", "files", "uploads", "kept_answers"},
+        ("worker", "system"): {
+            *("fine_tuning_jobs", "eval_runs", "files", "uploads", "kept_answers"),
+            *("webhook_events", "webhook_deliveries"),
+        },
         ("worker", "key"): set(),
     }
 

@@ -1,0 +1,207 @@
+"""One event for each end of a job or a run, in the transaction of that end, for who wants it."""
+
+from collections.abc import Awaitable, Callable
+
+import psycopg
+import pytest
+
+from app.domain.errors import WrongState
+from app.domain.evals import EvalRun
+from app.domain.ids import new_id
+from app.domain.jobs import Job, JobError, StopRequest
+from app.domain.tenants import Tenant
+from app.domain.webhooks import EVENT_TYPES, WebhookEndpoint
+from app.store.eval_claims import eval_claims, held_eval_run
+from app.store.system import system
+from app.store.webhook_deliveries import delivery_claims
+from tests.app.store import test_evals as evals
+from tests.app.store.conftest import Rows
+from tests.app.store.test_claims import held, run_unit
+from tests.support import stack
+
+
+async def an_endpoint(rows: Rows, tenant: Tenant | None = None, *types: str) -> str:
+    endpoint = WebhookEndpoint(
+        id=new_id("whe_"),
+        name="n",
+        url="https://example.com/",
+        event_types=list(types or EVENT_TYPES),
+        secret_hint="whsec_***",
+    )
+    async with rows.app.tenant(tenant or rows.first) as unit:
+        await unit.webhook_endpoints.insert(endpoint, secrets=b"sealed")
+    return endpoint.id
+
+
+def events(database: stack.Database) -> list[tuple[str, str, str, int]]:
+    """Type, subject and project of each event, and how many deliveries it has."""
+    with psycopg.connect(database.superuser_url.replace("+psycopg", "")) as connection:
+        return connection.execute(
+            "SELECT e.type, e.subject, e.project_id, count(d.id) FROM webhook_events e"
+            " LEFT JOIN webhook_deliveries d ON d.project_id = e.project_id AND d.event_id = e.id"
+            " GROUP BY 1, 2, 3 ORDER BY 1"
+        ).fetchall()
+
+
+async def succeed(rows: Rows, job: Job) -> None:
+    async with run_unit(rows, await held(rows, job)) as run:
+        await run.jobs.mark_validated(1, {})
+        await run.jobs.mark_running()
+        await run.jobs.mark_succeeded("ft:x")
+
+
+async def fail(rows: Rows, job: Job) -> None:
+    async with run_unit(rows, await held(rows, job)) as run:
+        await run.jobs.mark_failed(JobError("a", "b", None))
+
+
+async def cancel(rows: Rows, job: Job) -> None:
+    async with rows.app.tenant(rows.first) as unit:
+        await unit.jobs.request_stop(job.id, StopRequest.CANCEL)
+
+
+async def cancel_while_held(rows: Rows, job: Job) -> None:
+    await held(rows, job)
+    await cancel(rows, job)
+
+
+async def lose(rows: Rows, job: Job) -> None:
+    await held(rows, job, lease_s=-1)
+    async with system(rows.worker) as unit:
+        for lost in await unit.jobs.exhausted(1):
+            await unit.jobs.fail_exhausted(lost, "died too often")
+
+
+JOB_ENDS: dict[str, tuple[Callable[[Rows, Job], Awaitable[None]], str]] = {
+    "succeeded": (succeed, "fine_tuning.job.succeeded"),
+    "failed": (fail, "fine_tuning.job.failed"),
+    "cancelled": (cancel, "fine_tuning.job.cancelled"),
+    "cancelled while held": (cancel_while_held, "fine_tuning.job.cancelled"),
+    "worker lost": (lose, "fine_tuning.job.failed"),
+}
+
+
+@pytest.mark.parametrize("name", JOB_ENDS)
+async def test_each_end_of_a_job_is_one_event(
+    rows: Rows, database: stack.Database, name: str
+) -> None:
+    end, event_type = JOB_ENDS[name]
+    await an_endpoint(rows)
+    await an_endpoint(rows, rows.second)
+    job = await rows.job()
+    await end(rows, job)
+    wanted = [(event_type, job.id, rows.first.project_id, 1)]
+    assert events(database) == wanted
+    with pytest.raises(WrongState):
+        await cancel(rows, job)
+    async with system(rows.worker) as unit:
+        assert await unit.jobs.exhausted(1) == []
+    assert events(database) == wanted
+
+
+async def complete_run(rows: Rows, run: EvalRun) -> None:
+    async with held_eval_run(rows.worker, await evals.claim(rows, run)) as unit:
+        await unit.run.complete()
+
+
+async def fail_run(rows: Rows, run: EvalRun) -> None:
+    async with held_eval_run(rows.worker, await evals.claim(rows, run)) as unit:
+        await unit.run.fail("a", "b")
+
+
+async def cancel_run(rows: Rows, run: EvalRun) -> None:
+    async with rows.app.tenant(rows.first) as unit:
+        await unit.eval_runs.cancel(run.eval_id, run.id)
+
+
+async def lose_run(rows: Rows, run: EvalRun) -> None:
+    await evals.claim(rows, run, lease_s=-1)
+    async with eval_claims(rows.worker) as unit:
+        assert await unit.runs.fail_exhausted(1) == [run.id]
+
+
+RUN_ENDS: dict[str, tuple[Callable[[Rows, EvalRun], Awaitable[None]], str]] = {
+    "completed": (complete_run, "eval.run.succeeded"),
+    "failed": (fail_run, "eval.run.failed"),
+    "canceled": (cancel_run, "eval.run.canceled"),
+    "worker lost": (lose_run, "eval.run.failed"),
+}
+
+
+@pytest.mark.parametrize("name", RUN_ENDS)
+async def test_each_end_of_a_run_is_one_event(
+    rows: Rows, database: stack.Database, name: str
+) -> None:
+    end, event_type = RUN_ENDS[name]
+    await an_endpoint(rows)
+    run = await evals.a_run(rows)
+    await end(rows, run)
+    wanted = [(event_type, run.id, rows.first.project_id, 1)]
+    assert events(database) == wanted
+    with pytest.raises(WrongState):
+        await cancel_run(rows, run)
+    async with eval_claims(rows.worker) as unit:
+        assert await unit.runs.fail_exhausted(1) == []
+    assert events(database) == wanted
+
+
+async def test_lost_runs_and_jobs_of_several_tenants_are_told_to_each(
+    rows: Rows, database: stack.Database
+) -> None:
+    jobs = [await rows.job(tenant) for tenant in (rows.first, rows.second)]
+    for tenant, job in zip((rows.first, rows.second), jobs, strict=True):
+        await an_endpoint(rows, tenant)
+        await held(rows, job, lease_s=-1)
+    async with system(rows.worker) as unit:
+        for lost in await unit.jobs.exhausted(1):
+            await unit.jobs.fail_exhausted(lost, "died too often")
+    assert sorted(events(database)) == sorted(
+        ("fine_tuning.job.failed", job.id, job.project_id, 1) for job in jobs
+    )
+
+
+async def test_an_event_goes_to_all_who_want_it_and_with_its_transaction(
+    rows: Rows, database: stack.Database
+) -> None:
+    for types in (EVENT_TYPES, ("fine_tuning.job.cancelled",), ("fine_tuning.job.failed",)):
+        await an_endpoint(rows, None, *types)
+    job = await rows.job()
+    with pytest.raises(ZeroDivisionError):
+        async with rows.app.tenant(rows.first) as unit:
+            await unit.jobs.request_stop(job.id, StopRequest.CANCEL)
+            raise ZeroDivisionError
+    assert events(database) == []
+    async with rows.app.tenant(rows.first) as unit:
+        await unit.jobs.request_stop(job.id, StopRequest.CANCEL)
+        assert unit.wrote_events()
+    assert events(database) == [
+        ("fine_tuning.job.cancelled", job.id, rows.first.project_id, 2),
+    ]
+
+
+async def test_a_pause_is_no_end(rows: Rows, database: stack.Database) -> None:
+    await an_endpoint(rows)
+    job = await rows.job()
+    async with rows.app.tenant(rows.first) as unit:
+        await unit.jobs.request_stop(job.id, StopRequest.PAUSE)
+        await unit.jobs.mark_queued(job.id)
+        assert not unit.wrote_events()
+    assert events(database) == []
+
+
+async def test_events_are_forgotten_after_their_time(rows: Rows, database: stack.Database) -> None:
+    await an_endpoint(rows)
+    old, new = await rows.job(), await rows.job()
+    for job in (old, new):
+        await cancel(rows, job)
+    with psycopg.connect(database.superuser_url.replace("+psycopg", "")) as connection:
+        connection.execute(
+            "UPDATE webhook_events SET created_at = now() - interval '31 days' WHERE subject = %s",
+            (old.id,),
+        )
+    async with delivery_claims(rows.worker) as unit:
+        assert await unit.deliveries.forget(10, keep_s=30 * 86_400) == 1
+        assert await unit.deliveries.forget(10, keep_s=30 * 86_400) == 0
+    assert [subject for _, subject, _, _ in events(database)] == [new.id]
+    async with delivery_claims(rows.worker) as unit:
+        assert await unit.deliveries.is_due()
