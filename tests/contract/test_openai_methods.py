@@ -10,12 +10,14 @@ import warnings
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from operator import attrgetter
 from typing import Any
 
 import openai
 import pytest
 from openai import OpenAI
 from pydantic import BaseModel
+from typing_extensions import override
 
 from tests.contract.calls import CALLS, Args, World
 from tests.contract.conftest import BASE, HOOK_PORT, Service
@@ -54,7 +56,7 @@ def found_methods(client: OpenAI, roots: tuple[str, ...]) -> Iterator[str]:
                 yield from walk(getattr(resource, name), f"{path}.{name}")
 
     for root in roots:
-        yield from walk(getattr(client, root), root)
+        yield from walk(attrgetter(root)(client), root)
 
 
 METHODS = sorted(found_methods(OpenAI(api_key="none"), ROOTS))
@@ -82,6 +84,7 @@ def received() -> Iterator[list[tuple[dict[str, str], bytes]]]:
             self.send_header("content-length", "0")
             self.end_headers()
 
+        @override
         def log_message(self, *_: object) -> None:
             pass
 

@@ -9,6 +9,7 @@ from openai import NOT_GIVEN
 
 from tests.contract.conftest import BASE, ENDPOINT, ROW, Service
 from tests.contract.test_openai_evals import CHECK, SCHEMA
+from tests.support.api_server import running_api
 
 # Reference of the alpha: a data set's row, as published.
 PUBLISHED_ROW: dict[str, Any] = {
@@ -176,7 +177,8 @@ def test_nulls_of_other_calls(service: Service) -> None:
     jsonl: Any = {"type": "jsonl", "source": {"type": "file_content", "content": [{"item": {}}]}}
     run = client.evals.runs.create(of.id, data_source=jsonl, metadata=None)
     assert run.metadata is None
-    file: Any = client.files.create(file=ROW, purpose="fine-tune", expires_after=NOT_GIVEN)
+    upload: Any = client.files.create
+    file = upload(file=ROW, purpose="fine-tune", expires_after=NOT_GIVEN)
     assert file.to_dict()["expires_at"] is None
 
 
@@ -210,3 +212,18 @@ def test_every_refusal_is_its_class_with_a_request_id(
         assert isinstance(error.body, dict)
         assert set(error.body) == {"message", "type", "param", "code"}
         assert error.message
+
+
+def test_too_many_requests_are_a_rate_limit_error(service: Service) -> None:
+    settings = service.database.settings
+    with running_api(settings.model_copy(update={"requests_per_minute": 3})) as api:
+        client = openai.OpenAI(base_url=api.base_url, api_key=api.other_key, max_retries=0)
+        raw = client.models.with_raw_response.list()
+        assert raw.headers["x-ratelimit-limit-requests"] == "3"
+        with pytest.raises(openai.RateLimitError) as raised:
+            for _ in range(8):  # A new minute may begin meanwhile.
+                client.models.list()
+    assert raised.value.code == "rate_limit_exceeded"
+    assert raised.value.response.headers["x-ratelimit-remaining-requests"] == "0"
+    assert float(raised.value.response.headers["retry-after"]) > 0
+    assert (raised.value.request_id or "").startswith("req_")
