@@ -16,7 +16,7 @@ from tests.contract.test_openai_evals import make
 from tests.support.fuzzing import fuzz
 
 EXAMPLES = int(os.environ.get("FUZZ_EXAMPLES", "0"))
-_SLICE, _SLICE_EXAMPLES = 2_000, 32
+_SLICE, _SLICE_EXAMPLES = 2_000, 27
 _WHOLE = 10_000
 
 
