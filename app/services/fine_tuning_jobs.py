@@ -95,8 +95,11 @@ class JobService:
 
     async def get(self, job_id: str) -> Job:
         """With its place in the queue while nobody holds it."""
+        job = await self._database.find_job(self._tenant, job_id)
+        if job.status not in _WAITING:
+            return job
         async with self._database.tenant(self._tenant) as unit:
-            return (await _with_places(unit, [await unit.jobs.get(job_id)]))[0]
+            return (await _with_places(unit, [job]))[0]
 
     async def page(
         self,

@@ -6,22 +6,27 @@ connection carries nothing over. A role that row-level security does not bind is
 it connects.
 """
 
-from typing import Any
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
 
 import psycopg
+from psycopg import AsyncConnection as DriverConnection
 from sqlalchemy import event, text
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.ext.asyncio import AsyncEngine, async_sessionmaker, create_async_engine
 
 from app.domain.errors import Unavailable
-from app.domain.ids import OrganizationId
+from app.domain.ids import OrganizationId, ProjectId
+from app.domain.jobs import Job
 from app.domain.keys import ApiKeyRow
 from app.domain.tenants import AdminPrincipal, Tenant
 from app.store.connections import driver_of, refuse_closed
-from app.store.keys import find_key
+from app.store.fine_tuning_jobs import no_such_job
+from app.store.look_ups import find_job, find_key
 from app.store.unit_of_work import RequestUnitOfWork, RunUnitOfWork, UnitOfWork
 
+Found = TypeVar("Found")
 _CONNECT_TIMEOUT_S = 5
 _STATEMENT_TIMEOUT_MS = 60_000
 _UNBOUND_ROLE = """
@@ -65,12 +70,30 @@ class Database:
         return RequestUnitOfWork(self.sessions, {"app.organization": principal.organization_id})
 
     async def find_key(self, key_id: str) -> ApiKeyRow | None:
-        """Sees one key and nothing else: who asks is not known yet. Raises `Unavailable`."""
+        """Sees one key and nothing else: who asks is not known yet."""
+        return await self._look_up(lambda driver: find_key(driver, key_id))
+
+    async def find_job(self, tenant: Tenant, job_id: str) -> Job:
+        """A tenant's job as it stands: what the request itself wrote is seen, too.
+
+        Raises `NotFound`, for another tenant's job exactly as for none.
+        """
+        unit = self.tenant(tenant)
+        if unit.joins:
+            async with unit:
+                return await unit.jobs.get(job_id)
+        job = await self._look_up(lambda driver: find_job(driver, tenant.project_id, job_id))
+        if job is None:
+            raise no_such_job(job_id)
+        return job
+
+    async def _look_up(self, ask: Callable[[DriverConnection[Any]], Awaitable[Found]]) -> Found:
+        """Raises `Unavailable`."""
         try:
             async with self._engine.connect() as connection:
                 driver = await driver_of(connection)
                 try:
-                    return await find_key(driver, key_id)
+                    return await ask(driver)
                 except psycopg.Error as error:
                     if driver.closed:
                         await connection.invalidate(error)
@@ -81,6 +104,14 @@ class Database:
     def organization(self, organization_id: OrganizationId) -> UnitOfWork:
         """Sees an organization, its projects and its keys, but no project's data."""
         return UnitOfWork(self.sessions, {"app.organization": organization_id})
+
+    def project_of(self, organization_id: OrganizationId, project_id: ProjectId) -> UnitOfWork:
+        """Sees both, and is never part of a longer transaction: for what others must see at once,
+        such as the end of a project.
+        """
+        return UnitOfWork(
+            self.sessions, {"app.organization": organization_id, "app.project": project_id}
+        )
 
     def organization_slug(self, slug: str) -> UnitOfWork:
         """Sees the organization of one slug, for provisioning that is safe to repeat."""

@@ -19,6 +19,7 @@ from app.domain.jobs import (
 from app.domain.usage import NO_CAPS, Caps, Usage
 from app.domain.webhooks import JOB_EVENTS
 from app.store.paging import cut, unknown_cursor
+from app.store.projects import refuse_archived
 from app.store.schema.fine_tuning_jobs import FineTuningJobTable as Table
 from app.store.times import unix, unix_or_none
 from app.store.webhook_events import emit
@@ -30,8 +31,6 @@ _QUEUE_PLACES = text("SELECT job_id, place, starts_at FROM queue_places(:wanted)
     bindparam("wanted", type_=ARRAY(Text))
 )
 _DONE = {StopRequest.CANCEL: "cancelled", StopRequest.PAUSE: "paused"}
-
-
 # The attributes of a row without an object that is watched for changes: half the time of a read.
 _COLUMNS = select(
     *(one.columns[0].label(one.key) for one in inspect(Table).column_attrs if one.key != "secrets")
@@ -72,7 +71,7 @@ def to_job(row: Any) -> Job:
     )
 
 
-def _no_such_job(job_id: str) -> NotFound:
+def no_such_job(job_id: str) -> NotFound:
     return NotFound(f"Could not find fine tune: {job_id}", code="fine_tune_not_found")
 
 
@@ -87,14 +86,14 @@ class JobReads:
         """Raises `NotFound`, for another tenant's job exactly as for none."""
         row = (await self._session.execute(_COLUMNS, {"wanted": job_id})).one_or_none()
         if row is None:
-            raise _no_such_job(job_id)
+            raise no_such_job(job_id)
         return to_job(row)
 
     async def _row(self, job_id: str, *, lock: bool = False) -> Table:
         query = select(Table).where(Table.id == job_id).execution_options(populate_existing=True)
         row = await self._session.scalar(query.with_for_update(key_share=True) if lock else query)
         if row is None:
-            raise _no_such_job(job_id)
+            raise no_such_job(job_id)
         return row
 
     async def _move(self, job_id: str, following: JobStatus, **values: Any) -> None:
@@ -137,6 +136,7 @@ class JobStore(JobReads):
                 max_rollouts=job.caps.max_rollouts,
             )
         )
+        await refuse_archived(self._session, self._project_id)
 
     async def page(
         self,
@@ -176,6 +176,14 @@ class JobStore(JobReads):
             )
             .limit(1)
         )
+
+    async def open_ids(self) -> list[str]:
+        """Of every job that has not ended."""
+        ended = [status.value for status in TERMINAL]
+        query = select(Table.id).where(
+            Table.project_id == self._project_id, Table.status.not_in(ended)
+        )
+        return list(await self._session.scalars(query))
 
     async def request_stop(self, job_id: str, request: StopRequest) -> Job:
         """A cancel ends the job now, and the run finds its fence gone; a pause is asked of the run

@@ -39,6 +39,7 @@ from app.store.request_transaction import RequestTransaction, enrol, joinable
 from app.store.rollouts import RolloutStore
 from app.store.run_jobs import RunJobStore
 from app.store.schema.fine_tuning_jobs import FineTuningJobTable
+from app.store.service_accounts import ServiceAccountStore
 from app.store.uploads import UploadStore
 from app.store.validation_runs import ValidationRunStore
 from app.store.webhook_endpoints import WebhookEndpointStore
@@ -69,6 +70,11 @@ class BaseUnitOfWork:
 
     def after_commit(self, callback: Callable[[], Awaitable[None]]) -> None:
         self._after_commit.append(callback)
+
+    @property
+    def joins(self) -> bool:
+        """Whether a transaction of the request is open that this unit will be a part of."""
+        return joinable(self._context) is not None
 
     async def __aenter__(self) -> Self:
         self._joined = joinable(self._context)
@@ -186,6 +192,7 @@ class UnitOfWork(ProjectUnitOfWork):
         self.webhook_endpoints = WebhookEndpointStore(session, project_id)
         self.keys = KeyStore(session)
         self.projects = ProjectStore(session)
+        self.service_accounts = ServiceAccountStore(session)
         self.registry = RegistryStore(session, project_id)
 
     def wrote_events(self) -> bool:
