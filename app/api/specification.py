@@ -5,12 +5,13 @@ It promises a document in which each status that a route may answer with is name
 """
 
 import re
-from typing import Any, get_args
+from collections.abc import Awaitable, Callable
+from typing import Any
 
 from fastapi import APIRouter, FastAPI
 from typing_extensions import override
 
-from app.api.schemas.webhook_events import EventType, WebhookEvent
+from app.api.schemas.webhook_events import SENT, WebhookEvent
 
 _TAGS = {
     "Fine-tuning": "Jobs, their events, checkpoints, curves and rollouts; trial runs of graders.",
@@ -165,10 +166,10 @@ def _operations(document: dict[str, Any]) -> list[dict[str, Any]]:
 def sent_events() -> APIRouter:
     """The document's section of webhooks; no request is ever routed through it."""
     router = APIRouter()
-    for event in get_args(EventType):
+    for event, payload in SENT.items():
         router.add_api_route(
             event,
-            _taken,
+            _receiver(payload),
             methods=["POST"],
             operation_id=f"on{_camel(event)}",
             summary=f"Sent on `{event}`",
@@ -177,9 +178,13 @@ def sent_events() -> APIRouter:
     return router
 
 
-async def _taken(body: WebhookEvent) -> None:
-    """What a customer's endpoint receives and answers."""
-    del body
+def _receiver(payload: type[WebhookEvent]) -> Callable[..., Awaitable[None]]:
+    async def taken(body: Any) -> None:
+        """What a customer's endpoint receives and answers."""
+        del body
+
+    taken.__annotations__["body"] = payload
+    return taken
 
 
 def _camel(event: str) -> str:

@@ -1,17 +1,10 @@
 """Events the service sends to webhook endpoints. Source: the hosted API's `Webhook*` schemas."""
 
-from typing import Literal
+from typing import Final, Literal
 
 from pydantic import BaseModel
 
-EventType = Literal[
-    "fine_tuning.job.succeeded",
-    "fine_tuning.job.failed",
-    "fine_tuning.job.cancelled",
-    "eval.run.succeeded",
-    "eval.run.failed",
-    "eval.run.canceled",
-]
+from app.domain.webhooks import EventType
 
 
 class EventSubject(BaseModel):
@@ -25,5 +18,38 @@ class WebhookEvent(BaseModel):
     id: str
     object: Literal["event"] = "event"
     created_at: int
-    type: str
     data: EventSubject
+
+
+class FineTuningJobSucceededWebhookEvent(WebhookEvent):
+    type: Literal["fine_tuning.job.succeeded"]
+
+
+class FineTuningJobFailedWebhookEvent(WebhookEvent):
+    type: Literal["fine_tuning.job.failed"]
+
+
+class FineTuningJobCancelledWebhookEvent(WebhookEvent):
+    type: Literal["fine_tuning.job.cancelled"]
+
+
+class EvalRunSucceededWebhookEvent(WebhookEvent):
+    type: Literal["eval.run.succeeded"]
+
+
+class EvalRunFailedWebhookEvent(WebhookEvent):
+    type: Literal["eval.run.failed"]
+
+
+class EvalRunCanceledWebhookEvent(WebhookEvent):
+    type: Literal["eval.run.canceled"]
+
+
+SENT: Final[dict[EventType, type[WebhookEvent]]] = {
+    "fine_tuning.job.succeeded": FineTuningJobSucceededWebhookEvent,
+    "fine_tuning.job.failed": FineTuningJobFailedWebhookEvent,
+    "fine_tuning.job.cancelled": FineTuningJobCancelledWebhookEvent,
+    "eval.run.succeeded": EvalRunSucceededWebhookEvent,
+    "eval.run.failed": EvalRunFailedWebhookEvent,
+    "eval.run.canceled": EvalRunCanceledWebhookEvent,
+}

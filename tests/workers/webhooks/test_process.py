@@ -1,0 +1,104 @@
+"""The process that delivers: started when something is due, replaced when it was killed."""
+
+import asyncio
+import time
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from app.domain.webhooks import DeliveryStatus
+from app.settings import EgressSettings, Settings, to_environment
+from tests.support.endpoints import EndpointServer, Received, Reply, endpoint
+from tests.workers.webhooks.conftest import Scene
+from workers.webhooks import dispatcher
+
+
+@pytest.fixture(autouse=True)
+def _no_process_stays() -> Iterator[None]:
+    yield
+    for child in dispatcher._children:
+        child.kill()
+        child.wait()
+    dispatcher._children.clear()
+
+
+def settings_of(scene: Scene, server: EndpointServer, monkeypatch: pytest.MonkeyPatch) -> Settings:
+    egress = EgressSettings(allow_endpoints=(server.host_port,), allow_plain_http=True)
+    settings = scene.stack.settings.model_copy(update={"egress": egress})
+    for name, value in to_environment(settings).items():
+        monkeypatch.setenv(name, value)
+    return settings
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 20
+    while not condition():
+        assert time.monotonic() < deadline
+        await asyncio.sleep(0.05)
+
+
+def statuses(scene: Scene) -> set[str]:
+    return {row[0] for row in scene.execute("SELECT status FROM webhook_deliveries")}
+
+
+async def test_one_process_is_started_once_something_is_due(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with endpoint(lambda _: Reply(200)) as server:
+        settings = settings_of(scene, server, monkeypatch)
+        await scene.endpoint(server)
+        assert await dispatcher.dispatch(settings) is False
+        await scene.cancelled_job()
+        assert await dispatcher.dispatch(settings) is True
+        assert await dispatcher.dispatch(settings) is True
+        [child] = dispatcher._children
+        await until(lambda: len(server.received) == 1)
+        # It stays for a while, and looks by itself.
+        await scene.cancelled_job()
+        started = time.monotonic()
+        await until(lambda: len(server.received) == 2)
+        assert time.monotonic() - started < 2
+        await until(lambda: statuses(scene) == {DeliveryStatus.DELIVERED.value})
+        child.terminate()
+        await until(lambda: child.poll() is not None)
+
+
+async def test_what_a_killed_process_had_on_its_way_is_sent_again(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def hang_once(_: Received) -> Reply:
+        return Reply(200, delay_s=60 if len(server.received) == 1 else 0)
+
+    async with endpoint(hang_once) as server:
+        settings = settings_of(scene, server, monkeypatch)
+        await scene.endpoint(server)
+        await scene.cancelled_job()
+        await dispatcher.dispatch(settings)
+        await until(lambda: len(server.received) == 1)
+        [child] = dispatcher._children
+        child.kill()
+        child.wait()
+        assert await dispatcher.dispatch(settings) is False, "the lease still runs"
+        scene.execute("UPDATE webhook_deliveries SET lease_until = now() - interval '1 second'")
+        assert await dispatcher.dispatch(settings) is True
+        await until(lambda: len(server.received) == 2)
+        first, second = server.received
+        assert first.headers["webhook-id"] == second.headers["webhook-id"]
+        assert first.body == second.body
+        await until(lambda: statuses(scene) == {DeliveryStatus.DELIVERED.value})
+
+
+async def test_a_process_ends_with_its_parent(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with endpoint(lambda _: Reply(200)) as server:
+        settings = settings_of(scene, server, monkeypatch)
+        await scene.endpoint(server)
+        await scene.cancelled_job()
+        await dispatcher.dispatch(settings)
+        await until(lambda: len(server.received) == 1)
+        [child] = dispatcher._children
+        assert child.stdin is not None
+        child.stdin.close()
+        await until(lambda: child.poll() is not None)
+        assert child.returncode == 4
