@@ -1,8 +1,13 @@
 """Organizations, projects and API keys, as rows speak of them."""
 
 from dataclasses import dataclass, field
+from enum import StrEnum
 
 from app.domain.tenants import KeyKind
+
+# Both as the hosted API answers a key of an archived project.
+PROJECT_ARCHIVED = "The project you are requesting has been archived and is no longer accessible"
+NO_PROJECT = "not_authorized_invalid_project"
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +23,29 @@ class Project:
     id: str
     organization_id: str
     name: str
+    created_at: int
+    archived_at: int | None = None
+    """From then on its keys are refused and nothing of it changes; there is no way back."""
+
+
+class ServiceAccountRole(StrEnum):
+    """Kept and shown as the hosted API has it. Who has none gets no keys; the others may do alike:
+    a key speaks for the whole project.
+    """
+
+    OWNER = "owner"
+    MEMBER = "member"
+    NONE = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceAccount:
+    """Owner of a project's keys that is no person."""
+
+    id: str
+    project_id: str
+    name: str
+    role: ServiceAccountRole
     created_at: int
 
 
@@ -38,3 +66,22 @@ class ApiKeyRow:
     created_at: int
     expires_at: int | None = None
     revoked_at: int | None = None
+    project_archived_at: int | None = None
+    last_used_at: int | None = None
+    """To the minute."""
+    service_account_id: str | None = None
+    """`None` for admin keys, and for project keys that the operator made on the installation."""
+
+    @property
+    def redacted_value(self) -> str:
+        """Enough to tell one's keys apart, nothing to guess the rest from."""
+        return f"art_{self.kind.value}_{self.key_id[:4]}...{self.last4}"
+
+
+@dataclass(frozen=True, slots=True)
+class OwnedKey:
+    """A key and whom it belongs to: a service account, or else the organization itself."""
+
+    key: ApiKeyRow
+    organization: Organization
+    account: ServiceAccount | None = None

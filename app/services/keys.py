@@ -12,12 +12,16 @@ import time
 import zlib
 from dataclasses import dataclass
 
-from app.domain.errors import AuthenticationFailed
+import structlog
+
+from app.domain.errors import AuthenticationFailed, Unavailable
 from app.domain.ids import OrganizationId, ProjectId, new_id, random_text
-from app.domain.keys import ApiKeyRow
+from app.domain.keys import NO_PROJECT, PROJECT_ARCHIVED, ApiKeyRow
 from app.domain.tenants import AdminPrincipal, KeyKind, Tenant
 from app.store.database import Database
+from app.store.keys import USE_RESOLUTION_S
 
+log = structlog.get_logger()
 _FORM = re.compile(r"art_(?:project|admin)_([A-Za-z0-9]{16})_([A-Za-z0-9]{40})([0-9a-f]{8})")
 _HINT = "You can find your API key in the output of `agent-rft up`."
 
@@ -70,7 +74,20 @@ class KeyService:
             raise _refused(value)
         if row.revoked_at is not None or _expired(row):
             raise _refused(value)
+        if row.project_archived_at is not None:
+            raise AuthenticationFailed(PROJECT_ARCHIVED, code=NO_PROJECT)
+        await self._mark_used(row)
         return await self._principal(row)
+
+    async def _mark_used(self, row: ApiKeyRow) -> None:
+        """At most once a minute. A note that fails costs no request."""
+        if row.last_used_at is not None and row.last_used_at > time.time() - USE_RESOLUTION_S:
+            return
+        try:
+            async with self._database.organization(OrganizationId(row.organization_id)) as unit:
+                await unit.keys.mark_used(row.id)
+        except Unavailable as error:
+            log.warning("the use of a key was not noted", key_id=row.id, error=str(error))
 
     async def _principal(self, row: ApiKeyRow) -> Tenant | AdminPrincipal:
         organization_id = OrganizationId(row.organization_id)

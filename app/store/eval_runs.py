@@ -11,6 +11,7 @@ from app.domain.errors import NotFound, WrongState
 from app.domain.evals import OPEN_RUNS, EvalRun, EvalRunStatus, ResultCounts, Tally
 from app.domain.webhooks import RUN_EVENTS
 from app.store.paging import cut, unknown_cursor
+from app.store.projects import refuse_archived
 from app.store.schema.eval_runs import EvalRunTable as Table
 from app.store.storable import storable
 from app.store.times import unix
@@ -37,6 +38,7 @@ class EvalRunStore:
                 usage=run.usage,
             )
         )
+        await refuse_archived(self._session, self._project_id)
 
     async def get(self, eval_id: str, run_id: str) -> EvalRun:
         """Raises `NotFound`."""
@@ -79,6 +81,15 @@ class EvalRunStore:
         rows = (await self._session.scalars(query.limit(limit + 1))).all()
         page, more = cut(rows, limit)
         return [_to_run(row) for row in page], more
+
+    async def open_ids(self) -> list[tuple[str, str]]:
+        """Eval and run, of every run that has not ended."""
+        rows = await self._session.execute(
+            select(Table.eval_id, Table.id).where(
+                Table.project_id == self._project_id, Table.status.in_(OPEN_RUNS)
+            )
+        )
+        return [(row.eval_id, row.id) for row in rows]
 
     async def cancel(self, eval_id: str, run_id: str) -> EvalRun:
         """Ends a run at once: whoever holds it can write nothing more. Raises `WrongState`."""

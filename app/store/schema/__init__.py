@@ -18,6 +18,7 @@ from app.store.schema import (
     registry,
     reports,
     rollouts,
+    service_accounts,
     uploads,
     webhooks,
 )
@@ -42,6 +43,7 @@ __all__ = [
     "registry",
     "reports",
     "rollouts",
+    "service_accounts",
     "uploads",
     "webhooks",
 ]

@@ -1,6 +1,13 @@
 """API keys. The secret is stored only as an HMAC."""
 
-from sqlalchemy import CheckConstraint, ForeignKeyConstraint, LargeBinary, UniqueConstraint
+from sqlalchemy import (
+    CheckConstraint,
+    ForeignKeyConstraint,
+    Index,
+    LargeBinary,
+    UniqueConstraint,
+    text,
+)
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.store.schema.base import Base, Id, Now, Timestamp, of_own_project
@@ -11,7 +18,21 @@ class ApiKeyTable(Base):
     __table_args__ = (
         ForeignKeyConstraint(["organization_id"], ["organizations.id"]),
         of_own_project(),
+        # An account of the very project: a guessed id of another tenant finds nothing.
+        ForeignKeyConstraint(
+            ["project_id", "service_account_id"],
+            ["service_accounts.project_id", "service_accounts.id"],
+        ),
         UniqueConstraint("key_id"),
+        Index(
+            "ix_api_keys_living",
+            "organization_id",
+            "project_id",
+            "created_at",
+            "id",
+            postgresql_where=text("revoked_at IS NULL"),
+        ),
+        Index("ix_api_keys_service_account", "project_id", "service_account_id"),
         # A project key without its project would speak for the whole organization.
         CheckConstraint("(kind = 'admin') = (project_id IS NULL)", name="admin_has_no_project"),
     )
@@ -27,3 +48,7 @@ class ApiKeyTable(Base):
     created_at: Mapped[Now]
     expires_at: Mapped[Timestamp | None]
     revoked_at: Mapped[Timestamp | None]
+    project_archived_at: Mapped[Timestamp | None]
+    """Copied to each key of a project: looking up a key tells whether it still counts."""
+    last_used_at: Mapped[Timestamp | None]
+    service_account_id: Mapped[str | None]

@@ -9,7 +9,7 @@ from app.domain.errors import LeaseLost, NotFound, Unavailable
 from app.domain.files import FileRow
 from app.domain.idempotency import Answer
 from app.domain.jobs import Job
-from app.domain.keys import ApiKeyRow
+from app.domain.keys import ApiKeyRow, ServiceAccount, ServiceAccountRole
 from app.domain.registry import Noun, Registered
 from app.domain.tenants import KeyKind, Tenant
 from app.domain.uploads import UploadPartRow, UploadRow
@@ -34,6 +34,16 @@ def a_key(row_id: str, tenant: Tenant) -> ApiKeyRow:
         key_id=f"look_{row_id}",
         secret_hmac=b"\x00",
         last4="1234",
+        created_at=0,
+    )
+
+
+def an_account(tenant: Tenant) -> ServiceAccount:
+    return ServiceAccount(
+        id="svc_acct_1",
+        project_id=tenant.project_id,
+        name="ci",
+        role=ServiceAccountRole.MEMBER,
         created_at=0,
     )
 
@@ -89,6 +99,9 @@ async def _fill_every_table(rows: Rows) -> Job:
     job, tenant = await rows.job(), rows.first
     async with rows.app.organization(tenant.organization_id) as unit:
         await unit.keys.insert(a_key("key_1", tenant))
+        await unit.service_accounts.insert(
+            an_account(tenant), organization_id=tenant.organization_id
+        )
     async with rows.app.tenant(tenant) as unit:
         await unit.files.insert(
             FileRow("file-a", "", "f", "fine-tune", 1, "00", "k", "processed", None, 0, None)
@@ -142,7 +155,7 @@ async def test_each_role_sees_what_its_setting_names_and_else_nothing(
         for role, url in (("app", database.app_url), ("worker", database.worker_url))
         for name, setting in settings.items()
     }
-    of_job = set(tables) - {"organizations", "projects", "api_keys"}
+    of_job = set(tables) - {"organizations", "projects", "api_keys", "service_accounts"}
     assert seen == {
         ("app", "none"): set(),
         ("app", "own"): of_job - {"journal"} | {"projects"},
