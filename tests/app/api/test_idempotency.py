@@ -12,7 +12,7 @@ JOBS = "/v1/fine_tuning/jobs"
 ROW = b'{"messages": [{"role": "user", "content": "hi"}]}\n'
 
 
-def with_key(key: str = "k-1") -> dict[str, dict[str, str]]:
+def with_key(key: str = "k-1") -> dict[str, Any]:
     return {"headers": {"Idempotency-Key": key}}
 
 
