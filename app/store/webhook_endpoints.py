@@ -24,7 +24,8 @@ class WebhookEndpointStore:
     async def insert(self, endpoint: WebhookEndpoint, *, secrets: bytes) -> None:
         """Raises `InvalidRequest` when the project has as many as it may have."""
         await self._session.execute(_LOCK, {"name": f"webhook_endpoints/{self._project_id}"})
-        if await self._session.scalar(select(func.count()).select_from(Table)) >= MAX_ENDPOINTS:
+        count = await self._session.scalar(select(func.count()).select_from(Table))
+        if (count or 0) >= MAX_ENDPOINTS:
             raise InvalidRequest(
                 f"A project has at most {MAX_ENDPOINTS} webhook endpoints.",
                 code="webhook_endpoint_limit_reached",

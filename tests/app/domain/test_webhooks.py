@@ -1,0 +1,103 @@
+"""When a delivery is tried again, and which secrets sign."""
+
+import base64
+
+import pytest
+
+from app.domain.webhooks import (
+    MAX_SECRETS,
+    OVERLAP_S,
+    RETRY_DELAYS_S,
+    Outcome,
+    SigningSecret,
+    new_secret,
+    retry_delay_s,
+    rotated,
+    secret_hint,
+    secrets_from_json,
+    secrets_to_json,
+    signing,
+)
+
+NOW = 1_700_000_000.0
+
+
+def test_the_schedule_is_the_standards() -> None:
+    waits = [retry_delay_s(attempts, chance=0.5) for attempts in range(1, 11)]
+    assert waits == [*RETRY_DELAYS_S, None]
+    assert sum(RETRY_DELAYS_S) == 272_105  # 75.6 h
+
+
+@pytest.mark.parametrize(("chance", "wait"), [(0.0, 240), (0.5, 300), (1.0, 360)])
+def test_the_jitter_is_a_fifth_either_way(chance: float, wait: float) -> None:
+    assert retry_delay_s(2, chance=chance) == pytest.approx(wait)
+
+
+@pytest.mark.parametrize(
+    ("asked", "wait"),
+    [
+        (None, 300),
+        ("10", 300),
+        ("450", 450),
+        ("999999999999999999999", 600),
+        ("Tue, 14 Nov 2023 22:21:40 GMT", 500),
+        ("Tue, 14 Nov 2023 22:21:40 -0000", 500),
+        ("Wed, 15 Nov 2023 22:13:20 GMT", 600),
+        ("Mon, 13 Nov 2023 22:13:20 GMT", 300),
+        ("", 300),
+        ("soon", 300),
+        ("-5", 300),
+        ("1e9", 300),
+        ("٣", 300),
+        ("Tue, 99 Nov 99999 22:21:40 GMT", 300),
+    ],
+)
+def test_a_receiver_may_ask_for_up_to_twice_the_time(asked: str | None, wait: float) -> None:
+    found = retry_delay_s(2, chance=0.5, retry_after=asked, now=NOW)
+    assert found == pytest.approx(wait)
+
+
+def test_secrets_are_of_the_standards_form_and_never_shown() -> None:
+    secret, other = new_secret(), new_secret()
+    assert 24 <= len(base64.b64decode(secret.text.removeprefix("whsec_"))) <= 64
+    assert secret.text != other.text
+    assert secret.text not in repr(secret)
+    assert secret_hint(secret) == f"whsec_***{secret.text[-4:]}"
+
+
+def test_old_secrets_sign_for_a_day_and_no_longer() -> None:
+    first, second, third = (SigningSecret(f"whsec_{name}") for name in "abc")
+    assert rotated([first], second, now=NOW, keep_old=False) == [second]
+    once = rotated([first], second, now=NOW, keep_old=True)
+    assert once == [second, SigningSecret(first.text, int(NOW) + OVERLAP_S)]
+    later = NOW + OVERLAP_S - 1
+    twice = rotated(once, third, now=later, keep_old=True)
+    assert [one.text for one in signing(twice, now=later)] == [
+        third.text,
+        second.text,
+        first.text,
+    ]
+    assert [one.text for one in signing(twice, now=later + 1)] == [third.text, second.text]
+    assert signing(twice, now=later + OVERLAP_S) == [third]
+    assert secrets_from_json(secrets_to_json(twice)) == twice
+
+
+def test_the_header_does_not_grow_without_end() -> None:
+    secrets = [new_secret()]
+    for _ in range(50):
+        secrets = rotated(secrets, new_secret(), now=NOW, keep_old=True)
+    assert len(secrets) == MAX_SECRETS
+
+
+@pytest.mark.parametrize(
+    ("outcome", "delivered", "gone"),
+    [
+        (Outcome(200), True, False),
+        (Outcome(299), True, False),
+        (Outcome(300), False, False),
+        (Outcome(410), False, True),
+        (Outcome(error="timeout"), False, False),
+    ],
+)
+def test_two_hundreds_are_deliveries(outcome: Outcome, delivered: bool, gone: bool) -> None:
+    assert (outcome.delivered, outcome.gone) == (delivered, gone)
