@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml  # type: ignore[import-untyped]
+import yaml
 
 from app.settings import APP_ROLE, OWNER_ROLE, PREFIX, WORKER_ROLE, HostSettings, Settings
 
