@@ -4,6 +4,7 @@ A lost message is no lost job: the sweeper sends it again.
 """
 
 import asyncio
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Protocol
 
 import structlog
@@ -59,6 +60,8 @@ class CeleryJobQueue:
         self._celery = Celery("agent-rft-api", set_as_current=False)
         self._celery.conf.update(broker_settings(redis_url))
         self._celery.conf.broker_transport_options["socket_timeout"] = BROKER_TIMEOUT_S
+        # One thread on one connection: many would fight for the interpreter with the event loop.
+        self._sender = ThreadPoolExecutor(max_workers=1, thread_name_prefix="wake-up")
 
     async def enqueue_run(self, job_id: str) -> None:
         await self._wake(RUN_TASK, job_id, queue=RUNS_QUEUE)
@@ -71,10 +74,10 @@ class CeleryJobQueue:
 
     async def _wake(self, task: str, *subject: str, queue: str) -> None:
         try:
-            await asyncio.wait_for(
-                asyncio.to_thread(self._send, task, list(subject), queue),
-                timeout=2 * BROKER_TIMEOUT_S,
+            sending = asyncio.get_running_loop().run_in_executor(
+                self._sender, self._send, task, list(subject), queue
             )
+            await asyncio.wait_for(sending, timeout=2 * BROKER_TIMEOUT_S)
         except (OperationalError, OSError, TimeoutError) as error:
             log.warning("wake-up not sent", task=task, id=subject, error=type(error).__name__)
 

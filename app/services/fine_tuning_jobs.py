@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import structlog
 
-from app.domain.errors import InvalidRequest, NotFound, Unavailable
+from app.domain.errors import InvalidRequest, Unavailable
 from app.domain.evals import eval_of_job
 from app.domain.ids import new_id
 from app.domain.jobs import (
@@ -78,10 +78,8 @@ class JobService:
             else None
         )
         async with self._database.tenant(self._tenant) as unit:
-            await _check_file(unit, new.training_file, "training_file")
-            if new.validation_file is not None:
-                await _check_file(unit, new.validation_file, "validation_file")
-            await unit.jobs.insert(job, secrets=sealed)
+            await _check_files(unit, new)
+            job = await unit.jobs.insert(job, secrets=sealed)
             if "reinforcement" in job.method:
                 await unit.evals.insert(eval_of_job(job.id, job.method["reinforcement"]["grader"]))
             await unit.events.append(
@@ -91,7 +89,7 @@ class JobService:
                 message=f"Created fine-tuning job: {job.id}",
             )
             unit.after_commit(lambda: self._ports.queue.enqueue_run(job.id))
-        return await self.get(job.id)
+            return (await _with_places(unit, [job]))[0]
 
     async def get(self, job_id: str) -> Job:
         """With its place in the queue while nobody holds it."""
@@ -229,15 +227,18 @@ def _check_tools(method: ReinforcementMethod) -> None:
         )
 
 
-async def _check_file(unit: UnitOfWork, file_id: str, param: str) -> None:
-    try:
-        row = await unit.files.get(file_id)
-    except NotFound as error:
-        raise InvalidRequest(
-            f"{param} {file_id} does not exist.", param=param, code="file_not_found"
-        ) from error
-    if row.purpose != "fine-tune":
-        raise InvalidRequest(
-            f"{param} {file_id} has purpose '{row.purpose}', but must have 'fine-tune'.",
-            param=param,
-        )
+async def _check_files(unit: UnitOfWork, new: NewJob) -> None:
+    named = {"training_file": new.training_file, "validation_file": new.validation_file}
+    purposes = await unit.files.purposes([one for one in named.values() if one is not None])
+    for param, file_id in named.items():
+        if file_id is None:
+            continue
+        if file_id not in purposes:
+            raise InvalidRequest(
+                f"{param} {file_id} does not exist.", param=param, code="file_not_found"
+            )
+        if purposes[file_id] != "fine-tune":
+            raise InvalidRequest(
+                f"{param} {file_id} has purpose '{purposes[file_id]}', but must have 'fine-tune'.",
+                param=param,
+            )

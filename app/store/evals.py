@@ -1,7 +1,8 @@
 """Evals as rows, a user's and a job's alike."""
 
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
+from sqlalchemy import Table as CoreTable
 from sqlalchemy import delete, func, insert, select, tuple_, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -11,6 +12,8 @@ from app.store.paging import cut, unknown_cursor
 from app.store.schema.evals import EvalTable as Table
 from app.store.times import unix
 
+_INSERT = insert(cast("CoreTable", Table.__table__))
+
 
 class EvalStore:
     def __init__(self, session: AsyncSession, project_id: str) -> None:
@@ -18,18 +21,17 @@ class EvalStore:
         self._project_id = project_id
 
     async def insert(self, new: Eval, *, secrets: bytes | None = None) -> None:
-        await self._session.execute(
-            insert(Table).values(
-                id=new.id,
-                project_id=self._project_id,
-                job_id=new.job_id,
-                name=new.name,
-                data_source_config=new.data_source_config,
-                testing_criteria=new.testing_criteria,
-                secrets=secrets,
-                eval_metadata=new.metadata,
-            )
-        )
+        values = {
+            "id": new.id,
+            "project_id": self._project_id,
+            "job_id": new.job_id,
+            "name": new.name,
+            "data_source_config": new.data_source_config,
+            "testing_criteria": new.testing_criteria,
+            "secrets": secrets,
+            "metadata": new.metadata,
+        }
+        await self._session.execute(_INSERT, values)
 
     async def get(self, eval_id: str) -> Eval:
         """Raises `NotFound`."""

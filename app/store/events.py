@@ -2,6 +2,7 @@
 
 from typing import Any, Literal, cast
 
+from sqlalchemy import Table as CoreTable
 from sqlalchemy import insert, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -14,6 +15,7 @@ from app.store.times import unix
 
 Level = Literal["info", "warn", "error"]
 Type = Literal["message", "metrics"]
+_INSERT = insert(cast("CoreTable", Table.__table__))
 
 
 class EventStore:
@@ -30,17 +32,16 @@ class EventStore:
         message: str,
         data: dict[str, Any] | None = None,
     ) -> None:
-        await self._session.execute(
-            insert(Table).values(
-                id=new_id("ftevent-"),
-                project_id=self._project_id,
-                job_id=job_id,
-                level=level,
-                type=type,
-                message=storable(message),
-                data=storable(data),
-            )
-        )
+        values = {
+            "id": new_id("ftevent-"),
+            "project_id": self._project_id,
+            "job_id": job_id,
+            "level": level,
+            "type": type,
+            "message": storable(message),
+            "data": storable(data),
+        }
+        await self._session.execute(_INSERT, values)
 
     async def page(
         self, job_id: str, *, after: str | None, limit: int

@@ -1,7 +1,8 @@
 """Jobs as rows: what a tenant may do with them; the run that holds one is in `run_jobs`."""
 
-from typing import Any
+from typing import Any, cast
 
+from sqlalchemy import Table as CoreTable
 from sqlalchemy import Text, bindparam, func, insert, inspect, select, text, tuple_, update
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -32,9 +33,14 @@ _QUEUE_PLACES = text("SELECT job_id, place, starts_at FROM queue_places(:wanted)
 )
 _DONE = {StopRequest.CANCEL: "cancelled", StopRequest.PAUSE: "paused"}
 # The attributes of a row without an object that is watched for changes: half the time of a read.
-_COLUMNS = select(
-    *(one.columns[0].label(one.key) for one in inspect(Table).column_attrs if one.key != "secrets")
-).where(Table.id == bindparam("wanted"))
+_TABLE = cast("CoreTable", Table.__table__)
+_SHOWN = [
+    _TABLE.c[one.columns[0].name].label(one.key)
+    for one in inspect(Table).column_attrs
+    if one.key != "secrets"
+]
+_COLUMNS = select(*_SHOWN).where(_TABLE.c.id == bindparam("wanted"))
+_INSERT = insert(_TABLE).returning(*_SHOWN)
 
 
 def to_job(row: Any) -> Job:
@@ -114,29 +120,30 @@ class JobReads:
 class JobStore(JobReads):
     """What a tenant does with its jobs."""
 
-    async def insert(self, job: Job, *, secrets: bytes | None) -> None:
-        await self._session.execute(
-            insert(Table).values(
-                id=job.id,
-                organization_id=job.organization_id,
-                project_id=self._project_id,
-                key_id=job.key_id,
-                model=job.model,
-                status=job.status.value,
-                training_file=job.training_file,
-                validation_file=job.validation_file,
-                seed=job.seed,
-                suffix=job.suffix,
-                method=job.method,
-                secrets=secrets,
-                job_metadata=job.metadata,
-                integrations=job.integrations,
-                result_files=job.result_files,
-                max_training_time_s=job.caps.max_training_time_s,
-                max_rollouts=job.caps.max_rollouts,
-            )
-        )
+    async def insert(self, job: Job, *, secrets: bytes | None) -> Job:
+        """Returns it as it is stored."""
+        values = {
+            "id": job.id,
+            "organization_id": job.organization_id,
+            "project_id": self._project_id,
+            "key_id": job.key_id,
+            "model": job.model,
+            "status": job.status.value,
+            "training_file": job.training_file,
+            "validation_file": job.validation_file,
+            "seed": job.seed,
+            "suffix": job.suffix,
+            "method": job.method,
+            "secrets": secrets,
+            "metadata": job.metadata,
+            "integrations": job.integrations,
+            "result_files": job.result_files,
+            "max_training_time_s": job.caps.max_training_time_s,
+            "max_rollouts": job.caps.max_rollouts,
+        }
+        row = (await self._session.execute(_INSERT, values)).one()
         await refuse_archived(self._session, self._project_id)
+        return to_job(row)
 
     async def page(
         self,
