@@ -14,6 +14,7 @@ from app.gateways.objects import LocalObjects, Objects
 from app.gateways.rate_limits import RateLimits, RedisRateLimits
 from app.gateways.secrets import SecretBox
 from app.gateways.signing import CallSigner
+from app.services.admin_keys import AdminKeyService
 from app.services.checkpoints import CheckpointService
 from app.services.completions import CompletionService
 from app.services.curricula import CurriculumService, DataPorts
@@ -29,11 +30,14 @@ from app.services.metrics import MetricService
 from app.services.models import ModelService
 from app.services.permissions import PermissionService
 from app.services.preflight import PreflightPorts, PreflightService
+from app.services.project_keys import ProjectKeyService
+from app.services.projects import ProjectService
 from app.services.provisioning import ProvisioningService
 from app.services.references import ReferencePorts, References
 from app.services.registered_graders import RegisteredGraderService
 from app.services.registry import RegistryPorts
 from app.services.rollouts import RolloutService
+from app.services.service_accounts import ServiceAccountService
 from app.services.signing import SigningService
 from app.services.tools import ToolService
 from app.services.trials import TrialPorts, TrialService
@@ -242,3 +246,29 @@ class Factory:
 
     def completions(self) -> CompletionService:
         return CompletionService(self.models(), self._context.inference, self._context.objects)
+
+
+class Administration:
+    """Builds the services of an organization's administration."""
+
+    def __init__(self, context: ProcessContext, principal: AdminPrincipal) -> None:
+        self._context = context
+        self._principal = principal
+
+    def projects(self) -> ProjectService:
+        return ProjectService(
+            self._context.database,
+            self._principal,
+            work_of=lambda tenant: Factory(self._context, tenant),
+        )
+
+    def admin_keys(self) -> AdminKeyService:
+        return AdminKeyService(self._context.database, self._context.keys, self._principal)
+
+    def project_keys(self, project_id: str) -> ProjectKeyService:
+        return ProjectKeyService(self._context.database, self._principal, project_id=project_id)
+
+    def service_accounts(self, project_id: str) -> ServiceAccountService:
+        return ServiceAccountService(
+            self._context.database, self._context.keys, self._principal, project_id=project_id
+        )

@@ -11,6 +11,7 @@ from functools import cache
 from fastapi import FastAPI
 
 from app.api import (
+    admin_keys,
     checkpoints,
     completions,
     curricula,
@@ -25,8 +26,11 @@ from app.api import (
     models,
     permissions,
     preflight,
+    project_keys,
+    projects,
     registered_graders,
     rollouts,
+    service_accounts,
     signing,
     tools,
     trials,
@@ -61,6 +65,10 @@ _ROUTES = (
     webhook_endpoints,
     signing,
     trials,
+    projects,
+    project_keys,
+    service_accounts,
+    admin_keys,
     health,
 )
 

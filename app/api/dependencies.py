@@ -9,7 +9,7 @@ from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from app.api.admission import admit
 from app.domain.errors import AuthenticationFailed, PermissionDenied
 from app.domain.tenants import AdminPrincipal, Tenant
-from app.factory import Factory, ProcessContext
+from app.factory import Administration, Factory, ProcessContext
 
 _bearer = HTTPBearer(auto_error=False, description="An API key of a project")
 Credentials = Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)]
@@ -45,6 +45,16 @@ async def tenant(principal: AnyPrincipal) -> Tenant:
         raise PermissionDenied("An admin key manages projects; use a project's API key here.")
     structlog.contextvars.bind_contextvars(project_id=principal.project_id)
     return principal
+
+
+async def administration(context: Context, principal: AnyPrincipal) -> Administration:
+    """What only an organization's admin key may do."""
+    if not isinstance(principal, AdminPrincipal):
+        raise PermissionDenied("A project's API key administers nothing; use an admin key here.")
+    return Administration(context, principal)
+
+
+Administered = Annotated[Administration, Depends(administration)]
 
 
 def _no_key() -> AuthenticationFailed:

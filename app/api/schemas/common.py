@@ -1,6 +1,6 @@
 """Shapes shared by every route: the error envelope, list pages, JSON maps."""
 
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, Generic, Literal, Protocol, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
@@ -28,6 +28,25 @@ class Page(BaseModel, Generic[Row]):
     has_more: bool
     first_id: str | None = None
     last_id: str | None = None
+
+
+class Identified(Protocol):
+    @property
+    def id(self) -> str: ...
+
+
+Listed = TypeVar("Listed", bound=Identified)
+
+
+def paged(data: list[Listed], *, has_more: bool) -> "Page[Listed]":
+    """A page that names its ends."""
+    ids = [row.id for row in data]
+    return Page(
+        data=data,
+        has_more=has_more,
+        first_id=ids[0] if ids else None,
+        last_id=ids[-1] if ids else None,
+    )
 
 
 class Deleted(BaseModel):

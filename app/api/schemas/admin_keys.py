@@ -1,0 +1,74 @@
+"""Admin keys on the wire. Source: the hosted API's `AdminApiKey`."""
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, Field
+
+from app.api.schemas.common import WireModel
+from app.api.schemas.projects import Name
+from app.domain.keys import Organization, OwnedKey
+
+MAX_LIFETIME_S = 31_536_000
+Lifetime = Annotated[int, Field(ge=1, le=MAX_LIFETIME_S, strict=True)]
+
+
+class CreateAdminKey(WireModel):
+    """Body of `POST /v1/organization/admin_api_keys`."""
+
+    name: Name
+    expires_in_seconds: Lifetime | None = None
+
+
+class AdminKeyOwner(BaseModel):
+    """There are no persons: the keys are the organization's, which stands in an owner's place."""
+
+    type: Literal["user"] = "user"
+    object: Literal["organization.user"] = "organization.user"
+    id: str
+    name: str
+    created_at: int
+    role: Literal["owner"] = "owner"
+
+    @classmethod
+    def of(cls, organization: Organization) -> "AdminKeyOwner":
+        return cls(id=organization.id, name=organization.title, created_at=organization.created_at)
+
+
+class AdminKeyObject(BaseModel):
+    id: str
+    object: Literal["organization.admin_api_key"] = "organization.admin_api_key"
+    name: str
+    redacted_value: str
+    created_at: int
+    expires_at: int | None
+    last_used_at: int | None
+    """To the minute."""
+    owner: AdminKeyOwner
+
+    @classmethod
+    def of(cls, owned: OwnedKey) -> "AdminKeyObject":
+        key = owned.key
+        return cls(
+            id=key.id,
+            name=key.name,
+            redacted_value=key.redacted_value,
+            created_at=key.created_at,
+            expires_at=key.expires_at,
+            last_used_at=key.last_used_at,
+            owner=AdminKeyOwner.of(owned.organization),
+        )
+
+
+class AdminKeyWithValue(AdminKeyObject):
+    value: str
+    """Shown here and never again."""
+
+    @classmethod
+    def showing(cls, owned: OwnedKey, value: str) -> "AdminKeyWithValue":
+        return cls(**AdminKeyObject.of(owned).model_dump(), value=value)
+
+
+class AdminKeyDeleted(BaseModel):
+    id: str
+    object: Literal["organization.admin_api_key.deleted"] = "organization.admin_api_key.deleted"
+    deleted: Literal[True] = True

@@ -1,0 +1,105 @@
+"""Service accounts on the wire. Source: the hosted API's `ProjectServiceAccount`."""
+
+from typing import Literal
+
+from pydantic import BaseModel
+
+from app.api.schemas.admin_keys import Lifetime
+from app.api.schemas.common import WireModel
+from app.api.schemas.project_keys import NoScopes
+from app.api.schemas.projects import Name
+from app.domain.keys import ApiKeyRow, ServiceAccount
+
+
+class CreateServiceAccount(WireModel):
+    """Body of `POST …/service_accounts`."""
+
+    name: Name
+    create_service_account_only: bool | None = None
+    expires_in_seconds: Lifetime | None = None
+
+
+class UpdateServiceAccount(WireModel):
+    """What is absent stays as it is."""
+
+    name: Name | None = None
+    role: Literal["member", "owner"] | None = None
+
+
+class CreateServiceAccountKey(WireModel):
+    """Body of `POST …/service_accounts/{service_account_id}/api_keys`."""
+
+    name: Name | None = None
+    expires_in_seconds: Lifetime | None = None
+    scopes: NoScopes | None = None
+
+
+class ServiceAccountKey(BaseModel):
+    """The one place where a key's value is shown."""
+
+    id: str
+    object: Literal["organization.project.service_account.api_key"] = (
+        "organization.project.service_account.api_key"
+    )
+    name: str
+    created_at: int
+    expires_at: int | None
+    value: str
+
+    @classmethod
+    def showing(cls, key: ApiKeyRow, value: str) -> "ServiceAccountKey":
+        return cls(
+            id=key.id,
+            name=key.name,
+            created_at=key.created_at,
+            expires_at=key.expires_at,
+            value=value,
+        )
+
+
+class ServiceAccountObject(BaseModel):
+    id: str
+    object: Literal["organization.project.service_account"] = "organization.project.service_account"
+    name: str
+    role: Literal["owner", "member", "none"]
+    created_at: int
+
+    @classmethod
+    def of(cls, account: ServiceAccount) -> "ServiceAccountObject":
+        return cls(
+            id=account.id,
+            name=account.name,
+            role=account.role.value,
+            created_at=account.created_at,
+        )
+
+
+class NewServiceAccount(BaseModel):
+    """As created: with its first key, or without a role."""
+
+    id: str
+    object: Literal["organization.project.service_account"] = "organization.project.service_account"
+    name: str
+    role: Literal["member", "none"]
+    created_at: int
+    api_key: ServiceAccountKey | None
+
+    @classmethod
+    def showing(
+        cls, account: ServiceAccount, api_key: ServiceAccountKey | None
+    ) -> "NewServiceAccount":
+        return cls(
+            id=account.id,
+            name=account.name,
+            role="none" if api_key is None else "member",
+            created_at=account.created_at,
+            api_key=api_key,
+        )
+
+
+class ServiceAccountDeleted(BaseModel):
+    id: str
+    object: Literal["organization.project.service_account.deleted"] = (
+        "organization.project.service_account.deleted"
+    )
+    deleted: Literal[True] = True
