@@ -2,57 +2,28 @@
 
 import asyncio
 from collections.abc import Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
 from typing import Any
 
 import pytest
 from openai import BadRequestError, InvalidWebhookSignatureError, NotFoundError, OpenAI
-from typing_extensions import override
 
 from app.gateways.egress import EgressClient, EgressPolicy
 from app.gateways.secrets import SecretBox
 from app.store.database import Database as Store
 from tests.contract.conftest import HOOK_PORT, ROW, Service
+from tests.support.webhook_receiver import Taken, webhook_receiver
 from workers.webhooks.delivery import Deliverer, DeliveryPorts
 
 HOST_PORT = f"127.0.0.1:{HOOK_PORT}"
 HOOK = f"http://{HOST_PORT}/hook"
 TYPES: Any = ["fine_tuning.job.cancelled", "eval.run.canceled"]
-Taken = list[tuple[dict[str, str], bytes]]
 
 
 @pytest.fixture
 def taken() -> Iterator[Taken]:
     """Headers and bodies that arrived."""
-    with receiver() as arrived:
+    with webhook_receiver(HOOK_PORT) as arrived:
         yield arrived
-
-
-@contextmanager
-def receiver() -> Iterator[Taken]:
-    arrived: Taken = []
-
-    class Receiver(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers["content-length"]))
-            arrived.append((dict(self.headers), body))
-            self.send_response(204)
-            self.end_headers()
-
-        @override
-        def log_message(self, *_: Any) -> None:
-            return
-
-    with ThreadingHTTPServer(("127.0.0.1", HOOK_PORT), Receiver) as server:
-        thread = Thread(target=server.serve_forever)
-        thread.start()
-        try:
-            yield arrived
-        finally:
-            server.shutdown()
-            thread.join()
 
 
 @pytest.fixture

@@ -21,27 +21,31 @@ TRAIN_ROWS, VALID_ROWS, BATCH, GROUP = 160, 40, 8, 8
 
 @dataclass(frozen=True, slots=True)
 class Endpoints:
-    """Addresses the installation may call: a good agent, a faulty one, one where nobody listens."""
+    """Addresses the installation may call: a good agent, a faulty one, one where nobody listens,
+    and one where a test may listen.
+    """
 
     good: str
     faulty: str
     dead: str
+    hook: str
 
 
 @pytest.fixture(scope="session")
 def endpoints() -> Iterator[Endpoints]:
-    dead = f"http://127.0.0.1:{free_port()}"
+    dead, hook = (f"http://127.0.0.1:{free_port()}" for _ in range(2))
     with (
         example_agent() as good,
         example_agent("--fail-share", "0.33", "--fail-key", "call") as faulty,
     ):
-        yield Endpoints(good=good, faulty=faulty, dead=dead)
+        yield Endpoints(good=good, faulty=faulty, dead=dead, hook=hook)
 
 
 @pytest.fixture(scope="session")
 def live(endpoints: Endpoints, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
     allowed = [
-        url.removeprefix("http://") for url in (endpoints.good, endpoints.faulty, endpoints.dead)
+        url.removeprefix("http://")
+        for url in (endpoints.good, endpoints.faulty, endpoints.dead, endpoints.hook)
     ]
     with installation(
         tmp_path_factory.mktemp("installation") / "data",

@@ -97,6 +97,8 @@ class Deliverer:
         except Unavailable as error:
             # The lease runs out, and the event is sent again.
             log.warning("delivery not noted", delivery_id=claimed.delivery_id, error=str(error))
+        except Exception:  # a fault of one delivery must not end those of other tenants
+            log.exception("delivery broken off", delivery_id=claimed.delivery_id)
 
     async def _send(self, claimed: ClaimedDelivery, parcel: Parcel) -> Outcome:
         box = EndpointSecrets(self._ports.secret_box, claimed.project_id)
@@ -107,7 +109,11 @@ class Deliverer:
                 "no secret to sign with", endpoint_id=parcel.endpoint_id, error=str(error)
             )
             return Outcome(error="secret_unreadable")
-        return await send_event(self._ports.egress, parcel.url, parcel.event, signing)
+        try:
+            return await send_event(self._ports.egress, parcel.url, parcel.event, signing)
+        except Exception:  # the boundary of one delivery: its fault must not end everybody's
+            log.exception("delivery broke", delivery_id=claimed.delivery_id)
+            return Outcome(error="internal_error")
 
     async def _note(self, claimed: ClaimedDelivery, parcel: Parcel, outcome: Outcome) -> None:
         delay_s = retry_delay_s(

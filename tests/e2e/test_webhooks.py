@@ -1,0 +1,63 @@
+"""Webhooks on the whole product: what the API ended and what a worker ended, within seconds."""
+
+import time
+from typing import Any
+
+from openai import OpenAI
+
+from tests.e2e.conftest import Endpoints
+from tests.support.installation import Installation, wait_for
+from tests.support.jobs import create_job
+from tests.support.webhook_receiver import webhook_receiver
+
+FIRST_ATTEMPT_S = 10
+"""The objective for the first attempt, at the 99th percentile."""
+TYPES: Any = ["fine_tuning.job.cancelled", "eval.run.succeeded"]
+
+
+def ended_run(client: OpenAI) -> str:
+    check: Any = {
+        "type": "string_check",
+        "name": "exact",
+        "operation": "eq",
+        "input": "a",
+        "reference": "a",
+    }
+    of = client.evals.create(
+        data_source_config={"type": "custom", "item_schema": {"type": "object"}},
+        testing_criteria=[check],
+    )
+    source: Any = {"type": "jsonl", "source": {"type": "file_content", "content": [{"item": {}}]}}
+    run = client.evals.runs.create(of.id, data_source=source)
+
+    def completed() -> bool:
+        return client.evals.runs.retrieve(run.id, eval_id=of.id).status == "completed"
+
+    wait_for(completed, timeout_s=60, what="the run")
+    return run.id
+
+
+def test_every_end_arrives_soon(
+    live: Installation, endpoints: Endpoints, small_files: tuple[str, str]
+) -> None:
+    client = live.client()
+    with webhook_receiver(int(endpoints.hook.rpartition(":")[2])) as taken:
+        made = client.webhooks.create(name="ci", url=endpoints.hook, event_types=TYPES)
+        job = create_job(client, endpoints.good, small_files)
+        client.fine_tuning.jobs.cancel(job.id)
+        started = time.monotonic()
+        wait_for(lambda: len(taken) == 1, timeout_s=FIRST_ATTEMPT_S, what="the job's event")
+        after_cancel_s = time.monotonic() - started
+        run_id = ended_run(client)
+        started = time.monotonic()
+        wait_for(lambda: len(taken) == 2, timeout_s=FIRST_ATTEMPT_S, what="the run's event")
+        print(f"first attempts after {after_cancel_s:.2f} s, {time.monotonic() - started:.2f} s")  # noqa: T201 - a measurement
+        events: Any = [
+            client.webhooks.unwrap(body, headers, secret=made.signing_secret)
+            for headers, body in taken
+        ]
+        client.webhooks.delete(made.id)
+    assert [(event.type, event.data.id) for event in events] == [
+        ("fine_tuning.job.cancelled", job.id),
+        ("eval.run.succeeded", run_id),
+    ]
