@@ -142,5 +142,3 @@ def _shown(row: dict[str, Any]) -> dict[str, Any]:
     job = {name: value for name, value in row.items() if name != "secrets"}
     job["created_at"] = int(row["created_at"].timestamp())
     return job
-
-
