@@ -19,6 +19,8 @@ def _no_process_stays() -> Iterator[None]:
     for child in dispatcher._children:
         child.kill()
         child.wait()
+        if child.stdin is not None:
+            child.stdin.close()
     dispatcher._children.clear()
 
 
