@@ -112,6 +112,12 @@ class Egress(Protocol):
         """POST once. Raises `EgressFailure`; any status is a reply."""
         ...
 
+    async def notify(
+        self, url: str, *, headers: Mapping[str, str], body: bytes, timeout_s: float
+    ) -> EgressReply:
+        """POST once for its status: the reply's body is not read, so nothing in it is a failure."""
+        ...
+
     async def probe(self, url: str, *, headers: Mapping[str, str], timeout_s: float) -> EgressReply:
         """HEAD once, which runs nothing at the other end. Raises and answers as `post`."""
         ...
@@ -145,6 +151,15 @@ def _all_headers(headers: Mapping[str, str]) -> CIMultiDict[str]:
     every["Content-Type"] = "application/json"
     every.setdefault("User-Agent", _USER_AGENT)
     return every
+
+
+@dataclass(frozen=True, slots=True)
+class _Request:
+    method: str
+    headers: Mapping[str, str]
+    body: bytes | None
+    status_only: bool = False
+    """Whatever follows the status is neither read nor judged."""
 
 
 class EgressClient:
@@ -183,26 +198,26 @@ class EgressClient:
     async def post(
         self, url: str, *, headers: Mapping[str, str], body: bytes, timeout_s: float
     ) -> EgressReply:
-        return await self._guarded("POST", url, headers=headers, body=body, timeout_s=timeout_s)
+        request = _Request("POST", headers, body)
+        return await self._guarded(url, request, timeout_s=timeout_s)
+
+    async def notify(
+        self, url: str, *, headers: Mapping[str, str], body: bytes, timeout_s: float
+    ) -> EgressReply:
+        request = _Request("POST", headers, body, status_only=True)
+        return await self._guarded(url, request, timeout_s=timeout_s)
 
     async def probe(self, url: str, *, headers: Mapping[str, str], timeout_s: float) -> EgressReply:
-        return await self._guarded("HEAD", url, headers=headers, body=None, timeout_s=timeout_s)
+        request = _Request("HEAD", headers, None)
+        return await self._guarded(url, request, timeout_s=timeout_s)
 
-    async def _guarded(
-        self,
-        method: str,
-        url: str,
-        *,
-        headers: Mapping[str, str],
-        body: bytes | None,
-        timeout_s: float,
-    ) -> EgressReply:
+    async def _guarded(self, url: str, request: _Request, *, timeout_s: float) -> EgressReply:
         try:
             endpoint = read_url(url)
             self._guard.check(endpoint)
-            _check_syntax(headers)
+            _check_syntax(request.headers)
             async with asyncio.timeout(timeout_s):
-                return await self._send(method, endpoint, headers, body)
+                return await self._send(endpoint, request)
         except EndpointRefused as error:
             raise EgressFailure(FailureKind.REFUSED, f"not dialled: {error}") from None
         except aiohttp.ConnectionTimeoutError:
@@ -214,26 +229,27 @@ class EgressClient:
         except (aiohttp.ClientError, OSError) as error:
             raise EgressFailure(FailureKind.UNREACHABLE, _describe(error)) from None
 
-    async def _send(
-        self, method: str, endpoint: EndpointUrl, headers: Mapping[str, str], body: bytes | None
-    ) -> EgressReply:
+    async def _send(self, endpoint: EndpointUrl, request: _Request) -> EgressReply:
         started = time.perf_counter()
         async with self._session().request(
-            method,
+            request.method,
             URL(endpoint.url, encoded=True),
-            data=body,
-            headers=_all_headers(headers),
+            data=request.body,
+            headers=_all_headers(request.headers),
             allow_redirects=False,
         ) as response:
-            encoding = response.headers.get("Content-Encoding", "identity").strip().lower()
-            if encoding not in {"identity", ""}:
-                response.close()
-                raise EgressFailure(FailureKind.BAD_ENCODING, "the reply is compressed")
-            content = b"" if method == "HEAD" else await self._read(response)
+            content = b"" if request.status_only else await self._content(response)
             seen: dict[str, str] = {}
             for name, value in response.headers.items():
                 seen.setdefault(name.lower(), value)
             return EgressReply(response.status, seen, content, time.perf_counter() - started)
+
+    async def _content(self, response: aiohttp.ClientResponse) -> bytes:
+        encoding = response.headers.get("Content-Encoding", "identity").strip().lower()
+        if encoding not in {"identity", ""}:
+            response.close()
+            raise EgressFailure(FailureKind.BAD_ENCODING, "the reply is compressed")
+        return b"" if response.method == "HEAD" else await self._read(response)
 
     async def _read(self, response: aiohttp.ClientResponse) -> bytes:
         """The body, and never more of it than the cap: the connection is dropped instead."""
@@ -324,6 +340,11 @@ class InMemoryEgress:
         if url in self.refused:
             raise EgressFailure(FailureKind.REFUSED, "not dialled: not a public address")
         return self.script(request)
+
+    async def notify(
+        self, url: str, *, headers: Mapping[str, str], body: bytes, timeout_s: float
+    ) -> EgressReply:
+        return await self.post(url, headers=headers, body=body, timeout_s=timeout_s)
 
     async def probe(self, url: str, *, headers: Mapping[str, str], timeout_s: float) -> EgressReply:
         return await self.post(url, headers=headers, body=b"", timeout_s=timeout_s)

@@ -33,7 +33,7 @@ async def send_event(
     body = event_body(event)
     headers = signed_headers(event.id, body, secrets, now=datetime.now(UTC))
     try:
-        reply = await egress.post(url, headers=headers, body=body, timeout_s=SEND_TIMEOUT_S)
+        reply = await egress.notify(url, headers=headers, body=body, timeout_s=SEND_TIMEOUT_S)
     except EgressFailure as failure:
         return Outcome(error=failure.kind.value)
     return Outcome(reply.status, retry_after=reply.headers.get("retry-after"))

@@ -64,6 +64,11 @@ class RecordingEgress:
         self.exchanges.append(Exchange(dict(headers), body, reply, None))
         return reply
 
+    async def notify(
+        self, url: str, *, headers: Mapping[str, str], body: bytes, timeout_s: float
+    ) -> EgressReply:
+        return await self.inner.notify(url, headers=headers, body=body, timeout_s=timeout_s)
+
     async def probe(self, url: str, *, headers: Mapping[str, str], timeout_s: float) -> EgressReply:
         return await self.inner.probe(url, headers=headers, timeout_s=timeout_s)
 

@@ -182,6 +182,23 @@ async def test_hostile_replies_end_in_their_class(name: str) -> None:
     assert server.sent_bytes < 16 * MIB
 
 
+NOTED: dict[str, bytes] = {
+    "compressed": b"Content-Encoding: gzip\r\nContent-Length: 2\r\n\r\nok",
+    "longer than the cap": b"Content-Length: 99999999\r\n\r\n",
+    "cut short": b"Content-Length: 100\r\n\r\nhalf",
+    "without an end": b"\r\n" + b"x" * 4 * MIB,
+}
+
+
+@pytest.mark.parametrize("name", NOTED)
+async def test_a_notice_is_answered_by_its_status_whatever_follows(name: str) -> None:
+    async with endpoint(raw(OK + NOTED[name])) as server:
+        client = client_for(server)
+        reply = await client.notify(server.url(), headers={}, body=b"{}", timeout_s=2)
+        assert (reply.status, reply.body) == (200, b"")
+        await client.aclose()
+
+
 async def test_a_drip_ends_at_the_deadline() -> None:
     async def drip() -> AsyncIterator[bytes]:
         yield OK + b"Content-Length: 1000\r\n\r\n"

@@ -39,6 +39,11 @@ class TimedEgress:
 
     async def check_url(self, url: str) -> None: ...
 
+    async def notify(
+        self, url: str, *, headers: Mapping[str, str], body: bytes, timeout_s: float
+    ) -> EgressReply:
+        return await self.post(url, headers=headers, body=body, timeout_s=timeout_s)
+
     async def probe(self, url: str, *, headers: Mapping[str, str], timeout_s: float) -> EgressReply:
         return await self.post(url, headers=headers, body=b"", timeout_s=timeout_s)
 
