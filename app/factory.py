@@ -91,7 +91,7 @@ class ProcessContext:
         return self.keys
 
     def idempotency(self) -> IdempotencyService:
-        return IdempotencyService(self.database)
+        return IdempotencyService(self.database, self.secret_box)
 
     async def ready(self) -> None:
         """Raises `Unavailable` while the database does not answer."""

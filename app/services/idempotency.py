@@ -3,19 +3,50 @@
 A request that makes rows runs in one transaction together with its answer: a crash leaves both or
 neither. One that makes none, and may wait minutes for a model or an endpoint, only marks its key
 meanwhile and holds no transaction. Must not know HTTP routes.
+
+An answer may show a key or a signing secret, once: at rest it is sealed.
 """
 
+import base64
 from collections.abc import Callable
+from dataclasses import replace
 from types import TracebackType
 from typing import Self
 
 from app.domain.errors import IdempotencyKeyInUse, IdempotencyKeyReused
 from app.domain.idempotency import Answer, AnsweredBefore
 from app.domain.tenants import AdminPrincipal, Tenant
+from app.gateways.secrets import SecretBox, SecretsUnreadable
 from app.store.database import Database
 from app.store.unit_of_work import RequestUnitOfWork
 
 Principal = Tenant | AdminPrincipal
+
+
+class SealedAnswers:
+    """To and from the form in which an answer lies in its row."""
+
+    def __init__(self, box: SecretBox, principal: Principal) -> None:
+        self._box = box
+        self._scope: str = (
+            principal.project_id if isinstance(principal, Tenant) else principal.organization_id
+        )
+
+    def seal(self, key: str, answer: Answer) -> Answer:
+        plain = {"body": base64.b64encode(answer.body).decode()}
+        sealed = self._box.seal(plain, project_id=self._scope, job_id=f"idempotency:{key}")
+        return replace(answer, body=sealed)
+
+    def open(self, key: str, answer: Answer) -> Answer:
+        """Raises `IdempotencyKeyReused` once the service's secret key is another."""
+        try:
+            plain = self._box.open(answer.body, project_id=self._scope, job_id=f"idempotency:{key}")
+        except SecretsUnreadable as error:
+            raise IdempotencyKeyReused(
+                "The answer to this Idempotency-Key cannot be read any more; take a new key.",
+                param="Idempotency-Key",
+            ) from error
+        return replace(answer, body=base64.b64decode(plain["body"]))
 
 
 class GuardedRequest:
@@ -24,10 +55,13 @@ class GuardedRequest:
     Left without `keep`, everything that was written since `begin` is undone.
     """
 
-    def __init__(self, database: Database, principal: Principal, key: str) -> None:
+    def __init__(
+        self, database: Database, principal: Principal, key: str, *, box: SecretBox
+    ) -> None:
         self._database = database
         self._principal = principal
         self._key = key
+        self._sealed = SealedAnswers(box, principal)
         self._unit: RequestUnitOfWork | None = None
         self._end: Callable[[], None] = lambda: None
         self._kept = False
@@ -40,12 +74,13 @@ class GuardedRequest:
         unit = self._database.request(self._principal)
         await unit.__aenter__()
         self._unit, self._fingerprint = unit, fingerprint
-        await _admit(unit, self._key, fingerprint)
+        await _admit(unit, self._key, fingerprint, self._sealed)
         self._end = unit.lead()
 
     async def keep(self, answer: Answer) -> None:
         if self._unit is not None and answer.kept:
-            await self._unit.answers.keep(self._key, self._fingerprint, answer)
+            sealed = self._sealed.seal(self._key, answer)
+            await self._unit.answers.keep(self._key, self._fingerprint, sealed)
             self._kept = True
 
     async def __aexit__(
@@ -67,16 +102,17 @@ class _Undone(Exception):
 
 
 class IdempotencyService:
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, box: SecretBox) -> None:
         self._database = database
+        self._box = box
 
     def guarded(self, principal: Principal, key: str) -> GuardedRequest:
-        return GuardedRequest(self._database, principal, key)
+        return GuardedRequest(self._database, principal, key, box=self._box)
 
     async def mark(self, principal: Principal, key: str, fingerprint: bytes) -> None:
         """Say that a request is at work. Raises as `GuardedRequest.begin`."""
         async with self._database.request(principal) as unit:
-            await _admit(unit, key, fingerprint)
+            await _admit(unit, key, fingerprint, SealedAnswers(self._box, principal))
             await unit.answers.keep(key, fingerprint, None)
 
     async def settle(
@@ -85,12 +121,15 @@ class IdempotencyService:
         """Keep the answer of a marked request, or free its key."""
         async with self._database.request(principal) as unit:
             if answer is not None and answer.kept:
-                await unit.answers.keep(key, fingerprint, answer)
+                sealed = SealedAnswers(self._box, principal).seal(key, answer)
+                await unit.answers.keep(key, fingerprint, sealed)
             else:
                 await unit.answers.forget(key)
 
 
-async def _admit(unit: RequestUnitOfWork, key: str, fingerprint: bytes) -> None:
+async def _admit(
+    unit: RequestUnitOfWork, key: str, fingerprint: bytes, sealed: SealedAnswers
+) -> None:
     locked = await unit.answers.try_lock(key)
     before = await unit.answers.find(key)
     if before is not None and before.fingerprint != fingerprint:
@@ -99,7 +138,7 @@ async def _admit(unit: RequestUnitOfWork, key: str, fingerprint: bytes) -> None:
             param="Idempotency-Key",
         )
     if before is not None and before.answer is not None:
-        raise AnsweredBefore(before.answer)
+        raise AnsweredBefore(sealed.open(key, before.answer))
     if before is not None or not locked:
         raise IdempotencyKeyInUse(
             "A request with this Idempotency-Key is still at work; ask again in a moment.",

@@ -642,3 +642,20 @@ async def test_archiving_under_an_idempotency_key_is_done_once(
     assert execute(database, "SELECT status FROM fine_tuning_jobs WHERE id = %s", job) == [
         ("cancelled",)
     ]
+
+
+async def test_a_keys_value_answered_twice_lies_nowhere_in_the_clear(
+    admin: Admin, database: Database
+) -> None:
+    project = await admin.project("a")
+    for path in (ADMIN_KEYS, f"{PROJECTS}/{project}/service_accounts"):
+        sent = {"json": {"name": "n"}, "headers": {"Idempotency-Key": "k" + path}}
+        once, again = [await admin("POST", path, **sent) for _ in range(2)]
+        assert once == again
+        value = (once.get("api_key") or once)["value"]
+        for [body] in execute(database, "SELECT body FROM kept_answers"):
+            assert value.split("_")[3].encode() not in body
+            assert b"art_" not in body
+    execute(database, "UPDATE kept_answers SET body = 'damaged'")
+    refused = await admin.refused(422, "POST", path, **sent)
+    assert refused["param"] == "Idempotency-Key"
