@@ -62,10 +62,10 @@ class ItemReference(_Part):
 
 
 class SamplingParams(_Part):
-    max_completion_tokens: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
-    seed: Annotated[int, Field(ge=0, le=2**31 - 1)] | None = None
-    temperature: Annotated[float, Field(ge=0, le=2)] | None = None
-    top_p: Annotated[float, Field(gt=0, le=1)] | None = None
+    max_completion_tokens: Annotated[int, Field(ge=1, le=1_000_000, strict=True)] | None = None
+    seed: Annotated[int, Field(ge=0, le=2**31 - 1, strict=True)] | None = None
+    temperature: Annotated[float, Field(ge=0, le=2, strict=True)] | None = None
+    top_p: Annotated[float, Field(gt=0, le=1, strict=True)] | None = None
     reasoning_effort: Annotated[str, Field(max_length=32)] | None = None
     response_format: dict[str, Any] | None = None
     text: dict[str, Any] | None = None

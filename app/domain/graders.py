@@ -27,6 +27,8 @@ from app.domain.judge_prompts import MAX_MESSAGES, JudgeMessage, JudgeSampling, 
 NOT_AVAILABLE: Final = "grader_not_available"
 """Error type of a kind that is known and not built; also the API's error code."""
 MAX_CHILDREN: Final = 64
+Number = Annotated[float, Field(strict=True)]
+"""No text and no boolean, as in JSON."""
 _NEEDS_SANDBOX: Final = "python graders are not available yet: they need the sandbox"
 _REFUSED: Final = {
     "python": _NEEDS_SANDBOX,
@@ -47,7 +49,9 @@ def _fault_at(
 class _GraderModel(BaseModel):
     model_config = ConfigDict(frozen=True, extra="allow", allow_inf_nan=False)
 
-    pass_threshold: float | None = Field(default=None, strict=True, exclude_if=lambda value: value is None)
+    pass_threshold: float | None = Field(
+        default=None, strict=True, exclude_if=lambda value: value is None
+    )
     """Decides pass or fail where results are shown; never the reward."""
 
     @model_validator(mode="before")
@@ -70,7 +74,7 @@ class EndpointGrader(_GraderModel):
     url: str = Field(min_length=1, max_length=2048)
     name: str = Field(default="endpoint", min_length=1, max_length=256)
     headers: dict[str, str] | None = None
-    rate_limit: float | None = Field(default=None, gt=0)
+    rate_limit: float | None = Field(default=None, gt=0, strict=True)
     """Requests per second this job may send to it."""
     pass_threshold: float | None = Field(default=None, strict=True)
 
@@ -120,7 +124,7 @@ class ScoreModelGrader(_GraderModel):
     name: str = Field(default="score_model", min_length=1, max_length=256)
     model: str = Field(min_length=1, max_length=256)
     input: list[JudgeMessage] = Field(min_length=1, max_length=MAX_MESSAGES)
-    range: tuple[float, float] = (0.0, 1.0)
+    range: tuple[Number, Number] = (0.0, 1.0)
     sampling_params: JudgeSampling | None = None
     base_url: str | None = Field(
         default=None, min_length=1, max_length=2000, exclude_if=lambda value: value is None
@@ -209,7 +213,9 @@ class MultiGrader(_GraderModel):
     name: str = Field(default="multi", min_length=1, max_length=256)
     graders: dict[ChildName, ChildGrader] = Field(min_length=1, max_length=MAX_CHILDREN)
     calculate_output: str
-    invalid_grade: float | None = Field(default=None, exclude_if=lambda value: value is None)
+    invalid_grade: float | None = Field(
+        default=None, strict=True, exclude_if=lambda value: value is None
+    )
     """The score when the formula has no finite value."""
 
     @field_validator("graders", mode="before")

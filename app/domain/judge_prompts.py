@@ -4,6 +4,7 @@ Owns what such a prompt may hold (text alone) and says so in a client's words. M
 or where a judge is asked. Source: the SDK's `ScoreModelGrader`.
 """
 
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, Final, Literal
 
 from pydantic import (
@@ -17,7 +18,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from app.domain.templates import TemplateError, parse_template
+from app.domain.templates import MAX_RENDERED, Template, TemplateError, parse_template
 
 MAX_MESSAGES: Final = 256
 _TEXT_PARTS: Final = ("text", "input_text", "output_text")
@@ -87,9 +88,31 @@ class JudgeSampling(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="allow", allow_inf_nan=False)
 
-    seed: int | None = Field(default=None, ge=-(2**63), lt=2**63)
-    temperature: float | None = Field(default=None, ge=0, le=2)
-    top_p: float | None = Field(default=None, gt=0, le=1)
-    max_completions_tokens: int | None = Field(default=None, ge=1, le=2**31 - 1)
-    max_completion_tokens: int | None = Field(default=None, ge=1, le=2**31 - 1)
+    seed: int | None = Field(default=None, ge=-(2**63), lt=2**63, strict=True)
+    temperature: float | None = Field(default=None, ge=0, le=2, strict=True)
+    top_p: float | None = Field(default=None, gt=0, le=1, strict=True)
+    max_completions_tokens: int | None = Field(default=None, ge=1, le=2**31 - 1, strict=True)
+    max_completion_tokens: int | None = Field(default=None, ge=1, le=2**31 - 1, strict=True)
     reasoning_effort: str | None = Field(default=None, min_length=1, max_length=32)
+
+
+class Prompt:
+    """Messages whose templates are read once and filled for each sample."""
+
+    def __init__(self, messages: Iterable[JudgeMessage]) -> None:
+        self._messages: list[tuple[str, list[Template]]] = [
+            (message.role, [parse_template(text) for text in message.texts]) for message in messages
+        ]
+
+    def fill(self, *, sample: Mapping[str, Any], item: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """In Chat Completions form. Raises as `Template.render`, whose bound holds for the whole
+        prompt: each of its many texts may name the same long value.
+        """
+        left, filled = MAX_RENDERED, list[dict[str, Any]]()
+        for role, templates in self._messages:
+            texts = list[str]()
+            for template in templates:
+                texts.append(template.render(sample=sample, item=item, limit=left))
+                left -= len(texts[-1])
+            filled.append({"role": role, "content": "\n".join(texts)})
+        return filled

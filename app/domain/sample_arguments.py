@@ -49,8 +49,10 @@ def _object(schema: dict[str, Any], depth: int) -> dict[str, Any]:
     properties = schema.get("properties")
     properties = properties if isinstance(properties, dict) else {}
     required = schema.get("required")
-    return {
-        name: _value(properties.get(name), depth=depth + 1)
-        for name in (required if isinstance(required, list) else ())
-        if isinstance(name, str)
-    }
+    return {name: _value(properties.get(name), depth=depth + 1) for name in _names(required)}
+
+
+def _names(required: Any) -> dict[str, None]:
+    """Each once: the same name a hundred times on eight levels would be made 100⁸ times."""
+    named = required if isinstance(required, list) else ()
+    return dict.fromkeys(name for name in named if isinstance(name, str))

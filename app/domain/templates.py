@@ -16,7 +16,6 @@ NAMESPACES: Final = ("item", "sample")
 MAX_PLACEHOLDERS: Final = 1_000
 MAX_RENDERED: Final = 2_097_152
 """Characters."""
-_OPEN: Final = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)
 _PATH: Final = re.compile(r"(?P<namespace>[^\s.\[\]{}]+)(?P<rest>.*)", re.DOTALL)
 _STEP: Final = re.compile(
     r"\.(?P<key>[^\s.\[\]{}\"']+)|\[(?P<index>[0-9]{1,9})\]|\[\"(?P<quoted>[^\"\]]+)\"\]"
@@ -42,7 +41,7 @@ class RenderedTooLong(Exception):
     """The text would be longer than `MAX_RENDERED`."""
 
     def __init__(self) -> None:
-        super().__init__(f"a rendered template is longer than {MAX_RENDERED} characters")
+        super().__init__(f"the rendered text is longer than {MAX_RENDERED} characters")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,15 +71,17 @@ class Placeholder:
 class Template:
     parts: tuple[str | Placeholder, ...]
 
-    def render(self, *, sample: Mapping[str, Any], item: Mapping[str, Any]) -> str:
-        """Raises `MissingVariable` or `RenderedTooLong`."""
+    def render(
+        self, *, sample: Mapping[str, Any], item: Mapping[str, Any], limit: int = MAX_RENDERED
+    ) -> str:
+        """At most `limit` characters. Raises `MissingVariable` or `RenderedTooLong`."""
         namespaces = {"sample": sample, "item": item}
         texts: list[str] = []
         length = 0
         for part in self.parts:
             text = part if isinstance(part, str) else part.find(namespaces)
             length += len(text)
-            if length > MAX_RENDERED:
+            if length > limit:
                 raise RenderedTooLong
             texts.append(text)
         return "".join(texts)
@@ -90,15 +91,15 @@ def parse_template(text: str) -> Template:
     """Raises `TemplateError` naming the placeholder at fault."""
     parts: list[str | Placeholder] = []
     position = 0
-    for match in _OPEN.finditer(text):
-        parts += [text[position : match.start()], _placeholder(match[1].strip())]
-        position = match.end()
-    rest = text[position:]
-    if "{{" in rest:
-        raise TemplateError("a '{{' has no '}}'")
-    if len(parts) > 2 * MAX_PLACEHOLDERS:
-        raise TemplateError(f"there are more than {MAX_PLACEHOLDERS} placeholders")
-    return Template(tuple(part for part in (*parts, rest) if part != ""))
+    while (start := text.find("{{", position)) != -1:
+        end = text.find("}}", start + 2)
+        if end == -1:
+            raise TemplateError("a '{{' has no '}}'")
+        if len(parts) == 2 * MAX_PLACEHOLDERS:
+            raise TemplateError(f"there are more than {MAX_PLACEHOLDERS} placeholders")
+        parts += [text[position:start], _placeholder(text[start + 2 : end].strip())]
+        position = end + 2
+    return Template(tuple(part for part in (*parts, text[position:]) if part != ""))
 
 
 def _placeholder(path: str) -> Placeholder:

@@ -11,13 +11,12 @@ from dataclasses import replace
 from typing import Any, Final
 
 from app.domain.graders import ScoreModelGrader
-from app.domain.judge_prompts import JudgeMessage
-from app.domain.templates import Template, parse_template
+from app.domain.judge_prompts import Prompt
 from app.gateways.endpoints import FaultKind
 from app.gateways.judges import JudgeFault, JudgeQuestion, JudgeReply, Judges
 from app.grading.endpoint import finite
 from app.grading.scorer import GradeRequest, GraderErrors, ScoreFault, ScoreResult, TokenUsage
-from app.grading.templating import Unrenderable, render
+from app.grading.templating import Unrenderable, fill
 
 _SHOWN: Final = 200
 
@@ -30,7 +29,7 @@ class ScoreModelScorer:
         self._judges = judges
         self._source = source
         self._low, self._high = spec.range
-        self._messages = [(m.role, _templates(m)) for m in spec.input]
+        self._prompt = Prompt(spec.input)
 
     async def score(self, request: GradeRequest) -> ScoreResult:
         try:
@@ -53,13 +52,9 @@ class ScoreModelScorer:
 
     def question(self, request: GradeRequest) -> JudgeQuestion:
         """What the judge is asked about this sample. Raises `Unrenderable`."""
-        messages = [
-            {"role": role, "content": "\n".join(render(text, request) for text in texts)}
-            for role, texts in self._messages
-        ]
         return JudgeQuestion(
             model=self._spec.model,
-            messages=with_instruction(messages, self._low, self._high),
+            messages=with_instruction(fill(self._prompt, request), self._low, self._high),
             response_format=response_format(self._low, self._high),
             call_id=request.call_id,
             trace_id=request.trace_id,
@@ -86,10 +81,6 @@ class ScoreModelScorer:
             details=fault.message,
         )
         return ScoreFault(kind.value, fault.message, source=self._source, errors=errors)
-
-
-def _templates(message: JudgeMessage) -> list[Template]:
-    return [parse_template(text) for text in message.texts]
 
 
 def _sampling(spec: ScoreModelGrader) -> dict[str, Any]:

@@ -3,6 +3,11 @@
 Both are the sample's or the row's doing, so they score 0 with a flag and never cost a rollout.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from app.domain.judge_prompts import Prompt
 from app.domain.templates import MissingVariable, RenderedTooLong, Template
 from app.grading.scorer import GradeRequest, GraderErrors, ScoreResult
 
@@ -21,8 +26,20 @@ class Unrenderable(Exception):
 
 def render(template: Template, request: GradeRequest) -> str:
     """Raises `Unrenderable`."""
-    try:
+    with _told():
         return template.render(sample=request.sample, item=request.item)
+
+
+def fill(prompt: Prompt, request: GradeRequest) -> list[dict[str, Any]]:
+    """Raises `Unrenderable`."""
+    with _told():
+        return prompt.fill(sample=request.sample, item=request.item)
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    try:
+        yield
     except MissingVariable as missing:
         raise Unrenderable(
             GraderErrors(invalid_variable_error=True, details=str(missing))

@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 from app.domain.eval_data import ItemReference, MessageTemplate, SamplingParams
+from app.domain.judge_prompts import Prompt
 from app.domain.templates import MissingVariable, RenderedTooLong, parse_template
 
 Json = dict[str, Any]
@@ -18,15 +19,7 @@ def prompt_of(spec: MessageTemplate | ItemReference, item: Json) -> list[Json]:
     try:
         if isinstance(spec, ItemReference):
             return _messages_at(spec.item_reference, item)
-        return [
-            {
-                "role": message.role,
-                "content": "\n".join(
-                    parse_template(text).render(sample={}, item=item) for text in message.texts
-                ),
-            }
-            for message in spec.template
-        ]
+        return Prompt(spec.template).fill(sample={}, item=item)
     except (MissingVariable, RenderedTooLong) as error:
         raise UnusableItem(str(error)) from error
 

@@ -106,6 +106,14 @@ def test_what_was_not_sent_is_filled_in_or_left_out() -> None:
         ({**MULTI, "calculate_output": "a + e"}, ("calculate_output",), "'e' is not one of"),
         ({**MULTI, "calculate_output": "a +"}, ("calculate_output",), "too early"),
         ({**MULTI, "invalid_grade": float("nan")}, ("invalid_grade",), "finite"),
+        ({**MULTI, "invalid_grade": True}, ("invalid_grade",), "number"),
+        ({**MULTI, "pass_threshold": "0.5"}, ("pass_threshold",), "number"),
+        ({**JUDGE, "range": [False, True]}, ("range", 0), "number"),
+        ({**JUDGE, "range": ["0", "1"]}, ("range", 0), "number"),
+        ({**JUDGE, "sampling_params": {"seed": True}}, ("sampling_params", "seed"), "integer"),
+        ({**JUDGE, "sampling_params": {"top_p": "1"}}, ("sampling_params", "top_p"), "number"),
+        ({**HOOK, "rate_limit": True}, ("rate_limit",), "number"),
+        ({**HOOK, "pass_threshold": False}, ("pass_threshold",), "number"),
     ],
 )
 def test_a_fault_is_told_at_its_place(sent: Any, place: tuple[Any, ...], part: str) -> None:

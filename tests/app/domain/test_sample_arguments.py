@@ -1,3 +1,4 @@
+import time
 from typing import Any
 
 import pytest
@@ -45,3 +46,15 @@ def test_a_schema_without_end_is_cut() -> None:
     while isinstance(made, dict):
         made, depth = made["a"], depth + 1
     assert (made, depth) == ("test", 9)
+
+
+def test_a_name_that_is_required_often_is_made_once() -> None:
+    schema: dict[str, Any] = {"type": "integer"}
+    for _ in range(7):
+        schema = {"type": "object", "required": ["a"] * 100, "properties": {"a": schema}}
+    started = time.perf_counter()
+    made: Any = sample_arguments(schema)
+    assert time.perf_counter() - started < 1
+    while isinstance(made, dict):
+        [made] = made.values()
+    assert made == 1

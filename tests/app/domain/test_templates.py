@@ -1,3 +1,4 @@
+import time
 from typing import Any
 
 import pytest
@@ -106,3 +107,13 @@ def test_any_text_is_a_template_or_an_error(text: str) -> None:
         template.render(sample=SAMPLE, item=ITEM)
     except (TemplateError, MissingVariable):
         return
+
+
+@pytest.mark.parametrize(
+    "text", ["{{" * 500_000, "{{" * 250_000 + "}}" * 250_000, "{{item.a}}" * 200_000]
+)
+def test_a_hostile_text_is_refused_in_a_moment(text: str) -> None:
+    started = time.perf_counter()
+    with pytest.raises(TemplateError):
+        parse_template(text)
+    assert time.perf_counter() - started < 0.5

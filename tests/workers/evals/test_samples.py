@@ -80,3 +80,10 @@ def test_graders_see_text_json_and_tool_calls_of_an_answer() -> None:
     assert sample_of([{"message": {"content": "NaN"}}], "m")["output_json"] is None
     assert given_sample({"output_text": "[1]"})["output_json"] == [1]
     assert given_sample({"choices": [{"message": {"content": "x"}}]})["output_text"] == "x"
+
+
+def test_a_prompt_is_bounded_as_a_whole() -> None:
+    template = [{"role": "user", "content": ["{{item.a}}"] * 1_000}] * 10
+    spec = source({"type": "template", "template": template}).input_messages
+    with pytest.raises(UnusableItem, match="longer than"):
+        prompt_of(spec, {"a": "x" * 1_000})
