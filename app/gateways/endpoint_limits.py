@@ -20,12 +20,16 @@ _DECREASE: Final = 0.9
 _CALLS_TO_OPEN: Final = 16
 _FIRST_PAUSE_S: Final = 1.0
 _LONGEST_PAUSE_S: Final = 30.0
+_LOWEST_RATE: Final = 1e-9
+_HIGHEST_RATE: Final = 1e6
+"""A customer may declare any positive number; beyond these no clock and no queue could hold it."""
 
 
 class Pacer:
     """At most `rate` sends in any second, evenly spaced. `rate` may be below 1."""
 
     def __init__(self, rate: float, clock: Clock) -> None:
+        rate = min(max(rate, _LOWEST_RATE), _HIGHEST_RATE)
         self._interval = 1.0 / rate
         burst = max(1, math.floor(rate))
         self._window = burst / rate

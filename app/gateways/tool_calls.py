@@ -18,6 +18,8 @@ from app.gateways.signing import CallSigner
 TOO_LARGE_REQUEST: Final = "Error: 413 the arguments are larger than 1 MB."
 TOO_LARGE_REPLY: Final = "Error: 413 the tool's reply is larger than 1 MB."
 _MAX_ERROR_TEXT: Final = 8_000
+_HIGHEST_RATE: Final = 1_000_000
+"""A JSON integer may have more digits than a float can hold."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +105,7 @@ def declared_rate(tool: ToolSpec) -> float | None:
     """Hosted tools may carry `rate_limit` as an extra key, requests per second."""
     rate = (tool.model_extra or {}).get("rate_limit")
     if isinstance(rate, int | float) and not isinstance(rate, bool) and rate > 0:
-        return float(rate)
+        return float(min(rate, _HIGHEST_RATE))
     return None
 
 

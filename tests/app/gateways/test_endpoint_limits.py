@@ -112,6 +112,14 @@ async def test_a_declared_rate_is_kept_and_used(rate: float, total: int) -> None
         assert clock.now() <= total / rate + 2
 
 
+@pytest.mark.parametrize("rate", [5e-324, 1e308])
+async def test_an_absurd_rate_lets_the_first_call_through(rate: float) -> None:
+    async with VirtualClock().running() as clock:
+        endpoint, egress = make(clock, lambda *_: (OK, 0.1), rate_limit=rate)
+        assert isinstance((await call_many(endpoint, 1))[0], Answer)
+        assert len(egress.sent_at) == 1
+
+
 async def test_a_rate_slower_than_the_deadline_fails_nobody() -> None:
     async with VirtualClock().running() as clock:
         endpoint, egress = make(clock, lambda *_: (OK, 0.1), rate_limit=0.2)

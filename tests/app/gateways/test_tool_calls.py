@@ -50,7 +50,10 @@ def test_a_good_status_without_a_text_is_the_endpoints_fault(body: bytes) -> Non
 
 @pytest.mark.parametrize(
     ("rate", "read"),
-    [(5, 5.0), (0.5, 0.5), (0, None), (-1, None), ("5", None), (True, None), (None, None)],
+    [
+        *((5, 5.0), (0.5, 0.5), (0, None), (-1, None), ("5", None), (True, None), (None, None)),
+        *((10**400, 1e6), (1e308, 1e6)),
+    ],
 )
 def test_a_rate_is_a_positive_number(rate: Any, read: float | None) -> None:
     tool = ToolSpec.model_validate({"name": "a", "server_url": "https://x", "rate_limit": rate})

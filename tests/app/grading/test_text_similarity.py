@@ -1,10 +1,12 @@
 """Values by hand, from each metric's definition; where two libraries meet, by the other."""
 
 import asyncio
+import random
 import time
 from typing import Any
 
 import pytest
+from rapidfuzz.fuzz import ratio
 from rouge_score.rouge_scorer import RougeScorer
 
 from app.domain.graders import TextSimilarityGrader
@@ -86,3 +88,23 @@ def test_the_longest_texts_take_seconds_not_minutes(metric: str) -> None:
 def test_longer_ones_are_not_compared() -> None:
     result = score("fuzzy_match", "x" * (MAX_CHARACTERS + 1), answer="x")
     assert (result.score, result.errors.raised) == (0.0, ("other_error",))
+
+
+@pytest.mark.parametrize("metric", ["fuzzy_match", "bleu", "gleu", "meteor", "rouge_5", "rouge_l"])
+async def test_long_texts_leave_the_event_loop_free(metric: str) -> None:
+    chooser = random.Random(1)
+    text, reference = ("".join(chooser.choices("abcdef ", k=MAX_CHARACTERS)) for _ in range(2))
+    similarity(metric, text[:100], reference[:100])  # slow imports
+    work = asyncio.ensure_future(asyncio.to_thread(similarity, metric, text, reference))
+    longest, last = 0.0, time.perf_counter()
+    while not work.done():
+        await asyncio.sleep(0.001)
+        longest, last = max(longest, time.perf_counter() - last), time.perf_counter()
+    assert 0 <= await work < 1
+    assert longest < 0.5
+
+
+def test_a_long_text_scores_as_a_short_one_does() -> None:
+    chooser = random.Random(2)
+    text, reference = ("".join(chooser.choices("abc ", k=5_000)) for _ in range(2))
+    assert similarity("fuzzy_match", text, reference) == ratio(text, reference) / 100
