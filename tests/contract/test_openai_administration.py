@@ -33,7 +33,6 @@ NOT_SERVED = {
         ("model_permissions", "a checkpoint is shared by its own permissions"),
         ("rate_limits", "one limit for all projects, set by the operator"),
         ("roles", "keys belong to projects and service accounts, not to persons"),
-        ("service_accounts.api_keys", "an account has the one key it was made with"),
         ("service_tier_settings", "there is one tier"),
         ("spend_alerts", "caps are set by job"),
         ("spend_limit", "caps are set by job"),
@@ -74,6 +73,10 @@ class Organization:
         return str(self.keys.create(name=name()).id)
 
 
+def ending(made: Args) -> Args:
+    return Args(made.positional, made.named | {"expires_in_seconds": 60})
+
+
 def renamed(made: Args) -> Args:
     return Args(made.positional, made.named | {"name": name()})
 
@@ -90,7 +93,8 @@ CALLS: dict[str, Callable[[Organization], Args]] = {
     "projects.service_accounts.list": lambda one: args(one.account().named["project_id"]),
     "projects.service_accounts.delete": Organization.account,
     "projects.api_keys.retrieve": Organization.key,
-    "projects.api_keys.update": lambda one: renamed(one.key()),
+    "projects.service_accounts.api_keys.create": lambda one: renamed(one.account()),
+    "projects.api_keys.update": lambda one: ending(one.key()),
     "projects.api_keys.list": lambda one: args(one.key().named["project_id"]),
     "projects.api_keys.delete": Organization.key,
     "admin_api_keys.create": lambda _: args(name=name()),

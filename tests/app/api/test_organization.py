@@ -656,6 +656,6 @@ async def test_a_keys_value_answered_twice_lies_nowhere_in_the_clear(
         for [body] in execute(database, "SELECT body FROM kept_answers"):
             assert value.split("_")[3].encode() not in body
             assert b"art_" not in body
-    execute(database, "UPDATE kept_answers SET body = 'damaged'")
-    refused = await admin.refused(422, "POST", path, **sent)
-    assert refused["param"] == "Idempotency-Key"
+        execute(database, "UPDATE kept_answers SET body = 'damaged'")
+        refused = await admin.refused(422, "POST", path, **sent)
+        assert refused["param"] == "Idempotency-Key"
