@@ -222,3 +222,32 @@ async def test_a_mark_of_a_dead_request_is_given_up_in_time(api: Api, database: 
     after = await api.call("POST", path, json=call, **with_key())
     assert json.loads(after.content) == json.loads(first.content)
     assert "idempotent-replayed" not in after.headers
+
+
+async def test_a_secret_shown_once_is_kept_sealed_and_shown_again_to_the_same_call(
+    api: Api, database: Database
+) -> None:
+    path = "/v1/webhook_endpoints"
+    call = {
+        "name": "w",
+        "url": "http://127.0.0.1:9/hook",
+        "event_types": ["fine_tuning.job.succeeded"],
+    }
+    first = await api.call("POST", path, json=call, **with_key())
+    again = await api.call("POST", path, json=call, **with_key())
+    secret = first.json()["signing_secret"]
+    assert again.json()["signing_secret"] == secret
+    account = {"name": "robot"}
+    project = (await api.call("GET", "/v1/organization/projects", key=api.admin_key)).json()
+    accounts = f"/v1/organization/projects/{project['data'][0]['id']}/service_accounts"
+    made = [
+        (await api.call("POST", accounts, json=account, key=api.admin_key, **with_key())).json()
+        for _ in range(2)
+    ]
+    assert made[0] == made[1]
+    value = made[0]["api_key"]["value"]
+    with psycopg.connect(database.superuser_url.replace("+psycopg", "")) as connection:
+        bodies = [row[0] for row in connection.execute("SELECT body FROM kept_answers").fetchall()]
+    assert len(bodies) == 2
+    for hidden in (secret.removeprefix("whsec_"), value, value[-48:]):
+        assert all(hidden.encode() not in bytes(body) for body in bodies)
