@@ -8,16 +8,19 @@ goes to is the same: nobody may learn a secret by moving the object to an addres
 from collections.abc import Iterator
 from copy import deepcopy
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 from app.domain.errors import InvalidRequest
 from app.domain.ids import new_id
-from app.domain.redaction import REDACTED, collect_headers, redact, restore_headers
+from app.domain.redaction import REDACTED, Headers, collect_headers, redact, restore_headers
 from app.domain.registry import ID_PREFIXES, Noun, Registered
 from app.domain.tenants import Tenant
 from app.gateways.egress import Egress
 from app.gateways.secrets import SecretBox
 from app.store.database import Database
+
+_GRADER_ADDRESSES: Final = {"endpoint": "url", "score_model": "base_url"}
+"""By type; a tool's address is its `server_url`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,9 +134,9 @@ class RegistryService:
         """A copy in which `[redacted]` is the value that the same address got before."""
         root = "grader." if self.noun is Noun.GRADER else ""
         copy = deepcopy(definition)
-        known = {_address(owner): owner["headers"] for _, owner in _owners(before, root)}
+        known = list(_owners(before, root))
         for path, owner in _owners(copy, root):
-            earlier = known.get(_address(owner), {})
+            earlier = _earlier(path, owner, known)
             for name in [name for name, value in owner["headers"].items() if value == REDACTED]:
                 if name not in earlier:
                     raise InvalidRequest(
@@ -162,14 +165,35 @@ def _sealed_for(object_id: str, version: int) -> str:
 
 
 def _owners(definition: dict[str, Any], path: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The definition and its nested graders, those that carry headers, each with its path."""
+    """The definition and its nested graders, those that carry headers, each with its path; a tool
+    has no path and no graders.
+    """
     if isinstance(definition.get("headers"), dict):
         yield path, definition
-    children = definition.get("graders")
+    children = definition.get("graders") if path else None
     for name, child in children.items() if isinstance(children, dict) else ():
         if isinstance(child, dict):
             yield from _owners(child, f"{path}graders.{name}.")
 
 
-def _address(owner: dict[str, Any]) -> str | None:
-    return next((owner[key] for key in ("server_url", "url", "base_url") if owner.get(key)), None)
+def _earlier(path: str, owner: dict[str, Any], known: list[tuple[str, dict[str, Any]]]) -> Headers:
+    """Headers that the owner's address got before: in the same place, or else in all others alike.
+
+    Two graders behind one address may carry different keys, which must not be swapped.
+    """
+    address = _address(path, owner)
+    if address is None:
+        return {}
+    same = [(place, one["headers"]) for place, one in known if _address(place, one) == address]
+    values: dict[str, set[str]] = {}
+    for _, headers in same:
+        for name, value in headers.items():
+            values.setdefault(name, set()).add(value)
+    agreed = {name: next(iter(found)) for name, found in values.items() if len(found) == 1}
+    return {**agreed, **next((headers for place, headers in same if place == path), {})}
+
+
+def _address(path: str, owner: dict[str, Any]) -> str | None:
+    """Where the headers go: any other key is the customer's own and says nothing of that."""
+    field = _GRADER_ADDRESSES.get(owner["type"]) if path else "server_url"
+    return None if field is None else owner.get(field)

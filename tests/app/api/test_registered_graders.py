@@ -151,3 +151,37 @@ async def test_a_test_sends_the_real_headers_of_a_child(database: Database) -> N
     assert reply.json()["sub_rewards"] == {"same": 0.0, "remote": 1.0}
     assert [received.json["trace_id"] for received in server.received] == ["trace_1"]
     assert CANARY not in reply.text
+
+
+async def test_a_secret_follows_no_other_key_of_the_client_to_another_address(
+    database: Database,
+) -> None:
+    async with (
+        endpoint(lambda _: Reply(json={"score": 1.0})) as server,
+        running(database, "127.0.0.1:9", server.host_port) as api,
+    ):
+        grader = await made(api, grader=REMOTE)
+        moved = {**grader["grader"], "url": server.url(), "server_url": ENDPOINT}
+        reply = await api.call("POST", f"{GRADERS}/{grader['id']}", json={"grader": moved})
+        assert reply.status_code == 400, reply.text
+        assert reply.json()["error"]["param"] == "grader.headers"
+
+
+async def test_graders_behind_one_address_keep_their_own_headers(database: Database) -> None:
+    def script(received: Received) -> Reply:
+        return Reply(json={"score": float(received.headers["x-key"])})
+
+    async with endpoint(script) as server, running(database, server.host_port) as api:
+        one = {"type": "endpoint", "url": server.url(), "headers": {"X-Key": "1"}}
+        ten = {**one, "headers": {"X-Key": "10"}}
+        both = {"type": "multi", "graders": {"a": one, "b": ten}, "calculate_output": "a - b"}
+        grader = await made(api, grader=both)
+        path = f"{GRADERS}/{grader['id']}"
+        for change in ({"name": "renamed"}, {"grader": grader["grader"]}):
+            assert (await api.call("POST", path, json=change)).status_code == 200
+            run = (await api.call("POST", f"{path}/test", json={"model_sample": "x"})).json()
+            assert run["reward"] == -9.0
+        child = grader["grader"]["graders"]["a"]
+        moved = {"type": "multi", "graders": {"c": child}, "calculate_output": "c"}
+        reply = await api.call("POST", path, json={"grader": moved})
+        assert reply.json()["error"]["param"] == "grader.graders.c.headers"
