@@ -26,6 +26,7 @@ _KEY = "SELECT * FROM api_keys WHERE key_id = %s"
 _JOB = "SELECT * FROM fine_tuning_jobs WHERE id = %s"
 _FILE = "SELECT * FROM files WHERE id = %s AND deleted_at IS NULL"
 _PLACE = "SELECT job_id, place, starts_at FROM queue_places(%s)"
+_HOLD = "SELECT archived_at FROM projects WHERE id = %s FOR KEY SHARE"
 _NEW_JOB = """
     INSERT INTO fine_tuning_jobs (id, organization_id, project_id, key_id, model, status,
         training_file, validation_file, seed, method, integrations, result_files)
@@ -125,6 +126,7 @@ async def _insert(
     files = (body["training_file"], body["validation_file"])
     for file in files:
         await _row(connection, _FILE, file)
+    await _row(connection, _HOLD, project)
     seed, method = secrets.randbelow(2**31), Jsonb(body["method"])
     job = (job_id, key["organization_id"], project, key["id"], body["model"], *files, seed, method)
     await connection.execute(_NEW_JOB, job)

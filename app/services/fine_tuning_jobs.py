@@ -79,15 +79,11 @@ class JobService:
         )
         async with self._database.tenant(self._tenant) as unit:
             await _check_files(unit, new)
-            job = await unit.jobs.insert(job, secrets=sealed)
-            if "reinforcement" in job.method:
-                await unit.evals.insert(eval_of_job(job.id, job.method["reinforcement"]["grader"]))
-            await unit.events.append(
-                job.id,
-                level="info",
-                type="message",
-                message=f"Created fine-tuning job: {job.id}",
-            )
+            inner = job.method.get("reinforcement")
+            made = None if inner is None else unit.evals.row(eval_of_job(job.id, inner["grader"]))
+            message = f"Created fine-tuning job: {job.id}"
+            told = unit.events.row(job.id, level="info", type="message", message=message)
+            job = await unit.jobs.insert(job, secrets=sealed, evaluated=made, told=told)
             unit.after_commit(lambda: self._ports.queue.enqueue_run(job.id))
             return (await _with_places(unit, [job]))[0]
 

@@ -21,7 +21,11 @@ class EvalStore:
         self._project_id = project_id
 
     async def insert(self, new: Eval, *, secrets: bytes | None = None) -> None:
-        values = {
+        await self._session.execute(_INSERT, self.row(new, secrets=secrets))
+
+    def row(self, new: Eval, *, secrets: bytes | None = None) -> dict[str, Any]:
+        """By column, for whoever writes it."""
+        return {
             "id": new.id,
             "project_id": self._project_id,
             "job_id": new.job_id,
@@ -31,7 +35,6 @@ class EvalStore:
             "secrets": secrets,
             "metadata": new.metadata,
         }
-        await self._session.execute(_INSERT, values)
 
     async def get(self, eval_id: str) -> Eval:
         """Raises `NotFound`."""

@@ -32,7 +32,20 @@ class EventStore:
         message: str,
         data: dict[str, Any] | None = None,
     ) -> None:
-        values = {
+        row = self.row(job_id, level=level, type=type, message=message, data=data)
+        await self._session.execute(_INSERT, row)
+
+    def row(
+        self,
+        job_id: str,
+        *,
+        level: Level,
+        type: Type,  # noqa: A002 - the wire's own word
+        message: str,
+        data: dict[str, Any] | None = None,
+    ) -> dict[str, Any]:
+        """By column, for whoever writes it."""
+        return {
             "id": new_id("ftevent-"),
             "project_id": self._project_id,
             "job_id": job_id,
@@ -41,7 +54,6 @@ class EventStore:
             "message": storable(message),
             "data": storable(data),
         }
-        await self._session.execute(_INSERT, values)
 
     async def page(
         self, job_id: str, *, after: str | None, limit: int

@@ -1,9 +1,8 @@
 """Jobs as rows: what a tenant may do with them; the run that holds one is in `run_jobs`."""
 
-from typing import Any, cast
+from typing import Any
 
-from sqlalchemy import Table as CoreTable
-from sqlalchemy import Text, bindparam, func, insert, inspect, select, text, tuple_, update
+from sqlalchemy import Text, bindparam, func, select, text, tuple_, update
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -19,8 +18,8 @@ from app.domain.jobs import (
 )
 from app.domain.usage import NO_CAPS, Caps, Usage
 from app.domain.webhooks import JOB_EVENTS
+from app.store.new_jobs import SHOWN, insert_job
 from app.store.paging import cut, unknown_cursor
-from app.store.projects import refuse_archived
 from app.store.schema.fine_tuning_jobs import FineTuningJobTable as Table
 from app.store.times import unix, unix_or_none
 from app.store.webhook_events import emit
@@ -32,15 +31,7 @@ _QUEUE_PLACES = text("SELECT job_id, place, starts_at FROM queue_places(:wanted)
     bindparam("wanted", type_=ARRAY(Text))
 )
 _DONE = {StopRequest.CANCEL: "cancelled", StopRequest.PAUSE: "paused"}
-# The attributes of a row without an object that is watched for changes: half the time of a read.
-_TABLE = cast("CoreTable", Table.__table__)
-_SHOWN = [
-    _TABLE.c[one.columns[0].name].label(one.key)
-    for one in inspect(Table).column_attrs
-    if one.key != "secrets"
-]
-_COLUMNS = select(*_SHOWN).where(_TABLE.c.id == bindparam("wanted"))
-_INSERT = insert(_TABLE).returning(*_SHOWN)
+_COLUMNS = select(*SHOWN).where(Table.id == bindparam("wanted"))
 
 
 def to_job(row: Any) -> Job:
@@ -120,8 +111,17 @@ class JobReads:
 class JobStore(JobReads):
     """What a tenant does with its jobs."""
 
-    async def insert(self, job: Job, *, secrets: bytes | None) -> Job:
-        """Returns it as it is stored."""
+    async def insert(
+        self,
+        job: Job,
+        *,
+        secrets: bytes | None,
+        evaluated: dict[str, Any] | None = None,
+        told: dict[str, Any] | None = None,
+    ) -> Job:
+        """Returns it as it is stored. Its eval and first event come with it, as their stores write
+        them.
+        """
         values = {
             "id": job.id,
             "organization_id": job.organization_id,
@@ -141,9 +141,7 @@ class JobStore(JobReads):
             "max_training_time_s": job.caps.max_training_time_s,
             "max_rollouts": job.caps.max_rollouts,
         }
-        row = (await self._session.execute(_INSERT, values)).one()
-        await refuse_archived(self._session, self._project_id)
-        return to_job(row)
+        return to_job(await insert_job(self._session, values, evaluated, told))
 
     async def page(
         self,
