@@ -49,9 +49,7 @@ class Pool:
 
     async def open(self, url: str) -> None:
         for _ in range(_CONNECTIONS):
-            self._idle.put_nowait(
-                await psycopg.AsyncConnection.connect(url, row_factory=dict_row)  # type: ignore[arg-type]  # its overloads know no row type here
-            )
+            self._idle.put_nowait(await psycopg.AsyncConnection.connect(url, row_factory=dict_row))
 
     @asynccontextmanager
     async def connection(self) -> AsyncIterator[Connection]:

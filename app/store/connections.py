@@ -24,10 +24,8 @@ async def begin(connection: AsyncConnection, context: Mapping[str, str]) -> None
     driver = await driver_of(connection)
     parts = [b"BEGIN"]
     if context:
-        escaping = Escaping(driver.pgconn)
         settings = [
-            b"set_config(%b, %b, true)"
-            % (bytes(escaping.escape_literal(name.encode())), _literal(escaping, value))
+            b"set_config(%b, %b, true)" % (_literal(driver, name), _literal(driver, value))
             for name, value in context.items()
         ]
         parts.append(b"SELECT " + b", ".join(settings))
@@ -41,8 +39,8 @@ async def begin(connection: AsyncConnection, context: Mapping[str, str]) -> None
         raise ConnectionError("the connection is gone") from error
 
 
-def _literal(escaping: Escaping, value: str) -> bytes:
-    return bytes(escaping.escape_literal(value.encode()))
+def _literal(driver: DriverConnection[Any], value: str) -> bytes:
+    return bytes(Escaping(driver.pgconn).escape_literal(value.encode()))
 
 
 async def driver_of(connection: AsyncConnection) -> DriverConnection[Any]:

@@ -1,0 +1,136 @@
+import asyncio
+
+import psycopg
+import pytest
+from sqlalchemy import text
+
+from app.domain.errors import NotFound, Unavailable
+from app.domain.ids import ProjectId
+from app.domain.jobs import JobStatus
+from app.domain.keys import ApiKeyRow
+from app.domain.tenants import KeyKind, Tenant
+from app.store.database import Database
+from tests.app.store.conftest import Rows
+from tests.support import stack
+
+LEFT = "SELECT current_setting('app.project', true), current_setting('app.key_id', true)"
+
+
+def a_key(tenant: Tenant) -> ApiKeyRow:
+    return ApiKeyRow(
+        id="key_1",
+        organization_id=tenant.organization_id,
+        project_id=tenant.project_id,
+        kind=KeyKind.PROJECT,
+        name="k",
+        key_id="k" * 16,
+        secret_hmac=b"digest",
+        last4="abcd",
+        created_at=0,
+    )
+
+
+async def left(database: Database) -> list[str | None]:
+    """The settings that a transaction of no context finds on a pooled connection."""
+    async with database.sessions() as session:
+        return list((await session.execute(text(LEFT))).one())
+
+
+async def test_a_key_is_found_by_its_look_up_part_alone(rows: Rows) -> None:
+    async with rows.app.organization(rows.first.organization_id) as unit:
+        await unit.keys.insert(a_key(rows.first))
+    found = await rows.app.find_key("k" * 16)
+    assert found is not None
+    assert (found.id, found.project_id, found.kind) == (
+        "key_1",
+        rows.first.project_id,
+        KeyKind.PROJECT,
+    )
+    assert (found.secret_hmac, found.revoked_at) == (b"digest", None)
+    assert found.created_at > 1_700_000_000
+    assert await rows.app.find_key("x" * 16) is None
+    assert await rows.app.find_key("'; SELECT 1; --") is None
+
+
+async def test_a_look_up_opens_nothing_to_the_next_one(rows: Rows) -> None:
+    job = await rows.job()
+    # Often enough that the driver has prepared the statement on every connection.
+    for _ in range(20):
+        assert (await rows.app.find_job(rows.first, job.id)).id == job.id
+        with pytest.raises(NotFound):
+            await rows.app.find_job(rows.second, job.id)
+        assert await rows.app.find_key("k" * 16) is None
+        assert {one or "" for one in await left(rows.app)} == {""}
+    async with rows.app.tenant(rows.second) as unit:
+        assert (await unit.jobs.page(after=None, limit=10, metadata=None))[0] == []
+
+
+async def test_a_job_is_read_as_a_unit_reads_it(rows: Rows) -> None:
+    job = await rows.job()
+    async with rows.app.tenant(rows.first) as unit:
+        stored = await unit.jobs.get(job.id)
+    assert await rows.app.find_job(rows.first, job.id) == stored
+    assert stored.status is JobStatus.VALIDATING_FILES
+
+
+async def test_what_a_unit_left_behind_with_an_error_is_undone(rows: Rows) -> None:
+    job = await rows.job()
+
+    async def broken() -> None:
+        async with rows.app.tenant(rows.first) as unit:
+            await unit.jobs.set_result_files(job.id, ["file-x"])
+            raise RuntimeError("broken")
+
+    with pytest.raises(RuntimeError, match="broken"):
+        await broken()
+    assert (await rows.app.find_job(rows.first, job.id)).result_files == []
+    assert {one or "" for one in await left(rows.app)} == {""}
+
+
+async def test_settings_are_values_and_never_statements(rows: Rows) -> None:
+    hostile = "x', true); DROP TABLE journal; SELECT set_config('app.project', 'y\\"
+    tenant = Tenant(rows.first.organization_id, ProjectId(hostile), "one", "key_x")
+    async with rows.app.tenant(tenant) as unit:
+        assert (await unit.jobs.page(after=None, limit=1, metadata=None))[0] == []
+
+
+async def test_connections_that_died_in_the_pool_cost_no_request(
+    rows: Rows, database: stack.Database
+) -> None:
+    job = await rows.job()
+    # Several at once, so that the pool holds more than one.
+    await asyncio.gather(*(rows.app.find_job(rows.first, job.id) for _ in range(8)))
+    with psycopg.connect(
+        database.superuser_url.replace("+psycopg", ""), autocommit=True
+    ) as connection:
+        connection.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+            " WHERE usename = 'agent_rft_app' AND datname = current_database()"
+        )
+        await asyncio.sleep(0.2)  # the farewell has to arrive
+    for _ in range(4):
+        assert (await rows.app.find_job(rows.first, job.id)).id == job.id
+        async with rows.app.tenant(rows.first) as unit:
+            assert (await unit.jobs.get(job.id)).id == job.id
+
+
+async def test_a_connection_that_dies_in_the_middle_is_a_503(
+    rows: Rows, database: stack.Database
+) -> None:
+    job = await rows.job()
+
+    async def cut_off() -> None:
+        async with rows.app.tenant(rows.first) as unit:
+            await unit.jobs.get(job.id)
+            with psycopg.connect(
+                database.superuser_url.replace("+psycopg", ""), autocommit=True
+            ) as connection:
+                connection.execute(
+                    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                    " WHERE usename = 'agent_rft_app' AND datname = current_database()"
+                )
+            await unit.jobs.set_result_files(job.id, ["file-x"])
+
+    with pytest.raises(Unavailable):
+        await cut_off()
+    assert (await rows.app.find_job(rows.first, job.id)).result_files == []
