@@ -38,6 +38,8 @@ bench: setup
 	$(BIN)/python benchmarks/engine_throughput.py
 	$(BIN)/python benchmarks/upload.py
 	$(BIN)/python benchmarks/bodies.py
+	$(BIN)/python benchmarks/control_plane.py
+	$(BIN)/python benchmarks/lists.py
 
 openapi: setup
 	$(BIN)/python -m openapi.generate
