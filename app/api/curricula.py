@@ -1,9 +1,10 @@
 """Routes of registered curricula."""
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Request
 
 from app.api.dependencies import After, Limit, Services
 from app.api.errors import responses
+from app.api.hang_up import unless_client_hangs_up
 from app.api.registry_pages import AfterVersion, objects_page, versions_page
 from app.api.schemas.common import Deleted, Page
 from app.api.schemas.curricula import (
@@ -76,9 +77,10 @@ async def delete_curriculum(curriculum_id: str, services: Services) -> Deleted:
 
 @router.post("/{curriculum_id}/test", operation_id="testCurriculum", responses=responses(404))
 async def run_curriculum_test(
-    curriculum_id: str, services: Services, body: RunCurriculumTest | None = None
+    request: Request, curriculum_id: str, services: Services, body: RunCurriculumTest | None = None
 ) -> CurriculumTest:
     """Reads every row as a job would and tells every fault."""
     tools = None if body is None or body.tools is None else frozenset(body.tools)
-    registered, report = await services.curricula().test(curriculum_id, job_tools=tools)
+    work = services.curricula().test(curriculum_id, job_tools=tools)
+    registered, report = await unless_client_hangs_up(request, work)
     return CurriculumTest.of(registered, report)

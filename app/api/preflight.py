@@ -6,9 +6,12 @@ from fastapi import APIRouter, Request
 
 from app.api.dependencies import Services
 from app.api.errors import responses
+from app.api.hang_up import unless_client_hangs_up
 from app.api.schemas.fine_tuning_jobs import CreateFineTuningJob
 from app.api.schemas.preflight import FineTuningJobValidation, fault_of, read_call
 from app.domain.errors import InvalidRequest
+from app.domain.preflight import PreflightReport
+from app.factory import Factory
 
 router = APIRouter(prefix="/v1/fine_tuning/jobs", tags=["Fine-tuning"])
 # The body is read by hand: a fault in it is part of the answer, not a refusal.
@@ -37,8 +40,11 @@ async def validate_job(request: Request, services: Services) -> FineTuningJobVal
     body = await request.json() if await request.body() else None
     if not isinstance(body, dict):
         raise InvalidRequest("The request body must be a JSON object (application/json).")
+    return FineTuningJobValidation.of(await unless_client_hangs_up(request, _check(body, services)))
+
+
+async def _check(body: dict[str, Any], services: Factory) -> PreflightReport:
     async with services.references().readable(body) as (resolved, fault):
         new, faults = read_call(resolved)
         unresolved = [] if fault is None else [fault_of(fault)]
-        report = await services.preflight().check(resolved, new, [*unresolved, *faults])
-    return FineTuningJobValidation.of(report)
+        return await services.preflight().check(resolved, new, [*unresolved, *faults])

@@ -10,22 +10,22 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, Final
 
-from anyio import CapacityLimiter, fail_after, to_process
+from anyio import CapacityLimiter
 from typing_extensions import override
 
 from app.domain.curricula import MAX_ROWS, SPLITS, CurriculumReport, SentData, Split, SplitFile
-from app.domain.errors import InvalidRequest, NotFound, RequestError, Unavailable
+from app.domain.errors import InvalidRequest, NotFound, RequestError
 from app.domain.files import FileRow, NewFile
 from app.domain.registry import Noun, Registered
 from app.domain.tenants import Tenant
 from app.gateways.objects import Objects
 from app.services.curriculum_check import SplitPath, check_curriculum
 from app.services.files import FileService
+from app.services.inspections import inspected
 from app.services.registry import RegistryPorts, RegistryService
 from app.store.database import Database
 
 _PURPOSE: Final = "fine-tune"
-_CHECK_TIMEOUT_S: Final = 120.0
 _BLOCK_BYTES: Final = 1 << 20
 
 
@@ -102,19 +102,7 @@ class CurriculumService(RegistryService):
                 row = await self._file(held["file_id"], f"{split}_file")
                 path = self._data.objects.local_path(row.object_key)
                 paths.append(SplitPath(split, row.id, path))
-        try:
-            with fail_after(_CHECK_TIMEOUT_S):
-                report = await to_process.run_sync(
-                    check_curriculum,
-                    tuple(paths),
-                    job_tools,
-                    cancellable=True,
-                    limiter=self._data.inspections,
-                )
-        except TimeoutError as error:
-            raise Unavailable("The files took too long to read; try again later.") from error
-        except OSError as error:
-            raise InvalidRequest("The content of a file is gone.", param="training_file") from error
+        report = await inspected(self._data.inspections, check_curriculum, tuple(paths), job_tools)
         return registered, report
 
     async def write(self, rows: list[dict[str, Any]], split: Split) -> FileRow:

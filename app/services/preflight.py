@@ -7,12 +7,14 @@ their own, so that a large one costs the API no event loop. Must not know HTTP r
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
-from anyio import CapacityLimiter, fail_after, to_process
+from anyio import CapacityLimiter
 
-from app.domain.errors import EndpointRefused, InvalidRequest, NotFound, Unavailable
+from app.domain.errors import EndpointRefused, NotFound
+from app.domain.graders import MAX_CHILDREN
 from app.domain.jobs import NewJob
 from app.domain.models import BaseModelSpec
 from app.domain.preflight import (
@@ -37,12 +39,14 @@ from app.preflight.call import (
     tool_names,
 )
 from app.preflight.estimate import Pace, pace_of
+from app.services.inspections import inspected
 from app.services.judge_models import JudgeModels
 from app.store.database import Database
 
 _PROBE_TIMEOUT_S: Final = 10.0
-_INSPECTION_TIMEOUT_S: Final = 120.0
 _PROBES: Final = 8
+MAX_ADDRESSES: Final = 128
+"""Probed for one call; nobody shall have us knock at thousands of doors."""
 _SERVER_FAULT: Final = 500
 
 
@@ -83,7 +87,7 @@ class PreflightService:
             for param in ("training_file", "validation_file")
         ]
         endpoints, (dataset, in_files) = await asyncio.gather(
-            self._probe_all(list(called_addresses(method))),
+            self._probe_all(_probed(method, findings)),
             self._inspect(method_type(body), method, paths, base),
         )
         findings += in_files
@@ -98,6 +102,8 @@ class PreflightService:
         )
 
     async def _unknown_judges(self, method: dict[str, Any]) -> list[Finding]:
+        judges = list(islice(judge_models(method), MAX_CHILDREN))
+        known = {name for name in {name for _, name in judges} if await self._judges.knows(name)}
         return [
             Finding(
                 "error",
@@ -105,8 +111,8 @@ class PreflightService:
                 f"The model '{name}' does not exist, so it cannot judge.",
                 f"{param}.model",
             )
-            for param, name in judge_models(method)
-            if not await self._judges.knows(name)
+            for param, name in judges
+            if name not in known
         ]
 
     async def _path(self, body: dict[str, Any], param: str, findings: list[Finding]) -> Path | None:
@@ -144,15 +150,7 @@ class PreflightService:
             job_tools=frozenset(tool_names(method)),
             base_model=base,
         )
-        try:
-            with fail_after(_INSPECTION_TIMEOUT_S):
-                report = await to_process.run_sync(
-                    inspect, question, cancellable=True, limiter=self._ports.inspections
-                )
-        except TimeoutError as error:
-            raise Unavailable("The files took too long to read; try again later.") from error
-        except OSError as error:
-            raise InvalidRequest("The content of a file is gone.", param="training_file") from error
+        report = await inspected(self._ports.inspections, inspect, question)
         return report, report.findings
 
     async def _probe_all(
@@ -196,3 +194,12 @@ class PreflightService:
             return None
         async with self._database.tenant(self._tenant) as unit:
             return pace_of(await unit.jobs.recent_usage(base.name))
+
+
+def _probed(method: dict[str, Any], findings: list[Finding]) -> list[CalledAddress]:
+    """The first addresses of the call; that there are more becomes a finding."""
+    addresses = list(islice(called_addresses(method), MAX_ADDRESSES + 1))
+    if len(addresses) > MAX_ADDRESSES:
+        message = f"Only the first {MAX_ADDRESSES} addresses were probed."
+        findings.append(Finding("warning", "endpoints_not_probed", message, "method.reinforcement"))
+    return addresses[:MAX_ADDRESSES]

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import asdict
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from pydantic import BaseModel, ValidationError
 
@@ -19,6 +19,9 @@ from app.domain.preflight import (
     Overlap,
     PreflightReport,
 )
+
+MAX_FAULTS: Final = 200
+"""Of a call's own keys; those of rows have a bound of their own."""
 
 
 class Fault(BaseModel):
@@ -92,12 +95,18 @@ def fault_of(error: InvalidRequest) -> Finding:
 
 
 def _faults(error: ValidationError, *, root: str) -> Iterator[Finding]:
-    """One fault for each place; a union tells one for every member it tried."""
-    told = set()
+    """One fault for each place, of the first of them; a union tells one for every member it
+    tried.
+    """
+    told = set[str]()
     for fault in error.errors(include_url=False, include_context=False):
         param = dotted(root, fault["loc"])
         if param in told:
             continue
+        if len(told) == MAX_FAULTS:
+            message = f"There are more faults than these {MAX_FAULTS}."
+            yield Finding("error", "invalid_value", message, None)
+            return
         told.add(param)
         if fault["type"] == "missing":
             message = f"Missing required parameter: '{param}'."

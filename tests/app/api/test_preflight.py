@@ -287,3 +287,20 @@ async def test_a_slow_endpoint_holds_up_no_other_request(
     assert not judging.done()
     answer.set()
     assert (await judging)["valid"] is True
+
+
+async def test_of_very_many_addresses_the_first_are_probed(
+    api: Api, call: dict[str, Any], customer: EndpointServer
+) -> None:
+    tools = [{"name": f"t{n}", "server_url": customer.url(f"/{n}")} for n in range(300)]
+    call["method"]["reinforcement"]["tools"] = tools
+    report = await judge(api, call)
+    assert len(customer.received) == len(report["endpoints"]) == 128
+    assert "endpoints_not_probed" in {fault["code"] for fault in report["warnings"]}
+
+
+async def test_of_very_many_faults_the_first_are_told(api: Api, call: dict[str, Any]) -> None:
+    call["method"]["reinforcement"]["tools"] = [{}] * 5_000
+    report = await judge(api, call)
+    assert len(report["errors"]) == 201
+    assert "more faults" in report["errors"][-1]["message"]
