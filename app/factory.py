@@ -1,6 +1,6 @@
 """The assembly room: the only file that knows services, stores and gateways together."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Self
 
 from anyio import CapacityLimiter
@@ -39,6 +39,7 @@ from app.services.registry import RegistryPorts
 from app.services.rollouts import RolloutService
 from app.services.service_accounts import ServiceAccountService
 from app.services.signing import SigningService
+from app.services.tool_test_places import ToolTestPlaces
 from app.services.tools import ToolService
 from app.services.trials import TrialPorts, TrialService
 from app.services.uploads import UploadService
@@ -65,6 +66,7 @@ class ProcessContext:
     rate_limits: RateLimits
     inspections: CapacityLimiter
     """One core at most is spent on reading files for preflight."""
+    tool_tests: ToolTestPlaces = field(default_factory=ToolTestPlaces)
 
     @classmethod
     def of(cls, settings: Settings) -> Self:
@@ -161,7 +163,8 @@ class Factory:
 
     def evals(self) -> EvalService:
         context = self._context
-        return EvalService(context.database, context.egress, context.secret_box, self._tenant)
+        ports = RegistryPorts(context.egress, context.secret_box)
+        return EvalService(context.database, ports, self._tenant, models=self.judge_models())
 
     def eval_runs(self) -> EvalRunService:
         context = self._context
@@ -189,6 +192,7 @@ class Factory:
             self._tenant,
             secret_key=context.settings.secret_key.get_secret_value(),
             call_timeout_s=context.settings.egress.call_timeout_s,
+            places=context.tool_tests,
         )
 
     def registered_graders(self) -> RegisteredGraderService:

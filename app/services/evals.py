@@ -2,36 +2,36 @@
 
 from typing import Any, Literal
 
-from app.domain.errors import EndpointRefused, InvalidRequest, WrongState
+from app.domain.errors import WrongState
 from app.domain.evals import Eval, NewEval, custom_config
-from app.domain.graders import (
-    EndpointGrader,
-    ScoreModelGrader,
-    SingleGrader,
-    leaves,
-)
 from app.domain.ids import new_id
 from app.domain.redaction import collect_headers, redact_grader
 from app.domain.tenants import Tenant
-from app.gateways.egress import Egress, check_headers
-from app.gateways.secrets import SecretBox
+from app.services.grader_check import check_grader
+from app.services.judge_models import JudgeModels
+from app.services.registry import RegistryPorts
 from app.store.database import Database
 
 
 class EvalService:
     def __init__(
-        self, database: Database, egress: Egress, secret_box: SecretBox, tenant: Tenant
+        self, database: Database, ports: RegistryPorts, tenant: Tenant, *, models: JudgeModels
     ) -> None:
+        """`models`: those that may judge."""
         self._database = database
-        self._egress = egress
-        self._secret_box = secret_box
+        self._ports = ports
         self._tenant = tenant
+        self._models = models
 
     async def create(self, new: NewEval) -> Eval:
-        """Raises `InvalidRequest` for a grader that calls what may not be called."""
+        """Raises `InvalidRequest` for a grader that calls what may not or cannot be called."""
         for number, criterion in enumerate(new.criteria):
-            for path, leaf in leaves(criterion, f"testing_criteria[{number}]"):
-                await self._check_endpoint(leaf, path)
+            await check_grader(
+                criterion,
+                f"testing_criteria[{number}]",
+                egress=self._ports.egress,
+                models=self._models,
+            )
         sent = [one.model_dump(mode="json") for one in new.criteria]
         eval_id = new_id("eval_")
         made = Eval(
@@ -49,7 +49,7 @@ class EvalService:
             if (found := collect_headers({"reinforcement": {"grader": criterion}}))
         }
         sealed = (
-            self._secret_box.seal(headers, project_id=self._tenant.project_id, job_id=eval_id)
+            self._ports.secret_box.seal(headers, project_id=self._tenant.project_id, job_id=eval_id)
             if headers
             else None
         )
@@ -86,25 +86,3 @@ class EvalService:
             if found.job_id is not None:
                 raise WrongState(f"Eval {eval_id} belongs to job {found.job_id}.")
             await unit.evals.delete(eval_id)
-
-    async def _check_endpoint(self, grader: SingleGrader, path: str) -> None:
-        if isinstance(grader, EndpointGrader):
-            field, url = "url", grader.url
-        elif isinstance(grader, ScoreModelGrader) and grader.base_url is not None:
-            field, url = "base_url", grader.base_url
-        else:
-            return
-        try:
-            await self._egress.check_url(url)
-        except EndpointRefused as error:
-            raise _not_allowed(f"{path}.{field}", error) from error
-        try:
-            check_headers(grader.headers or {})
-        except EndpointRefused as error:
-            raise _not_allowed(f"{path}.headers", error) from error
-
-
-def _not_allowed(param: str, error: EndpointRefused) -> InvalidRequest:
-    return InvalidRequest(
-        f"{param} is not allowed: {error}", param=param, code="endpoint_not_allowed"
-    )

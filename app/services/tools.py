@@ -14,6 +14,7 @@ from app.services.grader_check import check_address
 from app.services.registry import RegistryPorts, RegistryService
 from app.services.tool_checks import CALL_TIMEOUT_S, run_checks
 from app.services.tool_contract import ContractTest
+from app.services.tool_test_places import ToolTestPlaces
 from app.store.database import Database
 
 _REQUIRED: Final = ("name", "server_url")
@@ -32,11 +33,13 @@ class ToolService(RegistryService):
         *,
         secret_key: str,
         call_timeout_s: float,
+        places: ToolTestPlaces,
     ) -> None:
-        """`secret_key` is the service's, from which calls are signed."""
+        """`secret_key` is the service's, from which calls are signed; `places` the process's."""
         super().__init__(database, ports, tenant)
         self._secret_key = secret_key
         self._call_timeout_s = call_timeout_s
+        self._places = places
 
     async def create(self, values: dict[str, Any]) -> Registered:
         """`values`: the tool as sent, `metadata` included. Raises `InvalidRequest`."""
@@ -62,7 +65,9 @@ class ToolService(RegistryService):
         )
 
     async def test(self, tool_id: str, plan: CallPlan) -> ContractReport:
-        """Call the tool's endpoint. Raises `InvalidRequest` for a plan that would not end."""
+        """Call the tool's endpoint. Raises `InvalidRequest` for a plan that would not end,
+        `RateLimited` while others of the project run.
+        """
         if plan.requests / plan.rate > MAX_PACED_S:
             raise InvalidRequest(
                 f"{plan.requests} requests at {plan.rate:g} per second take longer than "
@@ -81,7 +86,8 @@ class ToolService(RegistryService):
             call_timeout_s=min(CALL_TIMEOUT_S, self._call_timeout_s),
         )
         created_at, started = int(time.time()), time.monotonic()
-        checks = await run_checks(test)
+        with self._places.taken(self._tenant.project_id):
+            checks = await run_checks(test)
         return ContractReport(
             tool_id=registered.id,
             version=registered.version,

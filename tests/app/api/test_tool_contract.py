@@ -1,3 +1,4 @@
+import asyncio
 import itertools
 import json
 from collections.abc import AsyncIterator
@@ -246,3 +247,17 @@ async def test_a_plan_out_of_bounds_calls_nobody(
         reply = await api.call("POST", f"/v1/tools/{made['id']}/test", json=plan)
     assert (reply.status_code, reply.json()["error"]["param"]) == (400, param), reply.text
     assert server.received == []
+
+
+async def test_a_project_tests_no_more_than_two_tools_at_once(database: Database) -> None:
+    async with (
+        endpoint(lambda _: Reply(json={"output": "x"}, delay_s=0.5)) as server,
+        running(database, server.host_port) as api,
+    ):
+        definition = {"name": "search", "server_url": server.url()}
+        made = (await api.call("POST", "/v1/tools", json=definition)).json()
+        path, plan = f"/v1/tools/{made['id']}/test", {"requests": 1, "rate": 50}
+        calls = [api.call("POST", path, json=plan) for _ in range(3)]
+        replies = sorted(await asyncio.gather(*calls), key=lambda reply: reply.status_code)
+    assert [reply.status_code for reply in replies] == [200, 200, 429]
+    assert replies[2].headers["retry-after"] == "10"
