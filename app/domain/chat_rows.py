@@ -14,6 +14,8 @@ from app.domain.tools import TOOL_NAME
 
 MAX_ROW_BYTES: Final = 1_048_576
 """A row travels whole in every grader request, which the contract caps at 1 MB."""
+MAX_DEPTH: Final = 100
+"""As of a request. Deeper ones would pass some readers of this service and overflow others."""
 ROLES: Final = ("developer", "system", "user", "assistant", "tool")
 _NAME: Final = re.compile(TOOL_NAME)
 
@@ -47,10 +49,24 @@ def load_line(line: bytes, number: int) -> dict[str, Any]:
         raise DatasetError(number, "", f"not valid JSON ({error})") from None
     if not isinstance(item, dict):
         raise DatasetError(number, "", "not a JSON object")
+    if line.count(b"[") + line.count(b"{") > MAX_DEPTH and _is_deeper(item, MAX_DEPTH):
+        raise DatasetError(number, "", "nested too deeply")
     unstorable = _unstorable(item)
     if unstorable is not None:
         raise DatasetError(number, "", unstorable)
     return item
+
+
+def _is_deeper(value: Any, levels: int) -> bool:
+    level = [value]
+    for _ in range(levels):
+        level = [
+            inner
+            for outer in level
+            for inner in (outer.values() if isinstance(outer, dict) else outer)
+            if isinstance(inner, dict | list)
+        ]
+    return bool(level)
 
 
 def _refuse_constant(name: str) -> NoReturn:

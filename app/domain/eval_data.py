@@ -4,17 +4,16 @@ Owns the hosted `data_source` of a run: `jsonl` grades what the rows hold; `comp
 `responses` ask a model first.
 """
 
-import json
 from typing import Annotated, Any, Final, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter
 from pydantic_core import PydanticCustomError
 
+from app.domain.chat_rows import DatasetError, load_line
 from app.domain.judge_prompts import MAX_MESSAGES, JudgeMessage
 from app.domain.templates import TemplateError, parse_template
 
 MAX_ITEMS: Final = 10_000
-MAX_ROW_BYTES: Final = 1_048_576
 Text = Annotated[str, Field(min_length=1, max_length=256)]
 
 
@@ -99,13 +98,11 @@ class RowFault(ValueError):
 
 def parse_row(line: bytes, number: int) -> EvalRow:
     """One line of an eval file: `{"item": {…}, "sample": {…}?}`. Raises `RowFault`."""
-    if len(line) > MAX_ROW_BYTES:
-        raise RowFault(number, f"the row is larger than {MAX_ROW_BYTES} bytes")
     try:
-        content = json.loads(line.decode("utf-8-sig" if number == 1 else "utf-8"))
-    except (ValueError, RecursionError):
-        raise RowFault(number, "not valid JSON") from None
-    item = content.get("item") if isinstance(content, dict) else None
+        content = load_line(line, number)
+    except DatasetError as fault:
+        raise RowFault(number, fault.message) from None
+    item = content.get("item")
     if not isinstance(item, dict):
         raise RowFault(number, "must be an object with an object `item`")
     sample = content.get("sample")

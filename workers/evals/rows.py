@@ -4,10 +4,10 @@ import asyncio
 from collections.abc import Iterator
 from pathlib import Path
 
+from app.domain.chat_rows import MAX_ROW_BYTES
 from app.domain.errors import NotFound, RunFailed
 from app.domain.eval_data import (
     MAX_ITEMS,
-    MAX_ROW_BYTES,
     EvalRow,
     FileContent,
     RowFault,

@@ -20,7 +20,7 @@ _MAX_CRITERIA = 32
 class DataSourceConfig(WireModel):
     type: Literal["custom", "logs", "stored_completions"]
     item_schema: Json | None = None
-    include_sample_schema: bool = False
+    include_sample_schema: Annotated[bool, Field(strict=True)] = False
 
 
 class CreateEval(WireModel):

@@ -195,3 +195,27 @@ async def test_every_job_has_an_eval_from_the_start(api: Api, body: dict[str, An
     assert job["eval_id"].removeprefix("eval_") == job["id"].removeprefix("ftjob-")
     refused = await api.call("DELETE", f"/v1/evals/{job['eval_id']}")
     assert error(refused)[:2] == (400, "invalid_state")
+
+
+async def test_a_judge_that_nobody_serves_is_refused(api: Api) -> None:
+    judge = {
+        "type": "score_model",
+        "model": "ft:tiny-agent:second::abc",
+        "input": [{"role": "user", "content": "{{ item.a }}"}],
+    }
+    body = {"data_source_config": CONFIG, "testing_criteria": [CHECK, judge]}
+    refused = await post(api, "/v1/evals", body)
+    assert error(refused) == (400, "model_not_found", "testing_criteria[1].model")
+    judge["model"] = "tiny-agent"
+    assert (await post(api, "/v1/evals", body)).status_code == 201
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [{"temperature": True}, {"top_p": "1"}, {"seed": "7"}, {"max_completion_tokens": 1.5}],
+)
+async def test_a_setting_is_a_number(api: Api, setting: dict[str, Any]) -> None:
+    body = {"data_source": {**SAMPLED, "sampling_params": setting}}
+    refused = await post(api, f"{await made(api)}/runs", body)
+    [name] = setting
+    assert error(refused) == (400, "invalid_value", f"data_source.sampling_params.{name}")

@@ -53,6 +53,7 @@ def test_rows_are_read_with_everything_in_them() -> None:
         (b'{"messages":[{"role":"user","content":"x"}],"k\\u0000":1}', "", "U+0000"),
         (b'{"messages":[{"role":"user","content":"\\ud800"}]}', "", "surrogate"),
         (b"[" * 200_000, "", "deep"),
+        (b'{"messages": [], "a": ' + b"[" * 101 + b"]" * 101 + b"}", "", "deep"),
         (b'{"n":' + b"9" * 5000 + b"}", "", "JSON"),
         (b'{"a":"' + b"x" * MAX_ROW_BYTES + b'"}', "", "larger than"),
         ({}, "/messages", "at least one"),

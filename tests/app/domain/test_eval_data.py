@@ -1,0 +1,30 @@
+import pytest
+
+from app.domain.eval_data import RowFault, parse_row
+
+
+def test_a_row_holds_an_item_and_may_hold_a_sample() -> None:
+    row = parse_row(b'\xef\xbb\xbf{"item": {"a": [[1]]}, "sample": {"output_text": "x"}}\n', 1)
+    assert (row.item, row.sample) == ({"a": [[1]]}, {"output_text": "x"})
+    assert parse_row(b'{"item": {}}', 2).sample is None
+
+
+@pytest.mark.parametrize(
+    ("line", "part"),
+    [
+        (b"[]", "not a JSON object"),
+        (b"{", "not valid JSON"),
+        (b'{"item": {"a": NaN}}', "NaN"),
+        (b'{"item": {"a": 1e999}}', "out of range"),
+        (b'{"item": {"a": "\\ud800"}}', "surrogate"),
+        (b'{"item": {"a": "\\u0000"}}', r"U\+0000"),
+        (b'{"item": {"a": ' + b"[" * 600 + b"]" * 600 + b"}}", "too deeply"),
+        (b'{"item": {"a": "' + b"x" * 1_048_576 + b'"}}', "larger than"),
+        (b'{"item": []}', "object `item`"),
+        (b'{"item": {}, "sample": 1}', "`sample`"),
+        (b"\xff", "UTF-8"),
+    ],
+)
+def test_what_is_no_item_is_told_with_its_line(line: bytes, part: str) -> None:
+    with pytest.raises(RowFault, match=f"^Line 7: .*{part}"):
+        parse_row(line, 7)
