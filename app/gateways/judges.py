@@ -14,7 +14,8 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
-from app.domain.errors import InvalidRequest, RequestError, Unavailable
+from app.domain.errors import RequestError, Unavailable
+from app.gateways.adapters import load_missing
 from app.gateways.addresses import read_url
 from app.gateways.egress import EgressClient, EgressPolicy, EgressReply
 from app.gateways.endpoints import EndpointFault, EndpointPool, EndpointRequest, FaultKind
@@ -193,7 +194,12 @@ class RoutedJudges:
                 try:
                     content = await inference.chat(body)
                 except AdapterMissing:
-                    await self._load(model)
+                    await load_missing(
+                        inference,
+                        self._engine.objects,
+                        model.engine_name,
+                        object_key=model.object_key,
+                    )
                     content = await inference.chat(body)
         except TimeoutError:
             raise JudgeFault(FaultKind.TIMEOUT, "no answer in time") from None
@@ -205,16 +211,6 @@ class RoutedJudges:
             message = error.message.replace(model.engine_name, model.name)
             raise JudgeFault(FaultKind.ERROR, f"the engine refused: {message}") from error
         return read_completion(content, latency_s=time.perf_counter() - started)
-
-    async def _load(self, model: EngineModel) -> None:
-        if model.object_key is None:
-            return
-        path = self._engine.objects.local_path(model.object_key)
-        try:
-            await self._engine.inference.load_adapter(model.engine_name, path)
-        except InvalidRequest:
-            # Another call has loaded it meanwhile, or nobody can: the next chat will tell.
-            return
 
 
 @dataclass(slots=True)

@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator
 from typing import Any, Final
 
 from app.domain.errors import InvalidRequest, RequestError, Unavailable
+from app.gateways.adapters import load_missing
 from app.gateways.inference import AdapterMissing, Inference
 from app.gateways.objects import Objects
 from app.services.models import CallableModel, ModelService
@@ -83,14 +84,9 @@ class CompletionService:
         return await anext(chunks, b""), chunks
 
     async def _load(self, model: CallableModel) -> None:
-        if model.object_key is None:
-            return
-        path = self._objects.local_path(model.object_key)
-        try:
-            await self._inference.load_adapter(model.engine_name, path)
-        except InvalidRequest:
-            # Another request has loaded it meanwhile, or nobody can: the next call will tell.
-            return
+        await load_missing(
+            self._inference, self._objects, model.engine_name, object_key=model.object_key
+        )
 
 
 def _check_parts(messages: list[dict[str, Any]]) -> None:

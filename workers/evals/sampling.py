@@ -8,7 +8,8 @@ import time
 from dataclasses import dataclass
 from typing import Any, Final
 
-from app.domain.errors import InvalidRequest, RequestError, RunFailed, Unavailable
+from app.domain.errors import RequestError, RunFailed, Unavailable
+from app.gateways.adapters import load_missing
 from app.gateways.inference import AdapterMissing
 from app.gateways.judges import EngineModel
 from workers.evals.context import EvalContext, find_model
@@ -59,25 +60,18 @@ class Sampler:
             delay_s = min(2 * delay_s, _MAX_DELAY_S)
 
     async def _chat(self, model: EngineModel, body: dict[str, Any]) -> dict[str, Any]:
-        inference = self._context.ports.inference
+        ports = self._context.ports
+        inference = ports.inference
         try:
             return await inference.chat(body)
         except AdapterMissing:
-            await self._load(model)
+            await load_missing(
+                inference, ports.objects, model.engine_name, object_key=model.object_key
+            )
         try:
             return await inference.chat(body)
         except AdapterMissing as error:
             raise Unavailable("The model cannot be served at the moment.") from error
-
-    async def _load(self, model: EngineModel) -> None:
-        if model.object_key is None:
-            return
-        path = self._context.ports.objects.local_path(model.object_key)
-        try:
-            await self._context.ports.inference.load_adapter(model.engine_name, path)
-        except InvalidRequest:
-            # Another request has loaded it meanwhile, or nobody can: the next call will tell.
-            return
 
 
 def _read(reply: dict[str, Any]) -> Answer:
