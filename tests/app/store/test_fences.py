@@ -65,6 +65,7 @@ READS = {
     "get",
     "get_for_run",
     "owner_in",
+    "purposes",
     "page",
     "curve",
     "all",
