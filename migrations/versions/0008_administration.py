@@ -29,7 +29,11 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    for index in ("ix_api_keys_service_account", "ix_api_keys_living"):
+    for index in (
+        "ix_api_keys_service_account",
+        "ix_api_keys_living_admin",
+        "ix_api_keys_living",
+    ):
         op.drop_index(index, "api_keys")
     op.drop_constraint(
         op.f("fk_api_keys_project_id_service_account_id_service_accounts"), "api_keys"
@@ -110,5 +114,11 @@ def _keys() -> None:
         "api_keys",
         ["organization_id", "project_id", "created_at", "id"],
         postgresql_where=sa.text("revoked_at IS NULL"),
+    )
+    op.create_index(
+        "ix_api_keys_living_admin",
+        "api_keys",
+        ["organization_id", "created_at", "id"],
+        postgresql_where=sa.text("project_id IS NULL AND revoked_at IS NULL"),
     )
     op.create_index("ix_api_keys_service_account", "api_keys", ["project_id", "service_account_id"])

@@ -32,6 +32,14 @@ class ApiKeyTable(Base):
             "id",
             postgresql_where=text("revoked_at IS NULL"),
         ),
+        # Postgres does not take rows in index order behind `project_id IS NULL`.
+        Index(
+            "ix_api_keys_living_admin",
+            "organization_id",
+            "created_at",
+            "id",
+            postgresql_where=text("project_id IS NULL AND revoked_at IS NULL"),
+        ),
         Index("ix_api_keys_service_account", "project_id", "service_account_id"),
         # A project key without its project would speak for the whole organization.
         CheckConstraint("(kind = 'admin') = (project_id IS NULL)", name="admin_has_no_project"),
