@@ -4,6 +4,8 @@ BIN := .venv/bin
 DATA_DIR ?= .agent-rft
 PORT ?= 8000
 ARGS ?=
+# Two processes: one runs the end-to-end tests, the other all the rest.
+TEST_PROCESSES ?= -n 2 --dist loadgroup --no-loadscope-reorder
 
 .PHONY: setup demo test check bench up down chaos openapi sdk fuzz
 
@@ -14,7 +16,7 @@ demo: setup
 	@$(BIN)/agent-rft demo $(ARGS)
 
 test: setup
-	@$(BIN)/python -m pytest -m "not chaos and not gpu" $(ARGS)
+	@$(BIN)/python -m pytest -m "not chaos and not gpu" $(TEST_PROCESSES) $(ARGS)
 
 fuzz: setup
 	@FUZZ_EXAMPLES=80 $(BIN)/python -m pytest tests/contract/test_fuzz.py $(ARGS)

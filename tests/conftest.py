@@ -8,6 +8,20 @@ import pytest
 from tests.support.stack import Database, Services, running_services
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """With several processes a file stays in one of them, because its fixtures are costly, and so
+    do all end-to-end files, which share an installation. Those take longest, so they begin.
+    """
+    for item in items:
+        group = "e2e" if _is_end_to_end(item) else item.nodeid.partition("::")[0]
+        item.add_marker(pytest.mark.xdist_group(group))
+    items.sort(key=lambda item: not _is_end_to_end(item))
+
+
+def _is_end_to_end(item: pytest.Item) -> bool:
+    return item.path.parent.name == "e2e"
+
+
 @pytest.fixture(scope="session")
 def services(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Services]:
     """Postgres and Valkey for the whole run."""
