@@ -1,9 +1,15 @@
 """ Contains all the data models used in inputs/outputs """
 
 from .add_upload_part_body import AddUploadPartBody
+from .admin_api_keys_list_order import AdminApiKeysListOrder
+from .admin_key_deleted import AdminKeyDeleted
+from .admin_key_object import AdminKeyObject
+from .admin_key_owner import AdminKeyOwner
+from .admin_key_with_value import AdminKeyWithValue
 from .chat_completion_request import ChatCompletionRequest
 from .chat_completion_request_messages_item import ChatCompletionRequestMessagesItem
 from .complete_upload import CompleteUpload
+from .create_admin_key import CreateAdminKey
 from .create_chat_completion_response_200 import CreateChatCompletionResponse200
 from .create_curriculum import CreateCurriculum
 from .create_curriculum_metadata_type_0 import CreateCurriculumMetadataType0
@@ -25,6 +31,9 @@ from .create_fine_tuning_job_metadata_type_0 import CreateFineTuningJobMetadataT
 from .create_grader import CreateGrader
 from .create_grader_metadata_type_0 import CreateGraderMetadataType0
 from .create_permissions import CreatePermissions
+from .create_project import CreateProject
+from .create_service_account import CreateServiceAccount
+from .create_service_account_key import CreateServiceAccountKey
 from .create_tool import CreateTool
 from .create_tool_headers_type_0 import CreateToolHeadersType0
 from .create_tool_metadata_type_0 import CreateToolMetadataType0
@@ -55,12 +64,15 @@ from .eval_object import EvalObject
 from .eval_object_data_source_config import EvalObjectDataSourceConfig
 from .eval_object_metadata_type_0 import EvalObjectMetadataType0
 from .eval_object_testing_criteria_item import EvalObjectTestingCriteriaItem
+from .eval_run_canceled_webhook_event import EvalRunCanceledWebhookEvent
 from .eval_run_deleted import EvalRunDeleted
+from .eval_run_failed_webhook_event import EvalRunFailedWebhookEvent
 from .eval_run_object import EvalRunObject
 from .eval_run_object_data_source import EvalRunObjectDataSource
 from .eval_run_object_error_type_0 import EvalRunObjectErrorType0
 from .eval_run_object_metadata_type_0 import EvalRunObjectMetadataType0
 from .eval_run_status import EvalRunStatus
+from .eval_run_succeeded_webhook_event import EvalRunSucceededWebhookEvent
 from .event_subject import EventSubject
 from .expires_after import ExpiresAfter
 from .fault import Fault
@@ -69,6 +81,7 @@ from .file_object import FileObject
 from .file_summary import FileSummary
 from .file_summary_tools import FileSummaryTools
 from .fine_tuning_job import FineTuningJob
+from .fine_tuning_job_cancelled_webhook_event import FineTuningJobCancelledWebhookEvent
 from .fine_tuning_job_checkpoint import FineTuningJobCheckpoint
 from .fine_tuning_job_checkpoint_metrics import FineTuningJobCheckpointMetrics
 from .fine_tuning_job_error_type_1 import FineTuningJobErrorType1
@@ -76,10 +89,12 @@ from .fine_tuning_job_event import FineTuningJobEvent
 from .fine_tuning_job_event_data_type_0 import FineTuningJobEventDataType0
 from .fine_tuning_job_event_level import FineTuningJobEventLevel
 from .fine_tuning_job_event_type import FineTuningJobEventType
+from .fine_tuning_job_failed_webhook_event import FineTuningJobFailedWebhookEvent
 from .fine_tuning_job_hyperparameters_type_0 import FineTuningJobHyperparametersType0
 from .fine_tuning_job_integrations_item import FineTuningJobIntegrationsItem
 from .fine_tuning_job_metadata_type_0 import FineTuningJobMetadataType0
 from .fine_tuning_job_method import FineTuningJobMethod
+from .fine_tuning_job_succeeded_webhook_event import FineTuningJobSucceededWebhookEvent
 from .fine_tuning_job_validation import FineTuningJobValidation
 from .get_eval_run_output_items_order import GetEvalRunOutputItemsOrder
 from .get_eval_run_output_items_status_type_0 import GetEvalRunOutputItemsStatusType0
@@ -103,6 +118,7 @@ from .list_files_order import ListFilesOrder
 from .list_fine_tuning_checkpoint_permissions_order import ListFineTuningCheckpointPermissionsOrder
 from .list_fine_tuning_job_metrics_split_type_0 import ListFineTuningJobMetricsSplitType0
 from .list_fine_tuning_job_rollouts_split_type_0 import ListFineTuningJobRolloutsSplitType0
+from .list_project_api_keys_owner_project_access_type_0 import ListProjectApiKeysOwnerProjectAccessType0
 from .liveness_response_liveness import LivenessResponseLiveness
 from .method import Method
 from .method_dpo_type_0 import MethodDpoType0
@@ -114,12 +130,19 @@ from .model_list import ModelList
 from .model_usage import ModelUsage
 from .multi_grader import MultiGrader
 from .multi_grader_graders import MultiGraderGraders
+from .new_service_account import NewServiceAccount
+from .new_service_account_role import NewServiceAccountRole
 from .output_item_object import OutputItemObject
 from .output_item_object_datasource_item import OutputItemObjectDatasourceItem
 from .output_item_object_results_item import OutputItemObjectResultsItem
 from .output_item_object_sample import OutputItemObjectSample
 from .output_item_object_status import OutputItemObjectStatus
 from .overlap import Overlap
+from .owned_by_service_account import OwnedByServiceAccount
+from .owned_by_user import OwnedByUser
+from .owner_service_account import OwnerServiceAccount
+from .owner_user import OwnerUser
+from .page_admin_key_object import PageAdminKeyObject
 from .page_curriculum import PageCurriculum
 from .page_curve import PageCurve
 from .page_eval_object import PageEvalObject
@@ -130,13 +153,21 @@ from .page_fine_tuning_job_checkpoint import PageFineTuningJobCheckpoint
 from .page_fine_tuning_job_event import PageFineTuningJobEvent
 from .page_output_item_object import PageOutputItemObject
 from .page_permission_object import PagePermissionObject
+from .page_project_key_object import PageProjectKeyObject
+from .page_project_object import PageProjectObject
 from .page_registered_grader import PageRegisteredGrader
 from .page_rollout import PageRollout
+from .page_service_account_object import PageServiceAccountObject
 from .page_tool import PageTool
 from .page_webhook_delivery_object import PageWebhookDeliveryObject
 from .page_webhook_endpoint_object import PageWebhookEndpointObject
 from .permission_object import PermissionObject
 from .point import Point
+from .project_key_deleted import ProjectKeyDeleted
+from .project_key_object import ProjectKeyObject
+from .project_key_object_owner_project_access import ProjectKeyObjectOwnerProjectAccess
+from .project_object import ProjectObject
+from .project_object_status import ProjectObjectStatus
 from .readiness_response_readiness import ReadinessResponseReadiness
 from .registered_grader import RegisteredGrader
 from .registered_grader_grader import RegisteredGraderGrader
@@ -162,6 +193,10 @@ from .run_tool_test_arguments_type_0 import RunToolTestArgumentsType0
 from .run_tool_test_item_type_0 import RunToolTestItemType0
 from .score_model_grader import ScoreModelGrader
 from .score_model_grader_headers_type_0 import ScoreModelGraderHeadersType0
+from .service_account_deleted import ServiceAccountDeleted
+from .service_account_key import ServiceAccountKey
+from .service_account_object import ServiceAccountObject
+from .service_account_object_role import ServiceAccountObjectRole
 from .signing_secret import SigningSecret
 from .split_test import SplitTest
 from .split_test_tools import SplitTestTools
@@ -190,6 +225,10 @@ from .update_eval import UpdateEval
 from .update_eval_metadata_type_0 import UpdateEvalMetadataType0
 from .update_grader import UpdateGrader
 from .update_grader_metadata_type_0 import UpdateGraderMetadataType0
+from .update_project import UpdateProject
+from .update_project_key import UpdateProjectKey
+from .update_service_account import UpdateServiceAccount
+from .update_service_account_role_type_0 import UpdateServiceAccountRoleType0
 from .update_tool import UpdateTool
 from .update_tool_headers_type_0 import UpdateToolHeadersType0
 from .update_tool_metadata_type_0 import UpdateToolMetadataType0
@@ -212,14 +251,19 @@ from .webhook_endpoint_deleted import WebhookEndpointDeleted
 from .webhook_endpoint_object import WebhookEndpointObject
 from .webhook_endpoint_test_result import WebhookEndpointTestResult
 from .webhook_endpoint_with_secret import WebhookEndpointWithSecret
-from .webhook_event import WebhookEvent
 from .webhook_event_type_list import WebhookEventTypeList
 
 __all__ = (
     "AddUploadPartBody",
+    "AdminApiKeysListOrder",
+    "AdminKeyDeleted",
+    "AdminKeyObject",
+    "AdminKeyOwner",
+    "AdminKeyWithValue",
     "ChatCompletionRequest",
     "ChatCompletionRequestMessagesItem",
     "CompleteUpload",
+    "CreateAdminKey",
     "CreateChatCompletionResponse200",
     "CreateCurriculum",
     "CreateCurriculumMetadataType0",
@@ -241,6 +285,9 @@ __all__ = (
     "CreateGrader",
     "CreateGraderMetadataType0",
     "CreatePermissions",
+    "CreateProject",
+    "CreateServiceAccount",
+    "CreateServiceAccountKey",
     "CreateTool",
     "CreateToolHeadersType0",
     "CreateToolMetadataType0",
@@ -271,12 +318,15 @@ __all__ = (
     "EvalObjectDataSourceConfig",
     "EvalObjectMetadataType0",
     "EvalObjectTestingCriteriaItem",
+    "EvalRunCanceledWebhookEvent",
     "EvalRunDeleted",
+    "EvalRunFailedWebhookEvent",
     "EvalRunObject",
     "EvalRunObjectDataSource",
     "EvalRunObjectErrorType0",
     "EvalRunObjectMetadataType0",
     "EvalRunStatus",
+    "EvalRunSucceededWebhookEvent",
     "EventSubject",
     "ExpiresAfter",
     "Fault",
@@ -285,6 +335,7 @@ __all__ = (
     "FileSummary",
     "FileSummaryTools",
     "FineTuningJob",
+    "FineTuningJobCancelledWebhookEvent",
     "FineTuningJobCheckpoint",
     "FineTuningJobCheckpointMetrics",
     "FineTuningJobErrorType1",
@@ -292,10 +343,12 @@ __all__ = (
     "FineTuningJobEventDataType0",
     "FineTuningJobEventLevel",
     "FineTuningJobEventType",
+    "FineTuningJobFailedWebhookEvent",
     "FineTuningJobHyperparametersType0",
     "FineTuningJobIntegrationsItem",
     "FineTuningJobMetadataType0",
     "FineTuningJobMethod",
+    "FineTuningJobSucceededWebhookEvent",
     "FineTuningJobValidation",
     "GetEvalRunOutputItemsOrder",
     "GetEvalRunOutputItemsStatusType0",
@@ -319,6 +372,7 @@ __all__ = (
     "ListFineTuningCheckpointPermissionsOrder",
     "ListFineTuningJobMetricsSplitType0",
     "ListFineTuningJobRolloutsSplitType0",
+    "ListProjectApiKeysOwnerProjectAccessType0",
     "LivenessResponseLiveness",
     "Method",
     "MethodDpoType0",
@@ -330,12 +384,19 @@ __all__ = (
     "ModelUsage",
     "MultiGrader",
     "MultiGraderGraders",
+    "NewServiceAccount",
+    "NewServiceAccountRole",
     "OutputItemObject",
     "OutputItemObjectDatasourceItem",
     "OutputItemObjectResultsItem",
     "OutputItemObjectSample",
     "OutputItemObjectStatus",
     "Overlap",
+    "OwnedByServiceAccount",
+    "OwnedByUser",
+    "OwnerServiceAccount",
+    "OwnerUser",
+    "PageAdminKeyObject",
     "PageCurriculum",
     "PageCurve",
     "PageEvalObject",
@@ -346,13 +407,21 @@ __all__ = (
     "PageFineTuningJobEvent",
     "PageOutputItemObject",
     "PagePermissionObject",
+    "PageProjectKeyObject",
+    "PageProjectObject",
     "PageRegisteredGrader",
     "PageRollout",
+    "PageServiceAccountObject",
     "PageTool",
     "PageWebhookDeliveryObject",
     "PageWebhookEndpointObject",
     "PermissionObject",
     "Point",
+    "ProjectKeyDeleted",
+    "ProjectKeyObject",
+    "ProjectKeyObjectOwnerProjectAccess",
+    "ProjectObject",
+    "ProjectObjectStatus",
     "ReadinessResponseReadiness",
     "RegisteredGrader",
     "RegisteredGraderGrader",
@@ -378,6 +447,10 @@ __all__ = (
     "RunToolTestItemType0",
     "ScoreModelGrader",
     "ScoreModelGraderHeadersType0",
+    "ServiceAccountDeleted",
+    "ServiceAccountKey",
+    "ServiceAccountObject",
+    "ServiceAccountObjectRole",
     "SigningSecret",
     "SplitTest",
     "SplitTestTools",
@@ -406,6 +479,10 @@ __all__ = (
     "UpdateEvalMetadataType0",
     "UpdateGrader",
     "UpdateGraderMetadataType0",
+    "UpdateProject",
+    "UpdateProjectKey",
+    "UpdateServiceAccount",
+    "UpdateServiceAccountRoleType0",
     "UpdateTool",
     "UpdateToolHeadersType0",
     "UpdateToolMetadataType0",
@@ -428,6 +505,5 @@ __all__ = (
     "WebhookEndpointObject",
     "WebhookEndpointTestResult",
     "WebhookEndpointWithSecret",
-    "WebhookEvent",
     "WebhookEventTypeList",
 )

@@ -18,26 +18,25 @@ if TYPE_CHECKING:
 
 
 
-T = TypeVar("T", bound="WebhookEvent")
+T = TypeVar("T", bound="EvalRunCanceledWebhookEvent")
 
 
 
 @_attrs_define
-class WebhookEvent:
-    """ Signed after Standard Webhooks; `id` is the same at every attempt to deliver it.
-
+class EvalRunCanceledWebhookEvent:
+    """ 
         Attributes:
             id (str):
             object_ (Literal['event']):  Default: 'event'.
             created_at (int):
-            type_ (str):
             data (EventSubject):
+            type_ (Literal['eval.run.canceled']):
      """
 
     id: str
     created_at: int
-    type_: str
     data: EventSubject
+    type_: Literal['eval.run.canceled']
     object_: Literal['event'] = 'event'
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
@@ -53,9 +52,9 @@ class WebhookEvent:
 
         created_at = self.created_at
 
-        type_ = self.type_
-
         data = self.data.to_dict()
+
+        type_ = self.type_
 
 
         field_dict: dict[str, Any] = {}
@@ -64,8 +63,8 @@ class WebhookEvent:
             "id": id,
             "object": object_,
             "created_at": created_at,
-            "type": type_,
             "data": data,
+            "type": type_,
         })
 
         return field_dict
@@ -84,24 +83,26 @@ class WebhookEvent:
 
         created_at = d.pop("created_at")
 
-        type_ = d.pop("type")
-
         data = EventSubject.from_dict(d.pop("data"))
 
 
 
 
-        webhook_event = cls(
+        type_ = cast(Literal['eval.run.canceled'] , d.pop("type"))
+        if type_ != 'eval.run.canceled':
+            raise ValueError(f"type must match const 'eval.run.canceled', got '{type_}'")
+
+        eval_run_canceled_webhook_event = cls(
             id=id,
             object_=object_,
             created_at=created_at,
-            type_=type_,
             data=data,
+            type_=type_,
         )
 
 
-        webhook_event.additional_properties = d
-        return webhook_event
+        eval_run_canceled_webhook_event.additional_properties = d
+        return eval_run_canceled_webhook_event
 
     @property
     def additional_keys(self) -> list[str]:

@@ -1,0 +1,214 @@
+from http import HTTPStatus
+from typing import Any, cast
+from urllib.parse import quote
+
+import httpx
+
+from ...client import AuthenticatedClient, Client
+from ...types import Response, UNSET
+from ... import errors
+
+from ...models.admin_key_deleted import AdminKeyDeleted
+from ...models.error_envelope import ErrorEnvelope
+from typing import cast
+
+
+
+def _get_kwargs(
+    key_id: str,
+
+) -> dict[str, Any]:
+    
+
+    
+
+    
+
+    _kwargs: dict[str, Any] = {
+        "method": "delete",
+        "url": "/v1/organization/admin_api_keys/{key_id}".format(key_id=quote(str(key_id), safe=""),),
+    }
+
+
+    return _kwargs
+
+
+
+def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> AdminKeyDeleted | ErrorEnvelope | None:
+    if response.status_code == 200:
+        response_200 = AdminKeyDeleted.from_dict(response.json())
+
+
+
+        return response_200
+
+    if response.status_code == 400:
+        response_400 = ErrorEnvelope.from_dict(response.json())
+
+
+
+        return response_400
+
+    if response.status_code == 401:
+        response_401 = ErrorEnvelope.from_dict(response.json())
+
+
+
+        return response_401
+
+    if response.status_code == 403:
+        response_403 = ErrorEnvelope.from_dict(response.json())
+
+
+
+        return response_403
+
+    if response.status_code == 404:
+        response_404 = ErrorEnvelope.from_dict(response.json())
+
+
+
+        return response_404
+
+    if response.status_code == 413:
+        response_413 = ErrorEnvelope.from_dict(response.json())
+
+
+
+        return response_413
+
+    if response.status_code == 503:
+        response_503 = ErrorEnvelope.from_dict(response.json())
+
+
+
+        return response_503
+
+    if client.raise_on_unexpected_status:
+        raise errors.UnexpectedStatus(response.status_code, response.content)
+    else:
+        return None
+
+
+def _build_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> Response[AdminKeyDeleted | ErrorEnvelope]:
+    return Response(
+        status_code=HTTPStatus(response.status_code),
+        content=response.content,
+        headers=response.headers,
+        parsed=_parse_response(client=client, response=response),
+    )
+
+
+def sync_detailed(
+    key_id: str,
+    *,
+    client: AuthenticatedClient,
+
+) -> Response[AdminKeyDeleted | ErrorEnvelope]:
+    """ Delete Admin Key
+
+    Args:
+        key_id (str):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[AdminKeyDeleted | ErrorEnvelope]
+     """
+
+
+    kwargs = _get_kwargs(
+        key_id=key_id,
+
+    )
+
+    response = client.get_httpx_client().request(
+        **kwargs,
+    )
+
+    return _build_response(client=client, response=response)
+
+def sync(
+    key_id: str,
+    *,
+    client: AuthenticatedClient,
+
+) -> AdminKeyDeleted | ErrorEnvelope | None:
+    """ Delete Admin Key
+
+    Args:
+        key_id (str):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        AdminKeyDeleted | ErrorEnvelope
+     """
+
+
+    return sync_detailed(
+        key_id=key_id,
+client=client,
+
+    ).parsed
+
+async def asyncio_detailed(
+    key_id: str,
+    *,
+    client: AuthenticatedClient,
+
+) -> Response[AdminKeyDeleted | ErrorEnvelope]:
+    """ Delete Admin Key
+
+    Args:
+        key_id (str):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[AdminKeyDeleted | ErrorEnvelope]
+     """
+
+
+    kwargs = _get_kwargs(
+        key_id=key_id,
+
+    )
+
+    response = await client.get_async_httpx_client().request(
+        **kwargs
+    )
+
+    return _build_response(client=client, response=response)
+
+async def asyncio(
+    key_id: str,
+    *,
+    client: AuthenticatedClient,
+
+) -> AdminKeyDeleted | ErrorEnvelope | None:
+    """ Delete Admin Key
+
+    Args:
+        key_id (str):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        AdminKeyDeleted | ErrorEnvelope
+     """
+
+
+    return (await asyncio_detailed(
+        key_id=key_id,
+client=client,
+
+    )).parsed

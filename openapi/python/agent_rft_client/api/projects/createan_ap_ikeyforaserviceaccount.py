@@ -1,0 +1,272 @@
+from http import HTTPStatus
+from typing import Any, cast
+from urllib.parse import quote
+
+import httpx
+
+from ...client import AuthenticatedClient, Client
+from ...types import Response, UNSET
+from ... import errors
+
+from ...models.create_service_account_key import CreateServiceAccountKey
+from ...models.error_envelope import ErrorEnvelope
+from ...models.service_account_key import ServiceAccountKey
+from typing import cast
+
+
+
+def _get_kwargs(
+    project_id: str,
+    service_account_id: str,
+    *,
+    body: CreateServiceAccountKey,
+
+) -> dict[str, Any]:
+    headers: dict[str, Any] = {}
+
+
+    
+
+    
+
+    _kwargs: dict[str, Any] = {
+        "method": "post",
+        "url": "/v1/organization/projects/{project_id}/service_accounts/{service_account_id}/api_keys".format(project_id=quote(str(project_id), safe=""),service_account_id=quote(str(service_account_id), safe=""),),
+    }
+
+    _kwargs["json"] = body.to_dict()
+
+    headers["Content-Type"] = "application/json"
+
+    _kwargs["headers"] = headers
+    return _kwargs
+
+
+
+def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> ErrorEnvelope | ServiceAccountKey | None:
+    if response.status_code == 200:
+        response_200 = ServiceAccountKey.from_dict(response.json())
+
+
+
+        return response_200
+
+    if response.status_code == 400:
+        response_400 = ErrorEnvelope.from_dict(response.json())
+
+
+
+        return response_400
+
+    if response.status_code == 401:
+        response_401 = ErrorEnvelope.from_dict(response.json())
+
+
+
+        return response_401
+
+    if response.status_code == 403:
+        response_403 = ErrorEnvelope.from_dict(response.json())
+
+
+
+        return response_403
+
+    if response.status_code == 404:
+        response_404 = ErrorEnvelope.from_dict(response.json())
+
+
+
+        return response_404
+
+    if response.status_code == 408:
+        response_408 = ErrorEnvelope.from_dict(response.json())
+
+
+
+        return response_408
+
+    if response.status_code == 409:
+        response_409 = ErrorEnvelope.from_dict(response.json())
+
+
+
+        return response_409
+
+    if response.status_code == 413:
+        response_413 = ErrorEnvelope.from_dict(response.json())
+
+
+
+        return response_413
+
+    if response.status_code == 422:
+        response_422 = ErrorEnvelope.from_dict(response.json())
+
+
+
+        return response_422
+
+    if response.status_code == 503:
+        response_503 = ErrorEnvelope.from_dict(response.json())
+
+
+
+        return response_503
+
+    if client.raise_on_unexpected_status:
+        raise errors.UnexpectedStatus(response.status_code, response.content)
+    else:
+        return None
+
+
+def _build_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> Response[ErrorEnvelope | ServiceAccountKey]:
+    return Response(
+        status_code=HTTPStatus(response.status_code),
+        content=response.content,
+        headers=response.headers,
+        parsed=_parse_response(client=client, response=response),
+    )
+
+
+def sync_detailed(
+    project_id: str,
+    service_account_id: str,
+    *,
+    client: AuthenticatedClient,
+    body: CreateServiceAccountKey,
+
+) -> Response[ErrorEnvelope | ServiceAccountKey]:
+    """ Create Account Key
+
+    Args:
+        project_id (str):
+        service_account_id (str):
+        body (CreateServiceAccountKey): Body of `POST
+            …/service_accounts/{service_account_id}/api_keys`.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[ErrorEnvelope | ServiceAccountKey]
+     """
+
+
+    kwargs = _get_kwargs(
+        project_id=project_id,
+service_account_id=service_account_id,
+body=body,
+
+    )
+
+    response = client.get_httpx_client().request(
+        **kwargs,
+    )
+
+    return _build_response(client=client, response=response)
+
+def sync(
+    project_id: str,
+    service_account_id: str,
+    *,
+    client: AuthenticatedClient,
+    body: CreateServiceAccountKey,
+
+) -> ErrorEnvelope | ServiceAccountKey | None:
+    """ Create Account Key
+
+    Args:
+        project_id (str):
+        service_account_id (str):
+        body (CreateServiceAccountKey): Body of `POST
+            …/service_accounts/{service_account_id}/api_keys`.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        ErrorEnvelope | ServiceAccountKey
+     """
+
+
+    return sync_detailed(
+        project_id=project_id,
+service_account_id=service_account_id,
+client=client,
+body=body,
+
+    ).parsed
+
+async def asyncio_detailed(
+    project_id: str,
+    service_account_id: str,
+    *,
+    client: AuthenticatedClient,
+    body: CreateServiceAccountKey,
+
+) -> Response[ErrorEnvelope | ServiceAccountKey]:
+    """ Create Account Key
+
+    Args:
+        project_id (str):
+        service_account_id (str):
+        body (CreateServiceAccountKey): Body of `POST
+            …/service_accounts/{service_account_id}/api_keys`.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[ErrorEnvelope | ServiceAccountKey]
+     """
+
+
+    kwargs = _get_kwargs(
+        project_id=project_id,
+service_account_id=service_account_id,
+body=body,
+
+    )
+
+    response = await client.get_async_httpx_client().request(
+        **kwargs
+    )
+
+    return _build_response(client=client, response=response)
+
+async def asyncio(
+    project_id: str,
+    service_account_id: str,
+    *,
+    client: AuthenticatedClient,
+    body: CreateServiceAccountKey,
+
+) -> ErrorEnvelope | ServiceAccountKey | None:
+    """ Create Account Key
+
+    Args:
+        project_id (str):
+        service_account_id (str):
+        body (CreateServiceAccountKey): Body of `POST
+            …/service_accounts/{service_account_id}/api_keys`.
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        ErrorEnvelope | ServiceAccountKey
+     """
+
+
+    return (await asyncio_detailed(
+        project_id=project_id,
+service_account_id=service_account_id,
+client=client,
+body=body,
+
+    )).parsed

@@ -1,0 +1,280 @@
+from http import HTTPStatus
+from typing import Any, cast
+from urllib.parse import quote
+
+import httpx
+
+from ...client import AuthenticatedClient, Client
+from ...types import Response, UNSET
+from ... import errors
+
+from ...models.error_envelope import ErrorEnvelope
+from ...models.list_project_api_keys_owner_project_access_type_0 import check_list_project_api_keys_owner_project_access_type_0
+from ...models.list_project_api_keys_owner_project_access_type_0 import ListProjectApiKeysOwnerProjectAccessType0
+from ...models.page_project_key_object import PageProjectKeyObject
+from ...types import UNSET, Unset
+from typing import cast
+
+
+
+def _get_kwargs(
+    project_id: str,
+    *,
+    after: None | str | Unset = UNSET,
+    limit: int | Unset = 20,
+    owner_project_access: ListProjectApiKeysOwnerProjectAccessType0 | None | Unset = UNSET,
+
+) -> dict[str, Any]:
+    
+
+    
+
+    params: dict[str, Any] = {}
+
+    json_after: None | str | Unset
+    if isinstance(after, Unset):
+        json_after = UNSET
+    else:
+        json_after = after
+    params["after"] = json_after
+
+    params["limit"] = limit
+
+    json_owner_project_access: None | str | Unset
+    if isinstance(owner_project_access, Unset):
+        json_owner_project_access = UNSET
+    elif isinstance(owner_project_access, str):
+        json_owner_project_access = owner_project_access
+    else:
+        json_owner_project_access = owner_project_access
+    params["owner_project_access"] = json_owner_project_access
+
+
+    params = {k: v for k, v in params.items() if v is not UNSET and v is not None}
+
+
+    _kwargs: dict[str, Any] = {
+        "method": "get",
+        "url": "/v1/organization/projects/{project_id}/api_keys".format(project_id=quote(str(project_id), safe=""),),
+        "params": params,
+    }
+
+
+    return _kwargs
+
+
+
+def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> ErrorEnvelope | PageProjectKeyObject | None:
+    if response.status_code == 200:
+        response_200 = PageProjectKeyObject.from_dict(response.json())
+
+
+
+        return response_200
+
+    if response.status_code == 400:
+        response_400 = ErrorEnvelope.from_dict(response.json())
+
+
+
+        return response_400
+
+    if response.status_code == 401:
+        response_401 = ErrorEnvelope.from_dict(response.json())
+
+
+
+        return response_401
+
+    if response.status_code == 403:
+        response_403 = ErrorEnvelope.from_dict(response.json())
+
+
+
+        return response_403
+
+    if response.status_code == 404:
+        response_404 = ErrorEnvelope.from_dict(response.json())
+
+
+
+        return response_404
+
+    if response.status_code == 413:
+        response_413 = ErrorEnvelope.from_dict(response.json())
+
+
+
+        return response_413
+
+    if response.status_code == 503:
+        response_503 = ErrorEnvelope.from_dict(response.json())
+
+
+
+        return response_503
+
+    if client.raise_on_unexpected_status:
+        raise errors.UnexpectedStatus(response.status_code, response.content)
+    else:
+        return None
+
+
+def _build_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> Response[ErrorEnvelope | PageProjectKeyObject]:
+    return Response(
+        status_code=HTTPStatus(response.status_code),
+        content=response.content,
+        headers=response.headers,
+        parsed=_parse_response(client=client, response=response),
+    )
+
+
+def sync_detailed(
+    project_id: str,
+    *,
+    client: AuthenticatedClient,
+    after: None | str | Unset = UNSET,
+    limit: int | Unset = 20,
+    owner_project_access: ListProjectApiKeysOwnerProjectAccessType0 | None | Unset = UNSET,
+
+) -> Response[ErrorEnvelope | PageProjectKeyObject]:
+    """ List Keys
+
+    Args:
+        project_id (str):
+        after (None | str | Unset): Id of the last row seen
+        limit (int | Unset):  Default: 20.
+        owner_project_access (ListProjectApiKeysOwnerProjectAccessType0 | None | Unset):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[ErrorEnvelope | PageProjectKeyObject]
+     """
+
+
+    kwargs = _get_kwargs(
+        project_id=project_id,
+after=after,
+limit=limit,
+owner_project_access=owner_project_access,
+
+    )
+
+    response = client.get_httpx_client().request(
+        **kwargs,
+    )
+
+    return _build_response(client=client, response=response)
+
+def sync(
+    project_id: str,
+    *,
+    client: AuthenticatedClient,
+    after: None | str | Unset = UNSET,
+    limit: int | Unset = 20,
+    owner_project_access: ListProjectApiKeysOwnerProjectAccessType0 | None | Unset = UNSET,
+
+) -> ErrorEnvelope | PageProjectKeyObject | None:
+    """ List Keys
+
+    Args:
+        project_id (str):
+        after (None | str | Unset): Id of the last row seen
+        limit (int | Unset):  Default: 20.
+        owner_project_access (ListProjectApiKeysOwnerProjectAccessType0 | None | Unset):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        ErrorEnvelope | PageProjectKeyObject
+     """
+
+
+    return sync_detailed(
+        project_id=project_id,
+client=client,
+after=after,
+limit=limit,
+owner_project_access=owner_project_access,
+
+    ).parsed
+
+async def asyncio_detailed(
+    project_id: str,
+    *,
+    client: AuthenticatedClient,
+    after: None | str | Unset = UNSET,
+    limit: int | Unset = 20,
+    owner_project_access: ListProjectApiKeysOwnerProjectAccessType0 | None | Unset = UNSET,
+
+) -> Response[ErrorEnvelope | PageProjectKeyObject]:
+    """ List Keys
+
+    Args:
+        project_id (str):
+        after (None | str | Unset): Id of the last row seen
+        limit (int | Unset):  Default: 20.
+        owner_project_access (ListProjectApiKeysOwnerProjectAccessType0 | None | Unset):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[ErrorEnvelope | PageProjectKeyObject]
+     """
+
+
+    kwargs = _get_kwargs(
+        project_id=project_id,
+after=after,
+limit=limit,
+owner_project_access=owner_project_access,
+
+    )
+
+    response = await client.get_async_httpx_client().request(
+        **kwargs
+    )
+
+    return _build_response(client=client, response=response)
+
+async def asyncio(
+    project_id: str,
+    *,
+    client: AuthenticatedClient,
+    after: None | str | Unset = UNSET,
+    limit: int | Unset = 20,
+    owner_project_access: ListProjectApiKeysOwnerProjectAccessType0 | None | Unset = UNSET,
+
+) -> ErrorEnvelope | PageProjectKeyObject | None:
+    """ List Keys
+
+    Args:
+        project_id (str):
+        after (None | str | Unset): Id of the last row seen
+        limit (int | Unset):  Default: 20.
+        owner_project_access (ListProjectApiKeysOwnerProjectAccessType0 | None | Unset):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        ErrorEnvelope | PageProjectKeyObject
+     """
+
+
+    return (await asyncio_detailed(
+        project_id=project_id,
+client=client,
+after=after,
+limit=limit,
+owner_project_access=owner_project_access,
+
+    )).parsed

@@ -1,0 +1,227 @@
+from http import HTTPStatus
+from typing import Any, cast
+from urllib.parse import quote
+
+import httpx
+
+from ...client import AuthenticatedClient, Client
+from ...types import Response, UNSET
+from ... import errors
+
+from ...models.error_envelope import ErrorEnvelope
+from ...models.service_account_object import ServiceAccountObject
+from typing import cast
+
+
+
+def _get_kwargs(
+    project_id: str,
+    service_account_id: str,
+
+) -> dict[str, Any]:
+    
+
+    
+
+    
+
+    _kwargs: dict[str, Any] = {
+        "method": "get",
+        "url": "/v1/organization/projects/{project_id}/service_accounts/{service_account_id}".format(project_id=quote(str(project_id), safe=""),service_account_id=quote(str(service_account_id), safe=""),),
+    }
+
+
+    return _kwargs
+
+
+
+def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> ErrorEnvelope | ServiceAccountObject | None:
+    if response.status_code == 200:
+        response_200 = ServiceAccountObject.from_dict(response.json())
+
+
+
+        return response_200
+
+    if response.status_code == 400:
+        response_400 = ErrorEnvelope.from_dict(response.json())
+
+
+
+        return response_400
+
+    if response.status_code == 401:
+        response_401 = ErrorEnvelope.from_dict(response.json())
+
+
+
+        return response_401
+
+    if response.status_code == 403:
+        response_403 = ErrorEnvelope.from_dict(response.json())
+
+
+
+        return response_403
+
+    if response.status_code == 404:
+        response_404 = ErrorEnvelope.from_dict(response.json())
+
+
+
+        return response_404
+
+    if response.status_code == 413:
+        response_413 = ErrorEnvelope.from_dict(response.json())
+
+
+
+        return response_413
+
+    if response.status_code == 503:
+        response_503 = ErrorEnvelope.from_dict(response.json())
+
+
+
+        return response_503
+
+    if client.raise_on_unexpected_status:
+        raise errors.UnexpectedStatus(response.status_code, response.content)
+    else:
+        return None
+
+
+def _build_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> Response[ErrorEnvelope | ServiceAccountObject]:
+    return Response(
+        status_code=HTTPStatus(response.status_code),
+        content=response.content,
+        headers=response.headers,
+        parsed=_parse_response(client=client, response=response),
+    )
+
+
+def sync_detailed(
+    project_id: str,
+    service_account_id: str,
+    *,
+    client: AuthenticatedClient,
+
+) -> Response[ErrorEnvelope | ServiceAccountObject]:
+    """ Get Account
+
+    Args:
+        project_id (str):
+        service_account_id (str):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[ErrorEnvelope | ServiceAccountObject]
+     """
+
+
+    kwargs = _get_kwargs(
+        project_id=project_id,
+service_account_id=service_account_id,
+
+    )
+
+    response = client.get_httpx_client().request(
+        **kwargs,
+    )
+
+    return _build_response(client=client, response=response)
+
+def sync(
+    project_id: str,
+    service_account_id: str,
+    *,
+    client: AuthenticatedClient,
+
+) -> ErrorEnvelope | ServiceAccountObject | None:
+    """ Get Account
+
+    Args:
+        project_id (str):
+        service_account_id (str):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        ErrorEnvelope | ServiceAccountObject
+     """
+
+
+    return sync_detailed(
+        project_id=project_id,
+service_account_id=service_account_id,
+client=client,
+
+    ).parsed
+
+async def asyncio_detailed(
+    project_id: str,
+    service_account_id: str,
+    *,
+    client: AuthenticatedClient,
+
+) -> Response[ErrorEnvelope | ServiceAccountObject]:
+    """ Get Account
+
+    Args:
+        project_id (str):
+        service_account_id (str):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        Response[ErrorEnvelope | ServiceAccountObject]
+     """
+
+
+    kwargs = _get_kwargs(
+        project_id=project_id,
+service_account_id=service_account_id,
+
+    )
+
+    response = await client.get_async_httpx_client().request(
+        **kwargs
+    )
+
+    return _build_response(client=client, response=response)
+
+async def asyncio(
+    project_id: str,
+    service_account_id: str,
+    *,
+    client: AuthenticatedClient,
+
+) -> ErrorEnvelope | ServiceAccountObject | None:
+    """ Get Account
+
+    Args:
+        project_id (str):
+        service_account_id (str):
+
+    Raises:
+        errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
+        httpx.TimeoutException: If the request takes longer than Client.timeout.
+
+    Returns:
+        ErrorEnvelope | ServiceAccountObject
+     """
+
+
+    return (await asyncio_detailed(
+        project_id=project_id,
+service_account_id=service_account_id,
+client=client,
+
+    )).parsed

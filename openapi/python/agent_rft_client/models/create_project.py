@@ -1,0 +1,105 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeVar, BinaryIO, TextIO, TYPE_CHECKING, Generator
+
+from attrs import define as _attrs_define
+from attrs import field as _attrs_field
+
+from ..types import UNSET, Unset
+
+from ..types import UNSET, Unset
+
+
+
+
+
+
+T = TypeVar("T", bound="CreateProject")
+
+
+
+@_attrs_define
+class CreateProject:
+    """ Body of `POST /v1/organization/projects`.
+
+        Attributes:
+            name (str):
+            residency (None | Unset): Not offered: data stay where it runs
+            geography (None | Unset): As residency
+            external_key_id (None | Unset): Not offered
+     """
+
+    name: str
+    residency: None | Unset = UNSET
+    geography: None | Unset = UNSET
+    external_key_id: None | Unset = UNSET
+    additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
+
+
+
+
+
+    def to_dict(self) -> dict[str, Any]:
+        name = self.name
+
+        residency = self.residency
+
+        geography = self.geography
+
+        external_key_id = self.external_key_id
+
+
+        field_dict: dict[str, Any] = {}
+        field_dict.update(self.additional_properties)
+        field_dict.update({
+            "name": name,
+        })
+        if residency is not UNSET:
+            field_dict["residency"] = residency
+        if geography is not UNSET:
+            field_dict["geography"] = geography
+        if external_key_id is not UNSET:
+            field_dict["external_key_id"] = external_key_id
+
+        return field_dict
+
+
+
+    @classmethod
+    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+        d = dict(src_dict)
+        name = d.pop("name")
+
+        residency = d.pop("residency", UNSET)
+
+        geography = d.pop("geography", UNSET)
+
+        external_key_id = d.pop("external_key_id", UNSET)
+
+        create_project = cls(
+            name=name,
+            residency=residency,
+            geography=geography,
+            external_key_id=external_key_id,
+        )
+
+
+        create_project.additional_properties = d
+        return create_project
+
+    @property
+    def additional_keys(self) -> list[str]:
+        return list(self.additional_properties.keys())
+
+    def __getitem__(self, key: str) -> Any:
+        return self.additional_properties[key]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self.additional_properties[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        del self.additional_properties[key]
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.additional_properties
