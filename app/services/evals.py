@@ -7,7 +7,7 @@ from app.domain.evals import Eval, NewEval, custom_config
 from app.domain.ids import new_id
 from app.domain.redaction import collect_headers, redact_grader
 from app.domain.tenants import Tenant
-from app.services.grader_check import check_grader
+from app.services.grader_check import check_graders
 from app.services.judge_models import JudgeModels
 from app.services.registry import RegistryPorts
 from app.store.database import Database
@@ -25,13 +25,11 @@ class EvalService:
 
     async def create(self, new: NewEval) -> Eval:
         """Raises `InvalidRequest` for a grader that calls what may not or cannot be called."""
-        for number, criterion in enumerate(new.criteria):
-            await check_grader(
-                criterion,
-                f"testing_criteria[{number}]",
-                egress=self._ports.egress,
-                models=self._models,
-            )
+        await check_graders(
+            [(f"testing_criteria[{number}]", one) for number, one in enumerate(new.criteria)],
+            egress=self._ports.egress,
+            models=self._models,
+        )
         sent = [one.model_dump(mode="json") for one in new.criteria]
         eval_id = new_id("eval_")
         made = Eval(

@@ -2,25 +2,58 @@
 served. Nothing is called.
 """
 
+import asyncio
+from collections.abc import Sequence
+from typing import Final
+
 from app.domain.errors import EndpointRefused, InvalidRequest
 from app.domain.graders import EndpointGrader, MultiGrader, ScoreModelGrader, SingleGrader, leaves
 from app.gateways.egress import Egress, check_headers
 from app.gateways.judges import chat_url
 from app.services.judge_models import JudgeModels
 
+CHECK_LIMIT_S: Final = 20.0
+
 
 async def check_grader(
     grader: SingleGrader | MultiGrader, path: str, *, egress: Egress, models: JudgeModels
 ) -> None:
     """Raises `InvalidRequest` with the parameter at fault, however deep, below `path`."""
-    for param, leaf in leaves(grader, path):
-        match leaf:
-            case EndpointGrader():
-                await check_address(leaf.url, leaf.headers, egress=egress, owner=param, field="url")
-            case ScoreModelGrader():
-                await _check_judge(leaf, param, egress=egress, models=models)
-            case _:
-                continue
+    await check_graders([(path, grader)], egress=egress, models=models)
+
+
+async def check_graders(
+    graders: Sequence[tuple[str, SingleGrader | MultiGrader]],
+    *,
+    egress: Egress,
+    models: JudgeModels,
+) -> None:
+    """Graders with their paths, all within `CHECK_LIMIT_S`: a request may hold a transaction
+    meanwhile, and a customer's name server may take its time for each of very many names.
+    """
+    try:
+        async with asyncio.timeout(CHECK_LIMIT_S):
+            for path, grader in graders:
+                for param, leaf in leaves(grader, path):
+                    await _check_leaf(leaf, param, egress=egress, models=models)
+    except TimeoutError:
+        raise InvalidRequest(
+            f"The addresses of the graders could not be looked up within {CHECK_LIMIT_S:g} s.",
+            param=graders[0][0],
+            code="endpoint_not_allowed",
+        ) from None
+
+
+async def _check_leaf(
+    leaf: SingleGrader, param: str, *, egress: Egress, models: JudgeModels
+) -> None:
+    match leaf:
+        case EndpointGrader():
+            await check_address(leaf.url, leaf.headers, egress=egress, owner=param, field="url")
+        case ScoreModelGrader():
+            await _check_judge(leaf, param, egress=egress, models=models)
+        case _:
+            return
 
 
 async def _check_judge(

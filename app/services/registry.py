@@ -5,6 +5,7 @@ value that is sent as `[redacted]` stands for the earlier one, and only as long 
 goes to is the same: nobody may learn a secret by moving the object to an address of his own.
 """
 
+import json
 from collections.abc import Iterator
 from copy import deepcopy
 from dataclasses import dataclass, replace
@@ -19,6 +20,8 @@ from app.gateways.egress import Egress
 from app.gateways.secrets import SecretBox
 from app.store.database import Database
 
+MAX_DEFINITION_BYTES: Final = 262_144
+"""Of a tool or a grader as JSON: a page holds a hundred of them."""
 _GRADER_ADDRESSES: Final = {"endpoint": "url", "score_model": "base_url"}
 """By type; a tool's address is its `server_url`."""
 
@@ -114,6 +117,12 @@ class RegistryService:
     async def _checked_and_sealed(self, plain: Registered) -> Registered:
         if self.part is None:
             return plain
+        if len(json.dumps(plain.definition)) > MAX_DEFINITION_BYTES:
+            raise InvalidRequest(
+                f"A {self.noun.value} is larger than {MAX_DEFINITION_BYTES} bytes.",
+                param="grader" if self.noun is Noun.GRADER else None,
+                code="invalid_value",
+            )
         await self._check(plain.definition)
         method = self._wrapped(plain.definition)
         headers = collect_headers(method)

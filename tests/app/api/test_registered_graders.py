@@ -185,3 +185,14 @@ async def test_graders_behind_one_address_keep_their_own_headers(database: Datab
         moved = {"type": "multi", "graders": {"c": child}, "calculate_output": "c"}
         reply = await api.call("POST", path, json={"grader": moved})
         assert reply.json()["error"]["param"] == "grader.graders.c.headers"
+
+
+async def test_an_endless_definition_is_refused(api: Api) -> None:
+    long = {**CHECK, "reference": "x" * 262_144}
+    reply = await api.call("POST", GRADERS, json={"name": "long", "grader": long})
+    assert (reply.status_code, reply.json()["error"]["param"]) == (400, "grader")
+    tool = {"name": "t", "server_url": ENDPOINT, "description": "x" * 262_144}
+    assert (await api.call("POST", "/v1/tools", json=tool)).status_code == 400
+    grader = await made(api)
+    reply = await api.call("POST", f"{GRADERS}/{grader['id']}", json={"grader": long})
+    assert reply.status_code == 400

@@ -1,6 +1,7 @@
 import pytest
 
-from app.domain.eval_data import MAX_ROW_BYTES, RowFault, parse_row
+from app.domain.chat_rows import MAX_ROW_BYTES
+from app.domain.eval_data import RowFault, parse_row
 from app.domain.evals import (
     Eval,
     ResultCounts,

@@ -1,0 +1,39 @@
+import asyncio
+import time
+from typing import Any
+
+import pytest
+
+from app.domain.errors import InvalidRequest, NotFound
+from app.domain.graders import EndpointGrader
+from app.gateways.egress import EgressClient, EgressPolicy
+from app.services import grader_check
+from app.services.grader_check import check_graders
+from app.services.judge_models import JudgeModels
+
+
+class NoModels:
+    async def get(self, name: str) -> Any:
+        raise NotFound(name)
+
+
+async def test_name_servers_that_take_their_time_are_given_up_together(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def slow(_: str, __: int) -> list[str]:
+        await asyncio.sleep(0.2)
+        return ["93.184.216.34"]
+
+    monkeypatch.setattr(grader_check, "CHECK_LIMIT_S", 0.5)
+    egress = EgressClient(EgressPolicy(), lookup=slow)
+    graders = [
+        (f"criteria[{n}]", EndpointGrader(type="endpoint", url=f"https://g{n}.example/"))
+        for n in range(50)
+    ]
+    models = JudgeModels(NoModels(), ())  # type: ignore[arg-type]
+    started = time.perf_counter()
+    with pytest.raises(InvalidRequest, match="looked up within"):
+        await check_graders(graders, egress=egress, models=models)
+    assert time.perf_counter() - started < 2
+    await check_graders(graders[:1], egress=egress, models=models)
+    await egress.aclose()
