@@ -1,15 +1,16 @@
 """Evals: make, look at, rename, delete. That of a job is made with the job and goes with it."""
 
+import json
 from typing import Any, Literal
 
-from app.domain.errors import WrongState
+from app.domain.errors import InvalidRequest, WrongState
 from app.domain.evals import Eval, NewEval, custom_config
 from app.domain.ids import new_id
 from app.domain.redaction import collect_headers, redact_grader
 from app.domain.tenants import Tenant
 from app.services.grader_check import check_graders
 from app.services.judge_models import JudgeModels
-from app.services.registry import RegistryPorts
+from app.services.registry import MAX_DEFINITION_BYTES, RegistryPorts
 from app.store.database import Database
 
 
@@ -31,6 +32,12 @@ class EvalService:
             models=self._models,
         )
         sent = [one.model_dump(mode="json") for one in new.criteria]
+        if len(json.dumps([sent, new.item_schema])) > MAX_DEFINITION_BYTES:
+            raise InvalidRequest(
+                f"An eval is larger than {MAX_DEFINITION_BYTES} bytes.",
+                param="testing_criteria",
+                code="invalid_value",
+            )
         eval_id = new_id("eval_")
         made = Eval(
             id=eval_id,

@@ -2,13 +2,14 @@
 
 from typing import Any, cast
 
-from sqlalchemy import select
+from sqlalchemy import Text, func, select
+from sqlalchemy import cast as sql_cast
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.domain.errors import NotFound
 from app.domain.evals import ItemStatus, OutputItem
-from app.store.paging import cut, unknown_cursor
+from app.store.paging import fitting, unknown_cursor
 from app.store.schema.eval_items import EvalItemTable as Table
 from app.store.storable import storable
 from app.store.times import unix
@@ -75,6 +76,7 @@ class EvalItemStore:
         limit: int,
         descending: bool,
     ) -> tuple[list[OutputItem], bool]:
+        """A page ends early where its items are very large."""
         query = select(Table).where(Table.project_id == self._project_id, Table.run_id == run_id)
         if status is not None:
             query = query.where(Table.status == status)
@@ -86,9 +88,17 @@ class EvalItemStore:
                 raise unknown_cursor(after)
             query = query.where(Table.position < place if descending else Table.position > place)
         query = query.order_by(Table.position.desc() if descending else Table.position)
-        rows = (await self._session.scalars(query.limit(limit + 1))).all()
-        page, more = cut(rows, limit)
-        return [_to_item(row) for row in page], more
+        size = _length(Table.datasource_item) + _length(Table.sample)
+        sized = query.with_only_columns(size).limit(limit + 1)
+        sizes = (await self._session.scalars(sized)).all()
+        limit = fitting(sizes, limit)
+        rows = (await self._session.scalars(query.limit(limit))).all()
+        return [_to_item(row) for row in rows], len(sizes) > limit
+
+
+def _length(column: Any) -> Any:
+    """Of a JSON value as text, in bytes."""
+    return func.octet_length(sql_cast(column, Text))
 
 
 def no_item(item_id: str) -> NotFound:

@@ -4,13 +4,13 @@ writes.
 
 from typing import Any
 
-from sqlalchemy import delete, func, insert, select, tuple_, update
+from sqlalchemy import Text, cast, delete, func, insert, select, tuple_, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.domain.errors import NotFound, WrongState
 from app.domain.evals import OPEN_RUNS, EvalRun, EvalRunStatus, ResultCounts, Tally
 from app.domain.webhooks import RUN_EVENTS
-from app.store.paging import cut, unknown_cursor
+from app.store.paging import fitting, unknown_cursor
 from app.store.projects import refuse_archived
 from app.store.schema.eval_runs import EvalRunTable as Table
 from app.store.storable import storable
@@ -60,6 +60,7 @@ class EvalRunStore:
         limit: int,
         descending: bool,
     ) -> tuple[list[EvalRun], bool]:
+        """A page ends early where its runs bring very much data of their own."""
         query, place = select(Table).where(Table.eval_id == eval_id), _PLACE
         if status is not None:
             query = query.where(Table.status == status.value)
@@ -78,9 +79,12 @@ class EvalRunStore:
             query = query.order_by(Table.created_at.desc(), Table.id.desc())
         else:
             query = query.order_by(Table.created_at, Table.id)
-        rows = (await self._session.scalars(query.limit(limit + 1))).all()
-        page, more = cut(rows, limit)
-        return [_to_run(row) for row in page], more
+        size = func.octet_length(cast(Table.data_source, Text))
+        sized = query.with_only_columns(size).limit(limit + 1)
+        sizes = (await self._session.scalars(sized)).all()
+        limit = fitting(sizes, limit)
+        rows = (await self._session.scalars(query.limit(limit))).all()
+        return [_to_run(row) for row in rows], len(sizes) > limit
 
     async def open_ids(self) -> list[tuple[str, str]]:
         """Eval and run, of every run that has not ended."""

@@ -219,3 +219,26 @@ async def test_a_setting_is_a_number(api: Api, setting: dict[str, Any]) -> None:
     refused = await post(api, f"{await made(api)}/runs", body)
     [name] = setting
     assert error(refused) == (400, "invalid_value", f"data_source.sampling_params.{name}")
+
+
+async def test_a_page_of_large_runs_ends_early_and_the_next_goes_on(api: Api) -> None:
+    path = f"{await made(api)}/runs"
+    content = [{"item": {"text": "x" * 1_000_000}}] * 3
+    large = {"type": "jsonl", "source": {"type": "file_content", "content": content}}
+    for source in (large, large, large, JSONL):
+        assert (await post(api, path, {"data_source": source})).status_code == 201
+    seen, sizes, after = list[str](), list[int](), dict[str, str]()
+    while True:
+        page = (await api.call("GET", path, params={"limit": 100, **after})).json()
+        seen += [run["id"] for run in page["data"]]
+        sizes.append(len(page["data"]))
+        if not page["has_more"]:
+            break
+        after = {"after": page["last_id"]}
+    assert sizes == [2, 2]
+    assert len(set(seen)) == 4
+
+
+async def test_an_endless_eval_is_refused(api: Api) -> None:
+    body = {"data_source_config": CONFIG, "testing_criteria": [{**CHECK, "reference": "x" * 10**6}]}
+    assert error(await post(api, "/v1/evals", body)) == (400, "invalid_value", "testing_criteria")
