@@ -8,6 +8,7 @@ import pytest
 from tests.support.stack import Database, Services, running_services
 
 
+@pytest.hookimpl(tryfirst=True)  # before the groups are read
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """With several processes a file stays in one of them, because its fixtures are costly, and so
     do all end-to-end files, which share an installation. Those take longest, so they begin.
