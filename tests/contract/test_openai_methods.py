@@ -36,11 +36,13 @@ KNOWN = (
     "fine_tuning.jobs.* error.code: *",
     "fine_tuning.jobs.* error.message: *",
     "fine_tuning.jobs.* hyperparameters: *",
+    # The hosted API pauses jobs too; its client's type does not know the status.
     "fine_tuning.jobs.pause status: *",
+    "fine_tuning.jobs.list status: *",
     # Null without an error; without a model, where answers are given; without a limit.
     "evals.runs.* error: *",
     "evals.runs.output_items.* sample.error: *",
-    "evals.runs.create model: *",
+    "evals.runs.* model: *",
     "evals.runs.output_items.* sample.max_completion_tokens: *",
 )
 

@@ -1,5 +1,6 @@
 import asyncio
 import json
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -39,17 +40,24 @@ async def served() -> AsyncIterator[int]:
         await running
 
 
+async def whole(reader: asyncio.StreamReader) -> tuple[int, bytes]:
+    """Status and body, read at once: a piece written after the answer resets the connection."""
+    head = await reader.readuntil(b"\r\n\r\n")
+    length = re.search(rb"content-length: (\d+)", head)
+    body = await (reader.read() if length is None else reader.readexactly(int(length[1])))
+    return int(head.split()[1]), body
+
+
 async def answer(port: int, *pieces: bytes, pause_s: float = 0.1) -> tuple[int, bytes]:
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
-    reading = asyncio.create_task(reader.readuntil(b"\r\n\r\n"))
+    reading = asyncio.create_task(whole(reader))
     try:
         for piece in pieces:
             if reading.done():
                 break
             writer.write(piece)
             await asyncio.wait([reading], timeout=pause_s)
-        head = await asyncio.wait_for(reading, 10)
-        return int(head.split()[1]), await asyncio.wait_for(reader.read(), 10)
+        return await asyncio.wait_for(reading, 10)
     finally:
         writer.close()
 

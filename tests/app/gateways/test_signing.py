@@ -1,10 +1,11 @@
 import base64
 import hashlib
 import hmac
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 
 import pytest
-from standardwebhooks import Webhook, WebhookVerificationError
+from standardwebhooks import Webhook, WebhookVerificationError, webhooks
+from typing_extensions import override
 
 from app.gateways.signing import CallSigner, signing_secret, traceparent
 
@@ -12,6 +13,20 @@ KEY = "service secret key of at least 32 bytes"
 NOW = datetime.now(UTC)
 BODY = '{"name":"é"}'.encode()
 TRACE = "trace_01234567-89ab-cdef-0123-456789abcdef"
+
+
+class _Stopped(datetime):
+    """The receiver's clock: in a long run the module's own time is soon too old for a real one."""
+
+    @classmethod
+    @override
+    def now(cls, tz: tzinfo | None = None) -> datetime:
+        return NOW if tz is None else NOW.astimezone(tz)
+
+
+@pytest.fixture(autouse=True)
+def receivers_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(webhooks, "datetime", _Stopped)
 
 
 def signed(**changes: str) -> dict[str, str]:
