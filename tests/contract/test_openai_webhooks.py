@@ -84,9 +84,9 @@ def canceled_run(client: OpenAI) -> str:
 def test_what_was_canceled_arrives_and_is_unwrapped(
     service: Service, client: OpenAI, method: dict[str, Any], taken: Taken
 ) -> None:
-    body = {"name": "ci", "url": HOOK, "event_types": TYPES}
+    new = {"name": "ci", "url": HOOK, "event_types": TYPES}
     post: Any = client.post  # Version 2 unwraps events but has no methods for endpoints.
-    made = post("/webhook_endpoints", body=body, cast_to=dict[str, Any])
+    made = post("/webhook_endpoints", body=new, cast_to=dict[str, Any])
     job_id, run_id = cancelled_job(client, method), canceled_run(client)
     deliver(service)
     events: Any = [

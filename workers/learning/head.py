@@ -24,10 +24,14 @@ LOGITS_PER_CHUNK: Final = 1 << 24
 
 @dataclass(frozen=True, slots=True)
 class TokenScores:
-    """`logprobs_N` carries gradient into the hidden states; `entropy_N` (nats) never does."""
+    """`logprobs_N` and `mean_logprobs_N` carry gradient into the hidden states; `entropy_N`
+    (nats) and `top_N` (whether the target is the likeliest token) never do.
+    """
 
     logprobs_N: Tensor
     entropy_N: Tensor
+    mean_logprobs_N: Tensor
+    top_N: Tensor
 
 
 class LogProbHead:
@@ -54,10 +58,11 @@ class LogProbHead:
 
     def __call__(self, hidden_ND: Tensor, targets_N: Tensor) -> TokenScores:
         """`targets_N[n]` is the token whose log-prob `hidden_ND[n]` predicts."""
-        logprobs_N, entropy_N = _ChunkedLogProbs.apply(  # type: ignore[no-untyped-call]
-            hidden_ND, self._weight_VD, self._bias_V, targets_N, self._temperature, self._chunk
+        return TokenScores(
+            *_ChunkedLogProbs.apply(  # type: ignore[no-untyped-call]
+                hidden_ND, self._weight_VD, self._bias_V, targets_N, self._temperature, self._chunk
+            )
         )
-        return TokenScores(logprobs_N, entropy_N)
 
 
 class _ChunkedLogProbs(torch.autograd.Function):
@@ -71,11 +76,12 @@ class _ChunkedLogProbs(torch.autograd.Function):
         targets_N: Tensor,
         temperature: float,
         chunk: int,
-    ) -> tuple[Tensor, Tensor]:
+    ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         precision = torch.promote_types(hidden_ND.dtype, torch.float32)
         count = hidden_ND.shape[0]
         logprobs_N = hidden_ND.new_empty(count, dtype=precision)
-        entropy_N = torch.empty_like(logprobs_N)
+        entropy_N, mean_N = torch.empty_like(logprobs_N), torch.empty_like(logprobs_N)
+        top_N = torch.empty(count, dtype=torch.bool, device=hidden_ND.device)
         wants_grad = ctx.needs_input_grad[0]
         slope_ND = torch.empty_like(hidden_ND) if wants_grad else None
         for start in range(0, count, chunk):
@@ -86,20 +92,35 @@ class _ChunkedLogProbs(torch.autograd.Function):
             logp_CV = logits_CV.sub_(logits_CV.logsumexp(dim=-1, keepdim=True))
             picked_C1 = logp_CV.gather(1, targets_C1)
             logprobs_N[part] = picked_C1.squeeze(1)
+            mean_N[part] = logp_CV.mean(dim=-1)
+            top_N[part] = (logp_CV.amax(dim=-1, keepdim=True) <= picked_C1).squeeze(1)
             probs_CV = logp_CV.exp()
             entropy_N[part] = -torch.linalg.vecdot(probs_CV, logp_CV)
             if slope_ND is not None:
                 # onehot - softmax, before rounding to a lower precision
                 minus_CV = probs_CV.neg_().scatter_add_(1, targets_C1, torch.ones_like(picked_C1))
                 slope_ND[part] = (minus_CV.to(weight_VD.dtype) @ weight_VD).div_(temperature)
-        ctx.save_for_backward(slope_ND)
-        ctx.mark_non_differentiable(entropy_N)
-        return logprobs_N, entropy_N
+        ctx.save_for_backward(slope_ND, weight_VD, targets_N)
+        ctx.temperature = temperature
+        ctx.mark_non_differentiable(entropy_N, top_N)
+        # An unused output then costs nothing in backward: its gradient is absent, not zeros.
+        ctx.set_materialize_grads(False)
+        return logprobs_N, entropy_N, mean_N, top_N
 
     @staticmethod
     @once_differentiable
     @override
-    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
-        (slope_ND,) = ctx.saved_tensors
-        grad_N1 = grads[0].unsqueeze(1).to(slope_ND.dtype)
-        return slope_ND * grad_N1, None, None, None, None, None
+    def backward(ctx: Any, *grads: Tensor | None) -> tuple[Tensor | None, ...]:
+        """∂mean_v lp/∂h = (mean_v W - softmax·W) / temperature, which is the kept slope with the
+        target's row exchanged for the mean one.
+        """
+        slope_ND, weight_VD, targets_N = ctx.saved_tensors
+        target_N, _, mean_N, _ = grads
+        total_N1 = sum(g for g in (target_N, mean_N) if g is not None)
+        if isinstance(total_N1, int):
+            return None, None, None, None, None, None
+        grad_ND = slope_ND * total_N1.unsqueeze(1).to(slope_ND.dtype)
+        if mean_N is not None:
+            exchange_ND = (weight_VD.mean(dim=0) - weight_VD[targets_N]) / ctx.temperature
+            grad_ND += exchange_ND * mean_N.unsqueeze(1).to(slope_ND.dtype)
+        return grad_ND, None, None, None, None, None

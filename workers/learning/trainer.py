@@ -25,6 +25,7 @@ from workers.learning.adapters import (
 )
 from workers.learning.batches import MicroBatch, micro_batches, trained_tokens
 from workers.learning.head import LogProbHead, TokenScores
+from workers.learning.losses.contract import LossInputs
 from workers.learning.losses.registry import build_loss
 from workers.learning.samples import TrainingSample
 from workers.learning.trainer_state import (
@@ -153,11 +154,12 @@ class LoraTrainer:
         return tally.values()
 
     def _step(self, samples: Sequence[TrainingSample], tally: StatsTally) -> None:
-        batches = micro_batches(samples, max_tokens=self._max_batch_tokens)
+        unit = self._loss.unit
+        batches = micro_batches(samples, max_tokens=self._max_batch_tokens, unit=unit)
         if not batches:
             return
         self._optimizer.zero_grad(set_to_none=True)
-        denominator = trained_tokens(samples)
+        denominator = trained_tokens(samples) if unit == 1 else len(samples) // unit
         loss = sum(self._accumulate(batch, denominator, tally) for batch in batches)
         norm = float(nn.utils.clip_grad_norm_(self._parameters.values(), MAX_GRAD_NORM))
         if math.isfinite(loss) and math.isfinite(norm):
@@ -173,9 +175,15 @@ class LoraTrainer:
         """Add one micro-batch's share of the step's gradient; returns its share of the loss."""
         batch = batch.to(self._device)
         scores = self._scores(batch.ids_BT, batch.positions_N, batch.targets_N)
-        mask_N = torch.ones_like(batch.targets_N, dtype=torch.bool)
         terms = self._loss(
-            scores.logprobs_N, batch.sampler_logprobs_N, batch.advantages_N, mask_N=mask_N
+            LossInputs(
+                logprobs_N=scores.logprobs_N,
+                sampler_logprobs_N=batch.sampler_logprobs_N,
+                advantages_N=batch.advantages_N,
+                mask_N=torch.ones_like(batch.targets_N, dtype=torch.bool),
+                rows_N=batch.rows_N,
+                mean_logprobs_N=scores.mean_logprobs_N if self._loss.needs_vocabulary else None,
+            )
         )
         loss = terms.total / denominator
         loss.backward()  # type: ignore[no-untyped-call]  # torch leaves it untyped

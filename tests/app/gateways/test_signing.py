@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta, tzinfo
 
 import pytest
 from standardwebhooks import Webhook, WebhookVerificationError, webhooks
-from typing_extensions import override
+from typing_extensions import Self, override
 
 from app.gateways.signing import CallSigner, signing_secret, traceparent
 
@@ -20,8 +20,8 @@ class _Stopped(datetime):
 
     @classmethod
     @override
-    def now(cls, tz: tzinfo | None = None) -> datetime:
-        return NOW if tz is None else NOW.astimezone(tz)
+    def now(cls, tz: tzinfo | None = None) -> Self:
+        return cls.fromtimestamp(NOW.timestamp(), tz)
 
 
 @pytest.fixture(autouse=True)

@@ -69,12 +69,30 @@ def test_nothing_of_the_size_of_the_logits_is_kept_for_backward() -> None:
     kept: list[int] = []
 
     def note(tensor: Tensor) -> Tensor:
-        kept.append(tensor.numel())
+        if tensor is not linear.weight:  # alive anyway
+            kept.append(tensor.numel())
         return tensor
 
     with torch.autograd.graph.saved_tensors_hooks(note, lambda tensor: tensor):
         LogProbHead(linear, logits_per_chunk=5000 * 4)(hidden_ND, torch.zeros(64, dtype=torch.long))
-    assert kept == [64 * 8]
+    assert kept == [64 * 8, 64]
+
+
+def test_the_mean_over_the_vocabulary_has_its_own_gradient() -> None:
+    linear = layer(50, 8, bias=True, dtype=torch.float64)
+    hidden_ND = torch.randn(6, 8, dtype=torch.float64, requires_grad=True)
+    targets_N = torch.tensor([0, 3, 3, 49, 7, 1])
+    scores = LogProbHead(linear, temperature=0.7, logits_per_chunk=100)(hidden_ND, targets_N)
+    mix_N = torch.linspace(-1, 1, 6, dtype=torch.float64)
+    (mine_ND,) = torch.autograd.grad(
+        (scores.logprobs_N * mix_N + scores.mean_logprobs_N * (1 - mix_N)).sum(), hidden_ND
+    )
+    logp_NV = (linear(hidden_ND) / 0.7).log_softmax(-1)
+    whole_N = logp_NV.gather(1, targets_N[:, None])[:, 0] * mix_N + logp_NV.mean(-1) * (1 - mix_N)
+    (exact_ND,) = torch.autograd.grad(whole_N.sum(), hidden_ND)
+    torch.testing.assert_close(mine_ND, exact_ND, rtol=0, atol=1e-12)
+    torch.testing.assert_close(scores.mean_logprobs_N, logp_NV.mean(-1), rtol=0, atol=1e-12)
+    assert scores.top_N.tolist() == (logp_NV.argmax(-1) == targets_N).tolist()
 
 
 def test_what_it_cannot_do_is_refused() -> None:

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
-from workers.learning.losses.ratio import Loss
+from workers.learning.losses.contract import Loss, LossInputs, LossTerms
 from workers.learning.losses.registry import LOSSES, build_loss
 
 ALL = sorted(LOSSES)
@@ -16,9 +16,14 @@ def vector(*values: float) -> Tensor:
     return torch.tensor(values, dtype=torch.float64)
 
 
+def call(loss: Loss, lp_N: Tensor, q_N: Tensor, a_N: Tensor, mask_N: Tensor) -> LossTerms:
+    rows_N = torch.zeros(len(lp_N), dtype=torch.long)
+    return loss(LossInputs(lp_N, q_N, a_N, mask_N, rows_N))
+
+
 def run(loss: Loss, lp_N: Tensor, q_N: Tensor, a_N: Tensor, mask_N: Tensor) -> tuple[float, Tensor]:
     lp_N = lp_N.clone().requires_grad_()
-    terms = loss(lp_N, q_N, a_N, mask_N=mask_N)
+    terms = call(loss, lp_N, q_N, a_N, mask_N)
     (grad_N,) = torch.autograd.grad(terms.total, lp_N)
     return float(terms.total.detach()), grad_N
 
@@ -53,7 +58,7 @@ def test_ppo_values_and_gradient(options: dict[str, float], low: float, high: fl
     loss, grad_N = run(build_loss("ppo", **options), lp_N, SAMPLER, ADVANTAGES, everything)
     assert loss == pytest.approx(expected)
     torch.testing.assert_close(grad_N, vector(*slope), rtol=0, atol=1e-12)
-    terms = build_loss("ppo", **options)(lp_N, SAMPLER, ADVANTAGES, mask_N=everything)
+    terms = call(build_loss("ppo", **options), lp_N, SAMPLER, ADVANTAGES, everything)
     assert terms.clipped_N.tolist() == [s == 0.0 for s in slope]
 
 
@@ -66,8 +71,8 @@ def test_gradient_equals_finite_differences(name: str) -> None:
     for index in range(10):
         step_N = torch.zeros(10, dtype=torch.float64)
         step_N[index] = 1e-6
-        above = float(loss(lp_N + step_N, SAMPLER, ADVANTAGES, mask_N=mask_N).total)
-        below = float(loss(lp_N - step_N, SAMPLER, ADVANTAGES, mask_N=mask_N).total)
+        above = float(call(loss, lp_N + step_N, SAMPLER, ADVANTAGES, mask_N).total)
+        below = float(call(loss, lp_N - step_N, SAMPLER, ADVANTAGES, mask_N).total)
         assert float(grad_N[index]) == pytest.approx((above - below) / 2e-6, abs=1e-7)
 
 

@@ -5,23 +5,20 @@ on-policy modes; off-policy it has no trust region. Source: `importance_sampling
 """
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
-from torch import Tensor
 
-from workers.learning.losses.ratio import LossTerms, log_ratio, out_of_range
+from workers.learning.losses.contract import LossInputs, LossTerms
+from workers.learning.losses.ratio import log_ratio, out_of_range
 
 
 @dataclass(frozen=True, slots=True)
 class ImportanceSampling:
-    def __call__(
-        self,
-        logprobs_N: Tensor,
-        sampler_logprobs_N: Tensor,
-        advantages_N: Tensor,
-        *,
-        mask_N: Tensor,
-    ) -> LossTerms:
-        log_ratio_N = log_ratio(logprobs_N, sampler_logprobs_N, mask_N)
-        terms_N = -log_ratio_N.exp() * torch.where(mask_N, advantages_N, 0.0)
+    unit: ClassVar[int] = 1
+    needs_vocabulary: ClassVar[bool] = False
+
+    def __call__(self, inputs: LossInputs) -> LossTerms:
+        log_ratio_N = log_ratio(inputs.logprobs_N, inputs.sampler_logprobs_N, inputs.mask_N)
+        terms_N = -log_ratio_N.exp() * torch.where(inputs.mask_N, inputs.advantages_N, 0.0)
         return LossTerms(terms_N.sum(), out_of_range(log_ratio_N))

@@ -6,16 +6,20 @@ separate upper bound ("clip higher", 0.28) is DAPO's, arXiv 2503.14476.
 """
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
-from torch import Tensor
 
-from workers.learning.losses.ratio import LossTerms, log_ratio, out_of_range
+from workers.learning.losses.contract import LossInputs, LossTerms
+from workers.learning.losses.ratio import log_ratio, out_of_range
 
 
 @dataclass(frozen=True, slots=True)
 class Ppo:
     """`epsilon_high` None means symmetric bounds. Raises `ValueError` outside 0 < ε < 1."""
+
+    unit: ClassVar[int] = 1
+    needs_vocabulary: ClassVar[bool] = False
 
     epsilon: float = 0.2
     epsilon_high: float | None = None
@@ -26,18 +30,11 @@ class Ppo:
         if self.epsilon_high is not None and self.epsilon_high <= 0:
             raise ValueError("epsilon_high must be positive")
 
-    def __call__(
-        self,
-        logprobs_N: Tensor,
-        sampler_logprobs_N: Tensor,
-        advantages_N: Tensor,
-        *,
-        mask_N: Tensor,
-    ) -> LossTerms:
+    def __call__(self, inputs: LossInputs) -> LossTerms:
         high = self.epsilon if self.epsilon_high is None else self.epsilon_high
-        log_ratio_N = log_ratio(logprobs_N, sampler_logprobs_N, mask_N)
+        log_ratio_N = log_ratio(inputs.logprobs_N, inputs.sampler_logprobs_N, inputs.mask_N)
         ratio_N = log_ratio_N.exp()
-        kept_N = torch.where(mask_N, advantages_N, 0.0)
+        kept_N = torch.where(inputs.mask_N, inputs.advantages_N, 0.0)
         bounded_N = ratio_N.clamp(1.0 - self.epsilon, 1.0 + high)
         total = -torch.minimum(ratio_N * kept_N, bounded_N * kept_N).sum()
         with torch.no_grad():

@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
+from workers.learning.losses.contract import Loss
 from workers.learning.losses.importance_sampling import ImportanceSampling
 from workers.learning.losses.ppo import Ppo
-from workers.learning.losses.ratio import Loss
 
 LOSSES: Final[Mapping[str, Callable[..., Loss]]] = MappingProxyType(
     {"importance_sampling": ImportanceSampling, "ppo": Ppo}
