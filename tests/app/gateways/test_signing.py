@@ -2,10 +2,11 @@ import base64
 import hashlib
 import hmac
 from datetime import UTC, datetime, timedelta, tzinfo
+from typing import Self
 
 import pytest
 from standardwebhooks import Webhook, WebhookVerificationError, webhooks
-from typing_extensions import Self, override
+from typing_extensions import override
 
 from app.gateways.signing import CallSigner, signing_secret, traceparent
 
