@@ -7,10 +7,14 @@ ARGS ?=
 # Two processes: one runs the end-to-end tests, the other all the rest.
 TEST_PROCESSES ?= -n 2 --dist loadgroup --no-loadscope-reorder
 
-.PHONY: setup demo test check bench up down chaos openapi sdk fuzz
+.PHONY: setup peers demo test check bench up down chaos openapi sdk fuzz
 
 setup:
 	@$(PYTHON) bootstrap.py setup
+
+# What benchmarks compare with (TRL), beside everything else in .venv.
+peers:
+	@$(PYTHON) bootstrap.py peers
 
 demo: setup
 	@$(BIN)/agent-rft demo $(ARGS)

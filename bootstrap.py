@@ -1,10 +1,11 @@
 """Makes `.venv` and installs everything into it; does nothing the second time.
 
-Usage: python3 bootstrap.py setup
+Usage: python3 bootstrap.py setup | peers
 
-Standard library only, because it runs before anything is installed. Decides whether the CPU or
-the CUDA build of torch is wanted: a machine without an NVIDIA driver has no use for the gigabytes
-of CUDA libraries that a plain `pip install torch` brings on Linux.
+`peers` adds what benchmarks compare with. Standard library only, because it runs before anything is
+installed. Decides whether the CPU or the CUDA build of torch is wanted: a machine without an NVIDIA
+driver has no use for the gigabytes of CUDA libraries that a plain `pip install torch` brings on
+Linux.
 """
 
 import hashlib
@@ -53,6 +54,13 @@ def setup() -> None:
         sys.exit("bootstrap: pip could not install the project; its output is above")
     STAMP.write_text(stamp)
     say(f"ready in {time.monotonic() - started:.0f} s: {VENV}")
+
+
+def peers() -> None:
+    """Add the libraries that benchmarks compare with; none of them changes a version in `.venv`."""
+    setup()
+    if pip("install", "-e", f"{ROOT}[{EXTRAS},peers]") != 0:
+        sys.exit("bootstrap: pip could not install the peers; its output is above")
 
 
 def make_venv() -> None:
@@ -131,6 +139,7 @@ def runs(*command: str | Path) -> bool:
 
 
 if __name__ == "__main__":
-    if sys.argv[1:] != ["setup"]:
+    commands = {"setup": setup, "peers": peers}
+    if len(sys.argv) != 2 or sys.argv[1] not in commands:  # noqa: PLR2004 - one argument
         sys.exit(__doc__)
-    setup()
+    commands[sys.argv[1]]()
