@@ -1,5 +1,6 @@
 """A random-weight Qwen3 with its own BPE tokenizer and ChatML template, built in about a second."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -67,23 +68,30 @@ CORPUS = (
 )
 
 
-def build_tokenizer(template: str = KEEPS_THINKING) -> PreTrainedTokenizerFast:
+def build_tokenizer(
+    template: str = KEEPS_THINKING,
+    *,
+    corpus: Sequence[str] = CORPUS,
+    vocab_size: int = VOCAB_SIZE,
+    context_length: int = CONTEXT_LENGTH,
+) -> PreTrainedTokenizerFast:
+    """At most `vocab_size` tokens: fewer where the corpus has no more merges to give."""
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
     trainer = trainers.BpeTrainer(
-        vocab_size=VOCAB_SIZE - len(VISIBLE_MARKS),
+        vocab_size=vocab_size - len(VISIBLE_MARKS),
         special_tokens=list(MARKS),
         initial_alphabet=sorted(pre_tokenizers.ByteLevel.alphabet()),
         show_progress=False,
     )
-    tokenizer.train_from_iterator(CORPUS, trainer)
+    tokenizer.train_from_iterator(corpus, trainer)
     tokenizer.add_tokens(list(VISIBLE_MARKS))
     fast = PreTrainedTokenizerFast(  # type: ignore[no-untyped-call]
         tokenizer_object=tokenizer,
         eos_token="<|im_end|>",
         pad_token="<|endoftext|>",
-        model_max_length=CONTEXT_LENGTH,
+        model_max_length=context_length,
         clean_up_tokenization_spaces=False,
     )
     fast.chat_template = template
