@@ -49,6 +49,10 @@ class Trainer(Protocol):
 
     def update(self, samples: Sequence[TrainingSample]) -> UpdateStats: ...
 
+    def accumulate(self, samples: Sequence[TrainingSample]) -> None: ...
+
+    def step(self, denominator: int | None = None) -> UpdateStats: ...
+
     def logprobs(self, token_ids: Sequence[int]) -> list[float]: ...
 
     def save_adapter(self, directory: Path) -> None: ...
@@ -76,13 +80,23 @@ class TrainerOptions:
     """Padded tokens in a micro-batch; `None` is 4,096 on a CPU and 32,768 on CUDA."""
 
 
+@dataclass(slots=True)
+class _Pending:
+    """Gradients summed so far for one optimizer step, and what they are to be divided by."""
+
+    loss: float = 0.0
+    denominator: int = 0
+    batches: int = 0
+
+
 class LoraTrainer:
     """Trains a LoRA adapter on all linear layers with AdamW (betas .9/.95, eps 1e-8, no decay) and
     gradient clipping at norm 1.
 
     Reduction: the loss of an optimizer step is the sum over its trained tokens divided by one
-    global denominator, the number of mask-1 tokens in all of the step's samples. How samples fall
-    into micro-batches therefore never changes a gradient.
+    global denominator, the number of mask-1 tokens in all of the step's samples. Gradients are
+    summed and divided once, when the optimizer steps: how samples fall into micro-batches, or into
+    calls of `accumulate`, therefore never changes a gradient but for the order of its sums.
     """
 
     def __init__(
@@ -131,6 +145,7 @@ class LoraTrainer:
             base_name, rank, float(alpha), learning_rate, options.loss, options.minibatches
         )
         self._steps = 0
+        self._begin()
 
     @property
     def steps(self) -> int:
@@ -148,31 +163,66 @@ class LoraTrainer:
         A step whose loss or gradient is not finite is skipped and counted, and leaves adapter and
         optimizer as they were. Returns curve values by name; means are over trained tokens.
         """
-        tally = StatsTally(learning_rate=self._optimizer.param_groups[0]["lr"])
+        self._begin()
         for part in range(self._minibatches):
-            self._step(samples[part :: self._minibatches], tally)
-        return tally.values()
+            self._add(samples[part :: self._minibatches])
+            self._apply(self._pending.denominator)
+        return self._finish()
 
-    def _step(self, samples: Sequence[TrainingSample], tally: StatsTally) -> None:
+    def accumulate(self, samples: Sequence[TrainingSample]) -> None:
+        """Add the gradient sum of some of a step's samples; `step` divides and applies it."""
+        self._add(samples)
+
+    def step(self, denominator: int | None = None) -> UpdateStats:
+        """One optimizer step on all that was accumulated since the last one, none if that is
+        nothing. `denominator`: what the sums are divided by; by default the trained tokens (or
+        units of a loss of pairs) that were accumulated.
+        """
+        self._apply(self._pending.denominator if denominator is None else denominator)
+        return self._finish()
+
+    def _begin(self) -> None:
+        self._tally = StatsTally(learning_rate=self._optimizer.param_groups[0]["lr"])
+        self._clear()
+
+    def _finish(self) -> UpdateStats:
+        values = self._tally.values()
+        self._begin()
+        return values
+
+    def _clear(self) -> None:
+        self._optimizer.zero_grad(set_to_none=True)
+        self._pending = _Pending()
+
+    def _add(self, samples: Sequence[TrainingSample]) -> None:
         unit = self._loss.unit
         batches = micro_batches(samples, max_tokens=self._max_batch_tokens, unit=unit)
-        if not batches:
-            return
-        self._optimizer.zero_grad(set_to_none=True)
-        denominator = trained_tokens(samples) if unit == 1 else len(samples) // unit
-        loss = sum(self._accumulate(batch, denominator, tally) for batch in batches)
+        self._pending.denominator += trained_tokens(samples) if unit == 1 else len(samples) // unit
+        self._pending.batches += len(batches)
+        for batch in batches:
+            self._pending.loss += self._backward(batch)
+
+    def _apply(self, denominator: int) -> None:
+        """Divide the sums, clip, and let the optimizer step."""
+        if self._pending.batches:
+            self._clipped_step(self._pending.loss / denominator, denominator)
+        self._clear()
+
+    def _clipped_step(self, loss: float, denominator: int) -> None:
+        for parameter in self._parameters.values():
+            if parameter.grad is not None:
+                parameter.grad.div_(denominator)
         norm = float(nn.utils.clip_grad_norm_(self._parameters.values(), MAX_GRAD_NORM))
         if math.isfinite(loss) and math.isfinite(norm):
             self._optimizer.step()
             self._steps += 1
-            tally.stepped(loss, norm)
+            self._tally.stepped(loss, norm)
         else:
-            tally.skipped()
+            self._tally.skipped()
             log.warning("optimizer_step_skipped", loss=loss, grad_norm=norm, step=self._steps)
-        self._optimizer.zero_grad(set_to_none=True)
 
-    def _accumulate(self, batch: MicroBatch, denominator: int, tally: StatsTally) -> float:
-        """Add one micro-batch's share of the step's gradient; returns its share of the loss."""
+    def _backward(self, batch: MicroBatch) -> float:
+        """Add one micro-batch's gradient sum; returns its sum of the loss."""
         batch = batch.to(self._device)
         scores = self._scores(batch.ids_BT, batch.positions_N, batch.targets_N)
         terms = self._loss(
@@ -185,10 +235,9 @@ class LoraTrainer:
                 mean_logprobs_N=scores.mean_logprobs_N if self._loss.needs_vocabulary else None,
             )
         )
-        loss = terms.total / denominator
-        loss.backward()  # type: ignore[no-untyped-call]  # torch leaves it untyped
-        tally.tokens(scores, batch.sampler_logprobs_N, terms.clipped_N)
-        return float(loss.detach())
+        terms.total.backward()  # type: ignore[no-untyped-call]  # torch leaves it untyped
+        self._tally.tokens(scores, batch.sampler_logprobs_N, terms.clipped_N)
+        return float(terms.total.detach())
 
     def _scores(self, ids_BT: Tensor, positions_N: Tensor, targets_N: Tensor) -> TokenScores:
         hidden_BTD = self._base.base_model(input_ids=ids_BT, use_cache=False).last_hidden_state

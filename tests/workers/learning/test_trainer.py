@@ -134,6 +134,40 @@ def test_minibatches_take_several_steps(
     assert stats[names.TRAINED_TOKENS] == sum(sum(s.mask) for s in samples)
 
 
+def test_accumulated_parts_make_the_step_of_the_whole(
+    make_trainer: MakeTrainer, samples: list[TrainingSample]
+) -> None:
+    """One call of `accumulate` is `update` to the bit; several differ in the order of sums only,
+    though the parts' own token counts differ.
+    """
+    whole, once, parts = warmed(make_trainer), warmed(make_trainer), warmed(make_trainer)
+    expected = whole.update(samples)
+    once.accumulate(samples)
+    assert once.step() == expected
+    for part in (samples[:2], samples[2:3], samples[3:]):
+        parts.accumulate(part)
+    stats = parts.step(sum(sum(s.mask) for s in samples))
+    assert stats[names.TRAINED_TOKENS] == expected[names.TRAINED_TOKENS]
+    assert stats[names.LOSS] == pytest.approx(expected[names.LOSS], rel=1e-4, abs=1e-6)
+    assert stats[names.GRAD_NORM] == pytest.approx(expected[names.GRAD_NORM], rel=1e-4)
+    assert [trainer.steps for trainer in (whole, once, parts)] == [1, 1, 1]
+    for name, parameter in whole._parameters.items():
+        assert torch.equal(parameter, once._parameters[name])
+        torch.testing.assert_close(parts._parameters[name], parameter, rtol=0, atol=2e-5)
+
+
+def test_a_step_divides_by_the_denominator_it_is_given(
+    make_trainer: MakeTrainer, samples: list[TrainingSample]
+) -> None:
+    trainer, twin = warmed(make_trainer), warmed(make_trainer)
+    trainer.accumulate(samples)
+    count = sum(sum(s.mask) for s in samples)
+    doubled = trainer.step(2 * count)[names.GRAD_NORM]
+    assert doubled == pytest.approx(twin.update(samples)[names.GRAD_NORM] / 2, rel=1e-5)
+    assert trainer.step()[names.SKIPPED_STEPS] == 0, "nothing was accumulated since"
+    assert trainer.steps == 1
+
+
 def test_nothing_to_learn_from_changes_nothing(make_trainer: MakeTrainer) -> None:
     trainer = make_trainer()
     before = [p.detach().clone() for p in trainer._parameters.values()]
