@@ -12,6 +12,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from app.domain.graders import Grader
+from app.domain.mode_options import TrainingMode, shown_mode
 from app.domain.models import BaseModelSpec
 from app.domain.tools import ToolSpec
 from app.domain.tuning_methods import (
@@ -121,6 +122,8 @@ class ReinforcementMethod(BaseModel):
     tools: tuple[ToolSpec, ...] = ()
     max_episode_steps: int | None = Field(default=None, ge=1, le=1000)
     response_format: dict[str, Any] | None = None
+    mode: TrainingMode | None = Field(default=None, exclude_if=lambda value: value is None)
+    """Ours; `None` is `sync`."""
     hyperparameters: ReinforcementHyperparameters = ReinforcementHyperparameters()
 
 
@@ -210,6 +213,7 @@ def resolved_method(
     automatic = {key: number for key, number in numbers.items() if sent.get(key, "auto") == "auto"}
     reinforcement["hyperparameters"] = {**sent, **automatic}
     reinforcement["max_episode_steps"] = resolved.max_episode_steps
+    reinforcement["mode"] = shown_mode(reinforcement.get("mode"), batch_size=resolved.batch_size)
     return {**method, "reinforcement": reinforcement}
 
 

@@ -1,0 +1,76 @@
+"""`method.reinforcement.mode` over HTTP: what is echoed, and what is refused where."""
+
+from copy import deepcopy
+from typing import Any
+
+import pytest
+
+from tests.app.api.conftest import Api
+
+JOBS = "/v1/fine_tuning/jobs"
+
+
+def _with(body: dict[str, Any], mode: Any) -> dict[str, Any]:
+    body = deepcopy(body)
+    body["method"]["reinforcement"]["mode"] = mode
+    return body
+
+
+@pytest.mark.parametrize(
+    ("sent", "echoed"),
+    [
+        ({"type": "sync"}, {"type": "sync"}),
+        ({"type": "streaming"}, {"type": "streaming", "minibatches": 4}),
+        ({"type": "streaming", "minibatches": 1}, {"type": "streaming", "minibatches": 1}),
+        ({"type": "async"}, {"type": "async", "max_staleness": 1, "max_requeues": 2}),
+        (
+            {"type": "async", "max_staleness": 4, "max_requeues": 0},
+            {"type": "async", "max_staleness": 4, "max_requeues": 0},
+        ),
+        (None, None),
+    ],
+)
+async def test_a_mode_is_echoed_with_its_defaults(
+    api: Api, body: dict[str, Any], sent: Any, echoed: Any
+) -> None:
+    reply = await api.call("POST", JOBS, json=_with(body, sent))
+    job = reply.json()
+    assert reply.status_code == 200, reply.text
+    assert job["method"]["reinforcement"].get("mode") == echoed
+    assert (await api.call("GET", f"{JOBS}/{job['id']}")).json() == job
+
+
+@pytest.mark.parametrize(
+    ("sent", "place", "code"),
+    [
+        ("async", "", "invalid_value"),
+        ([], "", "invalid_value"),
+        ({}, ".type", "missing_required_parameter"),
+        ({"type": None}, ".type", "invalid_value"),
+        ({"type": "ASYNC"}, ".type", "invalid_value"),
+        ({"type": ["sync"]}, ".type", "invalid_value"),
+        ({"type": "sync", "minibatches": 2}, ".minibatches", "invalid_value"),
+        ({"type": "streaming", "max_staleness": 1}, ".max_staleness", "invalid_value"),
+        ({"type": "streaming", "minibatches": 0}, ".minibatches", "invalid_value"),
+        ({"type": "streaming", "minibatches": 65}, ".minibatches", "invalid_value"),
+        ({"type": "streaming", "minibatches": "4"}, ".minibatches", "invalid_value"),
+        ({"type": "async", "max_staleness": 0}, ".max_staleness", "invalid_value"),
+        ({"type": "async", "max_staleness": 5}, ".max_staleness", "invalid_value"),
+        ({"type": "async", "max_staleness": True}, ".max_staleness", "invalid_value"),
+        ({"type": "async", "max_staleness": 1.5}, ".max_staleness", "invalid_value"),
+        ({"type": "async", "max_staleness": None}, ".max_staleness", "invalid_value"),
+        ({"type": "async", "max_requeues": -1}, ".max_requeues", "invalid_value"),
+        ({"type": "async", "max_stalenes": 1}, ".max_stalenes", "invalid_value"),
+    ],
+)
+async def test_a_mode_that_says_something_else_is_refused(
+    api: Api, body: dict[str, Any], sent: Any, place: str, code: str
+) -> None:
+    reply = await api.call("POST", JOBS, json=_with(body, sent))
+    error = reply.json()["error"]
+    assert (reply.status_code, error["param"], error["code"]) == (
+        400,
+        f"method.reinforcement.mode{place}",
+        code,
+    )
+    assert (await api.call("GET", JOBS)).json()["data"] == []
