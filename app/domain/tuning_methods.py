@@ -8,6 +8,13 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
+from app.domain.loss_options import (
+    CrossEntropyOptions,
+    DpoOptions,
+    PreferenceLoss,
+    SupervisedLoss,
+)
+
 MethodType = Literal["supervised", "dpo", "reinforcement"]
 Auto = Literal["auto"]
 
@@ -58,6 +65,8 @@ class SupervisedMethod(BaseModel):
     model_config = ConfigDict(frozen=True, extra="allow", allow_inf_nan=False)
 
     hyperparameters: SupervisedHyperparameters = SupervisedHyperparameters()
+    loss: SupervisedLoss | None = Field(default=None, exclude_if=lambda value: value is None)
+    """Ours; `None` is cross-entropy."""
 
 
 class DpoMethod(BaseModel):
@@ -66,6 +75,8 @@ class DpoMethod(BaseModel):
     model_config = ConfigDict(frozen=True, extra="allow", allow_inf_nan=False)
 
     hyperparameters: DpoHyperparameters = DpoHyperparameters()
+    loss: PreferenceLoss | None = Field(default=None, exclude_if=lambda value: value is None)
+    """Ours; `None` is DPO as published."""
 
 
 def automatic_values(kind: Literal["supervised", "dpo"], train_rows: int) -> dict[str, float]:
@@ -91,10 +102,15 @@ def automatic_values(kind: Literal["supervised", "dpo"], train_rows: int) -> dic
     return {**values, "beta": _BETA} if kind == "dpo" else values
 
 
+def default_loss(kind: Literal["supervised", "dpo"]) -> CrossEntropyOptions | DpoOptions:
+    """What an absent `loss` stands for."""
+    return CrossEntropyOptions() if kind == "supervised" else DpoOptions()
+
+
 def resolved(
     method: dict[str, Any], kind: Literal["supervised", "dpo"], train_rows: int
 ) -> dict[str, Any]:
-    """A job's `method` with every `auto` replaced by its number."""
+    """A job's `method` with every `auto` replaced by its number, and the loss named."""
     inner = dict(method.get(kind) or {})
     sent = dict(inner.get("hyperparameters") or {})
     automatic = {
@@ -102,4 +118,5 @@ def resolved(
         for name, value in automatic_values(kind, train_rows).items()
         if sent.get(name, "auto") == "auto"
     }
-    return {**method, kind: {**inner, "hyperparameters": {**sent, **automatic}}}
+    loss = inner.get("loss") or default_loss(kind).model_dump()
+    return {**method, kind: {**inner, "hyperparameters": {**sent, **automatic}, "loss": loss}}

@@ -43,5 +43,15 @@ def test_what_was_sent_stays() -> None:
                 "mine": [1],
             },
             "note": "kept",
+            "loss": {"type": "dpo", "variant": "sigmoid", "label_smoothing": 0.0},
         },
     }
+
+
+def test_the_loss_that_is_used_is_named() -> None:
+    assert resolved({"type": "supervised"}, "supervised", 9)["supervised"]["loss"] == {
+        "type": "cross_entropy"
+    }
+    sent = {"type": "bradley_terry", "margin": 0.5, "length_normalised": False}
+    kept = resolved({"type": "dpo", "dpo": {"loss": sent}}, "dpo", 9)
+    assert kept["dpo"]["loss"] == sent

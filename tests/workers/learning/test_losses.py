@@ -7,9 +7,17 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from workers.learning.losses.contract import Loss, LossInputs, LossTerms
-from workers.learning.losses.registry import LOSSES, build_loss
+from workers.learning.losses.registry import build_loss
 
-ALL = sorted(LOSSES)
+POLICY: dict[str, dict[str, float]] = {
+    "importance_sampling": {},
+    "ppo": {},
+    "cispo": {},
+    "dro": {"beta": 0.05},
+}
+"""Every loss of single rollouts, with what it needs."""
+PURE = [name for name in POLICY if name != "cispo"]
+"""Those whose gradient is their value's: cispo stops the ratio's."""
 
 
 def vector(*values: float) -> Tensor:
@@ -62,11 +70,51 @@ def test_ppo_values_and_gradient(options: dict[str, float], low: float, high: fl
     assert terms.clipped_N.tolist() == [s == 0.0 for s in slope]
 
 
-@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize(
+    ("options", "low", "high"),
+    [({}, 0.0, 4.0), ({"high": 1.2}, 0.0, 1.2), ({"low": 0.8, "high": 1.28}, 0.8, 1.28)],
+)
+def test_cispo_values_and_gradient(options: dict[str, float], low: float, high: float) -> None:
+    everything = torch.ones(10, dtype=torch.bool)
+    lp_N = SAMPLER + RATIOS.log()
+    weights_N = vector(*[min(max(r, low), high) for r in RATIOS.tolist()])
+    loss, grad_N = run(build_loss("cispo", **options), lp_N, SAMPLER, ADVANTAGES, everything)
+    assert loss == pytest.approx(-float((weights_N * lp_N * ADVANTAGES).sum()))
+    torch.testing.assert_close(grad_N, -weights_N * ADVANTAGES, rtol=0, atol=1e-12)
+    terms = call(build_loss("cispo", **options), lp_N, SAMPLER, ADVANTAGES, everything)
+    assert terms.clipped_N.tolist() == [not low <= r <= high for r in RATIOS.tolist()]
+
+
+def test_dro_values_and_gradient() -> None:
+    everything = torch.ones(10, dtype=torch.bool)
+    lp_N = SAMPLER + RATIOS.log()
+    loss, grad_N = run(build_loss("dro", beta=0.4), lp_N, SAMPLER, ADVANTAGES, everything)
+    expected = -(lp_N * ADVANTAGES - 0.2 * (lp_N - SAMPLER).square()).sum()
+    assert loss == pytest.approx(float(expected))
+    slope_N = -ADVANTAGES + 0.4 * (lp_N - SAMPLER)
+    torch.testing.assert_close(grad_N, slope_N, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize(("c", "bound"), [(3.0, 3.0), (1.5, 1.5)])
+def test_dual_clip_bounds_a_negative_advantage(c: float, bound: float) -> None:
+    """L = min(max(-A·r, -A·clip(r)), -A·c) where A < 0."""
+    ratios_N = vector(0.5, 1.0, 1.4, 2.5, 5.0, 5.0)
+    a_N, everything = vector(-2.0, -2.0, -2.0, -2.0, -2.0, 2.0), torch.ones(6, dtype=torch.bool)
+    q_N = vector(*[-6.0] * 6)
+    loss, grad_N = run(build_loss("ppo", dual_clip=c), q_N + ratios_N.log(), q_N, a_N, everything)
+    worst = [min(max(2 * r, 2 * min(max(r, 0.8), 1.2)), 2 * c) for r in ratios_N[:5].tolist()]
+    assert loss == pytest.approx(sum(worst) - 2 * 1.2)
+    slope = [2 * r if 0.8 <= r <= bound else 0.0 for r in ratios_N[:5].tolist()]
+    torch.testing.assert_close(grad_N, vector(*slope, 0.0), rtol=0, atol=1e-12)
+    terms = call(build_loss("ppo", dual_clip=c), q_N + ratios_N.log(), q_N, a_N, everything)
+    assert terms.clipped_N.tolist() == [s == 0.0 for s in [*slope, 0.0]]
+
+
+@pytest.mark.parametrize("name", PURE)
 def test_gradient_equals_finite_differences(name: str) -> None:
     lp_N = SAMPLER + RATIOS.log()
     mask_N = torch.tensor([True] * 7 + [False] * 3)
-    loss = build_loss(name)
+    loss = build_loss(name, **POLICY[name])
     _, grad_N = run(loss, lp_N, SAMPLER, ADVANTAGES, mask_N)
     for index in range(10):
         step_N = torch.zeros(10, dtype=torch.float64)
@@ -76,12 +124,12 @@ def test_gradient_equals_finite_differences(name: str) -> None:
         assert float(grad_N[index]) == pytest.approx((above - below) / 2e-6, abs=1e-7)
 
 
-@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("name", POLICY)
 def test_a_masked_token_weighs_nothing_whatever_stands_on_it(name: str) -> None:
     lp_N, q_N = vector(-1.0, math.nan, -3.0, -1.0), vector(-1.2, -1.0, math.inf, -1.1)
     a_N, mask_N = vector(1.0, 2.0, 3.0, math.nan), torch.tensor([True, False, False, False])
-    loss, grad_N = run(build_loss(name), lp_N, q_N, a_N, mask_N)
-    alone, _ = run(build_loss(name), lp_N[:1], q_N[:1], a_N[:1], mask_N[:1])
+    loss, grad_N = run(build_loss(name, **POLICY[name]), lp_N, q_N, a_N, mask_N)
+    alone, _ = run(build_loss(name, **POLICY[name]), lp_N[:1], q_N[:1], a_N[:1], mask_N[:1])
     assert loss == alone
     assert grad_N[1:].tolist() == [0.0, 0.0, 0.0]
 
@@ -92,12 +140,12 @@ def test_a_masked_token_weighs_nothing_whatever_stands_on_it(name: str) -> None:
 def test_on_policy_all_are_reinforce(tokens: list[tuple[float, float, bool]]) -> None:
     lp_N, a_N = vector(*[t[0] for t in tokens]), vector(*[t[1] for t in tokens])
     mask_N = torch.tensor([t[2] for t in tokens])
-    for name in ALL:
-        _, grad_N = run(build_loss(name), lp_N, lp_N, a_N, mask_N)
+    for name, options in POLICY.items():
+        _, grad_N = run(build_loss(name, **options), lp_N, lp_N, a_N, mask_N)
         torch.testing.assert_close(grad_N, torch.where(mask_N, -a_N, 0.0), rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("name", ["importance_sampling", "ppo"])
 def test_a_runaway_ratio_stays_finite_and_without_gradient(name: str) -> None:
     lp_N, q_N = vector(0.0, -900.0), vector(-900.0, 0.0)
     loss, grad_N = run(
@@ -107,6 +155,16 @@ def test_a_runaway_ratio_stays_finite_and_without_gradient(name: str) -> None:
     assert grad_N.tolist() == [0.0, 0.0]
 
 
+def test_a_runaway_ratio_is_bounded_by_cispo_and_pulled_back_by_dro() -> None:
+    lp_N, q_N = vector(0.0, -900.0), vector(-900.0, 0.0)
+    a_N, everything = vector(-1.0, 1.0), torch.ones(2, dtype=torch.bool)
+    _, grad_N = run(build_loss("cispo"), lp_N, q_N, a_N, everything)
+    assert grad_N.tolist() == [4.0, pytest.approx(0.0, abs=1e-8)]
+    assert call(build_loss("cispo"), lp_N, q_N, a_N, everything).clipped_N.all()
+    _, grad_N = run(build_loss("dro", beta=0.1), lp_N, q_N, a_N, everything)
+    assert grad_N.tolist() == [pytest.approx(1 + 90), pytest.approx(-1 - 90)]
+
+
 def test_unknown_names_and_options_are_refused() -> None:
     with pytest.raises(ValueError, match="importance_sampling"):
         build_loss("reinforce")
@@ -114,3 +172,11 @@ def test_unknown_names_and_options_are_refused() -> None:
         build_loss("ppo", beta=1)
     with pytest.raises(ValueError, match="epsilon"):
         build_loss("ppo", epsilon=1.5)
+    with pytest.raises(ValueError, match="dual_clip"):
+        build_loss("ppo", dual_clip=1.0)
+    with pytest.raises(ValueError, match="beta"):
+        build_loss("dro")
+    with pytest.raises(ValueError, match="beta"):
+        build_loss("dro", beta=0)
+    with pytest.raises(ValueError, match="bounds"):
+        build_loss("cispo", low=1.5)

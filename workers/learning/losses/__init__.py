@@ -1,1 +1,1 @@
-"""Policy-gradient losses: one small file each, one line in the registry each."""
+"""Losses: one small file each, one line in the registry each."""

@@ -35,8 +35,8 @@ class LossInputs:
 @dataclass(frozen=True, slots=True)
 class LossTerms:
     """`total` is a scalar with gradient; `clipped_N` (bool) marks trained tokens whose gradient
-    the loss has switched off. `sums` are scalars by curve name that are reported divided by the
-    loss's own denominator.
+    the loss has switched off or bounded. `sums` are scalars by curve name that are reported divided
+    by the loss's own denominator.
     """
 
     total: Tensor

@@ -2,7 +2,8 @@
 
 L = -Σ min(r·A, clip(r, 1-ε, 1+ε_high)·A) with r = exp(lp - q), so ∂L/∂lp = -r·A, or 0 where
 (A > 0 and r > 1+ε_high) or (A < 0 and r < 1-ε). Source: Schulman et al., arXiv 1707.06347; the
-separate upper bound ("clip higher", 0.28) is DAPO's, arXiv 2503.14476.
+separate upper bound ("clip higher", 0.28) is DAPO's, arXiv 2503.14476. With a dual clip c the term
+of an A < 0 is at most -c·A and has no gradient beyond r > c: Ye et al., arXiv 1912.09729.
 """
 
 from dataclasses import dataclass
@@ -16,19 +17,25 @@ from workers.learning.losses.ratio import log_ratio, out_of_range
 
 @dataclass(frozen=True, slots=True)
 class Ppo:
-    """`epsilon_high` None means symmetric bounds. Raises `ValueError` outside 0 < ε < 1."""
+    """`epsilon_high` None means symmetric bounds. Raises `ValueError` outside 0 < ε < 1, and
+    unless c > 1.
+    """
 
     unit: ClassVar[int] = 1
     needs_vocabulary: ClassVar[bool] = False
 
     epsilon: float = 0.2
     epsilon_high: float | None = None
+    dual_clip: float | None = None
+    """c, usually 3; `None` is none."""
 
     def __post_init__(self) -> None:
         if not 0 < self.epsilon < 1:
             raise ValueError("epsilon must lie between 0 and 1")
         if self.epsilon_high is not None and self.epsilon_high <= 0:
             raise ValueError("epsilon_high must be positive")
+        if self.dual_clip is not None and self.dual_clip <= 1:
+            raise ValueError("dual_clip must be greater than 1")
 
     def __call__(self, inputs: LossInputs) -> LossTerms:
         high = self.epsilon if self.epsilon_high is None else self.epsilon_high
@@ -36,9 +43,12 @@ class Ppo:
         ratio_N = log_ratio_N.exp()
         kept_N = torch.where(inputs.mask_N, inputs.advantages_N, 0.0)
         bounded_N = ratio_N.clamp(1.0 - self.epsilon, 1.0 + high)
-        total = -torch.minimum(ratio_N * kept_N, bounded_N * kept_N).sum()
-        with torch.no_grad():
-            clipped_N = ((kept_N > 0) & (ratio_N > 1.0 + high)) | (
-                (kept_N < 0) & (ratio_N < 1.0 - self.epsilon)
-            )
-        return LossTerms(total, clipped_N | out_of_range(log_ratio_N))
+        surrogate_N = torch.minimum(ratio_N * kept_N, bounded_N * kept_N)
+        off_N = ((kept_N > 0) & (ratio_N > 1.0 + high)) | (
+            (kept_N < 0) & (ratio_N < 1.0 - self.epsilon)
+        )
+        if self.dual_clip is not None:
+            floor_N = torch.where(kept_N < 0, self.dual_clip * kept_N, -torch.inf)
+            surrogate_N = torch.maximum(surrogate_N, floor_N)
+            off_N |= (kept_N < 0) & (ratio_N > self.dual_clip)
+        return LossTerms(-surrogate_N.sum(), off_N | out_of_range(log_ratio_N))

@@ -4,12 +4,29 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
+from workers.learning.losses.bradley_terry import BradleyTerry
+from workers.learning.losses.cispo import Cispo
 from workers.learning.losses.contract import Loss
+from workers.learning.losses.cross_entropy import CrossEntropy
+from workers.learning.losses.dpo import Dpo
+from workers.learning.losses.dro import Dro
+from workers.learning.losses.focal import Focal
 from workers.learning.losses.importance_sampling import ImportanceSampling
+from workers.learning.losses.label_smoothing import LabelSmoothing
 from workers.learning.losses.ppo import Ppo
 
 LOSSES: Final[Mapping[str, Callable[..., Loss]]] = MappingProxyType(
-    {"importance_sampling": ImportanceSampling, "ppo": Ppo}
+    {
+        "bradley_terry": BradleyTerry,
+        "cispo": Cispo,
+        "cross_entropy": CrossEntropy,
+        "dpo": Dpo,
+        "dro": Dro,
+        "focal": Focal,
+        "importance_sampling": ImportanceSampling,
+        "label_smoothing": LabelSmoothing,
+        "ppo": Ppo,
+    }
 )
 
 

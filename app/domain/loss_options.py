@@ -1,0 +1,117 @@
+"""What a job may say of its loss: one class per kind, its options with their defaults and ranges.
+
+Owns the names and the defaults on the wire; `options()` is what a loss of that name is built
+with. Unknown kinds and keys are refused, with their place: a misspelt option would change in
+silence what is learned. Must not know how a loss is computed. All of it is ours; the hosted API
+has none.
+"""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+    model_validator,
+)
+from pydantic_core import PydanticCustomError
+
+Number = Annotated[float, Field(strict=True)]
+"""No text and no boolean, as in JSON."""
+
+
+def _fault(field: str, message: str) -> ValidationError:
+    """An error at a field, from a validator that stands for the whole; or that it is missing."""
+    own = PydanticCustomError("options", "{fault}", {"fault": message})
+    kind: Any = "missing" if message == "missing" else own
+    return ValidationError.from_exception_data(
+        "Options", [{"type": kind, "loc": (field,), "input": None}]
+    )
+
+
+class LossOptions(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    type: str
+
+    def options(self) -> dict[str, Any]:
+        return self.model_dump(exclude={"type"})
+
+
+class CrossEntropyOptions(LossOptions):
+    type: Literal["cross_entropy"] = "cross_entropy"
+
+
+class LabelSmoothingOptions(LossOptions):
+    type: Literal["label_smoothing"] = "label_smoothing"
+    smoothing: Number = Field(default=0.1, ge=0, lt=1)
+    """Share of each target that is spread evenly over the vocabulary."""
+
+
+class FocalOptions(LossOptions):
+    type: Literal["focal"] = "focal"
+    gamma: Number = Field(default=2.0, ge=0, le=10)
+    """How much less a token counts the surer the model is of it; 0 is cross-entropy."""
+
+
+class DpoOptions(LossOptions):
+    """The weight β is `method.dpo.hyperparameters.beta`, its hosted place."""
+
+    type: Literal["dpo"] = "dpo"
+    variant: Literal["sigmoid", "ipo"] = "sigmoid"
+    label_smoothing: Number = Field(default=0.0, ge=0, lt=0.5)
+    """Share of pairs taken to be labelled the wrong way round; for `sigmoid`."""
+
+    @model_validator(mode="after")
+    def _smoothing_has_a_place(self) -> "DpoOptions":
+        if self.variant == "ipo" and self.label_smoothing:
+            raise _fault("label_smoothing", "it is for the variant 'sigmoid'")
+        return self
+
+
+class BradleyTerryOptions(LossOptions):
+    """Without a reference, so that β does nothing."""
+
+    type: Literal["bradley_terry"] = "bradley_terry"
+    margin: Number = Field(default=0.0, ge=0, le=1000)
+    """Nats by which the chosen completion must be the likelier."""
+    length_normalised: bool = Field(default=False, strict=True)
+    """Compare means over tokens, not sums."""
+
+
+def one_of(*models: type[BaseModel], noun: str) -> WrapValidator:
+    """Picks by `type` and by hand, so that an error's place is the path a client wrote, without a
+    union's tags.
+    """
+    kinds = {model.model_fields["type"].default: model for model in models}
+
+    def read(sent: Any, handler: ValidatorFunctionWrapHandler) -> Any:  # noqa: ARG001
+        if isinstance(sent, models):
+            return sent
+        if not isinstance(sent, dict):
+            raise PydanticCustomError("options", "a {noun} is an object", {"noun": noun})
+        if "type" not in sent:
+            raise _fault("type", "missing")
+        kind = sent["type"]
+        model = kinds.get(kind) if isinstance(kind, str) else None
+        if model is None:
+            known = ", ".join(kinds)
+            raise _fault("type", f"there is no {noun} {kind!r:.80}; there are {known}")
+        return model.model_validate(sent)
+
+    return WrapValidator(read)
+
+
+SupervisedLoss = Annotated[
+    CrossEntropyOptions | LabelSmoothingOptions | FocalOptions,
+    Field(discriminator="type"),
+    one_of(CrossEntropyOptions, LabelSmoothingOptions, FocalOptions, noun="supervised loss"),
+]
+PreferenceLoss = Annotated[
+    DpoOptions | BradleyTerryOptions,
+    Field(discriminator="type"),
+    one_of(DpoOptions, BradleyTerryOptions, noun="preference loss"),
+]

@@ -1,0 +1,40 @@
+"""Bradley-Terry on sequence log-probs, without a reference.
+
+With the score s of a sequence the sum (or mean) of its trained tokens' log-probs,
+L = -Σ logσ(s_c - s_r - m), so ∂L/∂s_c = -σ(-(s_c - s_r - m)) and ∂L/∂s_r is its negative. Source:
+the pairwise loss of reward models (Ouyang et al., arXiv 2203.02155, eq. 1), with scores that need
+no head of their own. Sums run over pairs.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from torch.nn.functional import logsigmoid
+
+from workers.learning.losses.contract import LossInputs, LossTerms
+from workers.learning.losses.masks import kept, never_clipped
+from workers.learning.losses.pairs import pair_scores, preference_sums
+
+
+@dataclass(frozen=True, slots=True)
+class BradleyTerry:
+    """`length_normalised` scores by the mean, so that a short sequence is not the likelier one for
+    its shortness. Raises `ValueError` on a negative margin.
+    """
+
+    unit: ClassVar[int] = 2
+    needs_vocabulary: ClassVar[bool] = False
+
+    margin: float = 0.0
+    length_normalised: bool = False
+
+    def __post_init__(self) -> None:
+        if self.margin < 0:
+            raise ValueError("margin must not be negative")
+
+    def __call__(self, inputs: LossInputs) -> LossTerms:
+        scores = pair_scores(inputs.logprobs_N, inputs, mean=self.length_normalised)
+        terms_P = -logsigmoid(scores.chosen_P - scores.rejected_P - self.margin)
+        return LossTerms(
+            kept(terms_P, scores.present_P).sum(), never_clipped(inputs), preference_sums(scores)
+        )

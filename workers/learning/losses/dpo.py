@@ -1,0 +1,64 @@
+"""Direct preference optimisation on sequence log-probs against a frozen reference.
+
+With D = (lp_c - ref_c) - (lp_r - ref_r), sums over a completion's trained tokens:
+- `sigmoid`: L = Σ -(1-ε)·logσ(β·D) - ε·logσ(-β·D), so
+  ∂L/∂lp_c = -β·((1-ε)·σ(-β·D) - ε·σ(β·D)) and ∂L/∂lp_r is its negative. Source: Rafailov et al.,
+  arXiv 2305.18290; ε, the share of pairs labelled the wrong way round, is conservative DPO's.
+- `ipo`: L = Σ (D - 1/(2β))² with means in place of the sums. Source: Azar et al., arXiv
+  2310.12036; the means are what its authors used, else the square grows with length.
+
+The reference's log-probs stand in the place of the sampler's. Sums run over pairs.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import torch
+from torch import Tensor
+from torch.nn.functional import logsigmoid
+
+from workers.learning.losses.contract import LossInputs, LossTerms
+from workers.learning.losses.masks import kept, never_clipped
+from workers.learning.losses.pairs import PairScores, pair_scores, preference_sums
+
+
+@dataclass(frozen=True, slots=True)
+class Dpo:
+    """Raises `ValueError` unless β > 0 and 0 ≤ ε < 0.5, and on an ε given for `ipo`."""
+
+    unit: ClassVar[int] = 2
+    needs_vocabulary: ClassVar[bool] = False
+
+    beta: float = 0.1
+    label_smoothing: float = 0.0
+    variant: Literal["sigmoid", "ipo"] = "sigmoid"
+
+    def __post_init__(self) -> None:
+        if self.beta <= 0:
+            raise ValueError("beta must be positive")
+        if not 0 <= self.label_smoothing < 0.5:  # noqa: PLR2004 - half of the labels say nothing
+            raise ValueError("label_smoothing must be at least 0 and below 0.5")
+        if self.variant not in {"sigmoid", "ipo"}:
+            raise ValueError("variant must be sigmoid or ipo")
+        if self.variant == "ipo" and self.label_smoothing:
+            raise ValueError("label_smoothing is for the sigmoid variant")
+
+    def __call__(self, inputs: LossInputs) -> LossTerms:
+        log_ratio_N = kept(inputs.logprobs_N - inputs.sampler_logprobs_N, inputs.mask_N)
+        sums = pair_scores(log_ratio_N, inputs)
+        if self.variant == "ipo":
+            terms_P = self._ipo(pair_scores(log_ratio_N, inputs, mean=True))
+        else:
+            terms_P = self._sigmoid(sums)
+        rewards = PairScores(self.beta * sums.chosen_P, self.beta * sums.rejected_P, sums.present_P)
+        return LossTerms(
+            kept(terms_P, sums.present_P).sum(), never_clipped(inputs), preference_sums(rewards)
+        )
+
+    def _sigmoid(self, scores: PairScores) -> Tensor:
+        margin_P = self.beta * (scores.chosen_P - scores.rejected_P)
+        wrong = self.label_smoothing
+        return -(1.0 - wrong) * logsigmoid(margin_P) - wrong * logsigmoid(-margin_P)
+
+    def _ipo(self, scores: PairScores) -> Tensor:
+        return torch.square(scores.chosen_P - scores.rejected_P - 1.0 / (2.0 * self.beta))

@@ -1,0 +1,38 @@
+"""Focal loss: cross-entropy that weighs a token less the surer the model already is of it.
+
+L = -Σ w·(1-p)^γ·lp with p = exp(lp), so ∂L/∂lp = w·(1-p)^(γ-1)·(γ·p·lp - (1-p)); γ = 0 is
+cross-entropy. Source: Lin et al., arXiv 1708.02002, without its class weight.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar, Final
+
+import torch
+
+from workers.learning.losses.contract import LossInputs, LossTerms
+from workers.learning.losses.masks import kept, never_clipped
+
+SURE: Final = 1e-12
+"""1 - p is held above this: the slope of (1-p)^γ at 0 is infinite for γ < 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Focal:
+    """Raises `ValueError` on a negative γ."""
+
+    unit: ClassVar[int] = 1
+    needs_vocabulary: ClassVar[bool] = False
+
+    gamma: float = 2.0
+
+    def __post_init__(self) -> None:
+        if self.gamma < 0:
+            raise ValueError("gamma must not be negative")
+
+    def __call__(self, inputs: LossInputs) -> LossTerms:
+        logprobs_N = kept(inputs.logprobs_N, inputs.mask_N)
+        doubt_N = (-torch.expm1(logprobs_N)).clamp_min(SURE)
+        weights_N = kept(inputs.advantages_N, inputs.mask_N).to(logprobs_N.dtype)
+        return LossTerms(
+            -(weights_N * doubt_N.pow(self.gamma) * logprobs_N).sum(), never_clipped(inputs)
+        )

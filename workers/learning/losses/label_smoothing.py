@@ -1,0 +1,38 @@
+"""Cross-entropy against targets of which a share ε is spread evenly over the vocabulary.
+
+L = Σ w·((1-ε)·(-lp) + ε·(-mean_v lp_v)), so by the logits z of one token
+∂L/∂z_v = w·(p_v - (1-ε)·[v = y] - ε/V). Source: Szegedy et al., arXiv 1512.00567.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+
+from workers.learning.losses.contract import LossInputs, LossTerms
+from workers.learning.losses.masks import kept, never_clipped
+
+
+@dataclass(frozen=True, slots=True)
+class LabelSmoothing:
+    """Raises `ValueError` outside 0 ≤ ε < 1."""
+
+    unit: ClassVar[int] = 1
+    needs_vocabulary: ClassVar[bool] = True
+
+    smoothing: float = 0.1
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.smoothing < 1:
+            raise ValueError("smoothing must be at least 0 and below 1")
+
+    def __call__(self, inputs: LossInputs) -> LossTerms:
+        if inputs.mean_logprobs_N is None:
+            raise ValueError("label smoothing needs the mean over the vocabulary")
+        target_N = kept(inputs.logprobs_N, inputs.mask_N)
+        mean_N = kept(inputs.mean_logprobs_N, inputs.mask_N)
+        smoothed_N = (1.0 - self.smoothing) * target_N + self.smoothing * mean_N
+        weights_N = kept(inputs.advantages_N, inputs.mask_N)
+        return LossTerms(
+            -torch.dot(weights_N.to(target_N.dtype), smoothed_N), never_clipped(inputs)
+        )
