@@ -7,7 +7,7 @@ ARGS ?=
 # Two processes: one runs the end-to-end tests, the other all the rest.
 TEST_PROCESSES ?= -n 2 --dist loadgroup --no-loadscope-reorder
 
-.PHONY: setup peers demo test check bench up down chaos openapi sdk fuzz
+.PHONY: setup peers vllm-env demo test test-vllm check bench up down chaos openapi sdk fuzz
 
 setup:
 	@$(PYTHON) bootstrap.py setup
@@ -16,11 +16,18 @@ setup:
 peers:
 	@$(PYTHON) bootstrap.py peers
 
+# vLLM in .venv-vllm, because it pins other versions of what .venv holds.
+vllm-env:
+	@$(PYTHON) bootstrap.py vllm
+
 demo: setup
 	@$(BIN)/agent-rft demo $(ARGS)
 
 test: setup
-	@$(BIN)/python -m pytest -m "not chaos and not gpu" $(TEST_PROCESSES) $(ARGS)
+	@$(BIN)/python -m pytest -m "not chaos and not gpu and not vllm" $(TEST_PROCESSES) $(ARGS)
+
+test-vllm: setup vllm-env
+	@$(BIN)/python -m pytest -m vllm -p no:randomly $(ARGS)
 
 fuzz: setup
 	@FUZZ_EXAMPLES=80 $(BIN)/python -m pytest tests/contract/test_fuzz.py $(ARGS)
