@@ -21,14 +21,24 @@ class KvShape:
     heads: int
     head_size: int
 
+    dtype: torch.dtype = torch.float32
+
     def bytes_per_token(self) -> int:
-        return 2 * self.layers * self.heads * self.head_size * 4
+        return 2 * self.layers * self.heads * self.head_size * self.dtype.itemsize
 
 
 class KvArena:
     def __init__(self, shape: KvShape) -> None:
         self._shape = shape
         self._kv_PLRHTD = self._allocate(0, 0)
+
+    @property
+    def dtype(self) -> torch.dtype:
+        return self._shape.dtype
+
+    @property
+    def bytes(self) -> int:
+        return self._kv_PLRHTD.numel() * self._kv_PLRHTD.element_size()
 
     @property
     def rows(self) -> int:
@@ -41,6 +51,11 @@ class KvArena:
     def layer(self, index: int) -> tuple[Tensor, Tensor]:
         """keys_RHTD and values_RHTD of one layer, as views."""
         return self._kv_PLRHTD[0, index], self._kv_PLRHTD[1, index]
+
+    def store(self, layer: int, rows_N: Tensor, positions_N: Tensor, kv_NPHD: Tensor) -> None:
+        """Keys and values of N tokens of one layer; entries beyond N are padding."""
+        # Indices with a slice between them come first: the target has the shape N P H D.
+        self._kv_PLRHTD[:, layer][:, rows_N, :, positions_N] = kv_NPHD[: len(rows_N)]
 
     def reserve(self, *, rows: int, length: int) -> None:
         """Make room for `rows` rows of `length` tokens; what is stored stays."""
@@ -72,4 +87,5 @@ class KvArena:
     def _allocate(self, rows: int, length: int) -> Tensor:
         # Zeros, because attention multiplies masked values by 0 and 0 * NaN is NaN.
         shape = self._shape
-        return torch.zeros(2, shape.layers, rows, shape.heads, length, shape.head_size)
+        size = (2, shape.layers, rows, shape.heads, length, shape.head_size)
+        return torch.zeros(size, dtype=shape.dtype)

@@ -1,9 +1,14 @@
-"""Attention over the arena, as an attention implementation of transformers.
+"""Attention over the arena: which keys each token of a packed step sees, and in which blocks.
 
-Owns how a step's tokens, packed into one row without padding, attend: running rows together, each
-new prompt by itself, so a short request never pays for a long prompt. Promises causal attention
-(and the model's sliding window) with no mask built by transformers: an implementation unknown to
-`masking_utils` gets none. Must not know sampling or requests.
+Owns how a step's tokens, packed without padding, attend: running rows together, each new prompt by
+itself, so a short request never pays for a long prompt. Promises, when `invariant`, that a token's
+output has the same bits whatever is computed beside it, and whether it came as part of a prompt or
+was sampled: its position alone decides how many keys are read and in which order they are summed.
+Must not know sampling or requests.
+
+The rules behind that promise were measured with torch 2.13 on AVX-512: matrix products agree bit
+for bit from FEWEST_ROWS rows on, and the library cuts the sum over keys in pieces that depend on
+their number, so that number must follow from the position (here: LENGTH_STEP at a time).
 """
 
 from dataclasses import dataclass, field
@@ -19,9 +24,8 @@ from typing_extensions import override
 from workers.engines.cpu.arena import KvArena
 
 IMPLEMENTATION: Final = "agent_rft_arena"
-# Attention lengths are rounded up to whole vectors, so that a row's sums are taken in the same
-# order whatever the longest row beside it is.
 LENGTH_STEP: Final = 64
+FEWEST_ROWS: Final = 4
 # Decoding reads keys and values at memory speed, so a long row is padded for few neighbours only.
 ROWS_TOGETHER: Final = 16
 
@@ -37,53 +41,138 @@ class Prefill:
     length: int
 
 
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Tokens that attend in one call: `count` tokens from `offset` on, of rows `first … last`."""
+
+    offset: int
+    count: int
+    first: int
+    last: int
+    length: int
+    """Keys that are read of each row."""
+    mask: Tensor
+    """mask_B1QT, 0 where visible and -inf elsewhere; Q is 1 for running rows (B rows, one token
+    each), else the piece's tokens times the query heads of a key head, padded."""
+
+
 @dataclass(slots=True)
 class Step:
     """One forward pass: the first `decoding` tokens belong to rows 0 … decoding-1, one each; then
-    come prompts. `rows_T` and `positions_T` say where each token's key and value go; tokens of the
+    come prompts. `rows_N` and `positions_N` say where each token's key and value go; tokens of the
     pass beyond those are padding.
     """
 
     arena: KvArena
     decoding: int
     prefills: list[Prefill]
-    rows_T: Tensor
-    positions_T: Tensor
-    masks: dict[tuple[str, int, int | None], Tensor] = field(default_factory=dict)
+    rows_N: Tensor
+    positions: list[int]
+    positions_N: Tensor
+    query_heads: int
+    """Per key head."""
+    invariant: bool = True
+    _pieces: dict[int | None, list[Piece]] = field(default_factory=dict)
 
-    def decode_mask(self, first: int, window: int | None) -> Tensor:
-        """visible_B11T (boolean) of up to ROWS_TOGETHER rows from `first` on: each row's own
-        positions, at most `window` of them.
-        """
-        key = ("decode", first, window)
-        if key not in self.masks:
-            last = min(first + ROWS_TOGETHER, self.decoding)
-            positions_B1 = self.positions_T[first:last, None]
-            longest = int(positions_B1.max()) + 1
-            length = min(-(-longest // LENGTH_STEP) * LENGTH_STEP, self.arena.length)
-            self.masks[key] = _visible(positions_B1, length, window)[:, None, None]
-        return self.masks[key]
+    def pieces(self, window: int | None) -> list[Piece]:
+        """How the step's tokens attend, in their order; the same for all layers of a window."""
+        found = self._pieces.get(window)
+        if found is None:
+            found = [*self._running(window), *self._prompts(window)]
+            self._pieces[window] = found
+        return found
 
-    def prefill_mask(self, index: int, window: int | None) -> Tensor:
-        """visible_QT (boolean) of one prompt."""
-        key = ("prefill", index, window)
-        if key not in self.masks:
-            part = self.prefills[index]
-            positions_Q1 = torch.arange(part.start, part.start + part.length)[:, None]
-            self.masks[key] = _visible(positions_Q1, part.start + part.length, window)
-        return self.masks[key]
+    def _running(self, window: int | None) -> list[Piece]:
+        if not self.decoding:
+            return []
+        lengths = [_rounded(position + 1) for position in self.positions[: self.decoding]]
+        positions_B1 = self.positions_N[: self.decoding, None]
+        mask_B11T = self._mask(positions_B1, max(lengths), window)[:, None, None]
+        pieces, first = [], 0
+        while first < self.decoding:
+            last = first + 1
+            while last < self.decoding and self._joins(lengths, first, last):
+                last += 1
+            length = max(lengths[first:last])
+            mask = mask_B11T[first:last, :, :, :length]
+            pieces.append(Piece(first, last - first, first, last, length, mask))
+            first = last
+        return pieces
+
+    def _joins(self, lengths: list[int], first: int, row: int) -> bool:
+        if self.invariant:
+            return lengths[row] == lengths[first]
+        return row - first < ROWS_TOGETHER
+
+    def _prompts(self, window: int | None) -> list[Piece]:
+        pieces = []
+        for part in self.prefills:
+            start, end = part.start, part.start + part.length
+            while start < end:
+                stop = min(end, _rounded(start + 1)) if self.invariant else end
+                length = _rounded(stop)
+                positions_Q1 = torch.arange(start, stop)[:, None]
+                positions_Q1 = positions_Q1.repeat_interleave(self.query_heads, dim=0)
+                mask_QT = self._mask(positions_Q1, length, window)
+                mask_QT = F.pad(mask_QT, (0, 0, 0, -len(mask_QT) % FEWEST_ROWS))
+                offset = part.offset + start - part.start
+                pieces.append(
+                    Piece(offset, stop - start, part.row, part.row + 1, length, mask_QT[None, None])
+                )
+                start = stop
+        return pieces
+
+    def _mask(self, positions_Q1: Tensor, length: int, window: int | None) -> Tensor:
+        keys_1T = torch.arange(length)[None]
+        hidden_QT = keys_1T > positions_Q1
+        if window is not None:
+            hidden_QT |= keys_1T <= positions_Q1 - window
+        mask_QT = torch.zeros(hidden_QT.shape, dtype=self.arena.dtype)
+        return mask_QT.masked_fill_(hidden_QT, float("-inf"))
 
 
-def _visible(positions_Q1: Tensor, length: int, window: int | None) -> Tensor:
-    keys_1T = torch.arange(length)[None]
-    visible_QT = keys_1T <= positions_Q1
-    if window is not None:
-        visible_QT &= keys_1T > positions_Q1 - window
-    return visible_QT
+def _rounded(length: int) -> int:
+    return -(-length // LENGTH_STEP) * LENGTH_STEP
+
+
+def attend(
+    query_NHD: Tensor, step: Step, layer: int, *, scaling: float | None, window: int | None
+) -> Tensor:
+    """output_NHD for queries of the step's tokens, whose keys and values are in the arena."""
+    keys_RHTD, values_RHTD = step.arena.layer(layer)
+    tokens, _, size = query_NHD.shape
+    query_NKGD = query_NHD.view(tokens, keys_RHTD.shape[1], step.query_heads, size)
+    output_NKGD = torch.zeros_like(query_NKGD, memory_format=torch.contiguous_format)
+    for piece in step.pieces(window):
+        end = piece.offset + piece.count
+        part = query_NKGD[piece.offset : end]
+        running = piece.mask.shape[2] == 1
+        # Query heads that share a key head stand in the place of query positions.
+        rows = part if running else part.transpose(0, 1).flatten(1, 2)[None]
+        wanted = max(FEWEST_ROWS, piece.mask.shape[2]) if step.invariant else rows.shape[2]
+        if not running:
+            wanted = piece.mask.shape[2]
+        if rows.shape[2] < wanted:
+            rows = F.pad(rows, (0, 0, 0, wanted - rows.shape[2]))
+        found = F.scaled_dot_product_attention(
+            rows,
+            keys_RHTD[piece.first : piece.last, :, : piece.length],
+            values_RHTD[piece.first : piece.last, :, : piece.length],
+            attn_mask=piece.mask,
+            scale=scaling,
+        )
+        if running:
+            output_NKGD[piece.offset : end] = found[:, :, : step.query_heads]
+        else:
+            found_KQD = found[0, :, : piece.count * step.query_heads]
+            output_NKGD[piece.offset : end] = found_KQD.view(
+                -1, piece.count, step.query_heads, size
+            ).transpose(0, 1)
+    return output_NKGD.view(tokens, -1, size)
 
 
 class ArenaCache(Cache):
-    """What the model believes is its cache: stores keys and values, returns only the new ones."""
+    """What a transformers model believes is its cache: stores what is new, and returns it."""
 
     def __init__(self, step: Step) -> None:
         super().__init__(layer_class_to_replicate=CacheLayerMixin)
@@ -93,11 +182,9 @@ class ArenaCache(Cache):
     def update(
         self, key_states: Tensor, value_states: Tensor, layer_idx: int, *args: Any, **kwargs: Any
     ) -> tuple[Tensor, Tensor]:
+        both_NPHD = torch.stack((key_states[0], value_states[0])).permute(2, 0, 1, 3)
         step = self._step
-        count = len(step.rows_T)
-        keys_RHTD, values_RHTD = step.arena.layer(layer_idx)
-        keys_RHTD[step.rows_T, :, step.positions_T] = key_states[0, :, :count].transpose(0, 1)
-        values_RHTD[step.rows_T, :, step.positions_T] = value_states[0, :, :count].transpose(0, 1)
+        step.arena.store(layer_idx, step.rows_N, step.positions_N, both_NPHD)
         return key_states, value_states
 
     @override
@@ -117,49 +204,17 @@ def arena_attention(
     step: Step | None = None,
     **kwargs: Any,
 ) -> tuple[Tensor, None]:
-    """query_1HTD over the arena -> output_1THD. Called by transformers' attention layers."""
+    """query_1HND over the arena -> output_1NHD. Called by transformers' attention layers, which
+    build no mask for an implementation unknown to `masking_utils`.
+    """
     if step is None:
         raise RuntimeError("this model runs only inside the engine")
     if any(kwargs.get(name) is not None for name in ("softcap", "s_aux", "position_bias")):
         raise NotImplementedError("attention with soft caps, sinks or position biases")
-    keys_RHTD, values_RHTD = step.arena.layer(int(module.layer_idx))  # type: ignore[arg-type]
-    outputs_THD: list[Tensor] = []
-    for first in range(0, step.decoding, ROWS_TOGETHER):
-        mask_B11T = step.decode_mask(first, sliding_window)
-        last, length = first + mask_B11T.shape[0], mask_B11T.shape[-1]
-        # Query heads that share a key head stand in the place of query positions.
-        query_BHGD = (
-            query[0, :, first:last]
-            .transpose(0, 1)
-            .reshape(last - first, keys_RHTD.shape[1], -1, query.shape[-1])
-        )
-        output_BHGD = F.scaled_dot_product_attention(
-            query_BHGD,
-            keys_RHTD[first:last, :, :length],
-            values_RHTD[first:last, :, :length],
-            attn_mask=mask_B11T,
-            scale=scaling,
-        )
-        outputs_THD.append(output_BHGD.flatten(1, 2))
-    for index, part in enumerate(step.prefills):
-        end, length = part.offset + part.length, part.start + part.length
-        mask_QT = None
-        if part.start > 0 or sliding_window is not None:
-            mask_QT = step.prefill_mask(index, sliding_window)
-        output_1HQD = F.scaled_dot_product_attention(
-            query[:, :, part.offset : end],
-            keys_RHTD[part.row : part.row + 1, :, :length],
-            values_RHTD[part.row : part.row + 1, :, :length],
-            attn_mask=mask_QT,
-            is_causal=mask_QT is None,
-            scale=scaling,
-            enable_gqa=True,
-        )
-        outputs_THD.append(output_1HQD[0].transpose(0, 1))
-    padding = query.shape[2] - len(step.rows_T)
-    if padding:
-        outputs_THD.append(query.new_zeros(padding, query.shape[1], query.shape[3]))
-    return torch.cat(outputs_THD)[None], None
+    layer = int(module.layer_idx)  # type: ignore[arg-type]
+    query_NHD = query[0].transpose(0, 1).contiguous()
+    output_NHD = attend(query_NHD, step, layer, scaling=scaling, window=sliding_window)
+    return output_NHD[None], None
 
 
 AttentionInterface.register(IMPLEMENTATION, arena_attention)

@@ -8,29 +8,29 @@ import asyncio
 import secrets
 from collections.abc import AsyncGenerator
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 import torch
 
 from app.domain.errors import InvalidRequest, Unavailable
 from app.domain.models import BaseModelSpec
+from app.rendering.renderer import Renderer
 from workers.engines.cpu.scheduler import Limits, Scheduler
 from workers.engines.cpu.sequence import Sampling, Sequence, Update
-from workers.engines.cpu.versions import BaseModel, Version, Versions, load_base, serve_packed
+from workers.engines.cpu.versions import BaseModel, Version, Versions, load_model, serve
 
-_TOLERANCE: Final = 1e-3
+# What rounding alone explains, by the weights' precision.
+_TOLERANCE: Final = {torch.float32: 1e-3, torch.bfloat16: 0.1}
 _PROBE_LENGTHS: Final = (23, 9)
 
 
 class Engine:
     def __init__(self, specs: list[BaseModelSpec], limits: Limits) -> None:
         """Loads every base model, which takes a while and much memory."""
-        bases = [load_base(spec) for spec in specs]
-        references = [_reference(base) for base in bases]
-        for base in bases:
-            serve_packed(base)
-        self._references = list(zip(bases, references, strict=True))
-        self.versions = Versions(bases)
+        self._references = [_served(spec, limits.dtype) for spec in specs]
+        self.versions = Versions(
+            [base for base, _ in self._references], merged_bytes=limits.merged_bytes
+        )
         self._scheduler = Scheduler(self.versions, self._deliver, limits)
         self._loop: asyncio.AbstractEventLoop | None = None
         self._waiters: dict[Sequence, asyncio.Queue[Update]] = {}
@@ -105,12 +105,13 @@ class Engine:
     async def _check(self, base: BaseModel, reference: list[list[float]]) -> None:
         version = self.versions.get(base.spec.name)
         sampling = Sampling(max_tokens=1, temperature=0, seed=0, prompt_logprobs=True)
-        probes = [self.sequence(version, ids, sampling) for ids in _probe_prompts(base)]
+        prompts = _probe_prompts(base.vocab_size, base.context_length)
+        probes = [self.sequence(version, prompt, sampling) for prompt in prompts]
         await self.finish(probes)
         for probe, expected in zip(probes, reference, strict=True):
             found = [value for value in probe.prompt_logprobs or [] if value is not None]
             worst = max(abs(a - b) for a, b in zip(found, expected, strict=True))
-            if not worst < _TOLERANCE:
+            if not worst < _TOLERANCE[base.kv_shape.dtype]:
                 raise ValueError(
                     f"{base.spec.name}: log-probs differ from the plain forward pass by {worst:g}; "
                     "this architecture cannot be served here"
@@ -127,17 +128,21 @@ def choice_seed(seed: int | None, choice: int) -> int:
     return (base + choice * 0xD1342543DE82EF95) & 0xFFFF_FFFF_FFFF_FFFF
 
 
-def _probe_prompts(base: BaseModel) -> list[list[int]]:
-    lengths = [min(length, base.context_length - 1) for length in _PROBE_LENGTHS]
-    return [[(7 * i + n) % base.vocab_size for i in range(n)] for n in lengths]
+def _probe_prompts(vocab_size: int, context_length: int) -> list[list[int]]:
+    lengths = [min(length, context_length - 1) for length in _PROBE_LENGTHS]
+    return [[(7 * i + n) % vocab_size for i in range(n)] for n in lengths]
 
 
-def _reference(base: BaseModel) -> list[list[float]]:
-    """Prompt log-probs of the probes from the model as transformers runs it."""
+def _served(spec: BaseModelSpec, dtype: torch.dtype) -> tuple[BaseModel, list[list[float]]]:
+    """A base model, and prompt log-probs of the probes from it as transformers runs it."""
+    model: Any = load_model(spec, dtype)
+    renderer = Renderer(spec.path, tool_parser=spec.tool_parser, chat_template=spec.chat_template)
+    context_length = min(spec.context_length, renderer.context_length)
     found = []
+    vocab_size = model.get_input_embeddings().num_embeddings
     with torch.inference_mode():
-        for prompt in _probe_prompts(base):
+        for prompt in _probe_prompts(vocab_size, context_length):
             ids_1T = torch.tensor([prompt])
-            logprobs_TV = torch.log_softmax(base.model(ids_1T).logits[0, :-1].float(), dim=-1)
+            logprobs_TV = torch.log_softmax(model(ids_1T).logits[0, :-1].float(), dim=-1)
             found.append(logprobs_TV.gather(1, ids_1T[0, 1:, None])[:, 0].tolist())
-    return found
+    return serve(spec, model, renderer), found

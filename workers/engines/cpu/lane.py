@@ -6,14 +6,14 @@ token, finished rows leave. Must not know threads, HTTP or other versions.
 """
 
 from collections import deque
+from dataclasses import dataclass
 from typing import Final
 
 import torch
-import torch.nn.functional as F
-from torch import Tensor, nn
+from torch import Tensor
 
 from workers.engines.cpu.arena import KvArena
-from workers.engines.cpu.attention import ArenaCache, Prefill, Step
+from workers.engines.cpu.attention import FEWEST_ROWS, Prefill, Step
 from workers.engines.cpu.prefixes import (
     BLOCK,
     KeptPrefix,
@@ -24,19 +24,35 @@ from workers.engines.cpu.prefixes import (
 from workers.engines.cpu.sampling import draw
 from workers.engines.cpu.sequence import Sequence, Update
 from workers.engines.cpu.versions import Version
+from workers.engines.cpu.weights import Weights
 
 PREFILL_TOKENS: Final = 2048
 """New prompt tokens in one iteration (at least one prompt), so that running rows keep moving."""
-# Products of matrices with fewer rows take another path through the CPU's library and round another
-# way (measured with torch 2.13 on AVX-512: 1 to 3 rows differ, 4 and more agree bit for bit).
-FEWEST_TOKENS: Final = 4
+
+
+@dataclass(frozen=True, slots=True)
+class LaneShape:
+    max_rows: int = 128
+    threads: int = 1
+    invariant: bool = True
+
+    def padded(self, count: int) -> int:
+        """Rows to compute for `count` of them. Products of matrices with few rows take another path
+        through the CPU's library and round another way; each thread takes its share of the rows.
+        Measured with torch 2.13 on AVX-512: with one thread 1 to 3 rows differ and with two also
+        5 to 7 and 9 to 11; multiples of 4 per thread agree bit for bit, as does any larger number.
+        """
+        least = FEWEST_ROWS * self.threads
+        if not self.invariant or count >= 2 * least:
+            return count
+        return -(-count // least) * least
 
 
 class Lane:
-    def __init__(self, version: Version, prefixes: PrefixStore, *, max_rows: int) -> None:
+    def __init__(self, version: Version, prefixes: PrefixStore, shape: LaneShape) -> None:
         self.version = version
         self._prefixes = prefixes
-        self._max_rows = max_rows
+        self._shape = shape
         self._arena = KvArena(version.base.kv_shape)
         self._rows: list[Sequence] = []
         self._waiting: deque[Sequence] = deque()
@@ -64,15 +80,15 @@ class Lane:
     def release_memory(self) -> None:
         self._arena.release()
 
-    def advance(self, weights: nn.Module) -> list[Update]:
+    def advance(self, weights: Weights) -> list[Update]:
         """One iteration. Returns what streamed and ended sequences have to tell."""
         updates = self._drop_cancelled()
         running = len(self._rows)
         self._admit()
         if not self._rows:
             return updates
-        step, ids_1T = self._step(running)
-        logits_BV = self._forward(weights, step, ids_1T)
+        step, ids_N = self._step(running, weights.query_heads)
+        logits_BV = self._forward(weights, step, ids_N)
         for sequence in self._rows:
             sequence.computed = len(sequence.tokens)
         updates += self._sample(logits_BV)
@@ -92,7 +108,7 @@ class Lane:
         """Give waiting prompts rows, with what they share with known ones already filled in."""
         running, fresh = len(self._rows), 0
         siblings: list[Sequence] = []
-        while self._waiting and len(self._rows) < self._max_rows:
+        while self._waiting and len(self._rows) < self._shape.max_rows:
             sequence = self._waiting.popleft()
             live = self._live_prefix(sequence)
             if live is not None and live.computed == 0:
@@ -142,7 +158,7 @@ class Lane:
         for key in sequence.block_keys:
             self._by_block.setdefault(key, sequence)
 
-    def _step(self, running: int) -> tuple[Step, Tensor]:
+    def _step(self, running: int, query_heads: int) -> tuple[Step, Tensor]:
         """The packed step: one token of each running row, then the rest of each new prompt."""
         rows, positions = list(range(running)), [s.computed for s in self._rows[:running]]
         ids = [sequence.tokens[-1] for sequence in self._rows[:running]]
@@ -154,10 +170,19 @@ class Lane:
             rows += [row] * (end - start)
             positions += range(start, end)
         self._arena.reserve(rows=len(self._rows), length=max(positions) + 1)
-        step = Step(self._arena, running, prefills, torch.tensor(rows), torch.tensor(positions))
-        return step, torch.tensor([ids + [0] * (FEWEST_TOKENS - len(ids))])
+        step = Step(
+            self._arena,
+            decoding=running,
+            prefills=prefills,
+            rows_N=torch.tensor(rows),
+            positions=positions,
+            positions_N=torch.tensor(positions),
+            query_heads=query_heads,
+            invariant=self._shape.invariant,
+        )
+        return step, torch.tensor(ids + [0] * (self._shape.padded(len(ids)) - len(ids)))
 
-    def _forward(self, weights: nn.Module, step: Step, ids_1T: Tensor) -> Tensor:
+    def _forward(self, weights: Weights, step: Step, ids_N: Tensor) -> Tensor:
         """logits_BV at each row's last token; prompts' own log-probs are noted on the way."""
         kept, last = list(range(step.decoding)), list(range(step.decoding))
         wanted: list[tuple[Sequence, int]] = []
@@ -169,19 +194,11 @@ class Lane:
                 first = part.offset
             kept += range(first, part.offset + part.length)
             last.append(len(kept) - 1)
-        padding = ids_1T.shape[1] - len(step.positions_T)
-        output = weights(
-            input_ids=ids_1T,
-            position_ids=F.pad(step.positions_T, (0, padding))[None],
-            past_key_values=ArenaCache(step),
-            use_cache=True,
-            logits_to_keep=torch.tensor(kept + [0] * (FEWEST_TOKENS - len(kept))),
-            step=step,
-        )
-        logits_NV: Tensor = output.logits[0, : len(kept)]
+        padding = self._shape.padded(len(kept)) - len(kept)
+        logits_KV = weights.logits(step, ids_N, kept + [0] * padding)[: len(kept)]
         for sequence, begin in wanted:
-            sequence.prompt_logprobs = _prompt_logprobs(logits_NV[begin:], sequence.tokens)
-        return logits_NV[last] if wanted else logits_NV
+            sequence.prompt_logprobs = _prompt_logprobs(logits_KV[begin:], sequence.tokens)
+        return logits_KV[last] if wanted else logits_KV
 
     def _sample(self, logits_BV: Tensor) -> list[Update]:
         samplings = [sequence.sampling for sequence in self._rows]
@@ -198,9 +215,7 @@ class Lane:
             sequence.tokens.append(token)
             sequence.logprobs.append(draws.logprobs[row])
             if samplings[row].top_logprobs:
-                best = draws.logprobs_BV[row].topk(samplings[row].top_logprobs)
-                pairs = zip(best.indices.tolist(), best.values.tolist(), strict=True)
-                sequence.top_logprobs.append(dict(pairs))
+                sequence.top_logprobs.append(draws.best(row, samplings[row].top_logprobs))
             if token in samplings[row].stop_token_ids:
                 sequence.finish_reason = "stop"
             elif sequence.sampled >= samplings[row].max_tokens:

@@ -10,6 +10,7 @@ from typing import Final
 
 import numpy as np
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 Words = np.ndarray[tuple[int], np.dtype[np.uint64]]
@@ -18,13 +19,24 @@ _MIX_1: Final = np.uint64(0xBF58476D1CE4E5B9)
 _MIX_2: Final = np.uint64(0x94D049BB133111EB)
 
 
+_BLOCK: Final = 128
+"""Tokens whose probabilities are summed first when a draw is looked up."""
+
+
 @dataclass(frozen=True, slots=True)
 class Draws:
-    """Per row: the sampled id, its log-prob, and the processed log-probs of all tokens."""
+    """Per row: the sampled id and its log-prob."""
 
     token_ids: list[int]
     logprobs: list[float]
-    logprobs_BV: Tensor
+    _shifted_BV: Tensor
+    _log_totals_B: Tensor
+
+    def best(self, row: int, count: int) -> dict[int, float]:
+        """The most likely tokens' log-probs, best first."""
+        found = self._shifted_BV[row].topk(count)
+        logprobs = found.values.double() - self._log_totals_B[row]
+        return dict(zip(found.indices.tolist(), logprobs.tolist(), strict=True))
 
 
 def uniforms(
@@ -55,26 +67,47 @@ def draw(
     positions: list[int],
 ) -> Draws:
     """One token per row. Temperature 0 takes the most likely one, log-probs at temperature 1."""
-    divisor_B1 = torch.tensor([t if t > 0 else 1.0 for t in temperatures])[:, None]
-    scaled_BV = logits_BV.float() / divisor_B1
+    scaled_BV = logits_BV.float()
+    if any(temperature not in {0, 1} for temperature in temperatures):
+        scaled_BV = scaled_BV / torch.tensor([t if t > 0 else 1.0 for t in temperatures])[:, None]
     narrowed = [row for row, top_p in enumerate(top_ps) if top_p < 1]
     if narrowed:
         kept_top_ps = torch.tensor([top_ps[row] for row in narrowed])
+        scaled_BV = scaled_BV.clone() if scaled_BV is logits_BV else scaled_BV
         scaled_BV[narrowed] = _nucleus(scaled_BV[narrowed], kept_top_ps)
-    logprobs_BV = torch.log_softmax(scaled_BV, dim=-1)
-    ids_B1 = _invert(logprobs_BV, torch.from_numpy(uniforms(seeds, positions)))
+    shifted_BV = scaled_BV - scaled_BV.amax(dim=-1, keepdim=True)
+    mass_BV = shifted_BV.exp()
+    sums_BK = _block_sums(mass_BV)
+    ids_B1 = _invert(mass_BV, sums_BK, torch.from_numpy(uniforms(seeds, positions))[:, None])
     greedy = [row for row, temperature in enumerate(temperatures) if temperature <= 0]
     if greedy:
         ids_B1[greedy] = logits_BV[greedy].argmax(dim=-1, keepdim=True)
-    chosen_B = logprobs_BV.gather(1, ids_B1)[:, 0]
-    return Draws(ids_B1[:, 0].tolist(), chosen_B.tolist(), logprobs_BV)
+    log_totals_B = sums_BK[:, -1].log()
+    chosen_B = shifted_BV.gather(1, ids_B1)[:, 0] - log_totals_B
+    return Draws(ids_B1[:, 0].tolist(), chosen_B.tolist(), shifted_BV, log_totals_B)
 
 
-def _invert(logprobs_BV: Tensor, uniforms_B: Tensor) -> Tensor:
-    """ids_B1: the first token whose cumulative probability passes the row's uniform number."""
-    cumulative_BV = logprobs_BV.double().exp_().cumsum_(dim=-1)
-    thresholds_B1 = uniforms_B[:, None] * cumulative_BV[:, -1:]
-    return torch.searchsorted(cumulative_BV, thresholds_B1, right=True)
+def _block_sums(mass_BV: Tensor) -> Tensor:
+    """cumulative_BK: mass up to the end of each block of tokens, in double precision."""
+    padded_BV = F.pad(mass_BV, (0, -mass_BV.shape[1] % _BLOCK))
+    blocks_BKT = padded_BV.view(len(mass_BV), -1, _BLOCK)
+    return blocks_BKT.sum(dim=-1, dtype=torch.float64).cumsum(dim=-1)
+
+
+def _invert(mass_BV: Tensor, sums_BK: Tensor, uniforms_B1: Tensor) -> Tensor:
+    """ids_B1: the first token whose cumulative mass passes the row's share of the whole: the block
+    is looked up first, then the token in it.
+    """
+    thresholds_B1 = uniforms_B1 * sums_BK[:, -1:]
+    blocks_B1 = torch.searchsorted(sums_BK, thresholds_B1, right=True)
+    before_B1 = F.pad(sums_BK, (1, 0)).gather(1, blocks_B1)
+    places_BT = blocks_B1 * _BLOCK + torch.arange(_BLOCK)
+    inside_BT = mass_BV.gather(1, places_BT.clamp_(max=mass_BV.shape[1] - 1)).double()
+    cumulative_BT = inside_BT.cumsum(dim=-1)
+    # The block's own sum was rounded otherwise: its last token with any mass ends the search.
+    last_B1 = (inside_BT > 0).double().mul_(torch.arange(1, _BLOCK + 1)).argmax(dim=-1)[:, None]
+    inner_B1 = torch.searchsorted(cumulative_BT, thresholds_B1 - before_B1, right=True)
+    return places_BT.gather(1, torch.minimum(inner_B1, last_B1))
 
 
 def _nucleus(scaled_BV: Tensor, top_p_B: Tensor) -> Tensor:

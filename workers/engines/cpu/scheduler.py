@@ -15,10 +15,11 @@ from typing import Final
 import structlog
 import torch
 
-from workers.engines.cpu.lane import Lane
+from workers.engines.cpu.lane import Lane, LaneShape
 from workers.engines.cpu.prefixes import PrefixStore
 from workers.engines.cpu.sequence import Sequence, Update
-from workers.engines.cpu.versions import Versions
+from workers.engines.cpu.versions import MERGED_BYTES, Version, Versions
+from workers.engines.cpu.weights import Weights
 
 log = structlog.get_logger()
 
@@ -33,6 +34,11 @@ class Limits:
     max_rows: int = 128
     """Sequences of one version that run at once; more wait their turn."""
     prefix_bytes: int = 256 << 20
+    merged_bytes: int = MERGED_BYTES
+    """Of weights that adapters were merged into and nothing runs on."""
+    invariant: bool = True
+    """A sequence's tokens and log-probs have the same bits whatever runs beside it."""
+    dtype: torch.dtype = torch.float32
 
 
 class Scheduler:
@@ -46,6 +52,8 @@ class Scheduler:
         self._inbox: queue.SimpleQueue[Sequence | None] = queue.SimpleQueue()
         self._lanes: OrderedDict[int, Lane] = OrderedDict()
         self._prefixes = PrefixStore(limits.prefix_bytes)
+        self._shape = LaneShape(limits.max_rows, limits.threads, limits.invariant)
+        self._held: dict[int, Weights] = {}
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="engine", daemon=True)
 
@@ -90,23 +98,31 @@ class Scheduler:
         version = sequence.version
         lane = self._lanes.get(version.number)
         if lane is None:
-            lane = Lane(version, self._prefixes, max_rows=self._limits.max_rows)
+            lane = Lane(version, self._prefixes, self._shape)
             self._lanes[version.number] = lane
         self._lanes.move_to_end(version.number)
         lane.add(sequence)
 
     def _advance(self, lane: Lane) -> list[Update]:
         try:
-            return lane.advance(self._versions.weights(lane.version))
+            return lane.advance(self._weights(lane.version))
         except Exception:  # the thread is a process boundary: one bad batch must not end the engine
             log.exception("a batch failed", version=lane.version.name)
             return lane.abandon()
 
+    def _weights(self, version: Version) -> Weights:
+        """Held for as long as the version has work."""
+        if version.number not in self._held:
+            self._held[version.number] = self._versions.acquire(version)
+        return self._held[version.number]
+
     def _tidy(self) -> None:
-        idle = [number for number, lane in self._lanes.items() if lane.idle]
-        for number in idle:
-            if not self._lanes[number].version.loaded:
-                self._prefixes.forget(number)
-                del self._lanes[number]
-        for number in [n for n in idle if n in self._lanes][:-IDLE_LANES]:
-            del self._lanes[number]
+        idle = [lane.version for lane in self._lanes.values() if lane.idle]
+        for version in idle:
+            if self._held.pop(version.number, None) is not None:
+                self._versions.release(version)
+            if not version.loaded:
+                self._prefixes.forget(version.number)
+                del self._lanes[version.number]
+        for version in [v for v in idle if v.number in self._lanes][:-IDLE_LANES]:
+            del self._lanes[version.number]

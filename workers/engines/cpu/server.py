@@ -121,7 +121,7 @@ async def _load_adapter(request: web.Request) -> web.Response:
     body = read_body(LoadAdapterBody, await request.read())
     versions = request.app[_ENGINE].versions
     version = await asyncio.to_thread(versions.load, body.lora_name, Path(body.lora_path))
-    await asyncio.to_thread(versions.weights, version)
+    await asyncio.to_thread(versions.merge, version)
     log.info("adapter loaded", name=version.name)
     return web.Response(text=f"Success: LoRA adapter '{version.name}' added successfully.")
 

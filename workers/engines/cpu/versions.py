@@ -1,15 +1,15 @@
 """Base models and adapters as versions of weights that can be run.
 
-Owns names, which weights they stand for, and how many merged copies stay in memory. Promises: a
-loaded name is never loaded twice, each load is a new version (so nothing computed under an older
-one is ever reused), and a version that is unloaded still serves the sequences that hold it.
+Owns names, which weights they stand for, and how much memory merged copies take. Promises: a loaded
+name is never loaded twice, each load is a new version (so nothing computed under an older one is
+ever reused), a version that is unloaded still serves the sequences that hold it, and weights that
+are in use are never dropped.
 """
 
-import copy
 import itertools
 import threading
 import time
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -25,18 +25,21 @@ from app.gateways.inference import AdapterMissing
 from app.rendering.renderer import Renderer
 from workers.engines.cpu.adapters import LoraDelta, read_adapter, read_config
 from workers.engines.cpu.arena import KvShape
-from workers.engines.cpu.attention import IMPLEMENTATION
+from workers.engines.cpu.decoder import decoder_of
+from workers.engines.cpu.weights import PlainWeights, Weights
 
-MERGED_COPIES: Final = 16
+MERGED_BYTES: Final = 1 << 30
+"""Of weights that adapters were merged into, beside those in use."""
 _numbers = itertools.count()
 
 
 @dataclass(slots=True, eq=False)
 class BaseModel:
-    """A base model as it is served. `model` takes packed steps only."""
+    """A base model as it is served. `weights` are of the `model`, for packed steps."""
 
     spec: BaseModelSpec
     model: nn.Module
+    weights: Weights
     renderer: Renderer
     kv_shape: KvShape
     vocab_size: int
@@ -59,45 +62,48 @@ class Version:
     loaded: bool = True
 
 
-def load_base(spec: BaseModelSpec) -> BaseModel:
-    """Load from safetensors in fp32, and find the shape of its keys and values by running it."""
+def load_model(spec: BaseModelSpec, dtype: torch.dtype) -> nn.Module:
+    """Load from safetensors, as transformers runs it."""
     disable_progress_bar()  # type: ignore[no-untyped-call]
-    model = AutoModelForCausalLM.from_pretrained(
-        spec.path, dtype=torch.float32, use_safetensors=True, attn_implementation="sdpa"
+    model: nn.Module = AutoModelForCausalLM.from_pretrained(
+        spec.path, dtype=dtype, use_safetensors=True, attn_implementation="sdpa"
     )
     model.train(mode=False)
     model.requires_grad_(requires_grad=False)
+    return model
+
+
+def serve(spec: BaseModelSpec, model: Any, renderer: Renderer) -> BaseModel:
+    """Turn a model into what runs packed steps; from now on it runs nothing else. Finds the shape
+    of its keys and values by running it.
+    """
     with torch.inference_mode():
         layers = model(torch.tensor([[0, 1]]), use_cache=True).past_key_values.layers
     shapes = {tuple(t.shape) for layer in layers for t in (layer.keys, layer.values)}
     if len(shapes) != 1:
         raise ValueError(f"{spec.name}: layers differ in their key and value shapes: {shapes}")
     _, heads, _, head_size = shapes.pop()
-    embedding: Any = model.get_input_embeddings()
-    renderer = Renderer(spec.path, tool_parser=spec.tool_parser, chat_template=spec.chat_template)
+    length = min(spec.context_length, renderer.context_length)
     return BaseModel(
         spec=spec,
         model=model,
+        weights=decoder_of(model, context_length=length) or PlainWeights.serving(model),
         renderer=renderer,
-        kv_shape=KvShape(len(layers), heads, head_size),
-        vocab_size=embedding.num_embeddings,
+        kv_shape=KvShape(len(layers), heads, head_size, layers[0].keys.dtype),
+        vocab_size=model.get_input_embeddings().num_embeddings,
     )
-
-
-def serve_packed(base: BaseModel) -> None:
-    """Switch the model to the arena's attention."""
-    model: Any = base.model
-    model.set_attn_implementation(IMPLEMENTATION)
 
 
 class Versions:
     """Names to versions. Thread-safe."""
 
-    def __init__(self, bases: list[BaseModel]) -> None:
+    def __init__(self, bases: list[BaseModel], *, merged_bytes: int = MERGED_BYTES) -> None:
         self._lock = threading.Lock()
         self._by_name = {base.spec.name: Version(base.spec.name, base) for base in bases}
         self._bases = bases
-        self._merged: OrderedDict[int, nn.Module] = OrderedDict()
+        self._limit = merged_bytes
+        self._merged: OrderedDict[int, Weights] = OrderedDict()
+        self._users: Counter[int] = Counter()
 
     def get(self, name: str) -> Version:
         with self._lock:
@@ -134,24 +140,54 @@ class Versions:
         with self._lock:
             self._by_name.pop(name, None)
             version.loaded = False
-            self._merged.pop(version.number, None)
+            self._drop_unused()
 
-    def weights(self, version: Version) -> nn.Module:
-        """The module to run. Merged on first use; the least recently used copies are dropped."""
+    def acquire(self, version: Version) -> Weights:
+        """The weights to run, kept in memory until `release`. Merged on first use."""
         if not version.deltas:
-            return version.base.model
+            return version.base.weights
         with self._lock:
+            self._users[version.number] += 1
             merged = self._merged.get(version.number)
-            if merged is not None:
-                self._merged.move_to_end(version.number)
-                return merged
-        merged = _merge(version)
+        try:
+            if merged is None:
+                merged = version.base.weights.merged(version.deltas)
+        except BaseException:
+            self.release(version)
+            raise
         with self._lock:
-            if version.loaded:
-                self._merged[version.number] = merged
-            while len(self._merged) > MERGED_COPIES:
-                self._merged.popitem(last=False)
+            merged = self._merged.setdefault(version.number, merged)
+            self._merged.move_to_end(version.number)
+            self._drop_unused()
         return merged
+
+    def release(self, version: Version) -> None:
+        """The end of one `acquire`."""
+        if not version.deltas:
+            return
+        with self._lock:
+            self._users[version.number] -= 1
+            if self._users[version.number] <= 0:
+                del self._users[version.number]
+            self._drop_unused()
+
+    def merge(self, version: Version) -> None:
+        """Merge ahead of use, so that the first request does not wait for it."""
+        self.acquire(version)
+        self.release(version)
+
+    @property
+    def merged_bytes(self) -> int:
+        with self._lock:
+            return sum(weights.own_bytes for weights in self._merged.values())
+
+    def _drop_unused(self) -> None:
+        """Past the limit, the least recently used that nothing runs on; at once when unloaded."""
+        loaded = {version.number for version in self._by_name.values()}
+        total = sum(weights.own_bytes for weights in self._merged.values())
+        for number in [n for n in self._merged if n not in self._users]:
+            if number not in loaded or total > self._limit:
+                total -= self._merged.pop(number).own_bytes
 
     def _names(self) -> set[str]:
         with self._lock:
@@ -165,16 +201,3 @@ class Versions:
             if name == base.spec.path or base.spec.answers_to(str(name)):
                 return base
         raise InvalidRequest(f"The adapter's base model {name!r} is not served.", param="lora_path")
-
-
-def _merge(version: Version) -> nn.Module:
-    """A copy of the base whose adapted layers have their own weights; all others are shared."""
-    base = version.base.model
-    tensors = itertools.chain(base.parameters(), base.buffers())
-    merged = copy.deepcopy(base, memo={id(tensor): tensor for tensor in tensors})
-    with torch.no_grad():
-        for name, delta in version.deltas.items():
-            linear: Any = merged.get_submodule(name)
-            weight = nn.Parameter(delta.merged(linear.weight), requires_grad=False)
-            linear.weight = weight
-    return merged

@@ -1,0 +1,81 @@
+"""Weights that a step runs on: the model as transformers has it, under the arena's attention.
+
+Owns the protocol that a lane computes with, and the form of it that takes any architecture whose
+attention goes through transformers' interface. Must not know names, lanes or requests.
+"""
+
+import copy
+import itertools
+from typing import Any, Protocol
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from workers.engines.cpu.adapters import LoraDelta
+from workers.engines.cpu.attention import IMPLEMENTATION, ArenaCache, Step
+
+
+class Weights(Protocol):
+    """One version's weights. Safe to read from several threads."""
+
+    @property
+    def query_heads(self) -> int:
+        """Per key head."""
+        ...
+
+    @property
+    def own_bytes(self) -> int:
+        """What dropping these weights frees: tensors not shared with the base."""
+        ...
+
+    def logits(self, step: Step, ids_N: Tensor, kept: list[int]) -> Tensor:
+        """logits_KV at the kept tokens of a packed step; stores its keys and values."""
+        ...
+
+    def merged(self, deltas: dict[str, LoraDelta]) -> "Weights":
+        """New weights with an adapter added, sharing every tensor it leaves alone."""
+        ...
+
+
+class PlainWeights:
+    """A transformers model."""
+
+    def __init__(self, model: nn.Module, *, query_heads: int, own_bytes: int = 0) -> None:
+        self._model = model
+        self.query_heads = query_heads
+        self.own_bytes = own_bytes
+
+    @classmethod
+    def serving(cls, model: Any) -> "PlainWeights":
+        """Switch a model to the arena's attention. Raises `ValueError` where it has its own."""
+        model.set_attn_implementation(IMPLEMENTATION)
+        config = model.config.get_text_config()
+        heads = config.num_attention_heads
+        groups = heads // (getattr(config, "num_key_value_heads", None) or heads)
+        return cls(model, query_heads=groups)
+
+    def logits(self, step: Step, ids_N: Tensor, kept: list[int]) -> Tensor:
+        padding = len(ids_N) - len(step.positions_N)
+        output = self._model(
+            input_ids=ids_N[None],
+            position_ids=F.pad(step.positions_N, (0, padding))[None],
+            past_key_values=ArenaCache(step),
+            use_cache=True,
+            logits_to_keep=torch.tensor(kept),
+            step=step,
+        )
+        logits_KV: Tensor = output.logits[0]
+        return logits_KV
+
+    def merged(self, deltas: dict[str, LoraDelta]) -> "PlainWeights":
+        tensors = itertools.chain(self._model.parameters(), self._model.buffers())
+        model = copy.deepcopy(self._model, memo={id(tensor): tensor for tensor in tensors})
+        own_bytes = 0
+        with torch.no_grad():
+            for name, delta in deltas.items():
+                linear: Any = model.get_submodule(name)
+                weight = nn.Parameter(delta.merged(linear.weight), requires_grad=False)
+                linear.weight = weight
+                own_bytes += weight.numel() * weight.element_size()
+        return PlainWeights(model, query_heads=self.query_heads, own_bytes=own_bytes)
