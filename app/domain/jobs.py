@@ -12,7 +12,8 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from app.domain.graders import Grader
-from app.domain.mode_options import TrainingMode, shown_mode
+from app.domain.learning_options import LearningOptions, shown_learning
+from app.domain.mode_options import shown_mode
 from app.domain.models import BaseModelSpec
 from app.domain.tools import ToolSpec
 from app.domain.tuning_methods import (
@@ -113,17 +114,13 @@ class ReinforcementHyperparameters(BaseModel):
     reasoning_effort: Literal["default", "low", "medium", "high"] = "default"
 
 
-class ReinforcementMethod(BaseModel):
+class ReinforcementMethod(LearningOptions):
     """`method.reinforcement` of the create call; unknown keys are kept and echoed."""
-
-    model_config = ConfigDict(frozen=True, extra="allow", allow_inf_nan=False)
 
     grader: Grader
     tools: tuple[ToolSpec, ...] = ()
     max_episode_steps: int | None = Field(default=None, ge=1, le=1000)
     response_format: dict[str, Any] | None = None
-    mode: TrainingMode | None = Field(default=None, exclude_if=lambda value: value is None)
-    """Ours; `None` is `sync`."""
     hyperparameters: ReinforcementHyperparameters = ReinforcementHyperparameters()
 
 
@@ -213,6 +210,7 @@ def resolved_method(
     automatic = {key: number for key, number in numbers.items() if sent.get(key, "auto") == "auto"}
     reinforcement["hyperparameters"] = {**sent, **automatic}
     reinforcement["max_episode_steps"] = resolved.max_episode_steps
+    reinforcement.update(shown_learning(reinforcement, base_model))
     reinforcement["mode"] = shown_mode(reinforcement.get("mode"), batch_size=resolved.batch_size)
     return {**method, "reinforcement": reinforcement}
 

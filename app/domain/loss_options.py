@@ -6,7 +6,7 @@ silence what is learned. Must not know how a loss is computed. All of it is ours
 has none.
 """
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import (
     BaseModel,
@@ -21,14 +21,15 @@ from pydantic_core import PydanticCustomError
 
 Number = Annotated[float, Field(strict=True)]
 """No text and no boolean, as in JSON."""
+_MISSING: Final = "missing"
 
 
-def _fault(field: str, message: str) -> ValidationError:
-    """An error at a field, from a validator that stands for the whole; or that it is missing."""
+def fault(message: str, *place: str) -> ValidationError:
+    """An error at a place within, from a validator that stands for the whole."""
     own = PydanticCustomError("options", "{fault}", {"fault": message})
-    kind: Any = "missing" if message == "missing" else own
+    kind: Any = _MISSING if message == _MISSING else own
     return ValidationError.from_exception_data(
-        "Options", [{"type": kind, "loc": (field,), "input": None}]
+        "Options", [{"type": kind, "loc": place, "input": None}]
     )
 
 
@@ -68,7 +69,7 @@ class DpoOptions(LossOptions):
     @model_validator(mode="after")
     def _smoothing_has_a_place(self) -> "DpoOptions":
         if self.variant == "ipo" and self.label_smoothing:
-            raise _fault("label_smoothing", "it is for the variant 'sigmoid'")
+            raise fault("it is for the variant 'sigmoid'", "label_smoothing")
         return self
 
 
@@ -80,6 +81,38 @@ class BradleyTerryOptions(LossOptions):
     """Nats by which the chosen completion must be the likelier."""
     length_normalised: bool = Field(default=False, strict=True)
     """Compare means over tokens, not sums."""
+
+
+class ImportanceSamplingOptions(LossOptions):
+    type: Literal["importance_sampling"] = "importance_sampling"
+
+
+class PpoOptions(LossOptions):
+    type: Literal["ppo"] = "ppo"
+    epsilon: Number = Field(default=0.2, gt=0, lt=1)
+    """How far a token's ratio may leave 1 before it has no gradient."""
+    epsilon_high: Number | None = Field(default=None, gt=0, le=100)
+    """The same upwards, where it differs; 0.28 is "clip higher"."""
+    dual_clip: Number | None = Field(default=None, gt=1, le=1000)
+    """Ratio beyond which a token of negative advantage has no gradient either; usually 3."""
+
+    @property
+    def resolved(self) -> "PpoOptions":
+        high = self.epsilon if self.epsilon_high is None else self.epsilon_high
+        return self.model_copy(update={"epsilon_high": high})
+
+
+class CispoOptions(LossOptions):
+    type: Literal["cispo"] = "cispo"
+    low: Number = Field(default=0.0, ge=0, le=1)
+    high: Number = Field(default=4.0, ge=1, le=1000)
+    """Bounds of the ratio a token is weighted by."""
+
+
+class DroOptions(LossOptions):
+    type: Literal["dro"] = "dro"
+    beta: Number = Field(gt=0, le=1000)
+    """Weight of the squared distance from the sampler; in published runs 0.01 to 0.05."""
 
 
 def one_of(*models: type[BaseModel], noun: str) -> WrapValidator:
@@ -94,12 +127,12 @@ def one_of(*models: type[BaseModel], noun: str) -> WrapValidator:
         if not isinstance(sent, dict):
             raise PydanticCustomError("options", "a {noun} is an object", {"noun": noun})
         if "type" not in sent:
-            raise _fault("type", "missing")
+            raise fault(_MISSING, "type")
         kind = sent["type"]
         model = kinds.get(kind) if isinstance(kind, str) else None
         if model is None:
             known = ", ".join(kinds)
-            raise _fault("type", f"there is no {noun} {kind!r:.80}; there are {known}")
+            raise fault(f"there is no {noun} {kind!r:.80}; there are {known}", "type")
         return model.model_validate(sent)
 
     return WrapValidator(read)
@@ -114,4 +147,11 @@ PreferenceLoss = Annotated[
     DpoOptions | BradleyTerryOptions,
     Field(discriminator="type"),
     one_of(DpoOptions, BradleyTerryOptions, noun="preference loss"),
+]
+PolicyLoss = Annotated[
+    ImportanceSamplingOptions | PpoOptions | CispoOptions | DroOptions,
+    Field(discriminator="type"),
+    one_of(
+        ImportanceSamplingOptions, PpoOptions, CispoOptions, DroOptions, noun="reinforcement loss"
+    ),
 ]

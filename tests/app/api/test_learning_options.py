@@ -1,0 +1,251 @@
+"""`loss`, `advantage`, `objective` and `mismatch` of a job over HTTP: echo and refusals."""
+
+from copy import deepcopy
+from typing import Any
+
+import pytest
+
+from tests.app.api.conftest import Api
+
+JOBS = "/v1/fine_tuning/jobs"
+STALE = {"type": "async", "max_staleness": 2}
+
+
+def _with(body: dict[str, Any], **parts: Any) -> dict[str, Any]:
+    body = deepcopy(body)
+    body["method"]["reinforcement"].update(parts)
+    return body
+
+
+async def test_what_was_sent_is_echoed_with_its_defaults(api: Api, body: dict[str, Any]) -> None:
+    sent = {
+        "loss": {"type": "ppo", "dual_clip": 3},
+        "advantage": {"type": "leave_one_out"},
+        "objective": {"overlong": {"limit": 100, "buffer": 10}, "kl_coefficient": 0.05},
+        "mismatch": {
+            "truncation": {"level": "sequence"},
+            "sequence_mask": {"type": "geometric_mean", "high": 1.5},
+        },
+    }
+    job = (await api.call("POST", JOBS, json=_with(body, **sent))).json()
+    shown = job["method"]["reinforcement"]
+    assert shown["loss"] == {
+        "type": "ppo",
+        "epsilon": 0.2,
+        "epsilon_high": None,
+        "dual_clip": 3.0,
+    }
+    assert shown["advantage"] == {"type": "leave_one_out"}
+    assert shown["objective"] == {
+        "token_penalty": 0.02,
+        "token_budget": "auto",
+        "call_budget": None,
+        "call_budget_penalty": 0.05,
+        "repeated_call_penalty": 0.0,
+        "overlong": {"limit": 100, "buffer": 10, "penalty": 1.0},
+        "clamp_limit_stop": False,
+        "kl_coefficient": 0.05,
+    }
+    assert shown["mismatch"] == {
+        "truncation": {"level": "sequence", "cap": 5.0},
+        "sequence_mask": {"type": "geometric_mean", "low": 0.99, "high": 1.5},
+        "max_log_ratio": 20.0,
+    }
+    assert (await api.call("GET", f"{JOBS}/{job['id']}")).json() == job
+
+
+async def test_parts_that_are_absent_or_null_are_not_made_up(
+    api: Api, body: dict[str, Any]
+) -> None:
+    """They are named once the files are validated, like the hyperparameters' numbers."""
+    for sent in ({}, dict.fromkeys(("loss", "advantage", "objective", "mismatch"))):
+        reply = await api.call("POST", JOBS, json=_with(body, **sent))
+        assert reply.status_code == 200, reply.text
+        shown = reply.json()["method"]["reinforcement"]
+        assert not {"loss", "advantage", "objective", "mismatch"} & shown.keys()
+
+
+MISSING, WRONG = "missing_required_parameter", "invalid_value"
+
+
+@pytest.mark.parametrize(
+    ("part", "sent", "place", "code"),
+    [
+        ("loss", "ppo", "", WRONG),
+        ("loss", [], "", WRONG),
+        ("loss", {}, ".type", MISSING),
+        ("loss", {"type": "cross_entropy"}, ".type", WRONG),
+        ("loss", {"type": {}}, ".type", WRONG),
+        ("loss", {"type": "ppo", "epsilon": "0.2"}, ".epsilon", WRONG),
+        ("loss", {"type": "ppo", "epsilon": 0}, ".epsilon", WRONG),
+        ("loss", {"type": "ppo", "epsilon": 1}, ".epsilon", WRONG),
+        ("loss", {"type": "ppo", "epsilon_high": 0}, ".epsilon_high", WRONG),
+        ("loss", {"type": "ppo", "dual_clip": 1}, ".dual_clip", WRONG),
+        ("loss", {"type": "ppo", "clip": 0.2}, ".clip", WRONG),
+        ("loss", {"type": "cispo", "low": 1.1}, ".low", WRONG),
+        ("loss", {"type": "cispo", "high": 0.9}, ".high", WRONG),
+        ("loss", {"type": "cispo", "high": True}, ".high", WRONG),
+        ("loss", {"type": "dro"}, ".beta", MISSING),
+        ("loss", {"type": "dro", "beta": 0}, ".beta", WRONG),
+        ("loss", {"type": "importance_sampling", "epsilon": 0.2}, ".epsilon", WRONG),
+        ("advantage", "std", "", WRONG),
+        ("advantage", {}, ".type", MISSING),
+        ("advantage", {"type": "gae"}, ".type", WRONG),
+        ("objective", [], "", WRONG),
+        ("objective", {"token_penalty": -0.1}, ".token_penalty", WRONG),
+        ("objective", {"token_penalty": None}, ".token_penalty", WRONG),
+        ("objective", {"token_budget": 0}, ".token_budget", WRONG),
+        ("objective", {"token_budget": "12"}, ".token_budget", WRONG),
+        ("objective", {"token_budget": 1.5}, ".token_budget", WRONG),
+        ("objective", {"call_budget": -1}, ".call_budget", WRONG),
+        ("objective", {"repeated_call_penalty": "1"}, ".repeated_call_penalty", WRONG),
+        ("objective", {"clamp_limit_stop": 1}, ".clamp_limit_stop", WRONG),
+        ("objective", {"kl_coefficient": -1}, ".kl_coefficient", WRONG),
+        ("objective", {"overlong": {}}, ".overlong.limit", MISSING),
+        ("objective", {"overlong": {"limit": 9, "buffer": 10}}, ".overlong.buffer", WRONG),
+        ("objective", {"overlong": {"limit": 9, "buffer": 0}}, ".overlong.buffer", WRONG),
+        ("objective", {"overlong": {"limit": 9, "penalty": 0}}, ".overlong.penalty", WRONG),
+        ("objective", {"length_penalty": 1}, ".length_penalty", WRONG),
+        ("mismatch", "auto", "", WRONG),
+        ("mismatch", {"truncation": "off"}, ".truncation", WRONG),
+        ("mismatch", {"truncation": {"cap": 0.5}}, ".truncation.cap", WRONG),
+        ("mismatch", {"truncation": {"level": "group"}}, ".truncation.level", WRONG),
+        ("mismatch", {"truncation": {"level": []}}, ".truncation.level", WRONG),
+        ("mismatch", {"truncation": {"limit": 2}}, ".truncation.limit", WRONG),
+        ("mismatch", {"sequence_mask": {}}, ".sequence_mask.type", MISSING),
+        ("mismatch", {"sequence_mask": {"type": "product", "low": 2}}, ".sequence_mask.low", WRONG),
+        (
+            "mismatch",
+            {"sequence_mask": {"type": "geometric_mean", "low": 1, "high": 1}},
+            ".sequence_mask.high",
+            WRONG,
+        ),
+        ("mismatch", {"max_log_ratio": 0}, ".max_log_ratio", WRONG),
+        ("mismatch", {"max_log_ratio": 21}, ".max_log_ratio", WRONG),
+    ],
+)
+async def test_a_part_that_says_something_else_is_refused(
+    api: Api, body: dict[str, Any], part: str, sent: Any, place: str, code: str
+) -> None:
+    reply = await api.call("POST", JOBS, json=_with(body, **{part: sent}))
+    error = reply.json()["error"]
+    assert (reply.status_code, error["param"], error["code"]) == (
+        400,
+        f"method.reinforcement.{part}{place}",
+        code,
+    )
+    assert (await api.call("GET", JOBS)).json()["data"] == []
+
+
+@pytest.mark.parametrize(
+    ("parts", "place"),
+    [
+        ({"mode": STALE, "loss": {"type": "importance_sampling"}}, "loss.type"),
+        (
+            {
+                "mode": STALE,
+                "loss": {"type": "importance_sampling"},
+                "mismatch": {"sequence_mask": {"type": "product"}},
+            },
+            "loss.type",
+        ),
+        (
+            {"loss": {"type": "dro", "beta": 0.1}, "mismatch": {"truncation": {}}},
+            "mismatch.truncation",
+        ),
+        ({"mode": {"type": "streaming"}, "advantage": {"type": "batch_std"}}, "advantage.type"),
+    ],
+)
+async def test_parts_that_do_not_go_together_are_refused(
+    api: Api, body: dict[str, Any], parts: dict[str, Any], place: str
+) -> None:
+    reply = await api.call("POST", JOBS, json=_with(body, **parts))
+    error = reply.json()["error"]
+    assert (reply.status_code, error["param"], error["code"]) == (
+        400,
+        f"method.reinforcement.{place}",
+        WRONG,
+    )
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        {"mode": {"type": "async"}, "loss": {"type": "importance_sampling"}},
+        {
+            "mode": STALE,
+            "loss": {"type": "importance_sampling"},
+            "mismatch": {"truncation": {"cap": 4}},
+        },
+        {"mode": STALE, "loss": {"type": "dro", "beta": 0.1}},
+        {"mode": STALE, "advantage": {"type": "batch_std"}},
+        {"mode": {"type": "streaming"}, "advantage": {"type": "std"}},
+    ],
+)
+async def test_parts_that_go_together_are_taken(
+    api: Api, body: dict[str, Any], parts: dict[str, Any]
+) -> None:
+    reply = await api.call("POST", JOBS, json=_with(body, **parts))
+    assert reply.status_code == 200, reply.text
+
+
+@pytest.mark.parametrize(
+    ("kind", "sent", "place", "code"),
+    [
+        ("supervised", {"type": "ppo"}, ".type", WRONG),
+        ("supervised", {"type": "label_smoothing", "smoothing": 1}, ".smoothing", WRONG),
+        ("supervised", {"type": "focal", "gamma": "2"}, ".gamma", WRONG),
+        ("supervised", {"type": "cross_entropy", "gamma": 2}, ".gamma", WRONG),
+        ("dpo", {"type": "focal"}, ".type", WRONG),
+        ("dpo", {"type": "dpo", "variant": "hinge"}, ".variant", WRONG),
+        ("dpo", {"type": "dpo", "label_smoothing": 0.5}, ".label_smoothing", WRONG),
+        (
+            "dpo",
+            {"type": "dpo", "variant": "ipo", "label_smoothing": 0.1},
+            ".label_smoothing",
+            WRONG,
+        ),
+        ("dpo", {"type": "dpo", "beta": 0.1}, ".beta", WRONG),
+        ("dpo", {"type": "bradley_terry", "margin": -1}, ".margin", WRONG),
+        ("dpo", {"margin": 1}, ".type", MISSING),
+    ],
+)
+async def test_losses_of_the_other_methods_are_refused_alike(
+    api: Api, files: tuple[str, str], kind: str, sent: Any, place: str, code: str
+) -> None:
+    body = {
+        "model": "tiny-agent",
+        "training_file": files[0],
+        "method": {"type": kind, kind: {"loss": sent}},
+    }
+    error = (await api.call("POST", JOBS, json=body)).json()["error"]
+    assert (error["param"], error["code"]) == (f"method.{kind}.loss{place}", code)
+
+
+@pytest.mark.parametrize(
+    ("kind", "sent", "shown"),
+    [
+        ("supervised", {"type": "focal"}, {"type": "focal", "gamma": 2.0}),
+        ("supervised", {"type": "label_smoothing"}, {"type": "label_smoothing", "smoothing": 0.1}),
+        (
+            "dpo",
+            {"type": "dpo", "variant": "ipo"},
+            {"type": "dpo", "variant": "ipo", "label_smoothing": 0.0},
+        ),
+        (
+            "dpo",
+            {"type": "bradley_terry"},
+            {"type": "bradley_terry", "margin": 0.0, "length_normalised": False},
+        ),
+    ],
+)
+async def test_losses_of_the_other_methods_are_echoed(
+    api: Api, files: tuple[str, str], kind: str, sent: Any, shown: Any
+) -> None:
+    body = {
+        "model": "tiny-agent",
+        "training_file": files[0],
+        "method": {"type": kind, kind: {"loss": sent}},
+    }
+    job = (await api.call("POST", JOBS, json=body)).json()
+    assert job["method"][kind]["loss"] == shown

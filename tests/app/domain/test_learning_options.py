@@ -1,0 +1,132 @@
+from typing import Any
+
+import pytest
+
+from app.domain.learning_options import LearningOptions, resolved_learning, shown_learning
+from app.domain.models import BaseModelSpec
+
+BASE = BaseModelSpec(name="m", path="m", context_length=4096, max_turn_tokens=300)
+OBJECTIVE = {
+    "token_penalty": 0.02,
+    "token_budget": 300,
+    "call_budget": None,
+    "call_budget_penalty": 0.05,
+    "repeated_call_penalty": 0.0,
+    "overlong": None,
+    "clamp_limit_stop": False,
+    "kl_coefficient": 0.0,
+}
+PPO = {"type": "ppo", "epsilon": 0.2, "epsilon_high": 0.2, "dual_clip": None}
+PLAIN = {"truncation": None, "sequence_mask": None, "max_log_ratio": 20.0}
+TRUNCATED = {**PLAIN, "truncation": {"level": "token", "cap": 2.0}}
+ASYNC = {"mode": {"type": "async", "max_staleness": 1}}
+STALE = {"mode": {"type": "async", "max_staleness": 2}}
+
+
+@pytest.mark.parametrize(
+    ("mode", "mismatch"),
+    [
+        ({}, PLAIN),
+        ({"mode": {"type": "sync"}}, PLAIN),
+        ({"mode": {"type": "streaming"}}, PLAIN),
+        (ASYNC, TRUNCATED),
+        (STALE, TRUNCATED),
+    ],
+)
+def test_defaults_by_mode(mode: dict[str, Any], mismatch: dict[str, Any]) -> None:
+    assert shown_learning({**mode, "grader": "another room's"}, BASE) == {
+        "loss": PPO,
+        "advantage": {"type": "centred"},
+        "objective": OBJECTIVE,
+        "mismatch": mismatch,
+    }
+
+
+@pytest.mark.parametrize("mode", [{}, ASYNC])
+@pytest.mark.parametrize(
+    ("sent", "shown"),
+    [
+        ({"type": "importance_sampling"}, {"type": "importance_sampling"}),
+        ({"type": "ppo"}, PPO),
+        (
+            {"type": "ppo", "epsilon": 0.1, "epsilon_high": 0.28, "dual_clip": 3},
+            {"type": "ppo", "epsilon": 0.1, "epsilon_high": 0.28, "dual_clip": 3.0},
+        ),
+        ({"type": "cispo"}, {"type": "cispo", "low": 0.0, "high": 4.0}),
+        ({"type": "dro", "beta": 0.05}, {"type": "dro", "beta": 0.05}),
+    ],
+)
+def test_a_loss_that_is_named_is_corrected_by_nothing_else(
+    mode: dict[str, Any], sent: dict[str, Any], shown: dict[str, Any]
+) -> None:
+    resolved = shown_learning({**mode, "loss": sent}, BASE)
+    assert resolved["loss"] == shown
+    assert resolved["mismatch"] == PLAIN
+
+
+@pytest.mark.parametrize(
+    ("sent", "shown"),
+    [
+        ({"truncation": {}}, TRUNCATED),
+        ({"truncation": {"level": "sequence"}}, {"truncation": {"level": "sequence", "cap": 5.0}}),
+        ({"truncation": {"level": "sequence", "cap": 3}}, {"truncation": {"cap": 3.0}}),
+        ({"truncation": None}, PLAIN),
+        (
+            {"sequence_mask": {"type": "geometric_mean"}, "max_log_ratio": 5},
+            {
+                "sequence_mask": {"type": "geometric_mean", "low": 0.99, "high": 1.01},
+                "max_log_ratio": 5.0,
+            },
+        ),
+        (
+            {"sequence_mask": {"type": "product"}},
+            {"sequence_mask": {"type": "product", "low": 0.0, "high": 3.0}},
+        ),
+    ],
+)
+def test_mismatch_is_shown_whole(sent: dict[str, Any], shown: dict[str, Any]) -> None:
+    resolved = shown_learning({"mismatch": sent}, BASE)["mismatch"]
+    for name, value in shown.items():
+        if isinstance(value, dict):
+            assert value.items() <= resolved[name].items()
+        else:
+            assert resolved[name] == value
+    assert resolved.keys() == PLAIN.keys()
+
+
+def test_objective_is_shown_whole() -> None:
+    sent = {
+        "token_penalty": 0,
+        "token_budget": 77,
+        "overlong": {"limit": 1003},
+        "kl_coefficient": 0.1,
+    }
+    assert shown_learning({"objective": sent}, BASE)["objective"] == {
+        **OBJECTIVE,
+        "token_penalty": 0.0,
+        "token_budget": 77,
+        "overlong": {"limit": 1003, "buffer": 200, "penalty": 1.0},
+        "kl_coefficient": 0.1,
+    }
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        {},
+        STALE,
+        {**ASYNC, "loss": {"type": "dro", "beta": 0.1}},
+        {**STALE, "loss": {"type": "importance_sampling"}, "mismatch": {"truncation": {}}},
+        {
+            "objective": {"overlong": {"limit": 9, "buffer": 9}, "call_budget": 0},
+            "advantage": {"type": "leave_one_out"},
+            "mismatch": {"truncation": {"level": "sequence"}},
+        },
+    ],
+)
+def test_resolving_again_changes_nothing(sent: dict[str, Any]) -> None:
+    shown = shown_learning(sent, BASE)
+    again = {**sent, **shown}
+    assert shown_learning(again, BASE) == shown
+    once = resolved_learning(LearningOptions.model_validate(sent), BASE)
+    assert resolved_learning(LearningOptions.model_validate(again), BASE) == once
