@@ -1,9 +1,8 @@
-"""Samples to padded micro-batches.
+"""Samples to packed micro-batches.
 
-Owns what the model is run on. Promises: rows are sorted by length so that little is padded; tokens
-after the last trained one are cut, since nothing that is trained depends on them; samples with
-advantage 0 cost no work; targets are shifted here and nowhere else. Padding stands on the right:
-under causal attention no real token sees it, so no attention mask is needed.
+Owns what the model is run on. Promises: nothing is padded; what rows of one prompt have in common
+is computed once; tokens after the last trained one are cut, since nothing that is trained depends
+on them; samples with advantage 0 cost no work; targets are shifted here and nowhere else.
 """
 
 from collections.abc import Sequence
@@ -13,30 +12,31 @@ from typing import Self
 import torch
 from torch import Tensor
 
+from workers.learning.layout import Group, Layout, alone
 from workers.learning.samples import TrainingSample
-
-_PAD = 0  # any valid token id: what is computed there is never read
 
 
 @dataclass(frozen=True, slots=True)
 class MicroBatch:
-    """B right-padded rows of T input tokens and the N trained tokens in them.
+    """M input tokens that stand as `layout` says, and the N trained tokens of its rows.
 
-    `positions_N` are indices into the flattened B·T inputs whose output predicts `targets_N`, that
-    is, one before the target's own place.
+    `positions_N` are indices into the M tokens whose output predicts `targets_N`, that is, one
+    before the target's own place in its row.
     """
 
-    ids_BT: Tensor
+    ids_M: Tensor
+    layout: Layout
     positions_N: Tensor
     targets_N: Tensor
     sampler_logprobs_N: Tensor
     advantages_N: Tensor
     rows_N: Tensor
-    """The row, 0 to B - 1, that a token stands in."""
+    """The row, counted through all groups from 0, that a token stands in."""
 
     def to(self, device: torch.device) -> Self:
         return type(self)(
-            self.ids_BT.to(device),
+            self.ids_M.to(device),
+            self.layout,
             self.positions_N.to(device),
             self.targets_N.to(device),
             self.sampler_logprobs_N.to(device),
@@ -53,32 +53,40 @@ def trained_tokens(samples: Sequence[TrainingSample]) -> int:
 
 
 def micro_batches(
-    samples: Sequence[TrainingSample], *, max_tokens: int, unit: int = 1
+    samples: Sequence[TrainingSample], *, max_tokens: int, unit: int = 1, share: bool = True
 ) -> list[MicroBatch]:
-    """Rows in order of length, as many to a micro-batch as `max_tokens` padded tokens hold; a
-    longer row gets one of its own. `unit` neighbouring samples stay together, in their order. Ties
-    keep their order, so the same samples always give the same batches.
+    """Rows in order of length, as many to a micro-batch as `max_tokens` hold; a longer row gets one
+    of its own. `unit` neighbouring samples stay together, in their order. With `share`, rows of one
+    prompt stand together and have it once; without, tokens are counted as if rows were padded to
+    the longest. Ties keep their order, so the same samples always give the same batches.
     """
     units = [_Unit.of(samples[start : start + unit]) for start in range(0, len(samples), unit)]
     units = sorted((one for one in units if one.works), key=lambda one: one.width)
-    batches: list[MicroBatch] = []
-    start = 0
-    for end in range(1, len(units) + 1):
-        following = units[end].width if end < len(units) else None
-        if following is None or (end + 1 - start) * unit * following > max_tokens:
-            batches.append(_collate([row for one in units[start:end] for row in one.rows]))
-            start = end
-    return batches
+    if not share:
+        return [_collate([_Rows.apart(part)]) for part in _padded_parts(units, max_tokens)]
+    batches: list[list[_Rows]] = []
+    room = 0
+    for rows in _shared(units, max_tokens):
+        if rows.layout.tokens > room:
+            batches.append([])
+            room = max_tokens
+        batches[-1].append(rows)
+        room -= rows.layout.tokens
+    return [_collate(batch) for batch in batches]
 
 
 @dataclass(frozen=True, slots=True)
 class _Unit:
     rows: tuple[tuple[int, TrainingSample], ...]
     """With their input lengths."""
+    prompt: tuple[int, ...] | None
+    """What stands before the first trained token, where that is the same in all its rows."""
 
     @classmethod
     def of(cls, samples: Sequence[TrainingSample]) -> Self:
-        return cls(tuple((_input_length(sample), sample) for sample in samples))
+        prompts = {_prompt(sample) for sample in samples}
+        rows = tuple((_input_length(sample), sample) for sample in samples)
+        return cls(rows, prompts.pop() if len(prompts) == 1 else None)
 
     @property
     def width(self) -> int:
@@ -95,24 +103,89 @@ def _input_length(sample: TrainingSample) -> int:
     return places[-1] if places else 0
 
 
-def _collate(rows: Sequence[tuple[int, TrainingSample]]) -> MicroBatch:
-    width = max(length for length, _ in rows)
-    ids: list[list[int]] = []
+def _prompt(sample: TrainingSample) -> tuple[int, ...] | None:
+    first = next((place for place, trained in enumerate(sample.mask) if trained), None)
+    return None if first is None else tuple(sample.tokens[:first])
+
+
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """Rows that stand in one micro-batch, in order, and how."""
+
+    layout: Layout
+    rows: tuple[tuple[int, TrainingSample], ...]
+
+    @classmethod
+    def apart(cls, units: Sequence[_Unit]) -> Self:
+        rows = tuple(row for one in units for row in one.rows)
+        return cls(alone([length for length, _ in rows]), rows)
+
+    @classmethod
+    def sharing(cls, units: Sequence[_Unit], prefix: int) -> Self:
+        rows = tuple(row for one in units for row in one.rows)
+        if len(rows) == 1:
+            return cls.apart(units)
+        branches = tuple(length - prefix for length, _ in rows)
+        return cls(Layout((Group(prefix, branches),)), rows)
+
+
+def _shared(units: Sequence[_Unit], max_tokens: int) -> list[_Rows]:
+    """Units of one prompt together, as many as `max_tokens` hold; then the next prompt's."""
+    by_prompt: dict[object, list[_Unit]] = {}
+    for number, one in enumerate(units):
+        by_prompt.setdefault(number if one.prompt is None else one.prompt, []).append(one)
+    found = []
+    for members in by_prompt.values():
+        if members[0].prompt is None:
+            found.append(_Rows.apart(members))
+            continue
+        prefix = len(members[0].prompt)
+        start, total = 0, prefix
+        for end, one in enumerate(members):
+            own = sum(length - prefix for length, _ in one.rows)
+            if end > start and total + own > max_tokens:
+                found.append(_Rows.sharing(members[start:end], prefix))
+                start, total = end, prefix
+            total += own
+        found.append(_Rows.sharing(members[start:], prefix))
+    return found
+
+
+def _padded_parts(units: Sequence[_Unit], max_tokens: int) -> list[Sequence[_Unit]]:
+    parts = []
+    start = rows = 0
+    for end, one in enumerate(units):
+        if end > start and (rows + len(one.rows)) * one.width > max_tokens:
+            parts.append(units[start:end])
+            start, rows = end, 0
+        rows += len(one.rows)
+    return [*parts, units[start:]] if units else []
+
+
+def _collate(parts: Sequence[_Rows]) -> MicroBatch:
+    layout = Layout(tuple(group for part in parts for group in part.layout.groups))
+    ids = [0] * layout.tokens
     positions: list[int] = []
     targets: list[int] = []
     logprobs: list[float] = []
     advantages: list[float] = []
     row_numbers: list[int] = []
-    for number, (length, sample) in enumerate(rows):
-        ids.append([*sample.tokens[:length], *[_PAD] * (width - length)])
+    rows = [row for part in parts for row in part.rows]
+    for number, ((length, sample), (prefix, own)) in enumerate(
+        zip(rows, layout.spans(), strict=True)
+    ):
+        indices = [*prefix, *own]
+        ids[prefix.start : prefix.stop] = sample.tokens[: len(prefix)]
+        ids[own.start : own.stop] = sample.tokens[len(prefix) : length]
         places = [place for place in range(1, length + 1) if sample.mask[place]]
-        positions.extend(number * width + place - 1 for place in places)
+        positions.extend(indices[place - 1] for place in places)
         targets.extend(sample.tokens[place] for place in places)
         logprobs.extend(sample.logprobs[place] for place in places)
         advantages.extend([sample.advantage] * len(places))
         row_numbers.extend([number] * len(places))
     return MicroBatch(
-        ids_BT=torch.tensor(ids, dtype=torch.long),
+        ids_M=torch.tensor(ids, dtype=torch.long),
+        layout=layout,
         positions_N=torch.tensor(positions, dtype=torch.long),
         targets_N=torch.tensor(targets, dtype=torch.long),
         sampler_logprobs_N=torch.tensor(logprobs, dtype=torch.float32),

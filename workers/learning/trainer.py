@@ -13,7 +13,7 @@ from typing import Any, Final, Protocol
 
 import structlog
 import torch
-from torch import Tensor, nn
+from torch import nn
 from typing_extensions import override
 
 from workers.learning.adapters import (
@@ -23,8 +23,11 @@ from workers.learning.adapters import (
     output_layer,
     save_adapter,
 )
+from workers.learning.backbone import Backbone
 from workers.learning.batches import MicroBatch, micro_batches, trained_tokens
 from workers.learning.head import LogProbHead, TokenScores
+from workers.learning.layout import alone
+from workers.learning.lora_forward import speed_up
 from workers.learning.losses.contract import LossInputs
 from workers.learning.losses.registry import build_loss
 from workers.learning.samples import TrainingSample
@@ -77,7 +80,9 @@ class TrainerOptions:
     minibatches: int = 1
     """Optimizer steps per update, each over every `minibatches`-th sample."""
     max_batch_tokens: int | None = None
-    """Padded tokens in a micro-batch; `None` is 4,096 on a CPU and 32,768 on CUDA."""
+    """Tokens in a micro-batch; `None` is 4,096 on a CPU and 32,768 on CUDA."""
+    checkpointing: bool = False
+    """Compute layers again in backward instead of keeping what they computed: long sequences."""
 
 
 @dataclass(slots=True)
@@ -127,11 +132,13 @@ class LoraTrainer:
         self._max_batch_tokens = options.max_batch_tokens or (4096 if on_cpu else 32768)
         dtype = options.dtype or (torch.float32 if on_cpu else torch.bfloat16)
         self._base = load_base(base_path, device=self._device, dtype=dtype)
+        self._backbone = Backbone(self._base, checkpointing=options.checkpointing)
         self._head = LogProbHead(output_layer(self._base), temperature=temperature)
-        self._check_head(temperature)
+        self._check_model(temperature)
         self._model = attach_lora(
             self._base, rank=rank, alpha=alpha, base_name=base_name, seed=seed
         )
+        speed_up(self._model)
         self._parameters = adapter_parameters(self._model)
         self._optimizer = torch.optim.AdamW(
             self._parameters.values(),
@@ -196,7 +203,9 @@ class LoraTrainer:
 
     def _add(self, samples: Sequence[TrainingSample]) -> None:
         unit = self._loss.unit
-        batches = micro_batches(samples, max_tokens=self._max_batch_tokens, unit=unit)
+        batches = micro_batches(
+            samples, max_tokens=self._max_batch_tokens, unit=unit, share=self._backbone.packs
+        )
         self._pending.denominator += trained_tokens(samples) if unit == 1 else len(samples) // unit
         self._pending.batches += len(batches)
         for batch in batches:
@@ -224,7 +233,7 @@ class LoraTrainer:
     def _backward(self, batch: MicroBatch) -> float:
         """Add one micro-batch's gradient sum; returns its sum of the loss."""
         batch = batch.to(self._device)
-        scores = self._scores(batch.ids_BT, batch.positions_N, batch.targets_N)
+        scores = self._scores(batch)
         terms = self._loss(
             LossInputs(
                 logprobs_N=scores.logprobs_N,
@@ -239,23 +248,26 @@ class LoraTrainer:
         self._tally.tokens(scores, batch.sampler_logprobs_N, terms.clipped_N)
         return float(terms.total.detach())
 
-    def _scores(self, ids_BT: Tensor, positions_N: Tensor, targets_N: Tensor) -> TokenScores:
-        hidden_BTD = self._base.base_model(input_ids=ids_BT, use_cache=False).last_hidden_state
-        return self._head(hidden_BTD.flatten(0, 1).index_select(0, positions_N), targets_N)
+    def _scores(self, batch: MicroBatch) -> TokenScores:
+        hidden_MD = self._backbone(batch.ids_M, batch.layout)
+        return self._head(hidden_MD.index_select(0, batch.positions_N), batch.targets_N)
 
     @torch.no_grad()
     def logprobs(self, token_ids: Sequence[int], *, adapter: bool = True) -> list[float]:
         """Log-probs of tokens 1 … T-1 given what precedes each, at the trainer's temperature: one
         fewer than there are tokens. `adapter=False` asks the base.
         """
-        ids_1T = torch.tensor([list(token_ids)], dtype=torch.long, device=self._device)
-        places = torch.arange(ids_1T.shape[1] - 1, device=self._device)
         if adapter:
-            scores = self._scores(ids_1T, places, ids_1T[0, 1:])
-        else:
-            with self._model.disable_adapter():
-                scores = self._scores(ids_1T, places, ids_1T[0, 1:])
-        result: list[float] = scores.logprobs_N.tolist()
+            return self._row_logprobs(token_ids)
+        with self._model.disable_adapter():
+            return self._row_logprobs(token_ids)
+
+    def _row_logprobs(self, token_ids: Sequence[int]) -> list[float]:
+        if len(token_ids) < 2:  # noqa: PLR2004 - a log-prob needs a token before it
+            return []
+        ids_T = torch.tensor(token_ids, dtype=torch.long, device=self._device)
+        hidden_TD = self._backbone(ids_T[:-1], alone([len(token_ids) - 1]))
+        result: list[float] = self._head(hidden_TD, ids_T[1:]).logprobs_N.tolist()
         return result
 
     def save_adapter(self, directory: Path) -> None:
@@ -281,17 +293,22 @@ class LoraTrainer:
         )
 
     @torch.no_grad()
-    def _check_head(self, temperature: float) -> None:
-        """Some models cap or scale their logits after the output layer; training those through
-        `LogProbHead` would follow a wrong policy, so compare the two once.
+    def _check_model(self, temperature: float) -> None:
+        """Some models cap or scale their logits after the output layer, or do more than plain
+        attention within; training those through `Backbone` and `LogProbHead` would follow a wrong
+        policy, so compare two rows of one prompt with the plain way once.
         """
-        ids_1T = torch.arange(8, device=self._device)[None]
-        logits_TV = self._base(input_ids=ids_1T, use_cache=False).logits[0, :-1]
-        whole_T = (logits_TV.float() / temperature).log_softmax(-1).gather(-1, ids_1T[0, 1:, None])
-        places = torch.arange(7, device=self._device)
-        mine_T = self._scores(ids_1T, places, ids_1T[0, 1:]).logprobs_N
-        tolerance = HEAD_TOLERANCE.get(logits_TV.dtype, LOW_PRECISION_TOLERANCE)
-        if not torch.allclose(whole_T[:, 0].to(mine_T.dtype), mine_T, rtol=0, atol=tolerance):
+        rows_BT = torch.tensor([[0, 1, 2, 3, 4, 5, 6, 7], [0, 1, 2, 3, 7, 6, 5, 4]])
+        mask = [0] * 4 + [1] * 4
+        samples = [TrainingSample(row, mask, [0.0] * 8, 1.0) for row in rows_BT.tolist()]
+        (batch,) = micro_batches(samples, max_tokens=16, share=self._backbone.packs)
+        mine_N = self._scores(batch.to(self._device)).logprobs_N
+        rows_BT = rows_BT.to(self._device)
+        logits_BTV = self._base(input_ids=rows_BT, use_cache=False).logits[:, 3:-1]
+        whole_BTV = (logits_BTV.float() / temperature).log_softmax(-1)
+        whole_N = whole_BTV.gather(-1, rows_BT[:, 4:, None]).flatten().to(mine_N.dtype)
+        tolerance = HEAD_TOLERANCE.get(logits_BTV.dtype, LOW_PRECISION_TOLERANCE)
+        if not torch.allclose(whole_N, mine_N, rtol=0, atol=tolerance):
             raise ValueError("this base model's logits are not its output layer's alone")
 
     @override

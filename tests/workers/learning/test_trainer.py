@@ -64,6 +64,40 @@ def test_gradients_equal_the_plain_way(
         torch.testing.assert_close(got[name], parameter.grad, rtol=1e-5, atol=1e-6 * largest)
 
 
+def of_one_prompt(seed: int, *, count: int, prompt: int) -> list[TrainingSample]:
+    """A group's rollouts: one prompt, answers of mixed lengths with untrained stretches."""
+    return [
+        TrainingSample(
+            [*range(prompt), *drawn.tokens],
+            [*[0] * prompt, 1, *drawn.mask[1:]],
+            [*[0.0] * prompt, -4.8, *drawn.logprobs[1:]],
+            drawn.advantage,
+        )
+        for drawn in random_samples(seed, count=count)
+    ]
+
+
+@pytest.mark.parametrize("prompt", [1, 50])
+def test_a_shared_prompt_never_changes_the_gradient(make_trainer: MakeTrainer, prompt: int) -> None:
+    """Against a trainer that is given one sample at a time, so that nothing is shared."""
+    samples = of_one_prompt(1, count=6, prompt=prompt) + of_one_prompt(
+        2, count=3, prompt=prompt + 7
+    )
+    apart = warmed(make_trainer, options={"max_batch_tokens": 1})
+    got, expected = gradients(warmed(make_trainer), samples), gradients(apart, samples)
+    largest = max(float(g.abs().max()) for g in expected.values())
+    for name, gradient in expected.items():
+        torch.testing.assert_close(got[name], gradient, rtol=0, atol=1e-5 * largest)
+
+
+def test_checkpointing_never_changes_the_gradient(
+    make_trainer: MakeTrainer, samples: list[TrainingSample]
+) -> None:
+    expected = gradients(warmed(make_trainer), samples)
+    got = gradients(warmed(make_trainer, options={"checkpointing": True}), samples)
+    assert all(torch.equal(got[name], gradient) for name, gradient in expected.items())
+
+
 @pytest.mark.parametrize("max_tokens", [1, 64, 200, 100_000])
 def test_micro_batches_never_change_the_gradient(
     make_trainer: MakeTrainer, samples: list[TrainingSample], max_tokens: int

@@ -1,0 +1,92 @@
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from transformers import AutoModelForCausalLM, Gemma2Config, Gemma2ForCausalLM, PreTrainedModel
+
+from tests.workers.learning.conftest import VOCAB
+from workers.learning.backbone import Backbone
+from workers.learning.layout import Group, Layout, alone
+
+
+@pytest.fixture
+def base(model_dir: Path) -> PreTrainedModel:
+    model: Any = AutoModelForCausalLM.from_pretrained(model_dir, dtype=torch.float64)
+    return model.eval()
+
+
+def windowed() -> PreTrainedModel:
+    torch.manual_seed(0)
+    config = Gemma2Config(
+        vocab_size=VOCAB,
+        hidden_size=32,
+        intermediate_size=64,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        num_key_value_heads=1,
+        head_dim=16,
+        sliding_window=4,
+        final_logit_softcapping=None,
+    )
+    return Gemma2ForCausalLM(config).double().eval()
+
+
+def expected(model: PreTrainedModel, ids_M: torch.Tensor, layout: Layout) -> torch.Tensor:
+    """Every row through the untouched model; prefixes from the first row that has them."""
+    hidden_MD = torch.full((layout.tokens, model.config.hidden_size), torch.nan).double()
+    for prefix, own in layout.spans():
+        at = [*prefix, *own]
+        hidden_MD[at] = model.base_model(input_ids=ids_M[at][None]).last_hidden_state[0]
+    return hidden_MD
+
+
+@torch.no_grad()
+def test_packed_rows_with_shared_prefixes(base: PreTrainedModel, model_dir: Path) -> None:
+    layout = Layout((Group(9, (5, 0, 12)), Group(0, (7,)), Group(3, (4, 4))))
+    ids_M = torch.randint(0, VOCAB, (layout.tokens,))
+    plain = AutoModelForCausalLM.from_pretrained(model_dir, dtype=torch.float64)
+    backbone = Backbone(base)
+    assert backbone.packs
+    torch.testing.assert_close(
+        backbone(ids_M, layout), expected(plain, ids_M, layout), rtol=0, atol=1e-10
+    )
+
+
+@torch.no_grad()
+def test_a_model_with_a_window_is_padded() -> None:
+    model = windowed()
+    layout = alone([9, 3, 12])
+    ids_M = torch.randint(0, VOCAB, (layout.tokens,))
+    backbone = Backbone(model)
+    assert not backbone.packs
+    torch.testing.assert_close(
+        backbone(ids_M, layout), expected(model, ids_M, layout), rtol=0, atol=1e-10
+    )
+    with pytest.raises(ValueError, match="share"):
+        backbone(ids_M, Layout((Group(12, (6, 6)),)))
+
+
+def test_checkpointing_changes_no_gradient(base: PreTrainedModel) -> None:
+    layout = Layout((Group(9, (5, 12)),))
+    ids_M = torch.randint(0, VOCAB, (layout.tokens,))
+    weight = base.base_model.layers[0].mlp.up_proj.weight
+    (plain,) = torch.autograd.grad(Backbone(base)(ids_M, layout).square().sum(), weight)
+    kept = saved_bytes(Backbone(base), ids_M, layout)
+    backbone = Backbone(base, checkpointing=True)
+    (checkpointed,) = torch.autograd.grad(backbone(ids_M, layout).square().sum(), weight)
+    assert torch.equal(plain, checkpointed)
+    assert saved_bytes(backbone, ids_M, layout) < kept / 4
+
+
+def saved_bytes(backbone: Backbone, ids_M: torch.Tensor, layout: Layout) -> int:
+    """What autograd keeps for backward."""
+    storages: dict[int, int] = {}
+
+    def seen(tensor: torch.Tensor) -> torch.Tensor:
+        storages[tensor.untyped_storage().data_ptr()] = tensor.untyped_storage().nbytes()
+        return tensor
+
+    with torch.autograd.graph.saved_tensors_hooks(seen, lambda tensor: tensor):
+        backbone(ids_M, layout)
+    return sum(storages.values())

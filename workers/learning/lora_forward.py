@@ -1,0 +1,117 @@
+"""The forward and backward pass of a LoRA layer, without peft's detours.
+
+Owns how y = x·Wᵀ + s·(x·Aᵀ)·Bᵀ and its gradients are computed; the modules, the parameters and what
+is published stay peft's. In fp32 and fp64 the update is merged into the weight for the call,
+W + s·B·A, which costs as much as a few tokens and leaves one matrix product each way; merged
+weights are not kept, so memory is the base's. In lower precisions that would lose the update to
+rounding, so the two thin products stay apart, in the base's precision with the adapter's own
+weights in fp32; peft casts all activations to fp32 instead. Must not know losses or batches.
+"""
+
+from typing import Any
+
+import torch
+from peft import PeftModel
+from peft.tuners.lora.layer import Linear
+from torch import Tensor, nn
+from torch.autograd.function import once_differentiable
+from typing_extensions import override
+
+MERGED_TYPES = (torch.float32, torch.float64)
+
+
+def speed_up(model: PeftModel, *, adapter: str = "default") -> int:
+    """Give every plain LoRA layer of `adapter` the forward pass of this module; returns how many.
+
+    Layers with dropout, DoRA, a bias of their own or another base than `nn.Linear` keep peft's.
+    """
+    count = 0
+    for module in model.modules():
+        if isinstance(module, Linear) and _is_plain(module, adapter):
+            module.forward = _Forward(module, adapter)
+            count += 1
+    return count
+
+
+def _is_plain(module: Linear, adapter: str) -> bool:
+    return (
+        type(module.base_layer) is nn.Linear
+        and adapter in module.lora_A
+        and adapter not in module.lora_variant
+        and isinstance(module.lora_dropout[adapter], nn.Identity)
+        and module.lora_A[adapter].bias is None
+        and module.lora_B[adapter].bias is None
+    )
+
+
+class _Forward:
+    def __init__(self, module: Linear, adapter: str) -> None:
+        self._module = module
+        self._adapter = adapter
+        self._stock = module.forward
+
+    def __call__(self, hidden: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+        module, adapter = self._module, self._adapter
+        active = list(module.active_adapters) == [adapter]
+        if module.disable_adapters or module.merged or not active or args or kwargs:
+            stock: Tensor = self._stock(hidden, *args, **kwargs)
+            return stock
+        rows = hidden.flatten(0, -2)
+        out: Tensor = _LoraLinear.apply(  # type: ignore[no-untyped-call]
+            rows,
+            module.base_layer.weight,
+            module.base_layer.bias,
+            module.lora_A[adapter].weight,
+            module.lora_B[adapter].weight,
+            module.scaling[adapter],
+        )
+        return out.unflatten(0, hidden.shape[:-1])
+
+
+class _LoraLinear(torch.autograd.Function):
+    """I inputs and O outputs a layer, rank R, M rows."""
+
+    @staticmethod
+    @override
+    def forward(
+        ctx: Any,
+        hidden_MI: Tensor,
+        weight_OI: Tensor,
+        bias_O: Tensor | None,
+        down_RI: Tensor,
+        up_OR: Tensor,
+        scaling: float,
+    ) -> Tensor:
+        ctx.save_for_backward(hidden_MI, weight_OI, down_RI, up_OR)
+        ctx.scaling = scaling
+        if weight_OI.dtype in MERGED_TYPES:
+            return nn.functional.linear(
+                hidden_MI, _merged(weight_OI, down_RI, up_OR, scaling), bias_O
+            )
+        out_MO = nn.functional.linear(hidden_MI, weight_OI, bias_O)
+        thin_MR = hidden_MI @ down_RI.to(hidden_MI.dtype).T
+        return out_MO.addmm_(thin_MR, up_OR.to(hidden_MI.dtype).T, alpha=scaling)
+
+    @staticmethod
+    @once_differentiable
+    @override
+    def backward(ctx: Any, grad_MO: Tensor) -> tuple[Tensor | None, ...]:
+        hidden_MI, weight_OI, down_RI, up_OR = ctx.saved_tensors
+        scaling, dtype = ctx.scaling, hidden_MI.dtype
+        thin_MR = hidden_MI @ down_RI.to(dtype).T
+        slope_MR = grad_MO @ up_OR.to(dtype)
+        down_grad = (slope_MR.T @ hidden_MI).to(down_RI.dtype).mul_(scaling)
+        up_grad = (grad_MO.T @ thin_MR).to(up_OR.dtype).mul_(scaling)
+        if not ctx.needs_input_grad[0]:
+            return None, None, None, down_grad, up_grad, None
+        if weight_OI.dtype in MERGED_TYPES:
+            grad_MI = grad_MO @ _merged(weight_OI, down_RI, up_OR, scaling)
+        else:
+            grad_MI = (grad_MO @ weight_OI).addmm_(slope_MR, down_RI.to(dtype), alpha=scaling)
+        return grad_MI, None, None, down_grad, up_grad, None
+
+
+def _merged(weight_OI: Tensor, down_RI: Tensor, up_OR: Tensor, scaling: float) -> Tensor:
+    return torch.addmm(
+        weight_OI, up_OR.to(weight_OI.dtype), down_RI.to(weight_OI.dtype), alpha=scaling
+    )
