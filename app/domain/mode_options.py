@@ -55,14 +55,15 @@ class AsyncOptions(ModeOptions):
         return self.max_staleness
 
 
+AnyMode = SyncOptions | StreamingOptions | AsyncOptions
 TrainingMode = Annotated[
-    SyncOptions | StreamingOptions | AsyncOptions,
+    AnyMode,
     Field(discriminator="type"),
     one_of(SyncOptions, StreamingOptions, AsyncOptions, noun="mode"),
 ]
 
 
-def resolved_mode(mode: ModeOptions | None, *, batch_size: int) -> ModeOptions:
+def resolved_mode(mode: AnyMode | None, *, batch_size: int) -> AnyMode:
     """The mode that is used: `sync` where none was named, no more parts than prompts."""
     if mode is None:
         return SyncOptions()

@@ -8,6 +8,7 @@ token to its last, and that an engine restart costs time, not samples. Must not 
 import asyncio
 import random
 import time
+from collections import Counter
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +19,8 @@ from typing_extensions import override
 
 from app.domain.errors import InvalidRequest
 from app.gateways.inference import AdapterMissing, Completion, EngineAway, Inference
-from workers.rollout.policy import Policy, SampledTurn, SamplingParams
+from workers.rollout.busy_clock import BusyClock
+from workers.rollout.policy import SampledTurn, SamplingParams, VersionedPolicy
 
 log = structlog.get_logger()
 
@@ -35,7 +37,7 @@ class ServedVersion:
     """`None` for the base model, version 0."""
 
 
-class EnginePolicy(Policy):
+class EnginePolicy(VersionedPolicy):
     def __init__(
         self, inference: Inference, *, base_model: str, away_deadline_s: float = 300.0
     ) -> None:
@@ -45,7 +47,10 @@ class EnginePolicy(Policy):
         self._newest = ServedVersion(0, base_model, None)
         self._base = self._newest
         self._served: dict[int, ServedVersion] = {0: self._newest}
+        self._users: Counter[int] = Counter()
         self._loading = asyncio.Lock()
+        self.busy = BusyClock()
+        """Runs while a request for samples is at the engine."""
 
     @property
     def version(self) -> int:
@@ -58,8 +63,19 @@ class EnginePolicy(Policy):
 
         Raises `EngineAway` past the deadline and `InvalidRequest` for a prompt no engine takes.
         """
-        served = self._newest
-        completion = await self._complete(served, prompt_token_ids, params)
+        return await self.sample_at(self._newest.version, prompt_token_ids, params)
+
+    @override
+    async def sample_at(
+        self, version: int, prompt_token_ids: list[int], params: SamplingParams
+    ) -> SampledTurn:
+        served = self._served[version]
+        self._users[version] += 1
+        try:
+            with self.busy:
+                completion = await self._complete(served, prompt_token_ids, params)
+        finally:
+            self._users[version] -= 1
         return SampledTurn(
             token_ids=completion.token_ids,
             logprobs=completion.logprobs,
@@ -82,16 +98,21 @@ class EnginePolicy(Policy):
         self._served[version] = served
         self._newest = served
 
-    async def retire(self, version: int) -> None:
-        """Unload a version; unknown ones and what the engine has forgotten are no errors."""
+    async def retire(self, version: int) -> bool:
+        """Unload a version; `False` while it is the newest one or a request is under it. Unknown
+        ones and what the engine has forgotten are no errors.
+        """
         served = self._served.get(version)
-        if served is None or served.path is None or served is self._newest:
-            return
+        if served is None or served.path is None:
+            return True
+        if served is self._newest or self._users[version]:
+            return False
         del self._served[version]
         try:
             await self._inference.unload_adapter(served.name)
         except (AdapterMissing, EngineAway) as error:
             log.info("adapter was gone already", name=served.name, error=str(error))
+        return True
 
     def use_base(self) -> None:
         """Sample from the base model again, e.g. for a baseline; published versions stay."""

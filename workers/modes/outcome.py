@@ -1,6 +1,7 @@
 """What one step of a run produced, before it is committed. Plain data between mode and reporter."""
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from app.domain.trajectory import ScoredRollout
 
@@ -14,6 +15,8 @@ class StepOutcome:
     """Curve values of the training split, by name."""
     valid_values: dict[str, float] = field(default_factory=dict)
     trained_tokens: int = 0
+    scheduler_state: dict[str, Any] | None = None
+    """JSON of what the mode carries over to the next step; committed with the step."""
     adapter_key: str | None = None
     state_key: str | None = None
     engine_name: str | None = None

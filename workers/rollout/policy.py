@@ -40,3 +40,13 @@ class Policy(Protocol):
     async def sample(self, prompt_token_ids: list[int], params: SamplingParams) -> SampledTurn:
         """Continue a prompt. Engine faults are repaired or waited for here, never returned."""
         ...
+
+
+class VersionedPolicy(Policy, Protocol):
+    """A policy of which several versions are served at once."""
+
+    async def sample_at(
+        self, version: int, prompt_token_ids: list[int], params: SamplingParams
+    ) -> SampledTurn:
+        """As `sample`, under a version that was published and not retired. Raises `KeyError`."""
+        ...

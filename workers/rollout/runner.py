@@ -38,9 +38,12 @@ async def run_rollouts(
     *,
     policy: Policy,
     journal: Journal,
+    places: asyncio.Semaphore | None = None,
 ) -> list[ScoredRollout]:
-    """Run and score rollouts; results stand in the order asked for."""
-    places = asyncio.Semaphore(room.max_concurrent)
+    """Run and score rollouts; results stand in the order asked for. `places` are shared with
+    others that run at the same time; by default there are `room.max_concurrent`, for these alone.
+    """
+    places = places or asyncio.Semaphore(room.max_concurrent)
 
     async def one(row: DatasetRow, key: SampleKey) -> ScoredRollout:
         async with places:

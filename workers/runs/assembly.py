@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from app.domain.mode_options import resolved_mode
 from app.domain.tools import ToolSpec
 from app.gateways.endpoints import EndpointPool
 from app.gateways.signing import CallSigner
@@ -10,7 +11,9 @@ from workers.engines.policy import EnginePolicy
 from workers.grading.registry import GradingPorts, build_grader
 from workers.learning.shaping import ShapingConfig
 from workers.learning.trainer import LoraTrainer, Trainer
-from workers.modes.sync import SyncMode
+from workers.modes.groups import Recipe
+from workers.modes.mode import Mode, Rooms
+from workers.modes.registry import build_mode
 from workers.rollout.episode import EpisodeLimits
 from workers.rollout.runner import RolloutRoom
 from workers.rollout.tools import ToolCaller
@@ -25,7 +28,7 @@ TEMPERATURE = 1.0
 class Parts:
     trainer: Trainer
     room: RolloutRoom
-    mode: SyncMode
+    mode: Mode
     policy: EnginePolicy
     publisher: Publisher
     accelerators: int
@@ -45,18 +48,18 @@ def assemble(context: RunContext, plan: Plan) -> Parts:
     )
     policy = EnginePolicy(context.inference, base_model=context.base_model.name)
     room = _rollout_room(context, plan)
-    mode = SyncMode(
-        room,
-        trainer,
+    recipe = Recipe(
         min_group_share=context.settings.runs.min_group_share,
         shaping=ShapingConfig(token_budget=context.base_model.max_turn_tokens),
     )
+    options = resolved_mode(context.reinforcement.mode, batch_size=plan.hyperparameters.batch_size)
+    mode = build_mode(options, Rooms(room, trainer, policy, recipe, policy.busy))
     return Parts(
         trainer=trainer,
         room=room,
         mode=mode,
         policy=policy,
-        publisher=Publisher(context, trainer, policy),
+        publisher=Publisher(context, trainer, policy, max_staleness=options.staleness),
         accelerators=trainer.accelerators,
     )
 

@@ -4,17 +4,19 @@ commit, step by step, then the report.
 It holds no state that a resume would miss: the committed step, the seed and the files say it all.
 """
 
+import asyncio
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import Any
 
 from app.domain import metrics as names
 from app.domain.dataset import DatasetRow
 from app.domain.errors import RunFailed
-from app.domain.ids import SampleKey
 from app.domain.trajectory import Failure, ScoredRollout
+from workers.modes.mode import Feed, Mode
 from workers.modes.outcome import StepOutcome
-from workers.modes.sync import SyncMode
 from workers.rollout.policy import Policy
 from workers.rollout.runner import RolloutRoom
 from workers.runs.context import Plan, RunContext
@@ -33,7 +35,7 @@ class Loop:
         plan: Plan,
         *,
         room: RolloutRoom,
-        mode: SyncMode,
+        mode: Mode,
         policy: Policy,
         publisher: Publisher,
         reporter: Reporter,
@@ -45,6 +47,7 @@ class Loop:
         self._policy = policy
         self._publisher = publisher
         self._reporter = reporter
+        self._journals: dict[int, asyncio.Task[PostgresJournal]] = {}
 
     async def baseline(self, valid_rows: Sequence[DatasetRow]) -> None:
         """Measure the base model on the held-out rows, once per job."""
@@ -54,6 +57,7 @@ class Loop:
         await self._evaluate(outcome, valid_rows, await self._journal(0))
         self._check_infrastructure(outcome.valid_rollouts)
         await self._reporter.commit_baseline(outcome)
+        self._journals.pop(0, None)
 
     async def steps(
         self,
@@ -61,50 +65,52 @@ class Loop:
         valid_rows: Sequence[DatasetRow],
         *,
         first: int,
+        saved: dict[str, Any] | None = None,
         between: Callable[[], None],
     ) -> None:
-        """Train steps `first` to the last; `between` is asked before each and raises to stop."""
+        """Train steps `first` to the last; `between` is asked before each and raises to stop.
+        `saved` is what the mode left with the step before.
+        """
         begun = time.perf_counter()
+        await self._mode.start(self._feed(train_rows), committed=first - 1, saved=saved)
         for step in range(first, self._plan.total_steps + 1):
             between()
             started = time.perf_counter()
-            outcome = await self._step(step, train_rows, valid_rows)
+            outcome = await self._step(step, valid_rows)
             ended = time.perf_counter()
             outcome.train_values[names.TIME_STEP] = ended - started
             pace_s = (ended - begun) / (step - first + 1)
             await self._reporter.commit_step(outcome, self._plan, pace_s=pace_s)
+            self._journals.pop(step, None)
+            await self._mode.committed(step)
             await self._publisher.retire()
 
-    async def _step(
-        self, step: int, train_rows: Sequence[DatasetRow], valid_rows: Sequence[DatasetRow]
-    ) -> StepOutcome:
-        journal = await self._journal(step)
-        outcome = await self._mode.sample(
-            step, self._wanted(step, train_rows), policy=self._policy, journal=journal
-        )
-        self._check_infrastructure(outcome.train_rollouts)
+    async def _step(self, step: int, valid_rows: Sequence[DatasetRow]) -> StepOutcome:
+        outcome = await self._mode.step(step)
         outcome.train_values.update(summarise(outcome.train_rollouts))
-        await self._mode.train(outcome)
         await self._publisher.publish(outcome)
         if self._plan.evaluates_after(step):
-            await self._evaluate(outcome, valid_rows, journal)
+            await self._evaluate(outcome, valid_rows, await self._journal(step))
         return outcome
 
-    def _wanted(
-        self, step: int, train_rows: Sequence[DatasetRow]
-    ) -> list[tuple[DatasetRow, SampleKey]]:
-        hyper = self._plan.hyperparameters
-        numbers = rows_of_step(
-            step,
-            seed=self._context.job.seed,
-            row_count=len(train_rows),
-            batch_size=hyper.batch_size,
+    def _feed(self, train_rows: Sequence[DatasetRow]) -> Feed:
+        job, hyper = self._context.job, self._plan.hyperparameters
+
+        @lru_cache(maxsize=16)  # rows are parsed when asked for, and there may be very many
+        def rows(step: int) -> list[DatasetRow]:
+            numbers = rows_of_step(
+                step, seed=job.seed, row_count=len(train_rows), batch_size=hyper.batch_size
+            )
+            return [train_rows[number] for number in numbers]
+
+        return Feed(
+            job_id=job.id,
+            group_size=hyper.group_size,
+            total_steps=self._plan.total_steps,
+            rows=rows,
+            journal=self._journal,
+            check=self._check_infrastructure,
         )
-        return [
-            (row, SampleKey(self._context.job.id, "train", step, row.index, sample))
-            for row in (train_rows[number] for number in numbers)
-            for sample in range(hyper.group_size)
-        ]
 
     async def _evaluate(
         self, outcome: StepOutcome, rows: Sequence[DatasetRow], journal: PostgresJournal
@@ -120,6 +126,12 @@ class Loop:
         )
 
     async def _journal(self, step: int) -> PostgresJournal:
+        """What is remembered until that step is committed; read once."""
+        if step not in self._journals:
+            self._journals[step] = asyncio.create_task(self._read_journal(step))
+        return await asyncio.shield(self._journals[step])
+
+    async def _read_journal(self, step: int) -> PostgresJournal:
         journal = PostgresJournal(self._context, step)
         await journal.load()
         return journal

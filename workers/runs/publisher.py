@@ -18,6 +18,7 @@ from workers.learning.trainer import Trainer
 from workers.modes.outcome import StepOutcome
 from workers.runs.context import RunContext
 from workers.runs.retention import Retention
+from workers.runs.scheduler_state import save_scheduler_state
 
 log = structlog.get_logger()
 
@@ -26,15 +27,24 @@ PROBE_TOLERANCE = 1e-2
 in single tokens, so the mean is what is compared."""
 PROBE_TOKENS = 256
 KEPT_VERSIONS = 2
+"""In the engine, beside those that a mode may be behind: the newest and the one before it."""
 CLOSE_TIMEOUT_S = 5.0
 
 
 class Publisher:
-    def __init__(self, context: RunContext, trainer: Trainer, policy: EnginePolicy) -> None:
+    def __init__(
+        self,
+        context: RunContext,
+        trainer: Trainer,
+        policy: EnginePolicy,
+        *,
+        max_staleness: int = 0,
+    ) -> None:
         self._context = context
         self._trainer = trainer
         self._policy = policy
-        self._retention = Retention(context)
+        self._kept_versions = KEPT_VERSIONS + max_staleness
+        self._retention = Retention(context, kept_steps=self._kept_versions)
         self._published: list[int] = []
         job = f"{context.job.project_id}/{context.job.id}"
         self._prefix = f"adapter-{hashlib.sha256(job.encode()).hexdigest()[:24]}-f"
@@ -44,7 +54,7 @@ class Publisher:
         started = time.perf_counter()
         key = self._context.step_key(outcome.step)
         path = self._context.step_path(outcome.step)
-        await asyncio.to_thread(self._save, outcome.step)
+        await asyncio.to_thread(self._save, outcome)
         outcome.adapter_key, outcome.state_key = f"{key}/adapter", f"{key}/state"
         outcome.engine_name = self.engine_name(outcome.step)
         await self._serve(outcome.step, path / "adapter")
@@ -57,9 +67,12 @@ class Publisher:
         await self._serve(step, path)
 
     async def retire(self) -> None:
-        """After a commit: unload and remove what nobody samples from or resumes from any more."""
-        while len(self._published) > KEPT_VERSIONS:
-            await self._policy.retire(self._published.pop(0))
+        """After a commit: unload and remove what nobody samples from or resumes from any more. A
+        version under which a request still runs waits for a later commit.
+        """
+        for version in self._published[: -self._kept_versions]:
+            if await self._policy.retire(version):
+                self._published.remove(version)
         await self._retention.prune()
 
     async def close(self) -> None:
@@ -93,11 +106,12 @@ class Publisher:
         await self._policy.publish(step, path, self.engine_name(step))
         self._published.append(step)
 
-    def _save(self, step: int) -> None:
-        path = self._context.step_path(step)
+    def _save(self, outcome: StepOutcome) -> None:
+        path = self._context.step_path(outcome.step)
         path.mkdir(parents=True, exist_ok=True)
         self._trainer.save_adapter(path / "adapter")
         self._trainer.save_state(path / "state")
+        save_scheduler_state(path, outcome.scheduler_state)
 
     async def _probe(self, outcome: StepOutcome) -> None:
         """The engine must now say what the trainer says. Raises `RunFailed` when it does not."""

@@ -132,8 +132,12 @@ class Reporter:
     async def _rows(self, unit: RunUnitOfWork, outcome: StepOutcome) -> None:
         job_id = self._context.job.id
         rows = [
-            rollout_row(rollout, project_id=self._context.job.project_id)
-            for rollout in [*outcome.train_rollouts, *outcome.valid_rollouts]
+            rollout_row(rollout, project_id=self._context.job.project_id, trained_step=trained_step)
+            for rollouts, trained_step in (
+                (outcome.train_rollouts, outcome.step),
+                (outcome.valid_rollouts, None),
+            )
+            for rollout in rollouts
         ]
         await unit.rollouts.insert_many(job_id, rows)
         await unit.metrics.upsert(

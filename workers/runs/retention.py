@@ -34,8 +34,10 @@ class Kept:
 
 
 class Retention:
-    def __init__(self, context: RunContext) -> None:
+    def __init__(self, context: RunContext, *, kept_steps: int = KEPT_STEPS) -> None:
+        """`kept_steps`: as many as the engine may still be asked for, should it start anew."""
         self._context = context
+        self._kept_steps = kept_steps
 
     async def look_up(self) -> Kept:
         """Raises `LeaseLost`, so that a claim that was overtaken removes nothing."""
@@ -51,7 +53,7 @@ class Retention:
     async def prune(self) -> None:
         """After a committed step: remove what neither a resume nor a checkpoint needs."""
         kept = await self.look_up()
-        await asyncio.to_thread(self._remove, kept, kept.step - KEPT_STEPS + 1)
+        await asyncio.to_thread(self._remove, kept, kept.step - self._kept_steps + 1)
 
     async def clear(self, kept: Kept) -> None:
         """After the end, with what was looked up before it: only adapters stay."""

@@ -7,7 +7,10 @@ from app.domain.rollouts import RolloutRow
 from app.domain.trajectory import ScoredRollout, ToolCallRecord, Turn
 
 
-def rollout_row(rollout: ScoredRollout, *, project_id: str) -> RolloutRow:
+def rollout_row(
+    rollout: ScoredRollout, *, project_id: str, trained_step: int | None = None
+) -> RolloutRow:
+    """`trained_step`: the step whose batch it was in, for a training rollout."""
     key, trajectory = rollout.key, rollout.trajectory
     failure, grade = rollout.failure, rollout.grade
     return RolloutRow(
@@ -30,7 +33,7 @@ def rollout_row(rollout: ScoredRollout, *, project_id: str) -> RolloutRow:
         prompt_tokens=trajectory.prompt_tokens,
         tool_calls=len(trajectory.tool_calls),
         components={} if grade is None else grade.components,
-        trace=_trace(rollout),
+        trace=_trace(rollout) | ({} if trained_step is None else {"trained_step": trained_step}),
         started_at=trajectory.started_at,
         finished_at=trajectory.finished_at,
     )

@@ -17,6 +17,7 @@ from workers.runs.evaluation import build_report
 from workers.runs.loop import Loop
 from workers.runs.patience import patiently
 from workers.runs.reporter import Reporter
+from workers.runs.scheduler_state import load_scheduler_state
 
 log = structlog.get_logger()
 
@@ -38,7 +39,7 @@ async def train(
     reporter.meter.accelerators = parts.accelerators
     try:
         await parts.publisher.forget_earlier_claims()
-        committed = await _resume(context, parts)
+        committed, saved = await _resume(context, parts)
         loop = Loop(
             context,
             plan,
@@ -49,14 +50,17 @@ async def train(
             reporter=reporter,
         )
         await loop.baseline(valid_rows)
-        await loop.steps(train_rows, valid_rows, first=committed + 1, between=between)
+        await loop.steps(train_rows, valid_rows, first=committed + 1, saved=saved, between=between)
     finally:
+        await parts.mode.close()
         await parts.publisher.close()
     return await build_report(context, plan.total_steps)
 
 
-async def _resume(context: RunContext, parts: Parts) -> int:
-    """Load what the last committed step left. Returns that step, 0 for a fresh run."""
+async def _resume(context: RunContext, parts: Parts) -> tuple[int, dict[str, Any] | None]:
+    """Load what the last committed step left. Returns that step, 0 for a fresh run, and what the
+    mode carried over.
+    """
 
     async def read() -> tuple[int, str | None, str | None]:
         async with context.unit() as unit:
@@ -64,14 +68,15 @@ async def _resume(context: RunContext, parts: Parts) -> int:
 
     step, state_key, adapter_key = await patiently(read)
     if step == 0 or state_key is None or adapter_key is None:
-        return 0
+        return 0, None
     state_path = context.objects.local_path(state_key)
     try:
         await asyncio.to_thread(parts.trainer.load_state, state_path)
+        saved = await asyncio.to_thread(load_scheduler_state, state_path.parent)
     except AgentRftError as error:
         raise RunFailed(
             f"The state saved at step {step} cannot be used: {error}", code="state_damaged"
         ) from error
     await parts.publisher.republish(step, adapter_key)
     log.info("resumed", step=step)
-    return step
+    return step, saved
