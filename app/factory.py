@@ -103,6 +103,7 @@ class ProcessContext:
         await self.egress.aclose()
         await self.judge_egress.aclose()
         await self.inference.aclose()
+        await self.queue.aclose()
         await self.rate_limits.aclose()
         await self.database.dispose()
 

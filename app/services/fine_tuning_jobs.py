@@ -31,6 +31,8 @@ from app.gateways.secrets import SecretBox
 from app.services.grader_check import check_address, check_grader
 from app.services.judge_models import JudgeModels
 from app.store.database import Database
+from app.store.fine_tuning_jobs import new_rows
+from app.store.new_jobs import PURPOSE
 from app.store.unit_of_work import UnitOfWork
 
 log = structlog.get_logger()
@@ -77,23 +79,24 @@ class JobService:
             if headers
             else None
         )
-        async with self._database.tenant(self._tenant) as unit:
-            await _check_files(unit, new)
-            inner = job.method.get("reinforcement")
-            made = None if inner is None else unit.evals.row(eval_of_job(job.id, inner["grader"]))
-            message = f"Created fine-tuning job: {job.id}"
-            told = unit.events.row(job.id, level="info", type="message", message=message)
-            job = await unit.jobs.insert(job, secrets=sealed, evaluated=made, told=told)
-            unit.after_commit(lambda: self._ports.queue.enqueue_run(job.id))
-            return (await _with_places(unit, [job]))[0]
+        inner = job.method.get("reinforcement")
+        rows = new_rows(
+            job,
+            secrets=sealed,
+            evaluated=None if inner is None else eval_of_job(job.id, inner["grader"]),
+            told=f"Created fine-tuning job: {job.id}",
+        )
+        stored, purposes = await self._database.insert_job(
+            self._tenant, rows, then=lambda: self._ports.queue.enqueue_run(job.id)
+        )
+        if stored is None:
+            raise _unfit_file(new, purposes)
+        return (await self._with_places([stored]))[0]
 
     async def get(self, job_id: str) -> Job:
         """With its place in the queue while nobody holds it."""
         job = await self._database.find_job(self._tenant, job_id)
-        if job.status not in _WAITING:
-            return job
-        async with self._database.tenant(self._tenant) as unit:
-            return (await _with_places(unit, [job]))[0]
+        return (await self._with_places([job]))[0]
 
     async def page(
         self,
@@ -107,7 +110,7 @@ class JobService:
             jobs, more = await unit.jobs.page(
                 after=after, limit=limit, metadata=metadata, without_metadata=without_metadata
             )
-            return await _with_places(unit, jobs), more
+        return await self._with_places(jobs), more
 
     async def cancel(self, job_id: str) -> Job:
         """Ask for the end of a job; one that nobody runs yet ends at once."""
@@ -156,6 +159,14 @@ class JobService:
         await unit.files.insert(row)
         await unit.jobs.set_result_files(job.id, [row.id])
         return replace(job, result_files=[row.id])
+
+    async def _with_places(self, jobs: list[Job]) -> list[Job]:
+        """One question for any number of jobs, none when no job waits."""
+        waiting = [job.id for job in jobs if job.status in _WAITING]
+        if not waiting:
+            return jobs
+        places = await self._database.find_places(self._tenant, waiting)
+        return [replace(job, queue=places.get(job.id)) for job in jobs]
 
     def _base_model(self, name: str) -> BaseModelSpec:
         base = find_base_model(self._base_models, name)
@@ -207,13 +218,6 @@ def _kind(method: TuningMethod) -> MethodType:
     return "dpo" if isinstance(method, DpoMethod) else "supervised"
 
 
-async def _with_places(unit: UnitOfWork, jobs: list[Job]) -> list[Job]:
-    """One question for any number of jobs, none when no job waits."""
-    waiting = [job.id for job in jobs if job.status in _WAITING]
-    places = await unit.jobs.queue_places(waiting) if waiting else {}
-    return [replace(job, queue=places.get(job.id)) for job in jobs]
-
-
 def _check_tools(method: ReinforcementMethod) -> None:
     names = [tool.name for tool in method.tools]
     twice = next((name for name in names if names.count(name) > 1), None)
@@ -223,18 +227,17 @@ def _check_tools(method: ReinforcementMethod) -> None:
         )
 
 
-async def _check_files(unit: UnitOfWork, new: NewJob) -> None:
+def _unfit_file(new: NewJob, purposes: dict[str, str]) -> InvalidRequest:
+    """Which file will not do, and why."""
     named = {"training_file": new.training_file, "validation_file": new.validation_file}
-    purposes = await unit.files.purposes([one for one in named.values() if one is not None])
     for param, file_id in named.items():
-        if file_id is None:
-            continue
-        if file_id not in purposes:
-            raise InvalidRequest(
+        if file_id is not None and file_id not in purposes:
+            return InvalidRequest(
                 f"{param} {file_id} does not exist.", param=param, code="file_not_found"
             )
-        if purposes[file_id] != "fine-tune":
-            raise InvalidRequest(
-                f"{param} {file_id} has purpose '{purposes[file_id]}', but must have 'fine-tune'.",
+        if file_id is not None and purposes[file_id] != PURPOSE:
+            return InvalidRequest(
+                f"{param} {file_id} has purpose '{purposes[file_id]}', but must have '{PURPOSE}'.",
                 param=param,
             )
+    raise RuntimeError("a job with fit files was not written")

@@ -18,12 +18,13 @@ from sqlalchemy.ext.asyncio import AsyncEngine, async_sessionmaker, create_async
 
 from app.domain.errors import Unavailable
 from app.domain.ids import OrganizationId, ProjectId
-from app.domain.jobs import Job
+from app.domain.jobs import Job, QueuePlace
 from app.domain.keys import ApiKeyRow
 from app.domain.tenants import AdminPrincipal, Tenant
 from app.store.connections import driver_of, refuse_closed
-from app.store.fine_tuning_jobs import no_such_job
-from app.store.look_ups import find_job, find_key
+from app.store.fine_tuning_jobs import no_such_job, to_job
+from app.store.look_ups import find_job, find_key, find_places
+from app.store.new_jobs import NewRows, insert_job_alone
 from app.store.unit_of_work import RequestUnitOfWork, RunUnitOfWork, UnitOfWork
 
 Found = TypeVar("Found")
@@ -86,6 +87,31 @@ class Database:
         if job is None:
             raise no_such_job(job_id)
         return job
+
+    async def insert_job(
+        self, tenant: Tenant, rows: NewRows, *, then: Callable[[], Awaitable[None]]
+    ) -> tuple[Job | None, dict[str, str]]:
+        """As `JobStore.admit`. `then` runs once the job is committed; it raises nothing."""
+        unit = self.tenant(tenant)
+        if unit.joins:
+            async with unit:
+                job, purposes = await unit.jobs.admit(rows)
+                if job is not None:
+                    unit.after_commit(then)
+                return job, purposes
+        made = await self._look_up(lambda driver: insert_job_alone(driver, rows))
+        if made.row is None:
+            return None, made.purposes
+        await then()
+        return to_job(made.row), made.purposes
+
+    async def find_places(self, tenant: Tenant, job_ids: list[str]) -> dict[str, QueuePlace]:
+        """Of those jobs of a tenant that wait for a worker, counted over all tenants."""
+        unit = self.tenant(tenant)
+        if unit.joins:
+            async with unit:
+                return await unit.jobs.queue_places(job_ids)
+        return await self._look_up(lambda driver: find_places(driver, tenant.project_id, job_ids))
 
     async def _look_up(self, ask: Callable[[DriverConnection[Any]], Awaitable[Found]]) -> Found:
         """Raises `Unavailable`."""

@@ -15,26 +15,27 @@ from app.store.times import unix
 _INSERT = insert(cast("CoreTable", Table.__table__))
 
 
+def eval_row(project_id: str, new: Eval) -> dict[str, Any]:
+    """What is written of a new eval, by column; its headers apart."""
+    return {
+        "id": new.id,
+        "project_id": project_id,
+        "job_id": new.job_id,
+        "name": new.name,
+        "data_source_config": new.data_source_config,
+        "testing_criteria": new.testing_criteria,
+        "metadata": new.metadata,
+    }
+
+
 class EvalStore:
     def __init__(self, session: AsyncSession, project_id: str) -> None:
         self._session = session
         self._project_id = project_id
 
     async def insert(self, new: Eval, *, secrets: bytes | None = None) -> None:
-        await self._session.execute(_INSERT, self.row(new, secrets=secrets))
-
-    def row(self, new: Eval, *, secrets: bytes | None = None) -> dict[str, Any]:
-        """By column, for whoever writes it."""
-        return {
-            "id": new.id,
-            "project_id": self._project_id,
-            "job_id": new.job_id,
-            "name": new.name,
-            "data_source_config": new.data_source_config,
-            "testing_criteria": new.testing_criteria,
-            "secrets": secrets,
-            "metadata": new.metadata,
-        }
+        row = {**eval_row(self._project_id, new), "secrets": secrets}
+        await self._session.execute(_INSERT, row)
 
     async def get(self, eval_id: str) -> Eval:
         """Raises `NotFound`."""

@@ -18,6 +18,19 @@ Type = Literal["message", "metrics"]
 _INSERT = insert(cast("CoreTable", Table.__table__))
 
 
+def event_row(project_id: str, job_id: str, message: str) -> dict[str, Any]:
+    """What is written of a plain message, by column."""
+    return {
+        "id": new_id("ftevent-"),
+        "project_id": project_id,
+        "job_id": job_id,
+        "level": "info",
+        "type": "message",
+        "message": storable(message),
+        "data": None,
+    }
+
+
 class EventStore:
     def __init__(self, session: AsyncSession, project_id: str) -> None:
         self._session = session
@@ -32,28 +45,10 @@ class EventStore:
         message: str,
         data: dict[str, Any] | None = None,
     ) -> None:
-        row = self.row(job_id, level=level, type=type, message=message, data=data)
-        await self._session.execute(_INSERT, row)
-
-    def row(
-        self,
-        job_id: str,
-        *,
-        level: Level,
-        type: Type,  # noqa: A002 - the wire's own word
-        message: str,
-        data: dict[str, Any] | None = None,
-    ) -> dict[str, Any]:
-        """By column, for whoever writes it."""
-        return {
-            "id": new_id("ftevent-"),
-            "project_id": self._project_id,
-            "job_id": job_id,
-            "level": level,
-            "type": type,
-            "message": storable(message),
-            "data": storable(data),
-        }
+        row = event_row(self._project_id, job_id, message)
+        await self._session.execute(
+            _INSERT, {**row, "level": level, "type": type, "data": storable(data)}
+        )
 
     async def page(
         self, job_id: str, *, after: str | None, limit: int

@@ -1,9 +1,6 @@
 """Uploaded files as rows. A deleted one is as if it had never been."""
 
-from collections.abc import Sequence
-
-from sqlalchemy import Select, Text, bindparam, func, insert, select, tuple_, update
-from sqlalchemy.dialects.postgresql import ARRAY
+from sqlalchemy import Select, func, insert, select, tuple_, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.domain.errors import NotFound
@@ -12,12 +9,7 @@ from app.store.paging import cut, unknown_cursor
 from app.store.schema.files import FileTable as Table
 from app.store.times import moment_or_none, unix, unix_or_none
 
-_UNEXPIRED = Table.expires_at.is_(None) | (Table.expires_at > func.now())
-_PURPOSES = select(Table.id, Table.purpose).where(
-    Table.id == func.any(bindparam("wanted", type_=ARRAY(Text))),
-    Table.deleted_at.is_(None),
-    _UNEXPIRED,
-)
+UNEXPIRED = Table.expires_at.is_(None) | (Table.expires_at > func.now())
 
 
 class FileStore:
@@ -46,11 +38,6 @@ class FileStore:
         if row is None:
             raise NotFound(f"No such File object: {file_id}", param="id")
         return _to_file(row)
-
-    async def purposes(self, file_ids: Sequence[str]) -> dict[str, str]:
-        """Of those that are there."""
-        rows = await self._session.execute(_PURPOSES, {"wanted": list(file_ids)})
-        return {row.id: row.purpose for row in rows}
 
     async def get_for_run(self, file_id: str) -> FileRow:
         """As `get`, expired or not: what an unfinished job reads is kept until it ends."""
@@ -88,7 +75,7 @@ class FileStore:
 
     @staticmethod
     def _alive() -> Select[Table]:
-        return select(Table).where(Table.deleted_at.is_(None), _UNEXPIRED)
+        return select(Table).where(Table.deleted_at.is_(None), UNEXPIRED)
 
 
 def _to_file(row: Table) -> FileRow:

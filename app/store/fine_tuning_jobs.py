@@ -1,5 +1,6 @@
 """Jobs as rows: what a tenant may do with them; the run that holds one is in `run_jobs`."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from sqlalchemy import Text, bindparam, func, select, text, tuple_, update
@@ -7,6 +8,7 @@ from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.domain.errors import NotFound, WrongState
+from app.domain.evals import Eval
 from app.domain.jobs import (
     TERMINAL,
     Job,
@@ -18,7 +20,9 @@ from app.domain.jobs import (
 )
 from app.domain.usage import NO_CAPS, Caps, Usage
 from app.domain.webhooks import JOB_EVENTS
-from app.store.new_jobs import SHOWN, insert_job
+from app.store.evals import eval_row
+from app.store.events import event_row
+from app.store.new_jobs import SHOWN, NewRows, insert_job
 from app.store.paging import cut, unknown_cursor
 from app.store.schema.fine_tuning_jobs import FineTuningJobTable as Table
 from app.store.times import unix, unix_or_none
@@ -68,6 +72,43 @@ def to_job(row: Any) -> Job:
     )
 
 
+def job_row(job: Job, secrets: bytes | None) -> dict[str, Any]:
+    """What is written of a new job, by column."""
+    return {
+        "id": job.id,
+        "organization_id": job.organization_id,
+        "project_id": job.project_id,
+        "key_id": job.key_id,
+        "model": job.model,
+        "status": job.status.value,
+        "training_file": job.training_file,
+        "validation_file": job.validation_file,
+        "seed": job.seed,
+        "suffix": job.suffix,
+        "method": job.method,
+        "secrets": secrets,
+        "metadata": job.metadata,
+        "integrations": job.integrations,
+        "result_files": job.result_files,
+        "max_training_time_s": job.caps.max_training_time_s,
+        "max_rollouts": job.caps.max_rollouts,
+    }
+
+
+def new_rows(job: Job, *, secrets: bytes | None, evaluated: Eval | None, told: str) -> NewRows:
+    """A new job with its eval and its first event; its files have to be there."""
+    return NewRows(
+        job_row(job, secrets),
+        evaluated=None if evaluated is None else eval_row(job.project_id, evaluated),
+        told=event_row(job.project_id, job.id, told),
+        files=[one for one in (job.training_file, job.validation_file) if one is not None],
+    )
+
+
+def places_by_job(rows: Iterable[Any]) -> dict[str, QueuePlace]:
+    return {row.job_id: QueuePlace(row.place, unix_or_none(row.starts_at)) for row in rows}
+
+
 def no_such_job(job_id: str) -> NotFound:
     return NotFound(f"Could not find fine tune: {job_id}", code="fine_tune_not_found")
 
@@ -111,37 +152,17 @@ class JobReads:
 class JobStore(JobReads):
     """What a tenant does with its jobs."""
 
-    async def insert(
-        self,
-        job: Job,
-        *,
-        secrets: bytes | None,
-        evaluated: dict[str, Any] | None = None,
-        told: dict[str, Any] | None = None,
-    ) -> Job:
-        """Returns it as it is stored. Its eval and first event come with it, as their stores write
-        them.
+    async def admit(self, rows: NewRows) -> tuple[Job | None, dict[str, str]]:
+        """The job as stored, and the purposes of its files by id; nothing is written and there is
+        no job when one of them is not there, or not for fine-tuning.
         """
-        values = {
-            "id": job.id,
-            "organization_id": job.organization_id,
-            "project_id": self._project_id,
-            "key_id": job.key_id,
-            "model": job.model,
-            "status": job.status.value,
-            "training_file": job.training_file,
-            "validation_file": job.validation_file,
-            "seed": job.seed,
-            "suffix": job.suffix,
-            "method": job.method,
-            "secrets": secrets,
-            "metadata": job.metadata,
-            "integrations": job.integrations,
-            "result_files": job.result_files,
-            "max_training_time_s": job.caps.max_training_time_s,
-            "max_rollouts": job.caps.max_rollouts,
-        }
-        return to_job(await insert_job(self._session, values, evaluated, told))
+        made = await insert_job(self._session, rows)
+        return None if made.row is None else to_job(made.row), made.purposes
+
+    async def insert(self, job: Job, *, secrets: bytes | None) -> Job:
+        """The row alone, as it is stored."""
+        made = await insert_job(self._session, NewRows(job_row(job, secrets)))
+        return to_job(made.row)
 
     async def page(
         self,
@@ -282,4 +303,4 @@ class JobStore(JobReads):
     async def queue_places(self, job_ids: list[str]) -> dict[str, QueuePlace]:
         """Of those that wait for a worker, counted over all tenants; own jobs only."""
         found = await self._session.execute(_QUEUE_PLACES, {"wanted": job_ids})
-        return {row.job_id: QueuePlace(row.place, unix_or_none(row.starts_at)) for row in found}
+        return places_by_job(found)

@@ -10,13 +10,14 @@ from datetime import datetime
 from typing import Any
 
 from psycopg import AsyncConnection as DriverConnection
+from psycopg import AsyncCursor
 from psycopg.rows import namedtuple_row
 from sqlalchemy import inspect
 
-from app.domain.jobs import Job
+from app.domain.jobs import Job, QueuePlace
 from app.domain.keys import ApiKeyRow
 from app.domain.tenants import KeyKind
-from app.store.fine_tuning_jobs import to_job
+from app.store.fine_tuning_jobs import places_by_job, to_job
 from app.store.schema.fine_tuning_jobs import FineTuningJobTable
 from app.store.times import unix
 
@@ -39,6 +40,13 @@ _JOB = _OPENED.format(
 )
 
 
+_PLACES = _OPENED.format(
+    setting="app.project",
+    # The argument waits for the setting, which the function reads.
+    query="SELECT * FROM queue_places(CASE WHEN opened.value IS NOT NULL THEN %s::text[] END)",
+)
+
+
 async def find_key(driver: DriverConnection[Any], key_id: str) -> ApiKeyRow | None:
     """The row of a key's look-up part: who asks is not known yet."""
     row = await _one(driver, _KEY, key_id)
@@ -53,12 +61,25 @@ async def find_job(driver: DriverConnection[Any], project_id: str, job_id: str) 
     return None if row is None else to_job(row)
 
 
+async def find_places(
+    driver: DriverConnection[Any], project_id: str, job_ids: list[str]
+) -> dict[str, QueuePlace]:
+    cursor = await _asked(driver, _PLACES, project_id, job_ids)
+    return places_by_job(await cursor.fetchall())
+
+
 def _plain(value: Any) -> Any:
     return unix(value) if isinstance(value, datetime) else value
 
 
 async def _one(driver: DriverConnection[Any], query: str, *values: str) -> Any:
+    return await (await _asked(driver, query, *values)).fetchone()
+
+
+async def _asked(
+    driver: DriverConnection[Any], query: str, *values: str | list[str]
+) -> AsyncCursor[Any]:
     cursor = driver.cursor(row_factory=namedtuple_row)
     # Prepared at once: planning takes as long as the rest.
     await cursor.execute(query.encode(), values, prepare=True)
-    return await cursor.fetchone()
+    return cursor

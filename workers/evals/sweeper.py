@@ -16,12 +16,13 @@ BATCH = 100
 
 async def sweep_evals_once(settings: Settings) -> None:
     database = Database(settings.worker_database_url, pool_size=1)
+    queue = CeleryJobQueue(settings.redis_url)
     try:
-        queue = CeleryJobQueue(settings.redis_url)
         await sweep_evals(database, queue, max_attempts=settings.lease.max_attempts)
     except Unavailable as error:
         log.warning("sweep skipped, database away", error=str(error))
     finally:
+        await queue.aclose()
         await database.dispose()
 
 

@@ -32,6 +32,7 @@ TERM_GRACE_S = 10.0
 
 async def supervise(settings: Settings, job_id: str) -> None:
     database = Database(settings.worker_database_url, pool_size=2)
+    queue = CeleryJobQueue(settings.redis_url)
     owner = f"{socket.gethostname()}:{os.getpid()}:{uuid4().hex[:8]}"
     try:
         claimed = await patiently(lambda: _claim(database, settings, job_id, owner))
@@ -39,13 +40,13 @@ async def supervise(settings: Settings, job_id: str) -> None:
             log.info("nothing to claim", job_id=job_id)
             return
         log.info("claimed", job_id=job_id, fence=claimed.fence, attempt=claimed.attempts)
-        queue = CeleryJobQueue(settings.redis_url)
         supervisor = ClaimSupervisor(settings, database, queue, claimed=claimed)
         running = asyncio.ensure_future(supervisor.run())
         # An orderly stop of the worker gives the job back instead of letting its lease run out.
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, running.cancel)
         await running
     finally:
+        await queue.aclose()
         await database.dispose()
 
 

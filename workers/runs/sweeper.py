@@ -20,15 +20,13 @@ BATCH = 100
 
 async def sweep_once(settings: Settings) -> None:
     database = Database(settings.worker_database_url, pool_size=1)
+    queue = CeleryJobQueue(settings.redis_url)
     try:
-        await sweep(
-            database,
-            CeleryJobQueue(settings.redis_url),
-            max_attempts=settings.lease.max_attempts,
-        )
+        await sweep(database, queue, max_attempts=settings.lease.max_attempts)
     except Unavailable as error:
         log.warning("sweep skipped, database away", error=str(error))
     finally:
+        await queue.aclose()
         await database.dispose()
 
 

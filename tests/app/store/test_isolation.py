@@ -3,9 +3,10 @@ from dataclasses import replace
 
 import psycopg
 import pytest
+from sqlalchemy import insert
 from sqlalchemy.exc import IntegrityError, ProgrammingError
 
-from app.domain.errors import LeaseLost, NotFound, Unavailable
+from app.domain.errors import AuthenticationFailed, LeaseLost, NotFound, Unavailable
 from app.domain.files import FileRow
 from app.domain.idempotency import Answer
 from app.domain.jobs import Job
@@ -14,7 +15,9 @@ from app.domain.registry import Noun, Registered
 from app.domain.tenants import KeyKind, Tenant
 from app.domain.uploads import UploadPartRow, UploadRow
 from app.store.database import Database, UnboundRoleError
+from app.store.fine_tuning_jobs import job_row
 from app.store.schema import Base
+from app.store.schema.fine_tuning_jobs import FineTuningJobTable
 from app.store.system import system
 from tests.app.store import test_evals as evals
 from tests.app.store import test_webhook_events as webhook_events
@@ -90,7 +93,12 @@ async def test_writing_for_another_tenant_is_refused_by_the_database(rows: Rows)
     stolen = a_job(rows.second)
     with pytest.raises(ProgrammingError, match="row-level security"):
         async with rows.app.tenant(rows.first) as unit:
-            unit.jobs._project_id = rows.second.project_id
+            await unit.jobs._session.execute(
+                insert(FineTuningJobTable).values(job_row(stolen, None))
+            )
+    # The store's own statement does not even begin: the project it would hold is out of sight.
+    with pytest.raises(AuthenticationFailed):
+        async with rows.app.tenant(rows.first) as unit:
             await unit.jobs.insert(stolen, secrets=None)
 
 
