@@ -169,12 +169,13 @@ def _by_key_head(query_1HMK: Tensor, *shared: Tensor) -> tuple[Tensor, ...]:
     a stride of 0, so that no head is copied.
     """
     key_heads = shared[0].shape[1]
-    query = query_1HMK.unflatten(1, (key_heads, -1))[0]
+    query: Tensor = query_1HMK.unflatten(1, (key_heads, -1))[0]  # type: ignore[no-untyped-call]  # torch leaves it untyped
     return query, *(x.transpose(0, 1).expand(-1, query.shape[1], -1, -1) for x in shared)
 
 
 def _split(by_head: Tensor, query: Tensor) -> Tensor:
-    return by_head.unflatten(1, query.shape[:2])[0]
+    halves: Tensor = by_head.unflatten(1, query.shape[:2])[0]  # type: ignore[no-untyped-call]  # as above
+    return halves
 
 
 def _causal_parts(layout: Layout) -> list[slice]:

@@ -18,19 +18,22 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 from typing_extensions import override
 
-LOGITS_PER_CHUNK: Final = 1 << 24
-"""64 MiB of fp32 logits: 110 tokens of a 152k vocabulary, all of a small model's batch."""
+LOGITS_PER_CHUNK: Final = {"cpu": 1 << 20, "cuda": 1 << 26}
+"""On a CPU 4 MiB of fp32 logits, which its caches hold; 256 MiB on CUDA."""
+MIN_CHUNK: Final = 64
+"""Tokens below which matrix products are slow, whatever the vocabulary."""
 
 
 @dataclass(frozen=True, slots=True)
 class TokenScores:
     """`logprobs_N` and `mean_logprobs_N` carry gradient into the hidden states; `entropy_N`
-    (nats) and `top_N` (whether the target is the likeliest token) never do.
+    (nats) and `top_N` (whether the target is the likeliest token) never do. The mean over the
+    vocabulary is there when it was asked for.
     """
 
     logprobs_N: Tensor
     entropy_N: Tensor
-    mean_logprobs_N: Tensor
+    mean_logprobs_N: Tensor | None
     top_N: Tensor
 
 
@@ -42,8 +45,9 @@ class LogProbHead:
         output_layer: nn.Module,
         *,
         temperature: float = 1.0,
-        logits_per_chunk: int = LOGITS_PER_CHUNK,
+        chunk: int | None = None,
     ) -> None:
+        """`chunk`: tokens whose logits are alive at once; by default what suits the device."""
         weight_VD = getattr(output_layer, "weight", None)
         if not isinstance(weight_VD, Tensor) or weight_VD.ndim != 2:  # noqa: PLR2004 - a matrix
             raise TypeError(f"an output layer needs a weight matrix, got {type(output_layer)}")
@@ -54,13 +58,22 @@ class LogProbHead:
         self._weight_VD = weight_VD
         self._bias_V: Tensor | None = getattr(output_layer, "bias", None)
         self._temperature = temperature
-        self._chunk = max(1, logits_per_chunk // weight_VD.shape[0])
+        logits = LOGITS_PER_CHUNK.get(weight_VD.device.type, LOGITS_PER_CHUNK["cuda"])
+        self._chunk = chunk or max(MIN_CHUNK, logits // weight_VD.shape[0])
 
-    def __call__(self, hidden_ND: Tensor, targets_N: Tensor) -> TokenScores:
-        """`targets_N[n]` is the token whose log-prob `hidden_ND[n]` predicts."""
+    def __call__(self, hidden_ND: Tensor, targets_N: Tensor, *, mean: bool = False) -> TokenScores:
+        """`targets_N[n]` is the token whose log-prob `hidden_ND[n]` predicts; `mean` asks for the
+        mean over the vocabulary.
+        """
         return TokenScores(
             *_ChunkedLogProbs.apply(  # type: ignore[no-untyped-call]
-                hidden_ND, self._weight_VD, self._bias_V, targets_N, self._temperature, self._chunk
+                hidden_ND,
+                self._weight_VD,
+                self._bias_V,
+                targets_N,
+                self._temperature,
+                self._chunk,
+                mean,
             )
         )
 
@@ -76,30 +89,37 @@ class _ChunkedLogProbs(torch.autograd.Function):
         targets_N: Tensor,
         temperature: float,
         chunk: int,
-    ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        mean: bool,
+    ) -> tuple[Tensor, Tensor, Tensor | None, Tensor]:
+        """The softmax is taken once; the log-sum-exp is read off its largest entry, which is at
+        least 1/V and so never lost to rounding.
+        """
         precision = torch.promote_types(hidden_ND.dtype, torch.float32)
         count = hidden_ND.shape[0]
         logprobs_N = hidden_ND.new_empty(count, dtype=precision)
-        entropy_N, mean_N = torch.empty_like(logprobs_N), torch.empty_like(logprobs_N)
+        entropy_N = torch.empty_like(logprobs_N)
+        mean_N = torch.empty_like(logprobs_N) if mean else None
         top_N = torch.empty(count, dtype=torch.bool, device=hidden_ND.device)
-        wants_grad = ctx.needs_input_grad[0]
-        slope_ND = torch.empty_like(hidden_ND) if wants_grad else None
+        slope_ND = torch.empty_like(hidden_ND) if ctx.needs_input_grad[0] else None
         for start in range(0, count, chunk):
             part = slice(start, start + chunk)
-            logits_CV = nn.functional.linear(hidden_ND[part], weight_VD, bias_V)
-            logits_CV = logits_CV.to(precision).div_(temperature)
+            logits_CV = nn.functional.linear(hidden_ND[part], weight_VD, bias_V).to(precision)
+            if temperature != 1.0:
+                logits_CV.div_(temperature)
             targets_C1 = targets_N[part, None]
-            logp_CV = logits_CV.sub_(logits_CV.logsumexp(dim=-1, keepdim=True))
-            picked_C1 = logp_CV.gather(1, targets_C1)
-            logprobs_N[part] = picked_C1.squeeze(1)
-            mean_N[part] = logp_CV.mean(dim=-1)
-            top_N[part] = (logp_CV.amax(dim=-1, keepdim=True) <= picked_C1).squeeze(1)
-            probs_CV = logp_CV.exp()
-            entropy_N[part] = -torch.linalg.vecdot(probs_CV, logp_CV)
+            largest_C1 = logits_CV.amax(dim=-1, keepdim=True)
+            probs_CV = logits_CV.softmax(dim=-1)
+            lse_C1 = largest_C1 - probs_CV.amax(dim=-1, keepdim=True).log_()
+            picked_C1 = logits_CV.gather(1, targets_C1)
+            logprobs_N[part] = (picked_C1 - lse_C1).squeeze(1)
+            entropy_N[part] = lse_C1.squeeze(1) - torch.linalg.vecdot(probs_CV, logits_CV)
+            top_N[part] = (picked_C1 >= largest_C1).squeeze(1)
+            if mean_N is not None:
+                mean_N[part] = logits_CV.mean(dim=-1) - lse_C1.squeeze(1)
             if slope_ND is not None:
-                # onehot - softmax, before rounding to a lower precision
-                minus_CV = probs_CV.neg_().scatter_add_(1, targets_C1, torch.ones_like(picked_C1))
-                slope_ND[part] = (minus_CV.to(weight_VD.dtype) @ weight_VD).div_(temperature)
+                # softmax - onehot, before rounding to a lower precision
+                probs_CV.scatter_add_(1, targets_C1, torch.full_like(picked_C1, -1.0))
+                slope_ND[part] = (probs_CV.to(weight_VD.dtype) @ weight_VD).div_(-temperature)
         ctx.save_for_backward(slope_ND, weight_VD, targets_N)
         ctx.temperature = temperature
         ctx.mark_non_differentiable(entropy_N, top_N)
@@ -118,9 +138,9 @@ class _ChunkedLogProbs(torch.autograd.Function):
         target_N, _, mean_N, _ = grads
         total_N1 = sum(g for g in (target_N, mean_N) if g is not None)
         if isinstance(total_N1, int):
-            return None, None, None, None, None, None
+            return (None,) * 7
         grad_ND = slope_ND * total_N1.unsqueeze(1).to(slope_ND.dtype)
         if mean_N is not None:
             exchange_ND = (weight_VD.mean(dim=0) - weight_VD[targets_N]) / ctx.temperature
             grad_ND += exchange_ND * mean_N.unsqueeze(1).to(slope_ND.dtype)
-        return grad_ND, None, None, None, None, None
+        return grad_ND, *(None,) * 6

@@ -241,7 +241,7 @@ class LoraTrainer:
                 advantages_N=batch.advantages_N,
                 mask_N=torch.ones_like(batch.targets_N, dtype=torch.bool),
                 rows_N=batch.rows_N,
-                mean_logprobs_N=scores.mean_logprobs_N if self._loss.needs_vocabulary else None,
+                mean_logprobs_N=scores.mean_logprobs_N,
             )
         )
         terms.total.backward()  # type: ignore[no-untyped-call]  # torch leaves it untyped
@@ -250,7 +250,8 @@ class LoraTrainer:
 
     def _scores(self, batch: MicroBatch) -> TokenScores:
         hidden_MD = self._backbone(batch.ids_M, batch.layout)
-        return self._head(hidden_MD.index_select(0, batch.positions_N), batch.targets_N)
+        predictors_ND = hidden_MD.index_select(0, batch.positions_N)
+        return self._head(predictors_ND, batch.targets_N, mean=self._loss.needs_vocabulary)
 
     @torch.no_grad()
     def logprobs(self, token_ids: Sequence[int], *, adapter: bool = True) -> list[float]:

@@ -1,3 +1,5 @@
+import math
+
 import pytest
 import torch
 from torch import Tensor, nn
@@ -31,7 +33,7 @@ def test_equals_the_full_softmax(
     hidden_ND = torch.randn(23, 16, dtype=dtype, requires_grad=True)
     targets_N = torch.randint(0, 50, (23,))
     weights_N = torch.randn(23, dtype=dtype)
-    head = LogProbHead(linear, temperature=temperature, logits_per_chunk=50 * chunk_tokens)
+    head = LogProbHead(linear, temperature=temperature, chunk=chunk_tokens)
     mine = head(hidden_ND, targets_N)
     logprobs_N, entropy_N = plain(linear, hidden_ND, targets_N, temperature)
     torch.testing.assert_close(mine.logprobs_N, logprobs_N, rtol=0, atol=10 * tolerance)
@@ -46,7 +48,7 @@ def test_gradcheck() -> None:
     linear = layer(9, 4, bias=True, dtype=torch.float64)
     hidden_ND = torch.randn(5, 4, dtype=torch.float64, requires_grad=True)
     targets_N = torch.randint(0, 9, (5,))
-    head = LogProbHead(linear, temperature=0.8, logits_per_chunk=18)
+    head = LogProbHead(linear, temperature=0.8, chunk=1)
     assert torch.autograd.gradcheck(lambda h: head(h, targets_N).logprobs_N, hidden_ND)
 
 
@@ -74,7 +76,7 @@ def test_nothing_of_the_size_of_the_logits_is_kept_for_backward() -> None:
         return tensor
 
     with torch.autograd.graph.saved_tensors_hooks(note, lambda tensor: tensor):
-        LogProbHead(linear, logits_per_chunk=5000 * 4)(hidden_ND, torch.zeros(64, dtype=torch.long))
+        LogProbHead(linear, chunk=4)(hidden_ND, torch.zeros(64, dtype=torch.long))
     assert kept == [64 * 8, 64]
 
 
@@ -82,7 +84,8 @@ def test_the_mean_over_the_vocabulary_has_its_own_gradient() -> None:
     linear = layer(50, 8, bias=True, dtype=torch.float64)
     hidden_ND = torch.randn(6, 8, dtype=torch.float64, requires_grad=True)
     targets_N = torch.tensor([0, 3, 3, 49, 7, 1])
-    scores = LogProbHead(linear, temperature=0.7, logits_per_chunk=100)(hidden_ND, targets_N)
+    scores = LogProbHead(linear, temperature=0.7, chunk=2)(hidden_ND, targets_N, mean=True)
+    assert scores.mean_logprobs_N is not None
     mix_N = torch.linspace(-1, 1, 6, dtype=torch.float64)
     (mine_ND,) = torch.autograd.grad(
         (scores.logprobs_N * mix_N + scores.mean_logprobs_N * (1 - mix_N)).sum(), hidden_ND
@@ -93,6 +96,26 @@ def test_the_mean_over_the_vocabulary_has_its_own_gradient() -> None:
     torch.testing.assert_close(mine_ND, exact_ND, rtol=0, atol=1e-12)
     torch.testing.assert_close(scores.mean_logprobs_N, logp_NV.mean(-1), rtol=0, atol=1e-12)
     assert scores.top_N.tolist() == (logp_NV.argmax(-1) == targets_N).tolist()
+
+
+def test_the_mean_is_there_when_asked_for_only() -> None:
+    linear = layer(50, 8, bias=False, dtype=torch.float32)
+    scores = LogProbHead(linear)(torch.randn(3, 8), torch.zeros(3, dtype=torch.long))
+    assert scores.mean_logprobs_N is None
+
+
+@pytest.mark.parametrize("size", [0.0, 300.0])
+def test_flat_and_certain_distributions(size: float) -> None:
+    """Where the softmax is uniform, and where it underflows for all tokens but one."""
+    linear = nn.Linear(2, 1000, bias=False).requires_grad_(requires_grad=False)
+    linear.weight.zero_()
+    linear.weight[7, 0] = size
+    scores = LogProbHead(linear)(torch.ones(2, 2), torch.tensor([7, 8]))
+    expected_N = [0.0, -300.0] if size else [-math.log(1000)] * 2
+    assert scores.logprobs_N.tolist() == pytest.approx(expected_N, abs=1e-5)
+    assert scores.entropy_N.tolist() == pytest.approx(
+        [0.0 if size else math.log(1000)] * 2, abs=1e-5
+    )
 
 
 def test_what_it_cannot_do_is_refused() -> None:
