@@ -1,4 +1,4 @@
-"""Rewards of one group of rollouts to advantages.
+"""Rewards of groups of rollouts to advantages.
 
 Owns which samples and groups may train. Promises: a failed rollout (`None`) leaves the mean, the
 spread and the batch; a reward of 0 is never invented. Advantages belong to rollouts, not to the
@@ -18,6 +18,15 @@ SPREAD_TOLERANCE: Final = 1e-9
 
 GroupStatus = Literal["trained", "zero_variance", "masked"]
 Estimator = Callable[[Sequence[float]], list[float]]
+
+
+@dataclass(frozen=True, slots=True)
+class RewardGroup:
+    """The rewards of one prompt's rollouts, as `group_advantages` takes them."""
+
+    rewards: Sequence[float | None]
+    min_valid: int
+    objective: Sequence[float | None] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +54,19 @@ def std_normalised(rewards: Sequence[float]) -> list[float]:
     return [advantage / spread for advantage in centred(rewards)]
 
 
+def leave_one_out(rewards: Sequence[float]) -> list[float]:
+    """A = R - mean of the others' R = G/(G-1)·(R - mean(R)).
+
+    Source: RLOO (arXiv 2402.14740), without a deviation, which blows up for nearly equal rewards.
+    """
+    scale = len(rewards) / (len(rewards) - 1)
+    return [scale * advantage for advantage in centred(rewards)]
+
+
+BATCH_STD: Final = "batch_std"
+"""An estimator that needs the whole step: see `step_advantages`."""
 ESTIMATORS: Final[Mapping[str, Estimator]] = MappingProxyType(
-    {"centred": centred, "std": std_normalised}
+    {"centred": centred, "std": std_normalised, "leave_one_out": leave_one_out}
 )
 
 
@@ -77,6 +97,38 @@ def group_advantages(
     advantages = iter(ESTIMATORS[estimator](valid))
     return GroupOutcome(
         [None if value is None else next(advantages) for value in target], "trained"
+    )
+
+
+def step_advantages(groups: Sequence[RewardGroup], *, estimator: str) -> list[GroupOutcome]:
+    """Advantages of all groups of one optimizer step, in their order.
+
+    `batch_std` is A = (R - mean(R of the group)) / (std + 1e-6), with the unbiased deviation of
+    every graded rollout of the step, those of dropped groups included. Source: TRL's
+    `scale_rewards="batch"`. The others treat each group by itself, as `group_advantages` does, and
+    raise alike.
+    """
+    outcomes = [
+        group_advantages(
+            group.rewards,
+            min_valid=group.min_valid,
+            estimator="centred" if estimator == BATCH_STD else estimator,
+            objective=group.objective,
+        )
+        for group in groups
+    ]
+    if estimator != BATCH_STD:
+        return outcomes
+    targets = [g.rewards if g.objective is None else g.objective for g in groups]
+    values = [value for target in targets for value in target if value is not None]
+    spread = (stdev(values) if len(values) > 1 else 0.0) + STD_EPSILON
+    return [_divided(outcome, spread) for outcome in outcomes]
+
+
+def _divided(outcome: GroupOutcome, spread: float) -> GroupOutcome:
+    return GroupOutcome(
+        [None if advantage is None else advantage / spread for advantage in outcome.advantages],
+        outcome.status,
     )
 
 

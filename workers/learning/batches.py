@@ -32,6 +32,8 @@ class MicroBatch:
     advantages_N: Tensor
     rows_N: Tensor
     """The row, counted through all groups from 0, that a token stands in."""
+    sources: tuple[int, ...]
+    """Of every row, the place of its sample among those that were given."""
 
     def to(self, device: torch.device) -> Self:
         return type(self)(
@@ -42,6 +44,7 @@ class MicroBatch:
             self.sampler_logprobs_N.to(device),
             self.advantages_N.to(device),
             self.rows_N.to(device),
+            self.sources,
         )
 
 
@@ -53,15 +56,22 @@ def trained_tokens(samples: Sequence[TrainingSample]) -> int:
 
 
 def micro_batches(
-    samples: Sequence[TrainingSample], *, max_tokens: int, unit: int = 1, share: bool = True
+    samples: Sequence[TrainingSample],
+    *,
+    max_tokens: int,
+    unit: int = 1,
+    share: bool = True,
+    idle: bool = False,
 ) -> list[MicroBatch]:
     """Rows in order of length, as many to a micro-batch as `max_tokens` hold; a longer row gets one
     of its own. `unit` neighbouring samples stay together, in their order. With `share`, rows of one
     prompt stand together and have it once; without, tokens are counted as if rows were padded to
-    the longest. Ties keep their order, so the same samples always give the same batches.
+    the longest. With `idle`, samples of advantage 0 stand in them too. Ties keep their order, so
+    the same samples always give the same batches.
     """
-    units = [_Unit.of(samples[start : start + unit]) for start in range(0, len(samples), unit)]
-    units = sorted((one for one in units if one.works), key=lambda one: one.width)
+    rows = [_Row.of(source, sample) for source, sample in enumerate(samples)]
+    units = [_Unit.of(rows[start : start + unit]) for start in range(0, len(rows), unit)]
+    units = sorted((one for one in units if one.works(idle=idle)), key=lambda one: one.width)
     if not share:
         return [_collate([_Rows.apart(part)]) for part in _padded_parts(units, max_tokens)]
     batches: list[list[_Rows]] = []
@@ -76,31 +86,35 @@ def micro_batches(
 
 
 @dataclass(frozen=True, slots=True)
+class _Row:
+    source: int
+    sample: TrainingSample
+    length: int
+    """Inputs up to the one that predicts the last trained token; 0 when none is trained."""
+
+    @classmethod
+    def of(cls, source: int, sample: TrainingSample) -> Self:
+        places = [place for place, trained in enumerate(sample.mask) if trained]
+        return cls(source, sample, places[-1] if places else 0)
+
+
+@dataclass(frozen=True, slots=True)
 class _Unit:
-    rows: tuple[tuple[int, TrainingSample], ...]
-    """With their input lengths."""
+    rows: tuple[_Row, ...]
     prompt: tuple[int, ...] | None
     """What stands before the first trained token, where that is the same in all its rows."""
 
     @classmethod
-    def of(cls, samples: Sequence[TrainingSample]) -> Self:
-        prompts = {_prompt(sample) for sample in samples}
-        rows = tuple((_input_length(sample), sample) for sample in samples)
-        return cls(rows, prompts.pop() if len(prompts) == 1 else None)
+    def of(cls, rows: Sequence[_Row]) -> Self:
+        prompts = {_prompt(row.sample) for row in rows}
+        return cls(tuple(rows), prompts.pop() if len(prompts) == 1 else None)
 
     @property
     def width(self) -> int:
-        return max(length for length, _ in self.rows)
+        return max(row.length for row in self.rows)
 
-    @property
-    def works(self) -> bool:
-        return any(length > 0 and sample.advantage != 0.0 for length, sample in self.rows)
-
-
-def _input_length(sample: TrainingSample) -> int:
-    """Inputs up to the one that predicts the last trained token; 0 when none is trained."""
-    places = [place for place, trained in enumerate(sample.mask) if trained]
-    return places[-1] if places else 0
+    def works(self, *, idle: bool) -> bool:
+        return any(row.length > 0 and (idle or not row.sample.idle) for row in self.rows)
 
 
 def _prompt(sample: TrainingSample) -> tuple[int, ...] | None:
@@ -113,19 +127,19 @@ class _Rows:
     """Rows that stand in one micro-batch, in order, and how."""
 
     layout: Layout
-    rows: tuple[tuple[int, TrainingSample], ...]
+    rows: tuple[_Row, ...]
 
     @classmethod
     def apart(cls, units: Sequence[_Unit]) -> Self:
         rows = tuple(row for one in units for row in one.rows)
-        return cls(alone([length for length, _ in rows]), rows)
+        return cls(alone([row.length for row in rows]), rows)
 
     @classmethod
     def sharing(cls, units: Sequence[_Unit], prefix: int) -> Self:
         rows = tuple(row for one in units for row in one.rows)
         if len(rows) == 1:
             return cls.apart(units)
-        branches = tuple(length - prefix for length, _ in rows)
+        branches = tuple(row.length - prefix for row in rows)
         return cls(Layout((Group(prefix, branches),)), rows)
 
 
@@ -142,7 +156,7 @@ def _shared(units: Sequence[_Unit], max_tokens: int) -> list[_Rows]:
         prefix = len(members[0].prompt)
         start, total = 0, prefix
         for end, one in enumerate(members):
-            own = sum(length - prefix for length, _ in one.rows)
+            own = sum(row.length - prefix for row in one.rows)
             if end > start and total + own > max_tokens:
                 found.append(_Rows.sharing(members[start:end], prefix))
                 start, total = end, prefix
@@ -171,9 +185,8 @@ def _collate(parts: Sequence[_Rows]) -> MicroBatch:
     advantages: list[float] = []
     row_numbers: list[int] = []
     rows = [row for part in parts for row in part.rows]
-    for number, ((length, sample), (prefix, own)) in enumerate(
-        zip(rows, layout.spans(), strict=True)
-    ):
+    for number, (row, (prefix, own)) in enumerate(zip(rows, layout.spans(), strict=True)):
+        length, sample = row.length, row.sample
         indices = [*prefix, *own]
         ids[prefix.start : prefix.stop] = sample.tokens[: len(prefix)]
         ids[own.start : own.stop] = sample.tokens[len(prefix) : length]
@@ -181,7 +194,7 @@ def _collate(parts: Sequence[_Rows]) -> MicroBatch:
         positions.extend(indices[place - 1] for place in places)
         targets.extend(sample.tokens[place] for place in places)
         logprobs.extend(sample.logprobs[place] for place in places)
-        advantages.extend([sample.advantage] * len(places))
+        advantages.extend(sample.advantage_of(place) for place in places)
         row_numbers.extend([number] * len(places))
     return MicroBatch(
         ids_M=torch.tensor(ids, dtype=torch.long),
@@ -191,4 +204,5 @@ def _collate(parts: Sequence[_Rows]) -> MicroBatch:
         sampler_logprobs_N=torch.tensor(logprobs, dtype=torch.float32),
         advantages_N=torch.tensor(advantages, dtype=torch.float32),
         rows_N=torch.tensor(row_numbers, dtype=torch.long),
+        sources=tuple(row.source for row in rows),
     )

@@ -4,7 +4,7 @@ schedulers may build it.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 from app.domain.trajectory import Trajectory
@@ -13,7 +13,7 @@ from app.domain.trajectory import Trajectory
 @dataclass(frozen=True, slots=True)
 class TrainingSample:
     """`tokens`, `mask` and `logprobs` run parallel, as in `Trajectory`. Raises `ValueError` when
-    they do not, when the first token is marked as sampled (nothing precedes it), or when the
+    they do not, when the first token is marked as sampled (nothing precedes it), or when an
     advantage or a trained token's log-prob is not a finite number.
     """
 
@@ -22,14 +22,22 @@ class TrainingSample:
     logprobs: Sequence[float]
     """Natural log, at the sampling temperature, recorded when the token was sampled."""
     advantage: float
+    """Of every trained token, unless `token_advantages` says otherwise."""
+    token_advantages: Sequence[float] | None = None
+    """One per token, parallel to `tokens`; read where the mask is 1."""
+    group: int | None = None
+    """Samples of one prompt share it, within what is handed over together."""
 
     def __post_init__(self) -> None:
         if not len(self.tokens) == len(self.mask) == len(self.logprobs):
             raise ValueError("tokens, mask and logprobs must run parallel")
         if self.mask and self.mask[0]:
             raise ValueError("the first token has no context to be sampled from")
-        if not math.isfinite(self.advantage):
-            raise ValueError(f"an advantage must be finite, got {self.advantage!r}")
+        if self.token_advantages is not None and len(self.token_advantages) != len(self.tokens):
+            raise ValueError("token_advantages must run parallel to tokens")
+        for advantage in (self.advantage, *self._trained_advantages()):
+            if not math.isfinite(advantage):
+                raise ValueError(f"an advantage must be finite, got {advantage!r}")
         if not all(
             math.isfinite(logprob)
             for logprob, trained in zip(self.logprobs, self.mask, strict=True)
@@ -41,6 +49,32 @@ class TrainingSample:
     def trained_tokens(self) -> int:
         return sum(self.mask)
 
+    @property
+    def idle(self) -> bool:
+        """Whether every trained token's advantage is 0."""
+        if self.token_advantages is None:
+            return self.advantage == 0.0
+        return not any(self._trained_advantages())
+
+    def advantage_of(self, place: int) -> float:
+        """Of the token at `place`."""
+        return self.advantage if self.token_advantages is None else self.token_advantages[place]
+
+    def _trained_advantages(self) -> list[float]:
+        if self.token_advantages is None:
+            return []
+        pairs = zip(self.token_advantages, self.mask, strict=True)
+        return [advantage for advantage, trained in pairs if trained]
+
+    def with_token_advantages(self, advantages: Sequence[float]) -> Self:
+        return replace(self, token_advantages=advantages)
+
     @classmethod
     def of(cls, trajectory: Trajectory, advantage: float) -> Self:
-        return cls(trajectory.tokens, trajectory.mask, trajectory.logprobs, advantage)
+        return cls(
+            trajectory.tokens,
+            trajectory.mask,
+            trajectory.logprobs,
+            advantage,
+            group=trajectory.key.prompt_index,
+        )

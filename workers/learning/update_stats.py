@@ -5,12 +5,14 @@ over trained tokens. Must not know models or losses.
 """
 
 import math
+from collections.abc import Mapping
 
 import torch
 from torch import Tensor
 
 from app.domain import metrics as names
 from workers.learning.head import TokenScores
+from workers.learning.mismatch import Corrected
 
 UpdateStats = dict[str, float]
 """Curve values by name of `app.domain.metrics`."""
@@ -24,6 +26,10 @@ class StatsTally:
         self._losses: list[float] = []
         self._norms: list[float] = []
         self._skipped = 0
+        self._left_out_truncated: tuple[float, float] | None = None
+        self._base_distances: list[tuple[float, int]] = []
+        self._of_loss: dict[str, float] = {}
+        self._denominator = 0
 
     @torch.no_grad()
     def tokens(self, scores: TokenScores, sampler_logprobs_N: Tensor, clipped_N: Tensor) -> None:
@@ -36,6 +42,28 @@ class StatsTally:
         self._sums_4[:3] += torch.stack(sums).cpu()
         self._sums_4[3] += log_ratio_N.numel()
         self._max_log_ratio = torch.maximum(self._max_log_ratio, log_ratio_N.abs().max().cpu())
+
+    @torch.no_grad()
+    def corrected(self, corrected: Corrected) -> None:
+        """Add what was done about one micro-batch's mismatch."""
+        left_out, truncated = self._left_out_truncated or (0.0, 0.0)
+        self._left_out_truncated = (
+            left_out + float(corrected.left_out_N.sum()),
+            truncated + float(corrected.truncated_N.sum()),
+        )
+
+    def loss_sums(self, sums: Mapping[str, Tensor]) -> None:
+        """Add a loss's own sums of one micro-batch."""
+        for name, value in sums.items():
+            self._of_loss[name] = self._of_loss.get(name, 0.0) + float(value)
+
+    def base_distance(self, total: float, tokens: int) -> None:
+        """Add Σ (q - base) over so many trained tokens."""
+        self._base_distances.append((total, tokens))
+
+    def divided(self, denominator: int) -> None:
+        """What the sums of one optimizer step are divided by."""
+        self._denominator += denominator
 
     def stepped(self, loss: float, grad_norm: float) -> None:
         self._losses.append(loss)
@@ -56,6 +84,13 @@ class StatsTally:
             names.CLIPPED_SHARE: clipped / tokens,
             names.SKIPPED_STEPS: float(self._skipped),
         }
+        values |= {n: v / max(1, self._denominator) for n, v in self._of_loss.items()}
+        if self._left_out_truncated is not None:
+            values[names.LEFT_OUT_SHARE] = self._left_out_truncated[0] / tokens
+            values[names.TRUNCATED_SHARE] = self._left_out_truncated[1] / tokens
+        if self._base_distances:
+            totals, counts = zip(*self._base_distances, strict=True)
+            values[names.BASE_KL] = math.fsum(totals) / max(1, sum(counts))
         if self._losses:
             values[names.LOSS] = sum(self._losses) / len(self._losses)
             values[names.GRAD_NORM] = sum(self._norms) / len(self._norms)

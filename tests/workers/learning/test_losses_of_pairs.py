@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
@@ -129,6 +129,7 @@ def test_masked_tokens_and_pairs_weigh_nothing(name: str, options: dict[str, Any
     }
 
 
+@settings(deadline=None)
 @given(
     shift=st.floats(-20, 20),
     lp=st.lists(st.floats(-20, 0), min_size=7, max_size=7),
@@ -144,6 +145,7 @@ def test_dpo_sees_only_the_distance_from_the_reference(
     torch.testing.assert_close(moved_N, plain_N, rtol=0, atol=1e-7)
 
 
+@settings(deadline=None)
 @given(shift=st.floats(-20, 20), kind=st.sampled_from(KINDS))
 def test_the_same_on_both_scores_changes_nothing(
     shift: float, kind: tuple[str, dict[str, Any]]

@@ -1,0 +1,62 @@
+"""The pull towards the base model, as part of the advantages.
+
+A token loses advantage for every nat that it is likelier under the sampling policy than under the
+base model, compared with its group: A_t += c·(mean(q - base) - (q_t - base_t)), the mean over all
+trained tokens of the prompt's rollouts. Source: the KL penalty of tinker-cookbook's
+`rl/metrics.py`; its mean is over the batch, ours over the group, so that a step trained in parts
+is the same step. Must not know models.
+"""
+
+import math
+from collections.abc import Sequence
+
+from workers.learning.samples import TrainingSample
+
+
+def pulled_to_base(
+    samples: Sequence[TrainingSample],
+    base_logprobs: Sequence[Sequence[float]],
+    *,
+    coefficient: float,
+) -> tuple[list[TrainingSample], float]:
+    """The samples with advantages per token, and the sum over their trained tokens of q - base,
+    whose mean estimates the KL divergence from the base. `base_logprobs` runs parallel to samples
+    and their tokens; samples without a `group` are one each.
+    """
+    distances = [
+        [q - base if trained else 0.0 for q, base, trained in zip(*rows, strict=True)]
+        for rows in (
+            (sample.logprobs, base, sample.mask)
+            for sample, base in zip(samples, base_logprobs, strict=True)
+        )
+    ]
+    means = _group_means(samples, distances)
+    pulled = [
+        sample.with_token_advantages(
+            [
+                sample.advantage_of(place) + coefficient * (mean - distance) if trained else 0.0
+                for place, (distance, trained) in enumerate(zip(own, sample.mask, strict=True))
+            ]
+        )
+        for sample, own, mean in zip(samples, distances, means, strict=True)
+    ]
+    return pulled, math.fsum(map(math.fsum, distances))
+
+
+def _group_means(
+    samples: Sequence[TrainingSample], distances: Sequence[Sequence[float]]
+) -> list[float]:
+    """Of each sample, its group's mean distance per trained token."""
+    groups = [
+        ("alone", place) if sample.group is None else ("group", sample.group)
+        for place, sample in enumerate(samples)
+    ]
+    members: dict[tuple[str, int], list[int]] = {}
+    for place, group in enumerate(groups):
+        members.setdefault(group, []).append(place)
+    means = {
+        group: math.fsum(math.fsum(distances[place]) for place in places)
+        / max(1, sum(samples[place].trained_tokens for place in places))
+        for group, places in members.items()
+    }
+    return [means[group] for group in groups]

@@ -1,0 +1,100 @@
+"""What is done about tokens that another policy sampled than the one that is trained: an older
+version, or the same one in another engine's arithmetic.
+
+With the log-ratio d = old - q of the policy that is trained, as it stands before the step, to the
+one that sampled:
+- truncation weighs a token by sg(min(exp(d), C)), or by that of its sequence's product
+  exp(Σ d). The loss's own ratio then starts from `old`: with both, the mismatch would count twice.
+  Source: truncated importance sampling (Ionides 2008) as in verl's rollout correction.
+- a sequence mask leaves out every token of a sequence whose exp(mean d) (geometric mean) or
+  exp(Σ d) (product) lies outside a band.
+- a token with |d| beyond `max_log_ratio` is left out.
+
+Reduction: what is left out adds nothing to the sum over tokens and stays in the one denominator of
+the step, which is known before any forward pass. Must not know losses or models.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import torch
+from torch import Tensor
+
+from workers.learning.losses.contract import LossInputs
+from workers.learning.losses.masks import kept
+from workers.learning.losses.ratio import MAX_LOG_RATIO
+
+
+@dataclass(frozen=True, slots=True)
+class MismatchConfig:
+    """Off but for the bound on log-ratios. Raises `ValueError` on a band or bound without 1."""
+
+    truncation: Literal["token", "sequence"] | None = None
+    cap: float = 2.0
+    sequence_mask: Literal["geometric_mean", "product"] | None = None
+    band: tuple[float, float] = (0.99, 1.01)
+    max_log_ratio: float = MAX_LOG_RATIO
+
+    def __post_init__(self) -> None:
+        low, high = self.band
+        if not 0 <= low <= 1 <= high or low == high:
+            raise ValueError("the band must hold 1 and not be negative")
+        if self.cap < 1:
+            raise ValueError("cap must be at least 1")
+        if not 0 < self.max_log_ratio <= MAX_LOG_RATIO:
+            raise ValueError(f"max_log_ratio must be positive and at most {MAX_LOG_RATIO}")
+
+
+@dataclass(frozen=True, slots=True)
+class Corrected:
+    """What the loss is to be given, and which of the trained tokens were left out or weighed less
+    than their ratio (bool).
+    """
+
+    inputs: LossInputs
+    left_out_N: Tensor
+    truncated_N: Tensor
+
+
+@torch.no_grad()
+def correct(inputs: LossInputs, config: MismatchConfig) -> Corrected:
+    """`inputs` with mask, advantages and the ratio's start adapted; its log-probs are those of the
+    policy as it stands before the step, which they are in any forward pass of that step.
+    """
+    old_N = inputs.logprobs_N.detach()
+    log_ratio_N = kept(old_N - inputs.sampler_logprobs_N, inputs.mask_N)
+    keep_N = inputs.mask_N & (log_ratio_N.abs() <= config.max_log_ratio)
+    if config.sequence_mask is not None:
+        mean = config.sequence_mask == "geometric_mean"
+        keep_N &= _within(_by_row(log_ratio_N, inputs, mean=mean), config.band)
+    left_out_N = inputs.mask_N & ~keep_N
+    truncated_N = torch.zeros_like(keep_N)
+    corrected = replace(inputs, mask_N=keep_N)
+    if config.truncation is not None:
+        if config.truncation == "sequence":
+            log_ratio_N = _by_row(log_ratio_N, inputs, mean=False)
+        ratio_N = log_ratio_N.clamp(-MAX_LOG_RATIO, MAX_LOG_RATIO).exp()
+        truncated_N = keep_N & (ratio_N > config.cap)
+        weights_N = ratio_N.clamp(max=config.cap).to(inputs.advantages_N.dtype)
+        corrected = replace(
+            corrected,
+            sampler_logprobs_N=old_N,
+            advantages_N=inputs.advantages_N * weights_N,
+        )
+    return Corrected(corrected, left_out_N, truncated_N)
+
+
+def _by_row(log_ratio_N: Tensor, inputs: LossInputs, *, mean: bool) -> Tensor:
+    """Of every token, the sum or the mean of its row's trained tokens."""
+    rows = int(inputs.rows_N.max()) + 1 if inputs.rows_N.numel() else 0
+    empty_R = log_ratio_N.new_zeros(rows)
+    sums_R = empty_R.index_add(0, inputs.rows_N, log_ratio_N)
+    if mean:
+        counts_R = empty_R.index_add(0, inputs.rows_N, inputs.mask_N.to(log_ratio_N.dtype))
+        sums_R = sums_R / counts_R.clamp_min(1.0)
+    return sums_R[inputs.rows_N]
+
+
+def _within(log_ratio_N: Tensor, band: tuple[float, float]) -> Tensor:
+    ratio_N = log_ratio_N.double().exp()
+    return (ratio_N >= band[0]) & (ratio_N <= band[1])
