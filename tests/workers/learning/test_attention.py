@@ -31,16 +31,16 @@ def by_the_book(query: Tensor, key: Tensor, value: Tensor, layout: Layout, scale
 def test_each_row_gets_what_it_would_get_alone(layout: Layout, key_heads: int, way: str) -> None:
     torch.manual_seed(0)
     heads = (4, key_heads, key_heads)
-    inputs = [
+    query, key, value = inputs = [
         torch.randn(1, layout.tokens, n, 16, dtype=torch.float64).transpose(1, 2).requires_grad_()
         for n in heads
     ]
     if way == "flash":
-        mine = attend(torch.nn.Module(), *inputs, None, scaling=0.3, layout=layout)[0]
+        mine = attend(torch.nn.Module(), query, key, value, None, scaling=0.3, layout=layout)[0]
         mine = mine.transpose(1, 2)
     else:
-        mine = attend_by_branch(*inputs, layout, 0.3)
-    expected = by_the_book(*inputs, layout, 0.3)
+        mine = attend_by_branch(query, key, value, layout, 0.3)
+    expected = by_the_book(query, key, value, layout, 0.3)
     torch.testing.assert_close(mine, expected, rtol=0, atol=1e-12)
     given = torch.randn_like(mine)
     for got, wanted in zip(

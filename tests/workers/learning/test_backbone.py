@@ -1,5 +1,4 @@
 from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
@@ -12,8 +11,8 @@ from workers.learning.layout import Group, Layout, alone
 
 @pytest.fixture
 def base(model_dir: Path) -> PreTrainedModel:
-    model: Any = AutoModelForCausalLM.from_pretrained(model_dir, dtype=torch.float64)
-    return model.eval()
+    model: PreTrainedModel = AutoModelForCausalLM.from_pretrained(model_dir, dtype=torch.float64)
+    return model
 
 
 def windowed() -> PreTrainedModel:
@@ -29,7 +28,9 @@ def windowed() -> PreTrainedModel:
         sliding_window=4,
         final_logit_softcapping=None,
     )
-    return Gemma2ForCausalLM(config).double().eval()
+    model: PreTrainedModel = Gemma2ForCausalLM(config)
+    model.double().train(mode=False)
+    return model
 
 
 def expected(model: PreTrainedModel, ids_M: torch.Tensor, layout: Layout) -> torch.Tensor:
@@ -70,7 +71,7 @@ def test_a_model_with_a_window_is_padded() -> None:
 def test_checkpointing_changes_no_gradient(base: PreTrainedModel) -> None:
     layout = Layout((Group(9, (5, 12)),))
     ids_M = torch.randint(0, VOCAB, (layout.tokens,))
-    weight = base.base_model.layers[0].mlp.up_proj.weight
+    weight = base.get_parameter("model.layers.0.mlp.up_proj.weight")
     (plain,) = torch.autograd.grad(Backbone(base)(ids_M, layout).square().sum(), weight)
     kept = saved_bytes(Backbone(base), ids_M, layout)
     backbone = Backbone(base, checkpointing=True)

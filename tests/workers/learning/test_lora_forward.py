@@ -1,4 +1,5 @@
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -57,7 +58,7 @@ def test_gradients_are_peft_s(model_dir: Path, dtype: torch.dtype, tolerance: fl
 
 def test_one_layer_in_fp32_is_peft_s(model_dir: Path) -> None:
     model = stock(model_dir, torch.float32)
-    layer = model.base_model.model.model.layers[1].mlp.down_proj
+    layer: Any = model.get_submodule("base_model.model.model.layers.1.mlp.down_proj")
     hidden_MI = torch.randn(50, 128, requires_grad=True)
     wanted = [hidden_MI, layer.lora_A["default"].weight, layer.lora_B["default"].weight]
     given_MO = torch.randn(50, 64)
