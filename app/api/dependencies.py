@@ -1,6 +1,6 @@
 """What routes need of a request: the tenant behind the key, and the factory of its services."""
 
-from typing import Annotated
+from typing import Annotated, Final
 
 import structlog
 from fastapi import Depends, Query, Request
@@ -11,6 +11,8 @@ from app.domain.errors import AuthenticationFailed, PermissionDenied
 from app.domain.tenants import AdminPrincipal, Tenant
 from app.factory import Administration, Factory, ProcessContext
 
+PRINCIPAL: Final = "principal"
+"""In a request's state: whom its key speaks for, where that was found out before the route."""
 _bearer = HTTPBearer(auto_error=False, description="An API key of a project")
 Credentials = Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)]
 
@@ -31,7 +33,9 @@ async def any_principal(
     """Whom the key speaks for: a project, or an organization's administration."""
     if credentials is None:
         raise _no_key()
-    principal = await context.key_service().authenticate(credentials.credentials)
+    principal = request.scope.get("state", {}).get(PRINCIPAL)
+    if principal is None:
+        principal = await context.key_service().authenticate(credentials.credentials)
     await admit(request, context, principal)
     return principal
 

@@ -6,6 +6,7 @@ connection carries nothing over. A role that row-level security does not bind is
 it connects.
 """
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
@@ -59,6 +60,7 @@ class Database:
         )
         event.listen(self._engine.sync_engine, "connect", _refuse_unbound_role)
         event.listen(self._engine.sync_engine, "checkout", refuse_closed)
+        self._request_places = asyncio.Semaphore(pool_size)  # half of the connections
         self.sessions = async_sessionmaker(self._engine, expire_on_commit=False)
 
     def tenant(self, tenant: Tenant) -> UnitOfWork:
@@ -67,8 +69,10 @@ class Database:
     def request(self, principal: Tenant | AdminPrincipal) -> RequestUnitOfWork:
         """A transaction that the units of one request may join; in the context they would have."""
         if isinstance(principal, Tenant):
-            return RequestUnitOfWork(self.sessions, {"app.project": principal.project_id})
-        return RequestUnitOfWork(self.sessions, {"app.organization": principal.organization_id})
+            context: dict[str, str] = {"app.project": principal.project_id}
+        else:
+            context = {"app.organization": principal.organization_id}
+        return RequestUnitOfWork(self.sessions, context, places=self._request_places)
 
     async def find_key(self, key_id: str) -> ApiKeyRow | None:
         """Sees one key and nothing else: who asks is not known yet."""

@@ -17,7 +17,6 @@ from psycopg.types.json import Jsonb
 from sqlalchemy import (
     CTE,
     BigInteger,
-    Executable,
     FromClause,
     Select,
     Text,
@@ -146,7 +145,7 @@ def _text(parts: tuple[tuple[str, ...], ...]) -> tuple[bytes, list[str], Values]
 
 
 @cache
-def _statement(parts: tuple[tuple[str, ...], ...], *, opens: bool) -> Executable:
+def _statement(parts: tuple[tuple[str, ...], ...], *, opens: bool) -> Select[Any]:
     """Built once for each set of columns, of which there are a few."""
     held, files = _looked_at(opens=opens)
     wanted = bindparam("files_count", type_=BigInteger())

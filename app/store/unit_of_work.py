@@ -5,6 +5,7 @@ A lost connection becomes `Unavailable` here and nowhere else. What was register
 rows are already the truth.
 """
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from types import TracebackType
 from typing import Self
@@ -48,6 +49,7 @@ from app.store.webhook_events import wrote_events
 log = structlog.get_logger()
 
 Sessions = async_sessionmaker[AsyncSession]
+PLACE_TIMEOUT_S = 10.0
 RUN_STATES = (JobStatus.VALIDATING_FILES, JobStatus.QUEUED, JobStatus.RUNNING, JobStatus.PAUSING)
 _GONE = (OperationalError, InterfaceError, PoolTimeoutError)
 
@@ -201,7 +203,42 @@ class UnitOfWork(ProjectUnitOfWork):
 
 
 class RequestUnitOfWork(UnitOfWork):
-    """The transaction of a whole request: once `lead` was called, units of its tenant join it."""
+    """The transaction of a whole request: once `lead` was called, units of its tenant join it.
+
+    It holds its connection while the request may need another one, for a unit of another context.
+    Only so many at once may do that: requests that wait for each other's connections never end.
+    """
+
+    def __init__(
+        self, sessions: Sessions, context: Mapping[str, str], *, places: asyncio.Semaphore
+    ) -> None:
+        super().__init__(sessions, context)
+        self._places = places
+
+    @override
+    async def __aenter__(self) -> Self:
+        try:
+            async with asyncio.timeout(PLACE_TIMEOUT_S):
+                await self._places.acquire()
+        except TimeoutError as error:
+            raise Unavailable("Too many requests are at work; ask again in a moment.") from error
+        try:
+            return await super().__aenter__()
+        except BaseException:
+            self._places.release()
+            raise
+
+    @override
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        try:
+            await super().__aexit__(kind, error, traceback)
+        finally:
+            self._places.release()
 
     @override
     async def _open(self, session: AsyncSession) -> None:

@@ -1,0 +1,147 @@
+"""Requests that hold a connection of the pool meanwhile: however many come, all are answered.
+
+Over real sockets; the pool has ten connections.
+"""
+
+import asyncio
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import psycopg
+import pytest
+
+from app.settings import EgressSettings
+from tests.support.api_server import ApiServer, running_api
+from tests.support.stack import Database
+
+ROWS = b'{"messages": [{"role": "user", "content": "hi"}]}\n' * 12
+JOBS = "/fine_tuning/jobs"
+MANY = 60
+UPLOADS = 100
+_TOO_LONG_S = 8.0
+"""A request that waits for a connection in vain is given up after ten seconds."""
+
+
+@pytest.fixture
+def server(database: Database) -> Iterator[ApiServer]:
+    egress = EgressSettings(allow_endpoints=("127.0.0.1:9",), allow_plain_http=True)
+    with running_api(database.settings.model_copy(update={"egress": egress})) as server:
+        yield server
+
+
+def client(server: ApiServer, key: str | None = None) -> httpx.AsyncClient:
+    return httpx.AsyncClient(
+        base_url=server.base_url,
+        headers={"Authorization": f"Bearer {key or server.key}"},
+        timeout=60,
+        limits=httpx.Limits(max_connections=None),
+    )
+
+
+async def a_body(http: httpx.AsyncClient) -> dict[str, Any]:
+    form = {"file": ("rows.jsonl", ROWS)}
+    files = [
+        (await http.post("/files", files=form, data={"purpose": "fine-tune"})).json()["id"]
+        for _ in range(2)
+    ]
+    grader = {"type": "endpoint", "url": "http://127.0.0.1:9"}
+    return {
+        "model": "tiny-agent",
+        "training_file": files[0],
+        "validation_file": files[1],
+        "method": {"type": "reinforcement", "reinforcement": {"grader": grader}},
+    }
+
+
+async def test_many_keys_at_once_wait_for_each_other_and_not_for_ever(
+    server: ApiServer, database: Database
+) -> None:
+    async with client(server) as http:
+        body, began = await a_body(http), time.monotonic()
+        replies = await asyncio.gather(
+            *(
+                http.post(JOBS, json=body, headers={"Idempotency-Key": f"k-{number}"})
+                for number in range(MANY)
+            )
+        )
+        took = time.monotonic() - began
+    assert {reply.status_code for reply in replies} == {200}
+    assert len({reply.json()["id"] for reply in replies}) == MANY
+    assert took < _TOO_LONG_S
+    with psycopg.connect(database.superuser_url.replace("+psycopg", "")) as connection:
+        counted = connection.execute("SELECT count(*) FROM fine_tuning_jobs").fetchone()
+    assert counted == (MANY,)
+
+
+async def test_requests_that_hold_a_transaction_leave_connections_to_the_others(
+    server: ApiServer, database: Database
+) -> None:
+    """A lock holds every keyed request up between its insert and its commit."""
+    url = database.superuser_url.replace("+psycopg", "")
+    async with client(server) as http, client(server, server.other_key) as other:
+        body = await a_body(http)
+        made = (await http.post(JOBS, json=body)).json()
+        with psycopg.connect(url) as connection:
+            connection.execute("LOCK TABLE kept_answers IN SHARE MODE")
+            held = [
+                asyncio.create_task(
+                    http.post(JOBS, json=body, headers={"Idempotency-Key": f"k-{number}"})
+                )
+                for number in range(20)
+            ]
+            await asyncio.sleep(1)
+            began = time.monotonic()
+            for _ in range(10):
+                assert (await http.get(f"{JOBS}/{made['id']}")).status_code == 200
+                assert (await other.get(JOBS)).status_code == 200
+                assert (await http.post(JOBS, json=body)).status_code == 200
+            assert time.monotonic() - began < _TOO_LONG_S
+            assert not any(one.done() for one in held)
+            connection.rollback()
+        replies = await asyncio.gather(*held)
+    assert {reply.status_code for reply in replies} == {200}
+
+
+async def _slow_upload(server: ApiServer, number: int, go: asyncio.Event) -> int:
+    """All but the last bytes of a form at once; those when told. Returns the reply's status."""
+    form = (
+        b'--x\r\ncontent-disposition: form-data; name="purpose"\r\n\r\nfine-tune\r\n'
+        b'--x\r\ncontent-disposition: form-data; name="file"; filename="r.jsonl"\r\n\r\n'
+    ) + ROWS
+    end = b"\r\n--x--\r\n"
+    reader, writer = await asyncio.open_connection(*server.address)
+    try:
+        writer.write(
+            b"POST /v1/files HTTP/1.1\r\nhost: test\r\nconnection: close\r\n"
+            b"content-type: multipart/form-data; boundary=x\r\n"
+            + f"authorization: Bearer {server.key}\r\nidempotency-key: up-{number}\r\n".encode()
+            + f"content-length: {len(form) + len(end)}\r\n\r\n".encode()
+            + form
+        )
+        await writer.drain()
+        await go.wait()
+        writer.write(end)
+        status = (await reader.readline()).split()[1]
+        await reader.read()
+        return int(status)
+    finally:
+        writer.close()
+
+
+async def test_slow_uploads_under_keys_hold_no_connection(server: ApiServer) -> None:
+    go = asyncio.Event()
+    async with client(server) as http:
+        body = await a_body(http)
+        slow = [asyncio.create_task(_slow_upload(server, number, go)) for number in range(UPLOADS)]
+        await asyncio.sleep(1)
+        began = time.monotonic()
+        made = (await http.post(JOBS, json=body, headers={"Idempotency-Key": "k"})).json()
+        assert (await http.get(f"{JOBS}/{made['id']}")).status_code == 200
+        assert time.monotonic() - began < _TOO_LONG_S
+        assert not any(one.done() for one in slow)
+        go.set()
+        assert set(await asyncio.gather(*slow)) == {200}
+        listed = (await http.get("/files", params={"limit": 200})).json()["data"]
+    assert len(listed) == UPLOADS + 2
