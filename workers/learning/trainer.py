@@ -24,12 +24,15 @@ from workers.learning.adapters import (
     save_adapter,
 )
 from workers.learning.backbone import Backbone
+from workers.learning.base_distance import pulled_to_base
 from workers.learning.batches import MicroBatch, micro_batches, trained_tokens
 from workers.learning.head import LogProbHead, TokenScores
 from workers.learning.layout import alone
 from workers.learning.lora_forward import speed_up
 from workers.learning.losses.contract import LossInputs
 from workers.learning.losses.registry import build_loss
+from workers.learning.mismatch import MismatchConfig, correct
+from workers.learning.model_check import check_model
 from workers.learning.samples import TrainingSample
 from workers.learning.trainer_state import (
     TrainerSettings,
@@ -43,8 +46,6 @@ log = structlog.get_logger()
 BETAS: Final = (0.9, 0.95)
 ADAM_EPSILON: Final = 1e-8
 MAX_GRAD_NORM: Final = 1.0
-HEAD_TOLERANCE: Final = {torch.float64: 1e-6, torch.float32: 1e-3}
-LOW_PRECISION_TOLERANCE: Final = 0.25
 
 
 class Trainer(Protocol):
@@ -83,6 +84,15 @@ class TrainerOptions:
     """Tokens in a micro-batch; `None` is 4,096 on a CPU and 32,768 on CUDA."""
     checkpointing: bool = False
     """Compute layers again in backward instead of keeping what they computed: long sequences."""
+    mismatch: MismatchConfig | None = None
+    """What is done about tokens of another policy; `None` for losses of text nobody sampled."""
+    kl_coefficient: float = 0.0
+    """Pull towards the base model, see `base_distance`; 0 is none and costs nothing."""
+
+    def __post_init__(self) -> None:
+        truncates = self.mismatch is not None and self.mismatch.truncation is not None
+        if truncates and self.minibatches > 1:
+            raise ValueError("truncation takes the policy before the step: minibatches must be 1")
 
 
 @dataclass(slots=True)
@@ -99,7 +109,8 @@ class LoraTrainer:
     gradient clipping at norm 1.
 
     Reduction: the loss of an optimizer step is the sum over its trained tokens divided by one
-    global denominator, the number of mask-1 tokens in all of the step's samples. Gradients are
+    global denominator, the number of mask-1 tokens in all of the step's samples, those included
+    that have no gradient or are left out for their mismatch. Gradients are
     summed and divided once, when the optimizer steps: how samples fall into micro-batches, or into
     calls of `accumulate`, therefore never changes a gradient but for the order of its sums.
     """
@@ -128,13 +139,20 @@ class LoraTrainer:
         )
         on_cpu = self._device.type == "cpu"
         self._loss = build_loss(options.loss, **options.loss_options)
+        self._mismatch = options.mismatch
+        self._kl_coefficient = options.kl_coefficient
         self._minibatches = options.minibatches
         self._max_batch_tokens = options.max_batch_tokens or (4096 if on_cpu else 32768)
         dtype = options.dtype or (torch.float32 if on_cpu else torch.bfloat16)
         self._base = load_base(base_path, device=self._device, dtype=dtype)
         self._backbone = Backbone(self._base, checkpointing=options.checkpointing)
         self._head = LogProbHead(output_layer(self._base), temperature=temperature)
-        self._check_model(temperature)
+        check_model(
+            self._base,
+            lambda batch: self._scores(batch).logprobs_N,
+            temperature=temperature,
+            share=self._backbone.packs,
+        )
         self._model = attach_lora(
             self._base, rank=rank, alpha=alpha, base_name=base_name, seed=seed
         )
@@ -203,8 +221,14 @@ class LoraTrainer:
 
     def _add(self, samples: Sequence[TrainingSample]) -> None:
         unit = self._loss.unit
+        if self._kl_coefficient:
+            samples = self._pulled(samples)
         batches = micro_batches(
-            samples, max_tokens=self._max_batch_tokens, unit=unit, share=self._backbone.packs
+            samples,
+            max_tokens=self._max_batch_tokens,
+            unit=unit,
+            share=self._backbone.packs,
+            idle=self._loss.moves_idle,
         )
         self._pending.denominator += trained_tokens(samples) if unit == 1 else len(samples) // unit
         self._pending.batches += len(batches)
@@ -213,6 +237,7 @@ class LoraTrainer:
 
     def _apply(self, denominator: int) -> None:
         """Divide the sums, clip, and let the optimizer step."""
+        self._tally.divided(denominator)
         if self._pending.batches:
             self._clipped_step(self._pending.loss / denominator, denominator)
         self._clear()
@@ -234,18 +259,22 @@ class LoraTrainer:
         """Add one micro-batch's gradient sum; returns its sum of the loss."""
         batch = batch.to(self._device)
         scores = self._scores(batch)
-        terms = self._loss(
-            LossInputs(
-                logprobs_N=scores.logprobs_N,
-                sampler_logprobs_N=batch.sampler_logprobs_N,
-                advantages_N=batch.advantages_N,
-                mask_N=torch.ones_like(batch.targets_N, dtype=torch.bool),
-                rows_N=batch.rows_N,
-                mean_logprobs_N=scores.mean_logprobs_N,
-            )
+        inputs = LossInputs(
+            logprobs_N=scores.logprobs_N,
+            sampler_logprobs_N=batch.sampler_logprobs_N,
+            advantages_N=batch.advantages_N,
+            mask_N=torch.ones_like(batch.targets_N, dtype=torch.bool),
+            rows_N=batch.rows_N,
+            mean_logprobs_N=scores.mean_logprobs_N,
         )
+        if self._mismatch is not None:
+            corrected = correct(inputs, self._mismatch)
+            self._tally.corrected(corrected)
+            inputs = corrected.inputs
+        terms = self._loss(inputs)
         terms.total.backward()  # type: ignore[no-untyped-call]  # torch leaves it untyped
         self._tally.tokens(scores, batch.sampler_logprobs_N, terms.clipped_N)
+        self._tally.loss_sums(terms.sums)
         return float(terms.total.detach())
 
     def _scores(self, batch: MicroBatch) -> TokenScores:
@@ -271,6 +300,32 @@ class LoraTrainer:
         result: list[float] = self._head(hidden_TD, ids_T[1:]).logprobs_N.tolist()
         return result
 
+    @torch.no_grad()
+    def reference_logprobs(self, samples: Sequence[TrainingSample]) -> list[list[float]]:
+        """Log-probs under the base model, at the trainer's temperature: parallel to the samples
+        and their tokens, and 0.0 where a token is not trained.
+        """
+        batches = micro_batches(
+            samples, max_tokens=self._max_batch_tokens, share=self._backbone.packs, idle=True
+        )
+        found = [[0.0] * len(sample.tokens) for sample in samples]
+        places = [[p for p, m in enumerate(sample.mask) if m] for sample in samples]
+        with self._model.disable_adapter():
+            for batch in batches:
+                scores = self._scores(batch.to(self._device))
+                following = [iter(places[source]) for source in batch.sources]
+                rows = batch.rows_N.tolist()
+                for row, value in zip(rows, scores.logprobs_N.tolist(), strict=True):
+                    found[batch.sources[row]][next(following[row])] = value
+        return found
+
+    def _pulled(self, samples: Sequence[TrainingSample]) -> list[TrainingSample]:
+        pulled, distance = pulled_to_base(
+            samples, self.reference_logprobs(samples), coefficient=self._kl_coefficient
+        )
+        self._tally.base_distance(distance, trained_tokens(samples))
+        return pulled
+
     def save_adapter(self, directory: Path) -> None:
         """Stock PEFT files; see `adapters.save_adapter`."""
         save_adapter(self._model, directory)
@@ -292,25 +347,6 @@ class LoraTrainer:
         self._steps = load_trainer_state(
             directory, self._parameters, self._optimizer, settings=self._settings
         )
-
-    @torch.no_grad()
-    def _check_model(self, temperature: float) -> None:
-        """Some models cap or scale their logits after the output layer, or do more than plain
-        attention within; training those through `Backbone` and `LogProbHead` would follow a wrong
-        policy, so compare two rows of one prompt with the plain way once.
-        """
-        rows_BT = torch.tensor([[0, 1, 2, 3, 4, 5, 6, 7], [0, 1, 2, 3, 7, 6, 5, 4]])
-        mask = [0] * 4 + [1] * 4
-        samples = [TrainingSample(row, mask, [0.0] * 8, 1.0) for row in rows_BT.tolist()]
-        (batch,) = micro_batches(samples, max_tokens=16, share=self._backbone.packs)
-        mine_N = self._scores(batch.to(self._device)).logprobs_N
-        rows_BT = rows_BT.to(self._device)
-        logits_BTV = self._base(input_ids=rows_BT, use_cache=False).logits[:, 3:-1]
-        whole_BTV = (logits_BTV.float() / temperature).log_softmax(-1)
-        whole_N = whole_BTV.gather(-1, rows_BT[:, 4:, None]).flatten().to(mine_N.dtype)
-        tolerance = HEAD_TOLERANCE.get(logits_BTV.dtype, LOW_PRECISION_TOLERANCE)
-        if not torch.allclose(whole_N, mine_N, rtol=0, atol=tolerance):
-            raise ValueError("this base model's logits are not its output layer's alone")
 
     @override
     def __repr__(self) -> str:

@@ -24,6 +24,7 @@ class BradleyTerry:
 
     unit: ClassVar[int] = 2
     needs_vocabulary: ClassVar[bool] = False
+    moves_idle: ClassVar[bool] = False
 
     margin: float = 0.0
     length_normalised: bool = False

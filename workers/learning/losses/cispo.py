@@ -19,6 +19,7 @@ class Cispo:
 
     unit: ClassVar[int] = 1
     needs_vocabulary: ClassVar[bool] = False
+    moves_idle: ClassVar[bool] = False
 
     low: float = 0.0
     high: float = 4.0

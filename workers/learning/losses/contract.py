@@ -57,4 +57,9 @@ class Loss(Protocol):
         """Whether `mean_logprobs_N` is to be there."""
         ...
 
+    @property
+    def moves_idle(self) -> bool:
+        """Whether a token of advantage 0 has a gradient too."""
+        ...
+
     def __call__(self, inputs: LossInputs) -> LossTerms: ...

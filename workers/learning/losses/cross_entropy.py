@@ -17,6 +17,7 @@ from workers.learning.losses.masks import kept, never_clipped
 class CrossEntropy:
     unit: ClassVar[int] = 1
     needs_vocabulary: ClassVar[bool] = False
+    moves_idle: ClassVar[bool] = False
 
     def __call__(self, inputs: LossInputs) -> LossTerms:
         logprobs_N = kept(inputs.logprobs_N, inputs.mask_N)

@@ -28,6 +28,7 @@ class Dpo:
 
     unit: ClassVar[int] = 2
     needs_vocabulary: ClassVar[bool] = False
+    moves_idle: ClassVar[bool] = False
 
     beta: float = 0.1
     label_smoothing: float = 0.0

@@ -19,6 +19,7 @@ class Dro:
 
     unit: ClassVar[int] = 1
     needs_vocabulary: ClassVar[bool] = False
+    moves_idle: ClassVar[bool] = True
 
     beta: float
 

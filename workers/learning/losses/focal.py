@@ -22,6 +22,7 @@ class Focal:
 
     unit: ClassVar[int] = 1
     needs_vocabulary: ClassVar[bool] = False
+    moves_idle: ClassVar[bool] = False
 
     gamma: float = 2.0
 

@@ -19,6 +19,7 @@ class LabelSmoothing:
 
     unit: ClassVar[int] = 1
     needs_vocabulary: ClassVar[bool] = True
+    moves_idle: ClassVar[bool] = False
 
     smoothing: float = 0.1
 

@@ -23,6 +23,7 @@ class Ppo:
 
     unit: ClassVar[int] = 1
     needs_vocabulary: ClassVar[bool] = False
+    moves_idle: ClassVar[bool] = False
 
     epsilon: float = 0.2
     epsilon_high: float | None = None
