@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final
 
 import structlog
+import torch
 from aiohttp import web
 from pydantic import TypeAdapter
 
@@ -22,6 +23,7 @@ from app.settings import HostSettings
 from workers.engines.cpu.engine import Engine
 from workers.engines.cpu.scheduler import Limits
 from workers.engines.cpu.server import build_app
+from workers.engines.cpu.versions import MERGED_BYTES
 
 log = structlog.get_logger()
 
@@ -42,6 +44,14 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--threads", type=int, default=DEFAULT_THREADS)
     parser.add_argument("--max-rows", type=int, default=128)
     parser.add_argument("--prefix-cache-mib", type=int, default=256)
+    parser.add_argument("--merged-mib", type=int, default=MERGED_BYTES >> 20)
+    parser.add_argument("--dtype", choices=("float32", "bfloat16"), default="float32")
+    parser.add_argument(
+        "--batch-invariant",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="same bits whatever runs beside a sequence; single sequences are slower for it",
+    )
     return parser.parse_args(argv)
 
 
@@ -58,6 +68,9 @@ async def _serve(arguments: argparse.Namespace, api_key: str) -> None:
         threads=arguments.threads,
         max_rows=arguments.max_rows,
         prefix_bytes=arguments.prefix_cache_mib << 20,
+        merged_bytes=arguments.merged_mib << 20,
+        invariant=arguments.batch_invariant,
+        dtype=getattr(torch, arguments.dtype),
     )
     engine = Engine(specs, limits)
     await engine.start()
