@@ -69,8 +69,8 @@ def micro_batches(
     the longest. With `idle`, samples of advantage 0 stand in them too. Ties keep their order, so
     the same samples always give the same batches.
     """
-    rows = [_Row.of(source, sample) for source, sample in enumerate(samples)]
-    units = [_Unit.of(rows[start : start + unit]) for start in range(0, len(rows), unit)]
+    single = [_Row.of(source, sample) for source, sample in enumerate(samples)]
+    units = [_Unit.of(single[start : start + unit]) for start in range(0, len(single), unit)]
     units = sorted((one for one in units if one.works(idle=idle)), key=lambda one: one.width)
     if not share:
         return [_collate([_Rows.apart(part)]) for part in _padded_parts(units, max_tokens)]

@@ -7,9 +7,9 @@ deterministic to the bit. Must not know rewards, rollouts or where files are pub
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Final
 
 import structlog
 import torch
@@ -20,20 +20,17 @@ from workers.learning.adapters import (
     adapter_parameters,
     attach_lora,
     load_base,
-    output_layer,
     save_adapter,
 )
-from workers.learning.backbone import Backbone
 from workers.learning.base_distance import pulled_to_base
 from workers.learning.batches import MicroBatch, micro_batches, trained_tokens
-from workers.learning.head import LogProbHead, TokenScores
-from workers.learning.layout import alone
 from workers.learning.lora_forward import speed_up
 from workers.learning.losses.contract import LossInputs
 from workers.learning.losses.registry import build_loss
-from workers.learning.mismatch import MismatchConfig, correct
-from workers.learning.model_check import check_model
+from workers.learning.mismatch import correct
 from workers.learning.samples import TrainingSample
+from workers.learning.token_scores import TokenScorer
+from workers.learning.trainer_options import Trainer, TrainerOptions
 from workers.learning.trainer_state import (
     TrainerSettings,
     load_trainer_state,
@@ -41,58 +38,13 @@ from workers.learning.trainer_state import (
 )
 from workers.learning.update_stats import StatsTally, UpdateStats
 
+__all__ = ["LoraTrainer", "Trainer", "TrainerOptions"]
+
 log = structlog.get_logger()
 
 BETAS: Final = (0.9, 0.95)
 ADAM_EPSILON: Final = 1e-8
 MAX_GRAD_NORM: Final = 1.0
-
-
-class Trainer(Protocol):
-    """What schedulers and publishers need of a trainer."""
-
-    def update(self, samples: Sequence[TrainingSample]) -> UpdateStats: ...
-
-    def accumulate(self, samples: Sequence[TrainingSample]) -> None: ...
-
-    def step(self, denominator: int | None = None) -> UpdateStats: ...
-
-    def logprobs(self, token_ids: Sequence[int]) -> list[float]: ...
-
-    def save_adapter(self, directory: Path) -> None: ...
-
-    def save_state(self, directory: Path) -> None: ...
-
-    def load_state(self, directory: Path) -> None: ...
-
-
-@dataclass(frozen=True, slots=True)
-class TrainerOptions:
-    """What rarely differs between jobs."""
-
-    loss: str = "ppo"
-    loss_options: dict[str, Any] = field(default_factory=dict)
-    device: str | None = None
-    """`None` takes CUDA when there is one."""
-    dtype: torch.dtype | None = None
-    """Of the frozen base; `None` is fp32 on a CPU and bf16 on CUDA. The adapter is fp32 always."""
-    threads: int | None = None
-    """Intra-op CPU threads, for the whole process; `None` leaves torch's setting."""
-    minibatches: int = 1
-    """Optimizer steps per update, each over every `minibatches`-th sample."""
-    max_batch_tokens: int | None = None
-    """Tokens in a micro-batch; `None` is 4,096 on a CPU and 32,768 on CUDA."""
-    checkpointing: bool = False
-    """Compute layers again in backward instead of keeping what they computed: long sequences."""
-    mismatch: MismatchConfig | None = None
-    """What is done about tokens of another policy; `None` for losses of text nobody sampled."""
-    kl_coefficient: float = 0.0
-    """Pull towards the base model, see `base_distance`; 0 is none and costs nothing."""
-
-    def __post_init__(self) -> None:
-        truncates = self.mismatch is not None and self.mismatch.truncation is not None
-        if truncates and self.minibatches > 1:
-            raise ValueError("truncation takes the policy before the step: minibatches must be 1")
 
 
 @dataclass(slots=True)
@@ -145,13 +97,8 @@ class LoraTrainer:
         self._max_batch_tokens = options.max_batch_tokens or (4096 if on_cpu else 32768)
         dtype = options.dtype or (torch.float32 if on_cpu else torch.bfloat16)
         self._base = load_base(base_path, device=self._device, dtype=dtype)
-        self._backbone = Backbone(self._base, checkpointing=options.checkpointing)
-        self._head = LogProbHead(output_layer(self._base), temperature=temperature)
-        check_model(
-            self._base,
-            lambda batch: self._scores(batch).logprobs_N,
-            temperature=temperature,
-            share=self._backbone.packs,
+        self._scorer = TokenScorer(
+            self._base, temperature=temperature, checkpointing=options.checkpointing
         )
         self._model = attach_lora(
             self._base, rank=rank, alpha=alpha, base_name=base_name, seed=seed
@@ -227,7 +174,7 @@ class LoraTrainer:
             samples,
             max_tokens=self._max_batch_tokens,
             unit=unit,
-            share=self._backbone.packs,
+            share=self._scorer.shares,
             idle=self._loss.moves_idle,
         )
         self._pending.denominator += trained_tokens(samples) if unit == 1 else len(samples) // unit
@@ -258,7 +205,7 @@ class LoraTrainer:
     def _backward(self, batch: MicroBatch) -> float:
         """Add one micro-batch's gradient sum; returns its sum of the loss."""
         batch = batch.to(self._device)
-        scores = self._scores(batch)
+        scores = self._scorer(batch, mean=self._loss.needs_vocabulary)
         inputs = LossInputs(
             logprobs_N=scores.logprobs_N,
             sampler_logprobs_N=batch.sampler_logprobs_N,
@@ -277,47 +224,21 @@ class LoraTrainer:
         self._tally.loss_sums(terms.sums)
         return float(terms.total.detach())
 
-    def _scores(self, batch: MicroBatch) -> TokenScores:
-        hidden_MD = self._backbone(batch.ids_M, batch.layout)
-        predictors_ND = hidden_MD.index_select(0, batch.positions_N)
-        return self._head(predictors_ND, batch.targets_N, mean=self._loss.needs_vocabulary)
-
-    @torch.no_grad()
     def logprobs(self, token_ids: Sequence[int], *, adapter: bool = True) -> list[float]:
         """Log-probs of tokens 1 … T-1 given what precedes each, at the trainer's temperature: one
         fewer than there are tokens. `adapter=False` asks the base.
         """
         if adapter:
-            return self._row_logprobs(token_ids)
+            return self._scorer.of_row(token_ids)
         with self._model.disable_adapter():
-            return self._row_logprobs(token_ids)
+            return self._scorer.of_row(token_ids)
 
-    def _row_logprobs(self, token_ids: Sequence[int]) -> list[float]:
-        if len(token_ids) < 2:  # noqa: PLR2004 - a log-prob needs a token before it
-            return []
-        ids_T = torch.tensor(token_ids, dtype=torch.long, device=self._device)
-        hidden_TD = self._backbone(ids_T[:-1], alone([len(token_ids) - 1]))
-        result: list[float] = self._head(hidden_TD, ids_T[1:]).logprobs_N.tolist()
-        return result
-
-    @torch.no_grad()
     def reference_logprobs(self, samples: Sequence[TrainingSample]) -> list[list[float]]:
         """Log-probs under the base model, at the trainer's temperature: parallel to the samples
         and their tokens, and 0.0 where a token is not trained.
         """
-        batches = micro_batches(
-            samples, max_tokens=self._max_batch_tokens, share=self._backbone.packs, idle=True
-        )
-        found = [[0.0] * len(sample.tokens) for sample in samples]
-        places = [[p for p, m in enumerate(sample.mask) if m] for sample in samples]
         with self._model.disable_adapter():
-            for batch in batches:
-                scores = self._scores(batch.to(self._device))
-                following = [iter(places[source]) for source in batch.sources]
-                rows = batch.rows_N.tolist()
-                for row, value in zip(rows, scores.logprobs_N.tolist(), strict=True):
-                    found[batch.sources[row]][next(following[row])] = value
-        return found
+            return self._scorer.of_samples(samples, max_tokens=self._max_batch_tokens)
 
     def _pulled(self, samples: Sequence[TrainingSample]) -> list[TrainingSample]:
         pulled, distance = pulled_to_base(

@@ -1,0 +1,71 @@
+"""Log-probs of tokens under a model, with and without its adapter.
+
+Owns the way from samples through backbone and head. Promises: the trainer's own arithmetic and
+temperature, whoever asks. Must not know losses or optimizers.
+"""
+
+from collections.abc import Sequence
+
+import torch
+from transformers import PreTrainedModel
+
+from workers.learning.adapters import output_layer
+from workers.learning.backbone import Backbone
+from workers.learning.batches import MicroBatch, micro_batches
+from workers.learning.head import LogProbHead, TokenScores
+from workers.learning.layout import alone
+from workers.learning.model_check import check_model
+from workers.learning.samples import TrainingSample
+
+
+class TokenScorer:
+    def __init__(
+        self, base: PreTrainedModel, *, temperature: float, checkpointing: bool = False
+    ) -> None:
+        """Before an adapter is attached. Raises `ValueError` when the base's output layer computes
+        more than a matrix product.
+        """
+        self._device = base.device
+        self._backbone = Backbone(base, checkpointing=checkpointing)
+        self._head = LogProbHead(output_layer(base), temperature=temperature)
+        check_model(
+            base,
+            lambda batch: self(batch).logprobs_N,
+            temperature=temperature,
+            share=self.shares,
+        )
+
+    @property
+    def shares(self) -> bool:
+        """Whether rows of one prompt can have it once."""
+        return self._backbone.packs
+
+    def __call__(self, batch: MicroBatch, *, mean: bool = False) -> TokenScores:
+        """Of a micro-batch's targets; `mean` as `LogProbHead` takes it."""
+        hidden_MD = self._backbone(batch.ids_M, batch.layout)
+        return self._head(hidden_MD.index_select(0, batch.positions_N), batch.targets_N, mean=mean)
+
+    @torch.no_grad()
+    def of_row(self, token_ids: Sequence[int]) -> list[float]:
+        """Of tokens 1 … T-1 given what precedes each: one fewer than there are tokens."""
+        if len(token_ids) < 2:  # noqa: PLR2004 - a log-prob needs a token before it
+            return []
+        ids_T = torch.tensor(token_ids, dtype=torch.long, device=self._device)
+        hidden_TD = self._backbone(ids_T[:-1], alone([len(token_ids) - 1]))
+        result: list[float] = self._head(hidden_TD, ids_T[1:]).logprobs_N.tolist()
+        return result
+
+    @torch.no_grad()
+    def of_samples(
+        self, samples: Sequence[TrainingSample], *, max_tokens: int
+    ) -> list[list[float]]:
+        """Parallel to the samples and their tokens, and 0.0 where a token is not trained."""
+        batches = micro_batches(samples, max_tokens=max_tokens, share=self.shares, idle=True)
+        found = [[0.0] * len(sample.tokens) for sample in samples]
+        places = [[p for p, m in enumerate(sample.mask) if m] for sample in samples]
+        for batch in batches:
+            logprobs = self(batch.to(self._device)).logprobs_N.tolist()
+            following = [iter(places[source]) for source in batch.sources]
+            for row, value in zip(batch.rows_N.tolist(), logprobs, strict=True):
+                found[batch.sources[row]][next(following[row])] = value
+        return found
