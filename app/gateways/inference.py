@@ -23,10 +23,15 @@ CONCURRENT_REQUESTS: Final = 512
 _HEALTH_TIMEOUT_S: Final = 2.0
 _CONNECT_TIMEOUT_S: Final = 5.0
 _OK: Final = 200
+_FAILED: Final = 500
 
 
 class EngineAway(Unavailable):
     """No engine answers, or it failed itself: worth waiting for."""
+
+
+class EngineFailed(EngineAway):
+    """It answered that it failed itself."""
 
 
 class AdapterMissing(NotFound):
@@ -63,11 +68,15 @@ class Inference(Protocol):
         stop_token_ids: tuple[int, ...],
         prompt_logprobs: bool = False,
     ) -> Completion:
-        """Continue token ids under a base model's or an adapter's name."""
+        """Continue token ids under a base model's or an adapter's name, up to `max_tokens`, a stop
+        token or the end of the context. No token stops that is not named.
+        """
         ...
 
     async def load_adapter(self, name: str, path: Path) -> None:
-        """Serve a PEFT directory under a new name. `InvalidRequest` when the name is taken."""
+        """Serve a PEFT directory under a new name. `InvalidRequest` when the name is taken or the
+        directory is no adapter of the base.
+        """
         ...
 
     async def unload_adapter(self, name: str) -> None: ...
@@ -123,6 +132,7 @@ class HttpInference:
             "temperature": temperature,
             "seed": seed,
             "stop_token_ids": list(stop_token_ids),
+            "ignore_eos": True,  # unless it is among them
             "logprobs": 0,  # of the sampled token alone
             "return_token_ids": True,
             # Said, because a model's own generation_config would otherwise narrow the sampling.
@@ -141,8 +151,16 @@ class HttpInference:
 
     async def load_adapter(self, name: str, path: Path) -> None:
         body = {"lora_name": name, "lora_path": str(path)}
-        async with self._request("POST", "/v1/load_lora_adapter", body):
-            pass
+        try:
+            async with self._request("POST", "/v1/load_lora_adapter", body):
+                pass
+        except AdapterMissing as error:  # vLLM's answer to a directory without an adapter
+            raise InvalidRequest(error.message, param="lora_path") from error
+        except EngineFailed as error:  # and to files it cannot use, without failing further
+            if not await self.healthy():
+                raise
+            message = f"The engine cannot load the adapter '{name}'."
+            raise InvalidRequest(message, param="lora_path") from error
 
     async def unload_adapter(self, name: str) -> None:
         async with self._request("POST", "/v1/unload_lora_adapter", {"lora_name": name}):
@@ -246,7 +264,8 @@ def _error(status: int, text: str) -> Exception:
         return InvalidRequest(message or text[:500], param=param)
     if status in {401, 403}:
         return Unavailable("The engine refused the service's key.")
-    return EngineAway(f"The engine answered {status}.")
+    kind = EngineFailed if status == _FAILED else EngineAway
+    return kind(f"The engine answered {status}.")
 
 
 Script = Callable[[str, list[int], int], Completion]

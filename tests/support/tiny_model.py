@@ -108,7 +108,7 @@ def build_model(vocab_size: int, *, seed: int = 0, hidden: int = 128) -> Qwen3Fo
         num_hidden_layers=4,
         num_attention_heads=4,
         num_key_value_heads=2,
-        head_dim=hidden // 4,
+        head_dim=max(32, hidden // 4),  # vLLM's CPU attention takes none narrower
         max_position_embeddings=CONTEXT_LENGTH,
         tie_word_embeddings=True,
         initializer_range=0.08,

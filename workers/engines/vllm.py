@@ -1,15 +1,25 @@
-"""Launching `vllm serve` 0.32 so that it keeps the contract the CPU engine keeps.
+"""Launching vLLM 0.32 so that it keeps the contract the CPU engine keeps.
 
-Owns argv and environment of one vLLM server per base model; running it belongs to the supervisor or
-to a container, in an environment of its own (vLLM pins another FastAPI). Tested as argv only: no
-vLLM has been started through it yet. Development mode is never on: its control endpoints ignore the
-API key.
+Owns argv and environment of one vLLM server per base model, and `python -m workers.engines.vllm`,
+which becomes that server. vLLM runs in an environment of its own (`make vllm-env`), because it pins
+another FastAPI. The contract is proven against it by `make test-vllm`. Development mode is never
+on: its control endpoints ignore the API key, as do others that `vllm_plugins` hides.
 """
 
-from dataclasses import dataclass
+import argparse
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import Final
+
+from pydantic import TypeAdapter
 
 from app.domain.models import BaseModelSpec
+from app.settings import HostSettings, inherited_environment
+
+PLUGINS: Final = Path(__file__).with_name("vllm_plugins")
+_MIB: Final = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,14 +29,18 @@ class VllmOptions:
     host: str = "127.0.0.1"
     port: int = 8300
     dtype: str = "auto"
+    """`auto` is the checkpoint's own; `float32` agrees with a CPU trainer to 1e-4."""
     block_size: int = 32
     """Prefix caching works in whole blocks: short transcripts need small ones."""
     max_loras: int = 8
     """Adapters in one batch."""
     max_cpu_loras: int = 64
-    gpu_memory_utilization: float | None = 0.9
-    kv_cache_gib: int | None = None
-    """CPU build only; it refuses to start on a shared machine without."""
+    gpu_memory_utilization: float = 0.9
+    """Share of the GPU's memory, where `kv_cache_mib` does not say how much."""
+    kv_cache_mib: int | None = None
+    """MiB for keys and values. The CPU build needs it: it would take most of the machine's memory,
+    and does not start where others use some.
+    """
     tensor_parallel: int = 1
 
 
@@ -34,8 +48,15 @@ def vllm_command(spec: BaseModelSpec, options: VllmOptions, *, python: str) -> t
     """The argument vector. `python` is vLLM's own interpreter; the module form also works for the
     CPU wheel, whose `vllm serve` cannot find its version.
     """
-    command = [
+    return (
         *(python, "-m", "vllm.entrypoints.openai.api_server"),
+        *vllm_arguments(spec, options),
+    )
+
+
+def vllm_arguments(spec: BaseModelSpec, options: VllmOptions) -> tuple[str, ...]:
+    """What follows the program's name, the same for `vllm serve`."""
+    arguments = [
         *("--model", spec.path, "--served-model-name", spec.name),
         *("--host", options.host, "--port", str(options.port)),
         *("--dtype", options.dtype),
@@ -49,26 +70,28 @@ def vllm_command(spec: BaseModelSpec, options: VllmOptions, *, python: str) -> t
         *("--max-loras", str(options.max_loras), "--max-cpu-loras", str(options.max_cpu_loras)),
         *("--enable-auto-tool-choice", "--tool-call-parser", spec.tool_parser),
         *("--tensor-parallel-size", str(options.tensor_parallel)),
+        *("--middleware", "agent_rft_door.Door"),
+        "--disable-uvicorn-access-log",
     ]
     if spec.chat_template is not None:
-        command += ["--chat-template", str(spec.chat_template)]
-    if options.gpu_memory_utilization is not None and options.kv_cache_gib is None:
-        command += ["--gpu-memory-utilization", str(options.gpu_memory_utilization)]
-    return tuple(command)
+        arguments += ["--chat-template", str(spec.chat_template)]
+    if options.kv_cache_mib is not None:
+        arguments += ["--kv-cache-memory-bytes", str(options.kv_cache_mib * _MIB)]
+    else:
+        arguments += ["--gpu-memory-utilization", str(options.gpu_memory_utilization)]
+    return tuple(arguments)
 
 
-def vllm_environment(options: VllmOptions, *, api_key: str, cache_dir: Path) -> dict[str, str]:
+def vllm_environment(*, api_key: str, cache_dir: Path, plugins: Path = PLUGINS) -> dict[str, str]:
     """Variables beside the inherited ones. The key is not in argv, where everyone can read it."""
-    environment = {
+    return {
         "VLLM_API_KEY": api_key,
         "VLLM_ALLOW_RUNTIME_LORA_UPDATING": "1",
         "VLLM_SERVER_DEV_MODE": "0",
         "VLLM_NO_USAGE_STATS": "1",
         "VLLM_CACHE_ROOT": str(cache_dir),
+        "PYTHONPATH": str(plugins),
     }
-    if options.kv_cache_gib is not None:
-        environment["VLLM_CPU_KVCACHE_SPACE"] = str(options.kv_cache_gib)
-    return environment
 
 
 def _lora_rank(rank: int) -> int:
@@ -78,3 +101,42 @@ def _lora_rank(rank: int) -> int:
     if not fitting:
         raise ValueError(f"vLLM serves LoRA ranks up to {allowed[-1]}, not {rank}")
     return fitting[0]
+
+
+def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m workers.engines.vllm", description=__doc__)
+    parser.add_argument("--python", required=True, help="interpreter of vLLM's environment")
+    parser.add_argument("--models-json", type=Path, required=True)
+    parser.add_argument("--model", help="which of them to serve, if there are several")
+    parser.add_argument("--cache-dir", type=Path, default=Path("~/.cache/agent-rft/vllm"))
+    for option in fields(VllmOptions):
+        flag = "--" + option.name.replace("_", "-")
+        kind = int if option.name == "kv_cache_mib" else type(option.default)
+        parser.add_argument(flag, type=kind, default=option.default)
+    return parser.parse_args(argv)
+
+
+def _spec(models_json: Path, name: str | None) -> BaseModelSpec:
+    specs = TypeAdapter(list[BaseModelSpec]).validate_json(models_json.read_bytes())
+    named = [spec for spec in specs if name is None or spec.answers_to(name)]
+    if len(named) != 1:
+        offered = ", ".join(spec.name for spec in specs)
+        raise SystemExit(f"--model: vLLM serves one model; name one of {offered}")
+    return named[0]
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Become vLLM. The key comes from AGENT_RFT_ENGINE_API_KEY; empty means that none is asked."""
+    arguments = vars(_arguments(argv))
+    python, cache_dir = arguments.pop("python"), arguments.pop("cache_dir")
+    spec = _spec(arguments.pop("models_json"), arguments.pop("model"))
+    command = vllm_command(spec, VllmOptions(**arguments), python=python)
+    key = HostSettings().engine_api_key
+    environment = vllm_environment(
+        api_key="" if key is None else key.get_secret_value(), cache_dir=cache_dir.expanduser()
+    )
+    os.execve(python, command, {**inherited_environment(), **environment})  # noqa: S606 - no shell
+
+
+if __name__ == "__main__":
+    main()

@@ -39,6 +39,7 @@ class Engine:
         self.body: Any = REPLY
         self.hang = False
         self.cut_off = False
+        self.sound = False
         self.url = ""
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
@@ -50,6 +51,8 @@ class Engine:
         if self.cut_off:
             assert request.transport is not None
             request.transport.abort()
+        if self.sound and request.path == "/health":
+            return web.Response()
         if isinstance(self.body, bytes):
             return web.Response(body=self.body, status=self.status)
         return web.json_response(self.body, status=self.status)
@@ -96,6 +99,7 @@ async def test_completion_speaks_the_protocol_of_vllm(
                 "temperature": 0.7,
                 "seed": 11,
                 "stop_token_ids": [2, 3],
+                "ignore_eos": True,
                 "logprobs": 0,
                 "return_token_ids": True,
                 "top_p": 1.0,
@@ -206,6 +210,24 @@ async def test_adapters_and_models(engine: Engine, inference: HttpInference) -> 
         ("/v1/load_lora_adapter", {"lora_name": "job@v2", "lora_path": "/adapters/2"}),
         ("/v1/unload_lora_adapter", {"lora_name": "job@v1"}),
     ]
+
+
+@pytest.mark.parametrize("status", [404, 500])
+async def test_an_adapter_that_a_sound_engine_cannot_load_is_an_invalid_request(
+    engine: Engine, inference: HttpInference, status: int
+) -> None:
+    engine.status, engine.body = status, {"error": {"message": "No adapter found."}}
+    engine.sound = True
+    with pytest.raises(InvalidRequest):
+        await inference.load_adapter("job@v2", Path("/adapters/2"))
+
+
+async def test_an_engine_that_fails_altogether_is_away(
+    engine: Engine, inference: HttpInference
+) -> None:
+    engine.status = 500
+    with pytest.raises(EngineAway):
+        await inference.load_adapter("job@v2", Path("/adapters/2"))
 
 
 async def test_chat_passes_through(engine: Engine, inference: HttpInference) -> None:

@@ -1,9 +1,18 @@
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+import yaml
 
 from app.domain.models import BaseModelSpec
-from workers.engines.vllm import VllmOptions, vllm_command, vllm_environment
+from app.settings import to_models_json
+from tests.support.installation import REPOSITORY
+from workers.engines.vllm import VllmOptions, vllm_arguments, vllm_command, vllm_environment
 
 
 def _spec(**changes: object) -> BaseModelSpec:
@@ -43,17 +52,77 @@ def test_a_rank_vllm_cannot_serve_is_refused() -> None:
         vllm_command(_spec(lora_rank=1024), VllmOptions(), python="python")
 
 
-def test_cpu_builds_get_an_explicit_cache_instead_of_a_share() -> None:
-    options = VllmOptions(kv_cache_gib=1)
-    assert "--gpu-memory-utilization" not in vllm_command(_spec(), options, python="python")
-    assert _value(vllm_command(_spec(), VllmOptions(), python="p"), "--gpu-memory-utilization")
-    environment = vllm_environment(options, api_key="k", cache_dir=Path("/cache"))
-    assert environment["VLLM_CPU_KVCACHE_SPACE"] == "1"
+def test_a_cache_of_given_size_replaces_the_share_of_the_gpu() -> None:
+    sized = vllm_command(_spec(), VllmOptions(kv_cache_mib=256), python="python")
+    assert _value(sized, "--kv-cache-memory-bytes") == str(256 * 1024 * 1024)
+    assert "--gpu-memory-utilization" not in sized
+    shared = vllm_command(_spec(), VllmOptions(gpu_memory_utilization=0.5), python="python")
+    assert _value(shared, "--gpu-memory-utilization") == "0.5"
+    assert "--kv-cache-memory-bytes" not in shared
 
 
 def test_the_key_is_in_the_environment_only_and_development_mode_is_off() -> None:
-    environment = vllm_environment(VllmOptions(), api_key="sk-secret", cache_dir=Path("/cache"))
+    environment = vllm_environment(api_key="sk-secret", cache_dir=Path("/cache"))
     assert environment["VLLM_API_KEY"] == "sk-secret"
     assert environment["VLLM_ALLOW_RUNTIME_LORA_UPDATING"] == "1"
     assert environment["VLLM_SERVER_DEV_MODE"] == "0"
     assert "sk-secret" not in " ".join(vllm_command(_spec(), VllmOptions(), python="python"))
+
+
+def _launch(tmp_path: Path, *options: str) -> "subprocess.CompletedProcess[str]":
+    """The launcher with an interpreter that shows what it was started with."""
+    show = tmp_path / "python"
+    show.write_text(
+        f"#!{sys.executable}\nimport json, os, sys\n"
+        "print(json.dumps({'argv': sys.argv[1:], 'environment': dict(os.environ)}))\n"
+    )
+    show.chmod(0o755)
+    models = tmp_path / "models.json"
+    specs = (_spec(), _spec(name="other-2026-01-01", aliases=("other",), path="/models/other"))
+    models.write_text(to_models_json(specs))
+    command = [sys.executable, "-m", "workers.engines.vllm", "--python", str(show)]
+    return subprocess.run(
+        [*command, "--models-json", str(models), "--cache-dir", str(tmp_path), *options],
+        env={**os.environ, "AGENT_RFT_ENGINE_API_KEY": "sk-engine"},
+        cwd=REPOSITORY,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_the_launcher_becomes_vllm(tmp_path: Path) -> None:
+    done = _launch(tmp_path, "--model", "other", "--port", "9009", "--kv-cache-mib", "64")
+    shown = json.loads(done.stdout)
+    options = VllmOptions(port=9009, kv_cache_mib=64)
+    spec = _spec(name="other-2026-01-01", path="/models/other")
+    assert tuple(shown["argv"]) == vllm_command(spec, options, python="python")[1:]
+    environment = shown["environment"]
+    assert environment["VLLM_API_KEY"] == "sk-engine"
+    assert "AGENT_RFT_ENGINE_API_KEY" not in environment
+    assert (Path(environment["PYTHONPATH"]) / "agent_rft_door.py").is_file()
+
+
+@pytest.mark.parametrize("options", [(), ("--model", "nobody")])
+def test_the_launcher_serves_one_model_that_is_configured(
+    tmp_path: Path, options: tuple[str, ...]
+) -> None:
+    done = _launch(tmp_path, *options)
+    assert done.returncode != 0
+    assert "name one of qwen3-4b-2026-01-01, other-2026-01-01" in done.stderr
+
+
+def test_docker_compose_starts_vllm_with_the_same_arguments() -> None:
+    """Its image holds none of our code, so the file repeats what the launcher says."""
+    services = yaml.safe_load((REPOSITORY / "docker-compose.yml").read_text())["services"]
+    text = re.sub(r"\$\{\w+:-([^}]*)\}", r"\1", services["vllm"]["command"])
+    spec = _spec(name="Qwen/Qwen3-4B", path="Qwen/Qwen3-4B", context_length=16384, lora_rank=16)
+    expected = vllm_arguments(spec, VllmOptions(host="0.0.0.0"))  # noqa: S104 - in the container
+    assert shlex.split(text) == list(expected)
+    found = services["vllm"]["environment"]
+    wanted = vllm_environment(api_key="", cache_dir=Path(), plugins=Path("/opt/agent-rft"))
+    assert found["VLLM_API_KEY"].startswith("${ENGINE_API_KEY:?")
+    for name in wanted.keys() - {"VLLM_API_KEY", "VLLM_CACHE_ROOT"}:
+        assert found[name] == wanted[name]
+    mounted = [v.split(":")[:2] for v in services["vllm"]["volumes"] if "agent-rft" in v]
+    assert mounted == [["./workers/engines/vllm_plugins", "/opt/agent-rft"]]
