@@ -16,7 +16,7 @@ from app.domain import metrics as names
 from app.domain.errors import RunFailed
 from app.domain.mode_options import AsyncOptions
 from workers.modes.group_tasks import CommittedPolicy, GroupTasks
-from workers.modes.groups import PreparedGroup, samples_of
+from workers.modes.groups import PreparedGroup, step_samples
 from workers.modes.mode import Feed, Rooms
 from workers.modes.outcome import StepOutcome
 from workers.modes.reading import StepReading
@@ -80,7 +80,7 @@ class AsyncMode:
         begun = time.perf_counter()
         outcome.train_values[names.TIME_SAMPLING] = begun - started
         self._feed.check(outcome.train_rollouts)
-        samples = samples_of(groups)
+        samples = step_samples(groups, self._rooms.recipe)
         if samples:
             with self._reading.trainer_clock:
                 stats = await asyncio.to_thread(self._rooms.trainer.update, samples)

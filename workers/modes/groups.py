@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from app.domain import metrics as names
 from app.domain.trajectory import ScoredRollout
-from workers.learning.advantages import GroupStatus, group_advantages
+from workers.learning.advantages import BATCH_STD, GroupStatus, RewardGroup, step_advantages
 from workers.learning.samples import TrainingSample
 from workers.learning.shaping import ShapingConfig, shape
 
@@ -21,6 +21,8 @@ class Recipe:
 
     min_group_share: float
     shaping: ShapingConfig
+    estimator: str = "centred"
+    """Of `workers.learning.advantages`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,17 +36,24 @@ class PreparedGroup:
 
 def prepare(rollouts: list[ScoredRollout], recipe: Recipe) -> PreparedGroup:
     """Advantages per rollout, within the group."""
-    outcome = group_advantages(
-        [rollout.reward for rollout in rollouts],
-        min_valid=math.ceil(recipe.min_group_share * len(rollouts)),
-        objective=[_objective(rollout, recipe.shaping) for rollout in rollouts],
+    # What divides by the step's deviation has to wait for the step: see `step_samples`.
+    estimator = "centred" if recipe.estimator == BATCH_STD else recipe.estimator
+    (outcome,) = step_advantages([_rewards(rollouts, recipe)], estimator=estimator)
+    return PreparedGroup(rollouts, _samples(rollouts, outcome.advantages), outcome.status)
+
+
+def step_samples(groups: Sequence[PreparedGroup], recipe: Recipe) -> list[TrainingSample]:
+    """What a whole step trains, all of its groups being there."""
+    if recipe.estimator != BATCH_STD:
+        return samples_of(groups)
+    outcomes = step_advantages(
+        [_rewards(group.rollouts, recipe) for group in groups], estimator=BATCH_STD
     )
-    samples = [
-        TrainingSample.of(rollout.trajectory, advantage)
-        for rollout, advantage in zip(rollouts, outcome.advantages, strict=True)
-        if advantage is not None
+    return [
+        sample
+        for group, outcome in zip(groups, outcomes, strict=True)
+        for sample in _samples(group.rollouts, outcome.advantages)
     ]
-    return PreparedGroup(rollouts, samples, outcome.status)
 
 
 def rollouts_of(groups: Sequence[PreparedGroup]) -> list[ScoredRollout]:
@@ -63,6 +72,24 @@ def group_counts(groups: Sequence[PreparedGroup]) -> dict[str, float]:
         names.GROUPS_ZERO_VARIANCE: float(counts["zero_variance"]),
         names.GROUPS_MASKED: float(counts["masked"]),
     }
+
+
+def _rewards(rollouts: Sequence[ScoredRollout], recipe: Recipe) -> RewardGroup:
+    return RewardGroup(
+        [rollout.reward for rollout in rollouts],
+        min_valid=math.ceil(recipe.min_group_share * len(rollouts)),
+        objective=[_objective(rollout, recipe.shaping) for rollout in rollouts],
+    )
+
+
+def _samples(
+    rollouts: Sequence[ScoredRollout], advantages: Sequence[float | None]
+) -> list[TrainingSample]:
+    return [
+        TrainingSample.of(rollout.trajectory, advantage)
+        for rollout, advantage in zip(rollouts, advantages, strict=True)
+        if advantage is not None
+    ]
 
 
 def _objective(rollout: ScoredRollout, shaping: ShapingConfig) -> float | None:

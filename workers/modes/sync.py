@@ -12,7 +12,7 @@ from typing import Any
 
 from app.domain import metrics as names
 from app.domain.dataset import DatasetRow
-from workers.modes.groups import PreparedGroup, prepare, samples_of
+from workers.modes.groups import PreparedGroup, prepare, step_samples
 from workers.modes.mode import Feed, Rooms
 from workers.modes.outcome import StepOutcome
 from workers.modes.reading import StepReading
@@ -77,7 +77,7 @@ class SyncMode:
     async def _train(self, outcome: StepOutcome, groups: list[PreparedGroup]) -> None:
         """One update on what was sampled; a step with nothing to learn from makes none."""
         started = time.perf_counter()
-        samples = samples_of(groups)
+        samples = step_samples(groups, self._rooms.recipe)
         if samples:
             with self._reading.trainer_clock:
                 stats = await asyncio.to_thread(self._rooms.trainer.update, samples)

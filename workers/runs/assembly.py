@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from app.domain.learning_options import resolved_learning
 from app.domain.mode_options import resolved_mode
 from app.domain.tools import ToolSpec
 from app.gateways.endpoints import EndpointPool
@@ -9,7 +10,6 @@ from app.gateways.signing import CallSigner
 from app.rendering.renderer import Renderer
 from workers.engines.policy import EnginePolicy
 from workers.grading.registry import GradingPorts, build_grader
-from workers.learning.shaping import ShapingConfig
 from workers.learning.trainer import LoraTrainer, Trainer
 from workers.modes.groups import Recipe
 from workers.modes.mode import Mode, Rooms
@@ -19,6 +19,7 @@ from workers.rollout.runner import RolloutRoom
 from workers.rollout.tools import ToolCaller
 from workers.runs.context import Plan, RunContext
 from workers.runs.judging import run_judges
+from workers.runs.learning_setup import shaping_config, trainer_options
 from workers.runs.publisher import Publisher
 
 TEMPERATURE = 1.0
@@ -37,6 +38,7 @@ class Parts:
 
 def assemble(context: RunContext, plan: Plan) -> Parts:
     """Load the model and wire the rooms; takes seconds, so callers run it in a thread."""
+    learning = resolved_learning(context.reinforcement, context.base_model)
     trainer = LoraTrainer(
         context.base_model.path,
         base_name=context.base_model.name,
@@ -45,12 +47,14 @@ def assemble(context: RunContext, plan: Plan) -> Parts:
         learning_rate=plan.hyperparameters.learning_rate,
         seed=context.job.seed,
         temperature=TEMPERATURE,
+        options=trainer_options(learning),
     )
     policy = EnginePolicy(context.inference, base_model=context.base_model.name)
     room = _rollout_room(context, plan)
     recipe = Recipe(
         min_group_share=context.settings.runs.min_group_share,
-        shaping=ShapingConfig(token_budget=context.base_model.max_turn_tokens),
+        shaping=shaping_config(learning.objective),
+        estimator=learning.advantage.type,
     )
     options = resolved_mode(context.reinforcement.mode, batch_size=plan.hyperparameters.batch_size)
     mode = build_mode(options, Rooms(room, trainer, policy, recipe, policy.busy))
