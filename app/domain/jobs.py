@@ -15,6 +15,7 @@ from app.domain.graders import Grader
 from app.domain.learning_options import LearningOptions, shown_learning
 from app.domain.mode_options import shown_mode
 from app.domain.models import BaseModelSpec
+from app.domain.stop_options import KeepCheckpoints, ReinforcementStopOptions, absent, shown_end
 from app.domain.tools import ToolSpec
 from app.domain.tuning_methods import (
     Auto,
@@ -121,6 +122,8 @@ class ReinforcementMethod(LearningOptions):
     tools: tuple[ToolSpec, ...] = ()
     max_episode_steps: int | None = Field(default=None, ge=1, le=1000)
     response_format: dict[str, Any] | None = None
+    stop: ReinforcementStopOptions | None = Field(default=None, exclude_if=absent)
+    keep_checkpoints: KeepCheckpoints | None = Field(default=None, exclude_if=absent)
     hyperparameters: ReinforcementHyperparameters = ReinforcementHyperparameters()
 
 
@@ -211,6 +214,7 @@ def resolved_method(
     reinforcement["hyperparameters"] = {**sent, **automatic}
     reinforcement["max_episode_steps"] = resolved.max_episode_steps
     reinforcement.update(shown_learning(reinforcement, base_model))
+    reinforcement.update(shown_end(reinforcement, ReinforcementStopOptions))
     reinforcement["mode"] = shown_mode(reinforcement.get("mode"), batch_size=resolved.batch_size)
     return {**method, "reinforcement": reinforcement}
 

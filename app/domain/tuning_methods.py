@@ -14,6 +14,7 @@ from app.domain.loss_options import (
     PreferenceLoss,
     SupervisedLoss,
 )
+from app.domain.stop_options import EndOptions, shown_end
 
 MethodType = Literal["supervised", "dpo", "reinforcement"]
 Auto = Literal["auto"]
@@ -59,7 +60,7 @@ class DpoHyperparameters(SupervisedHyperparameters):
     beta: Beta = "auto"
 
 
-class SupervisedMethod(BaseModel):
+class SupervisedMethod(EndOptions):
     """`method.supervised` of the create call; unknown keys are kept and echoed."""
 
     model_config = ConfigDict(frozen=True, extra="allow", allow_inf_nan=False)
@@ -69,7 +70,7 @@ class SupervisedMethod(BaseModel):
     """Ours; `None` is cross-entropy."""
 
 
-class DpoMethod(BaseModel):
+class DpoMethod(EndOptions):
     """`method.dpo` of the create call; unknown keys are kept and echoed."""
 
     model_config = ConfigDict(frozen=True, extra="allow", allow_inf_nan=False)
@@ -119,4 +120,5 @@ def resolved(
         if sent.get(name, "auto") == "auto"
     }
     loss = inner.get("loss") or default_loss(kind).model_dump()
-    return {**method, kind: {**inner, "hyperparameters": {**sent, **automatic}, "loss": loss}}
+    shown = {"hyperparameters": {**sent, **automatic}, "loss": loss, **shown_end(inner)}
+    return {**method, kind: {**inner, **shown}}

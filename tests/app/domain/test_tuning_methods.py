@@ -2,6 +2,7 @@ from typing import Any
 
 import pytest
 
+from app.domain.stop_options import shown_end
 from app.domain.tuning_methods import automatic_values, resolved
 
 
@@ -44,6 +45,7 @@ def test_what_was_sent_stays() -> None:
             },
             "note": "kept",
             "loss": {"type": "dpo", "variant": "sigmoid", "label_smoothing": 0.0},
+            **shown_end({}),
         },
     }
 

@@ -1,0 +1,101 @@
+"""`method.<type>.stop` and `keep_checkpoints` over HTTP: what is echoed, what is refused where."""
+
+from copy import deepcopy
+from typing import Any
+
+import pytest
+
+from app.domain.stop_options import ReinforcementStopOptions, shown_end
+from tests.app.api.conftest import Api
+
+JOBS = "/v1/fine_tuning/jobs"
+DEFAULTS: dict[str, Any] = {
+    "plateau": {"action": "warn", "evaluations": 3, "min_improvement": 0.01},
+    "target": None,
+    "max_steps": None,
+    "max_time": None,
+    "gap": {"action": "warn", "threshold": 0.2, "evaluations": 2},
+    "token_growth": {"action": "warn", "ratio": 2.0, "steps": 5},
+    "entropy_collapse": {"action": "warn", "below": 0.02, "steps": 5},
+    "zero_variance": {"action": "warn", "steps": 5},
+}
+
+
+def _with(body: dict[str, Any], **fields: Any) -> dict[str, Any]:
+    body = deepcopy(body)
+    body["method"]["reinforcement"].update(fields)
+    return body
+
+
+async def test_rules_are_echoed_with_their_defaults(api: Api, body: dict[str, Any]) -> None:
+    sent = {"target": {"value": 0.9}, "plateau": {"action": "stop"}, "max_time": {"seconds": 60}}
+    reply = await api.call("POST", JOBS, json=_with(body, stop=sent, keep_checkpoints={"best": 1}))
+    job = reply.json()
+    assert reply.status_code == 200, reply.text
+    method = job["method"]["reinforcement"]
+    assert method["stop"] == {
+        **DEFAULTS,
+        "plateau": {"action": "stop", "evaluations": 3, "min_improvement": 0.01},
+        "target": {"action": "stop", "value": 0.9},
+        "max_time": {"action": "stop", "seconds": 60.0},
+    }
+    assert method["keep_checkpoints"] == {"best": 1, "last": 1}
+    again = await api.call("POST", JOBS, json=_with(body, stop=method["stop"]))
+    assert again.json()["method"]["reinforcement"]["stop"] == method["stop"]
+    absent = (await api.call("POST", JOBS, json=_with(body, stop=None))).json()
+    assert "stop" not in absent["method"]["reinforcement"]
+
+
+def test_a_job_that_says_nothing_is_warned_and_keeps_three_and_the_last() -> None:
+    shown = shown_end({}, ReinforcementStopOptions)
+    assert shown == {"stop": DEFAULTS, "keep_checkpoints": {"best": 3, "last": 1}}
+    assert shown_end(shown, ReinforcementStopOptions) == shown
+    assert set(shown_end({})["stop"]) == {"plateau", "target", "max_steps", "max_time", "gap"}
+
+
+@pytest.mark.parametrize(
+    ("field", "sent", "place"),
+    [
+        ("stop", "never", ""),
+        ("stop", {"plato": {}}, ".plato"),
+        ("stop", {"plateau": None}, ".plateau"),
+        ("stop", {"plateau": {"action": "cancel"}}, ".plateau.action"),
+        ("stop", {"plateau": {"action": None}}, ".plateau.action"),
+        ("stop", {"plateau": {"evaluations": 0}}, ".plateau.evaluations"),
+        ("stop", {"plateau": {"evaluations": 2.5}}, ".plateau.evaluations"),
+        ("stop", {"plateau": {"evaluations": True}}, ".plateau.evaluations"),
+        ("stop", {"plateau": {"min_improvement": -0.1}}, ".plateau.min_improvement"),
+        ("stop", {"plateau": {"patience": 3}}, ".plateau.patience"),
+        ("stop", {"target": {}}, ".target.value"),
+        ("stop", {"target": {"value": "0.9"}}, ".target.value"),
+        ("stop", {"max_steps": {"steps": 0}}, ".max_steps.steps"),
+        ("stop", {"max_time": {"seconds": 0.5}}, ".max_time.seconds"),
+        ("stop", {"gap": {"threshold": 0}}, ".gap.threshold"),
+        ("stop", {"token_growth": {"ratio": 1}}, ".token_growth.ratio"),
+        ("stop", {"entropy_collapse": {"below": 0}}, ".entropy_collapse.below"),
+        ("stop", {"zero_variance": {"steps": "5"}}, ".zero_variance.steps"),
+        ("keep_checkpoints", 3, ""),
+        ("keep_checkpoints", {"best": 0}, ".best"),
+        ("keep_checkpoints", {"last": -1}, ".last"),
+        ("keep_checkpoints", {"worst": 1}, ".worst"),
+    ],
+)
+async def test_what_means_something_else_is_refused(
+    api: Api, body: dict[str, Any], field: str, sent: Any, place: str
+) -> None:
+    reply = await api.call("POST", JOBS, json=_with(body, **{field: sent}))
+    assert reply.status_code == 400, reply.text
+    assert reply.json()["error"]["param"] == f"method.reinforcement.{field}{place}"
+    assert (await api.call("GET", JOBS)).json()["data"] == []
+
+
+async def test_rules_of_rollouts_are_none_of_a_supervised_job(
+    api: Api, body: dict[str, Any]
+) -> None:
+    sent = {**body, "method": {"type": "supervised", "supervised": {"stop": {"plateau": {}}}}}
+    reply = await api.call("POST", JOBS, json=sent)
+    assert reply.status_code == 200, reply.text
+    assert set(reply.json()["method"]["supervised"]["stop"]) == set(shown_end({})["stop"])
+    sent["method"] = {"type": "supervised", "supervised": {"stop": {"entropy_collapse": {}}}}
+    reply = await api.call("POST", JOBS, json=sent)
+    assert reply.json()["error"]["param"] == "method.supervised.stop.entropy_collapse"
