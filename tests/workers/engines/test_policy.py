@@ -56,6 +56,43 @@ async def test_retired_versions_leave_the_engine(
     assert list(engine.adapters) == ["job-v2"]
 
 
+async def test_a_version_under_which_a_request_runs_is_not_retired(
+    policy: EnginePolicy, engine: InMemoryInference
+) -> None:
+    begun, go_on = asyncio.Event(), asyncio.Event()
+    complete = engine.complete
+
+    async def slow(*args: Any, **kwargs: Any) -> Completion:
+        begun.set()
+        await go_on.wait()
+        return await complete(*args, **kwargs)
+
+    await policy.publish(1, ADAPTER, "job-v1")
+    engine.complete = slow  # type: ignore[method-assign]
+    running = asyncio.create_task(policy.sample([1, 2], PARAMS))
+    await begun.wait()
+    await policy.publish(2, Path("/adapters/2"), "job-v2")
+    assert not await policy.retire(1)
+    assert sorted(engine.adapters) == ["job-v1", "job-v2"]
+    go_on.set()
+    assert (await running).policy_version == 1
+    assert await policy.retire(1)
+    assert list(engine.adapters) == ["job-v2"]
+    with pytest.raises(KeyError):
+        await policy.sample_at(1, [1, 2], PARAMS)
+
+
+async def test_an_older_version_can_be_asked_beside_the_newest(
+    policy: EnginePolicy, engine: InMemoryInference
+) -> None:
+    await policy.publish(1, ADAPTER, "job-v1")
+    await policy.publish(2, Path("/adapters/2"), "job-v2")
+    assert (await policy.sample_at(1, [1], PARAMS)).policy_version == 1
+    assert (await policy.sample([1], PARAMS)).policy_version == 2
+    assert [name for name, _ in engine.prompts] == ["job-v1", "job-v2"]
+    assert policy.busy.reading() > 0
+
+
 async def test_a_baseline_can_be_sampled_between_versions(
     policy: EnginePolicy, engine: InMemoryInference
 ) -> None:

@@ -12,9 +12,11 @@ from app.gateways.inference import InMemoryInference
 from tests.support.scored import scored
 from tests.workers.runs.conftest import BASE, World
 from workers.engines.policy import EnginePolicy
+from workers.learning.committed import ManifestMismatch
 from workers.modes.outcome import StepOutcome
 from workers.runs.context import RunContext
 from workers.runs.publisher import Publisher
+from workers.runs.scheduler_state import load_scheduler_state
 
 
 class SavingTrainer:
@@ -24,6 +26,12 @@ class SavingTrainer:
         self._logprob = logprob
 
     def update(self, samples: Sequence[object]) -> dict[str, float]:
+        raise NotImplementedError
+
+    def accumulate(self, samples: Sequence[object]) -> None:
+        raise NotImplementedError
+
+    def step(self, denominator: int | None = None) -> dict[str, float]:
         raise NotImplementedError
 
     def logprobs(self, token_ids: Sequence[int]) -> list[float]:
@@ -39,9 +47,15 @@ class SavingTrainer:
         raise NotImplementedError
 
 
-def _publisher(context: RunContext, engine: InMemoryInference, logprob: float = -0.25) -> Publisher:
+def _publisher(
+    context: RunContext,
+    engine: InMemoryInference,
+    logprob: float = -0.25,
+    *,
+    max_staleness: int = 0,
+) -> Publisher:
     policy = EnginePolicy(engine, base_model=BASE.name)
-    return Publisher(context, SavingTrainer(logprob), policy)
+    return Publisher(context, SavingTrainer(logprob), policy, max_staleness=max_staleness)
 
 
 async def _step(publisher: Publisher, context: RunContext, step: int) -> None:
@@ -67,6 +81,31 @@ async def test_the_newest_two_versions_are_served_from_files_that_are_there(worl
     assert all(path.is_dir() for path in world.inference.adapters.values())
     await publisher.close()
     assert world.inference.adapters == {}
+
+
+async def test_a_mode_that_lags_behind_keeps_two_more_versions_than_it_lags(world: World) -> None:
+    context = await world.context(await world.job())
+    publisher = _publisher(context, world.inference, max_staleness=2)
+    for step in range(1, 7):
+        await _step(publisher, context, step)
+    served = sorted(name.rpartition("-")[2] for name in world.inference.adapters)
+    assert served == ["s3", "s4", "s5", "s6"]
+    assert all(path.is_dir() for path in world.inference.adapters.values())
+
+
+async def test_what_a_mode_carries_over_is_committed_with_the_step(world: World) -> None:
+    context = await world.context(await world.job())
+    publisher = _publisher(context, world.inference)
+    carried = {"cursor": [2, 1], "tickets": [[0, 1, 3, 2]]}
+    outcome = StepOutcome(step=1, scheduler_state=carried)
+    await publisher.publish(outcome)
+    directory = context.objects.local_path(str(outcome.state_key)).parent
+    assert load_scheduler_state(directory) == carried
+    (directory / "scheduler" / "scheduler.json").write_text("{}")
+    with pytest.raises(ManifestMismatch):
+        load_scheduler_state(directory)
+    await publisher.publish(StepOutcome(step=2))
+    assert load_scheduler_state(context.step_path(2)) is None
 
 
 async def test_adapters_of_a_killed_claim_leave_the_engine_with_the_next(world: World) -> None:
