@@ -1,10 +1,16 @@
 import math
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workers.learning.advantages import group_advantages
+from workers.learning.advantages import (
+    ESTIMATORS,
+    GroupOutcome,
+    RewardGroup,
+    group_advantages,
+    step_advantages,
+)
 
 
 def test_centred_by_hand() -> None:
@@ -22,6 +28,13 @@ def test_std_by_hand() -> None:
     outcome = group_advantages([1.0, 0.0], min_valid=2, estimator="std")
     expected = 0.5 / (math.sqrt(0.5) + 1e-6)
     assert outcome.advantages == [pytest.approx(expected), pytest.approx(-expected)]
+
+
+def test_leave_one_out_by_hand() -> None:
+    outcome = group_advantages([1.0, 0.0, None, 0.5], min_valid=2, estimator="leave_one_out")
+    assert outcome.advantages == [0.75, -0.75, None, 0.0]
+    pair = group_advantages([1.0, 0.0], min_valid=2, estimator="leave_one_out")
+    assert pair.advantages == [1.0, -1.0]
 
 
 @pytest.mark.parametrize(
@@ -63,10 +76,55 @@ def test_advantages_are_taken_of_the_objective() -> None:
         group_advantages([1.0, None], min_valid=1, objective=[1.0, 0.0])
 
 
+GROUPS = [
+    RewardGroup([1.0, 0.0], min_valid=2),
+    RewardGroup([3.0, None, 2.0], min_valid=2),
+    RewardGroup([5.0, 5.0], min_valid=2),
+    RewardGroup([9.0, None], min_valid=2),
+]
+
+
+def test_batch_std_divides_by_the_deviation_of_the_whole_step() -> None:
+    """Rewards 0, 1, 2, 3, 5, 5 and 9: mean 25/7, squared deviations 390/7 in sum."""
+    outcomes = step_advantages(GROUPS, estimator="batch_std")
+    spread = math.sqrt((145 - 625 / 7) / 6) + 1e-6
+    assert outcomes == [
+        GroupOutcome([pytest.approx(0.5 / spread), pytest.approx(-0.5 / spread)], "trained"),
+        GroupOutcome([pytest.approx(0.5 / spread), None, pytest.approx(-0.5 / spread)], "trained"),
+        GroupOutcome([None, None], "zero_variance"),
+        GroupOutcome([None, None], "masked"),
+    ]
+    shaped = [
+        RewardGroup(
+            g.rewards, g.min_valid, objective=[None if r is None else 2 * r for r in g.rewards]
+        )
+        for g in GROUPS
+    ]
+    # Of values twice as large the deviation is too, and the advantages stay.
+    for plain, twice in zip(outcomes, step_advantages(shaped, estimator="batch_std"), strict=True):
+        assert twice.status == plain.status
+        for a, b in zip(twice.advantages, plain.advantages, strict=True):
+            assert a is b is None or a == pytest.approx(b, rel=1e-5)
+
+
+@pytest.mark.parametrize("estimator", list(ESTIMATORS))
+def test_the_others_treat_each_group_by_itself(estimator: str) -> None:
+    assert step_advantages(GROUPS, estimator=estimator) == [
+        group_advantages(group.rewards, min_valid=2, estimator=estimator) for group in GROUPS
+    ]
+    assert step_advantages([], estimator=estimator) == []
+
+
+def test_an_unknown_estimator_is_refused() -> None:
+    with pytest.raises(KeyError, match="gae"):
+        step_advantages(GROUPS, estimator="gae")
+
+
+@settings(deadline=None)
 @given(
     st.lists(st.floats(-100, 100) | st.none(), min_size=2, max_size=16),
     st.floats(-50, 50),
-    st.sampled_from(["centred", "std"]),
+    st.sampled_from(["centred", "std", "leave_one_out"]),
 )
 def test_shift_invariant_and_centred(
     rewards: list[float | None], shift: float, estimator: str

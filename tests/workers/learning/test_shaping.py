@@ -55,6 +55,19 @@ def test_call_penalties_by_hand_and_bounded() -> None:
     assert shape(1.0, rollout(calls=500, repeated=500), config) == pytest.approx(1 - 1.0 - 0.5)
 
 
+@pytest.mark.parametrize(
+    ("sampled", "lost"),
+    [(0, 0.0), (800, 0.0), (801, 0.5 / 200), (900, 0.25), (1000, 0.5), (5000, 0.5)],
+)
+def test_soft_overlong_grows_over_the_buffer(sampled: int, lost: float) -> None:
+    config = ShapingConfig(
+        token_penalty=0.0, overlong_limit=1000, overlong_buffer=200, overlong_penalty=0.5
+    )
+    assert shape(1.0, rollout(sampled=sampled), config) == pytest.approx(1.0 - lost)
+    assert shape(-1.0, rollout(sampled=sampled), config) == pytest.approx(-1.0 - lost)
+    assert shape(1.0, rollout(sampled=sampled), NOTHING) == 1.0
+
+
 @pytest.mark.parametrize("stop", [s for s in StopReason if s is not StopReason.FINAL_ANSWER])
 def test_clamp_on_limit_stop(stop: StopReason) -> None:
     config = ShapingConfig(token_penalty=0.0, clamp_limit_stop=True)
@@ -67,5 +80,9 @@ def test_clamp_on_limit_stop(stop: StopReason) -> None:
 def test_settings_that_make_no_sense_are_refused() -> None:
     with pytest.raises(ValueError, match="negative"):
         ShapingConfig(token_penalty=-0.1)
+    with pytest.raises(ValueError, match="negative"):
+        ShapingConfig(overlong_penalty=-1.0)
+    with pytest.raises(ValueError, match="buffer"):
+        ShapingConfig(overlong_limit=10, overlong_buffer=11)
     with pytest.raises(ValueError, match="budgets"):
         ShapingConfig(token_budget=0)

@@ -1,0 +1,41 @@
+import math
+
+import pytest
+
+from app.domain.ids import SampleKey
+from app.domain.trajectory import Trajectory
+from workers.learning.samples import TrainingSample
+
+
+def test_an_advantage_is_every_tokens_unless_each_has_its_own() -> None:
+    plain = TrainingSample([7, 8, 9], [0, 1, 1], [0.0, -1.0, -2.0], 0.5)
+    assert [plain.advantage_of(place) for place in (1, 2)] == [0.5, 0.5]
+    own = plain.with_token_advantages([math.nan, 0.25, -1.0])
+    assert [own.advantage_of(place) for place in (1, 2)] == [0.25, -1.0]
+    assert (own.tokens, own.mask, own.logprobs) == (plain.tokens, plain.mask, plain.logprobs)
+
+
+def test_idle_is_what_moves_nothing() -> None:
+    def made(advantage: float, own: list[float] | None = None) -> TrainingSample:
+        return TrainingSample([7, 8, 9], [0, 0, 1], [0.0] * 3, advantage, own)
+
+    assert made(0.0).idle
+    assert not made(-0.1).idle
+    assert made(1.0, [5.0, 5.0, 0.0]).idle
+    assert not made(0.0, [0.0, 0.0, -0.1]).idle
+
+
+@pytest.mark.parametrize(
+    ("own", "what"),
+    [([0.0, 1.0], "parallel"), ([0.0, 1.0, math.inf], "finite"), ([0.0, math.nan, 1.0], "finite")],
+)
+def test_advantages_that_cannot_be_trained_are_refused(own: list[float], what: str) -> None:
+    with pytest.raises(ValueError, match=what):
+        TrainingSample([7, 8, 9], [0, 1, 1], [0.0] * 3, 0.5, own)
+
+
+def test_a_trajectorys_sample_knows_its_group() -> None:
+    key = SampleKey("job", "train", 3, 11, 2)
+    trajectory = Trajectory(key, [1, 2], [0, 1], [0.0, -0.5])
+    sample = TrainingSample.of(trajectory, 0.25)
+    assert (sample.group, sample.advantage, sample.trained_tokens) == (11, 0.25, 1)
