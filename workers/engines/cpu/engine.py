@@ -27,7 +27,7 @@ _PROBE_LENGTHS: Final = (23, 9)
 class Engine:
     def __init__(self, specs: list[BaseModelSpec], limits: Limits) -> None:
         """Loads every base model, which takes a while and much memory."""
-        self._references = [_served(spec, limits.dtype) for spec in specs]
+        self._references = [load_served(spec, limits.dtype) for spec in specs]
         self.versions = Versions(
             [base for base, _ in self._references], merged_bytes=limits.merged_bytes
         )
@@ -133,7 +133,7 @@ def _probe_prompts(vocab_size: int, context_length: int) -> list[list[int]]:
     return [[(7 * i + n) % vocab_size for i in range(n)] for n in lengths]
 
 
-def _served(spec: BaseModelSpec, dtype: torch.dtype) -> tuple[BaseModel, list[list[float]]]:
+def load_served(spec: BaseModelSpec, dtype: torch.dtype) -> tuple[BaseModel, list[list[float]]]:
     """A base model, and prompt log-probs of the probes from it as transformers runs it."""
     model: Any = load_model(spec, dtype)
     renderer = Renderer(spec.path, tool_parser=spec.tool_parser, chat_template=spec.chat_template)
