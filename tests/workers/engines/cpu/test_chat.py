@@ -1,12 +1,9 @@
-import asyncio
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from openai import (
-    AsyncOpenAI,
     AuthenticationError,
     BadRequestError,
     InternalServerError,
@@ -15,7 +12,6 @@ from openai import (
 )
 
 from app.domain.models import BaseModelSpec
-from app.gateways.inference import HttpInference
 from app.rendering.renderer import Renderer
 from tests.support.engine_server import running_engine
 from tests.support.tiny_model import CONTEXT_LENGTH, LOOKUP, save_parrot
@@ -130,50 +126,10 @@ def test_streamed_content_adds_up(client: OpenAI) -> None:
     assert (last.choices, last.usage.completion_tokens > 10) == ([], True)
 
 
-def test_streamed_tool_calls_add_up(client: OpenAI) -> None:
-    chunks = _stream(client, TOOL_TURNS[:1], tools=[LOOKUP])
-    content = "".join(chunk.choices[0].delta.content or "" for chunk in chunks)
-    assert content == "Looking."
-    calls: dict[int, dict[str, str]] = {}
-    for chunk in chunks:
-        for call in chunk.choices[0].delta.tool_calls or []:
-            entry = calls.setdefault(call.index, {"name": "", "arguments": ""})
-            entry["name"] += call.function.name or ""
-            entry["arguments"] += call.function.arguments or ""
-    assert calls == {
-        0: {"name": "lookup", "arguments": '{"record": "P017"}'},
-        1: {"name": "lookup", "arguments": '{"record": "P233"}'},
-    }
-    assert chunks[-1].choices[0].finish_reason == "tool_calls"
-
-
 def test_a_broken_call_streams_as_content(client: OpenAI) -> None:
     chunks = _stream(client, BROKEN[:1], tools=None)
     content = "".join(chunk.choices[0].delta.content or "" for chunk in chunks)
     assert content == BROKEN[1]["content"]
-
-
-@pytest.mark.parametrize("stream", [False, True])
-def test_stop_strings_cut_the_answer(client: OpenAI, stream: bool) -> None:
-    if stream:
-        chunks = _stream(client, THINKING[:1], stop=[" is"])
-        content = "".join(chunk.choices[0].delta.content or "" for chunk in chunks)
-        reason = chunks[-1].choices[0].finish_reason
-    else:
-        choice = _ask(client, THINKING[:1], stop=" is").choices[0]
-        content, reason = choice.message.content, choice.finish_reason
-    assert (content, reason) == ("The answer", "stop")
-
-
-def test_length_and_log_probs(client: OpenAI) -> None:
-    choice = _ask(
-        client, THINKING[:1], max_completion_tokens=3, logprobs=True, top_logprobs=2
-    ).choices[0]
-    assert choice.finish_reason == "length"
-    entries = choice.logprobs.content
-    assert entries[0].token == "<think>"
-    assert all(entry.top_logprobs[0].logprob == entry.logprob for entry in entries)
-    assert all(-0.5 < entry.logprob <= 0 for entry in entries)
 
 
 def test_errors_are_the_clients_own(client: OpenAI, engine: tuple[str, Path]) -> None:
@@ -200,40 +156,6 @@ def test_errors_are_the_clients_own(client: OpenAI, engine: tuple[str, Path]) ->
         pytest.raises(AuthenticationError),
     ):
         stranger.models.list()
-
-
-async def test_leaving_a_stream_frees_the_engine(engine: tuple[str, Path]) -> None:
-    async with AsyncOpenAI(base_url=f"{engine[0]}/v1", api_key=KEY, max_retries=0) as client:
-        stream = await client.chat.completions.create(
-            model="parrot",
-            messages=[{"role": "user", "content": "tell"}],
-            temperature=2,
-            max_completion_tokens=400,
-            stream=True,
-        )
-        await anext(aiter(stream))
-        await stream.close()
-        reply = await asyncio.wait_for(
-            client.chat.completions.create(
-                model="parrot",
-                messages=THINKING[:1],
-                temperature=0,
-            ),
-            10,
-        )
-        assert reply.choices[0].message.content == "The answer is 42."
-
-
-async def test_chat_through_the_gateway(engine: tuple[str, Path]) -> None:
-    inference = HttpInference(engine[0], api_key=KEY)
-    body = {"model": "parrot", "messages": THINKING[:1], "temperature": 0}
-    reply = await inference.chat(body)
-    assert reply["choices"][0]["message"]["content"] == "The answer is 42."
-    streamed = b"".join([chunk async for chunk in inference.chat_stream(body)])
-    assert streamed.endswith(b"data: [DONE]\n\n")
-    first = json.loads(streamed.split(b"\n\n")[0][6:])
-    assert first["object"] == "chat.completion.chunk"
-    await inference.aclose()
 
 
 def test_internal_faults_are_500_and_do_not_end_the_engine(client: OpenAI) -> None:

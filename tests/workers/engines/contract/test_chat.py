@@ -1,0 +1,232 @@
+"""Messages and tools in, an assistant message out: what the API's chat completions are made of."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
+
+import pytest
+from openai import AsyncOpenAI, BadRequestError, NotFoundError, OpenAI
+
+from app.domain.models import BaseModelSpec
+from app.gateways.inference import HttpInference
+from app.rendering.renderer import Renderer
+from tests.support.tiny_model import CONTEXT_LENGTH, LOOKUP, save_parrot
+from tests.workers.engines.contract.conftest import ENGINES, KEY, World, running
+
+CALL = {"id": "a", "type": "function"}
+TOOL_TURNS: list[dict[str, Any]] = [
+    {"role": "user", "content": "What is the weight of part P017?"},
+    {
+        "role": "assistant",
+        "content": "Looking.",
+        "tool_calls": [
+            {**CALL, "function": {"name": "lookup", "arguments": '{"record": "P017"}'}},
+            {**CALL, "function": {"name": "lookup", "arguments": '{"record": "P233"}'}},
+        ],
+    },
+    {"role": "tool", "tool_call_id": "a", "content": "42"},
+    {"role": "tool", "tool_call_id": "b", "content": "43"},
+    {"role": "assistant", "content": "The answer is 42."},
+]
+PLAIN: list[dict[str, Any]] = [
+    {"role": "user", "content": "Work out 12 + 30."},
+    {"role": "assistant", "content": "The answer is 42, I think."},
+]
+BROKEN: list[dict[str, Any]] = [
+    {"role": "user", "content": "Break it."},
+    {"role": "assistant", "content": 'Well <tool_call>{"name": "lookup"</tool_call>'},
+]
+
+
+@pytest.fixture(scope="module", params=ENGINES)
+def parrot(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[World]:
+    """An engine whose model says by heart what the conversations above say."""
+    root = tmp_path_factory.mktemp("parrot")
+    save_parrot(root, [TOOL_TURNS, PLAIN, BROKEN])
+    spec = BaseModelSpec(name="parrot", path=str(root), context_length=CONTEXT_LENGTH)
+    with running(request.param, spec, tmp_path_factory.mktemp("engine")) as url:
+        yield World(request.param, url, spec)
+
+
+@pytest.fixture
+def client(parrot: World) -> Iterator[OpenAI]:
+    with OpenAI(base_url=f"{parrot.url}/v1", api_key=KEY, max_retries=0) as client:
+        yield client
+
+
+@pytest.fixture
+async def gateway(parrot: World) -> AsyncIterator[HttpInference]:
+    inference = HttpInference(parrot.url, api_key=KEY)
+    yield inference
+    await inference.aclose()
+
+
+def _ask(client: OpenAI, messages: list[Any], **options: Any) -> Any:
+    settings = {"temperature": 0, "max_completion_tokens": 100, **options}
+    return client.chat.completions.create(model="parrot", messages=messages, **settings)
+
+
+def _stream(client: OpenAI, messages: list[Any], **options: Any) -> list[Any]:
+    return list(_ask(client, messages, stream=True, **options))
+
+
+def test_a_tool_loop_through_the_openai_client(client: OpenAI) -> None:
+    first = _ask(client, TOOL_TURNS[:1], tools=[LOOKUP])
+    choice = first.choices[0]
+    assert choice.finish_reason == "tool_calls"
+    assert choice.message.content.strip() == "Looking."
+    calls = [(call.function.name, call.function.arguments) for call in choice.message.tool_calls]
+    assert calls == [("lookup", '{"record": "P017"}'), ("lookup", '{"record": "P233"}')]
+    ids = [call.id for call in choice.message.tool_calls]
+    assert len(set(ids)) == 2
+    replies = [
+        {"role": "tool", "tool_call_id": call_id, "content": text}
+        for call_id, text in zip(ids, ("42", "43"), strict=True)
+    ]
+    said = choice.message.model_dump(exclude_none=True)
+    history = [*TOOL_TURNS[:1], {**said, "content": said["content"].strip()}, *replies]
+    second = _ask(client, history, tools=[LOOKUP])
+    assert second.choices[0].message.content == "The answer is 42."
+    assert second.choices[0].finish_reason == "stop"
+    assert second.usage.total_tokens == second.usage.prompt_tokens + second.usage.completion_tokens
+
+
+def test_what_an_engine_reads_and_writes_is_what_the_renderer_does(
+    client: OpenAI, parrot: World
+) -> None:
+    """The same prompt ids from the same messages, the same calls from the same sampled ids: at
+    temperatures from sure to wild, so that well-formed, broken and unfinished calls all occur.
+    """
+    renderer = Renderer(parrot.spec.path, tool_parser="hermes", chat_template=None)
+    messages, seen = TOOL_TURNS[:1], {"calls": 0, "none": 0}
+    for seed in range(40):
+        reply = _ask(
+            client,
+            messages,
+            tools=[LOOKUP],
+            temperature=0.6 + seed / 40,
+            seed=seed,
+            max_completion_tokens=60,
+            extra_body={"return_token_ids": True},
+        ).model_dump()
+        assert reply["prompt_token_ids"] == renderer.prompt_ids(messages, [LOOKUP])
+        choice = reply["choices"][0]
+        parsed = renderer.parse(choice["token_ids"])
+        if parsed.parse_error is not None:
+            continue  # only well-formed turns are promised to be read alike
+        calls = [call["function"] for call in choice["message"]["tool_calls"] or ()]
+        assert [(call["name"], call["arguments"]) for call in calls] == [
+            (call.name, call.arguments_json) for call in parsed.tool_calls
+        ]
+        seen["calls" if calls else "none"] += 1
+        if "think>" not in renderer.decode(choice["token_ids"]):
+            assert (choice["message"]["content"] or "").strip() == parsed.content
+    assert min(seen.values()) >= 3, seen
+
+
+def test_a_broken_call_is_plain_content(client: OpenAI) -> None:
+    for tools in (None, [LOOKUP]):
+        choice = _ask(client, BROKEN[:1], tools=tools).choices[0]
+        if tools is None:
+            assert choice.message.content == BROKEN[1]["content"]
+        assert not choice.message.tool_calls
+        assert choice.finish_reason == "stop"
+
+
+def test_tool_choice_none_leaves_calls_as_text(client: OpenAI) -> None:
+    message = _ask(client, TOOL_TURNS[:1], tools=[LOOKUP], tool_choice="none").choices[0].message
+    assert not message.tool_calls
+
+
+def test_streamed_content_adds_up(client: OpenAI) -> None:
+    *chunks, last = _stream(client, PLAIN[:1], stream_options={"include_usage": True})
+    assert chunks[0].choices[0].delta.role == "assistant"
+    pieces = [chunk.choices[0].delta.content or "" for chunk in chunks]
+    assert "".join(pieces) == PLAIN[1]["content"]
+    assert len([piece for piece in pieces if piece]) > 3
+    assert chunks[-1].choices[0].finish_reason == "stop"
+    assert (last.choices, last.usage.completion_tokens > 5) == ([], True)
+
+
+def test_streamed_tool_calls_add_up(client: OpenAI) -> None:
+    chunks = _stream(client, TOOL_TURNS[:1], tools=[LOOKUP])
+    content = "".join(chunk.choices[0].delta.content or "" for chunk in chunks)
+    assert content.strip() == "Looking."
+    calls: dict[int, dict[str, str]] = {}
+    for chunk in chunks:
+        for call in chunk.choices[0].delta.tool_calls or []:
+            entry = calls.setdefault(call.index, {"name": "", "arguments": ""})
+            entry["name"] += call.function.name or ""
+            entry["arguments"] += call.function.arguments or ""
+    assert {i: (c["name"], json.loads(c["arguments"])) for i, c in calls.items()} == {
+        0: ("lookup", {"record": "P017"}),
+        1: ("lookup", {"record": "P233"}),
+    }
+    assert chunks[-1].choices[0].finish_reason == "tool_calls"
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_stop_strings_cut_the_answer(client: OpenAI, stream: bool) -> None:
+    if stream:
+        chunks = _stream(client, PLAIN[:1], stop=[" is"])
+        content = "".join(chunk.choices[0].delta.content or "" for chunk in chunks)
+        finish_reason = chunks[-1].choices[0].finish_reason
+    else:
+        choice = _ask(client, PLAIN[:1], stop=[" is"]).choices[0]
+        content, finish_reason = choice.message.content, choice.finish_reason
+    assert (content, finish_reason) == ("The answer", "stop")
+
+
+def test_length_and_log_probs(client: OpenAI) -> None:
+    choice = _ask(
+        client, PLAIN[:1], max_completion_tokens=3, logprobs=True, top_logprobs=2
+    ).choices[0]
+    assert choice.finish_reason == "length"
+    entries = choice.logprobs.content
+    assert len(entries) == 3
+    assert all(entry.top_logprobs[0].logprob == entry.logprob for entry in entries)
+    assert all(-0.7 < entry.logprob <= 0 for entry in entries)
+
+
+def test_errors_are_the_clients_own(client: OpenAI) -> None:
+    with pytest.raises(NotFoundError, match="does not exist"):
+        client.chat.completions.create(model="x", messages=[{"role": "user", "content": "a"}])
+    faults: list[dict[str, Any]] = [
+        {"messages": []},
+        {"messages": [{"role": "user", "content": "a"}], "tools": [{"type": "function"}]},
+        {"messages": [{"content": "a"}]},
+        {"messages": [{"role": "user", "content": "12 " * 2000}]},
+        {"messages": [{"role": "user", "content": "a"}], "temperature": "hot"},
+    ]
+    for bad in faults:
+        with pytest.raises(BadRequestError):
+            client.chat.completions.create(model="parrot", **bad)
+
+
+async def test_leaving_a_stream_frees_the_engine(parrot: World) -> None:
+    async with AsyncOpenAI(base_url=f"{parrot.url}/v1", api_key=KEY, max_retries=0) as client:
+        stream = await client.chat.completions.create(
+            model="parrot",
+            messages=[{"role": "user", "content": "tell"}],
+            temperature=2,
+            max_completion_tokens=400,
+            stream=True,
+        )
+        await anext(aiter(stream))
+        await stream.close()
+        asked = client.chat.completions.create(model="parrot", messages=PLAIN[:1], temperature=0)  # type: ignore[arg-type]
+        reply = await asyncio.wait_for(asked, 10)
+        assert reply.choices[0].message.content == PLAIN[1]["content"]
+
+
+async def test_chat_through_the_gateway(gateway: HttpInference) -> None:
+    body = {"model": "parrot", "messages": PLAIN[:1], "temperature": 0}
+    reply = await gateway.chat(body)
+    assert reply["choices"][0]["message"]["content"] == PLAIN[1]["content"]
+    streamed = b"".join([chunk async for chunk in gateway.chat_stream(body)])
+    assert streamed.endswith(b"data: [DONE]\n\n")
+    first = json.loads(streamed.split(b"\n\n")[0][6:])
+    assert first["object"] == "chat.completion.chunk"
