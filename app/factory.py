@@ -3,8 +3,6 @@
 from dataclasses import dataclass, field
 from typing import Self
 
-from anyio import CapacityLimiter
-
 from app.domain.tenants import AdminPrincipal, Tenant
 from app.gateways.egress import Egress, build_egress
 from app.gateways.inference import HttpInference, Inference
@@ -24,6 +22,7 @@ from app.services.events import EventService
 from app.services.files import FileService
 from app.services.fine_tuning_jobs import JobPorts, JobService
 from app.services.idempotency import IdempotencyService
+from app.services.inspections import Inspections
 from app.services.judge_models import JudgeModels
 from app.services.keys import KeyService
 from app.services.metrics import MetricService
@@ -64,8 +63,7 @@ class ProcessContext:
     secret_box: SecretBox
     keys: KeyService
     rate_limits: RateLimits
-    inspections: CapacityLimiter
-    """One core at most is spent on reading files for preflight."""
+    inspections: Inspections
     tool_tests: ToolTestPlaces = field(default_factory=ToolTestPlaces)
 
     @classmethod
@@ -86,7 +84,7 @@ class ProcessContext:
             rate_limits=RedisRateLimits(
                 settings.redis_url, requests_per_minute=settings.requests_per_minute
             ),
-            inspections=CapacityLimiter(1),
+            inspections=Inspections(),
         )
 
     def key_service(self) -> KeyService:

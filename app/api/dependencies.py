@@ -12,7 +12,7 @@ from app.domain.tenants import AdminPrincipal, Tenant
 from app.factory import Administration, Factory, ProcessContext
 
 PRINCIPAL: Final = "principal"
-"""In a request's state: whom its key speaks for, where that was found out before the route."""
+"""In a request's state: whom its key speaks for, of one that was admitted before its route."""
 _bearer = HTTPBearer(auto_error=False, description="An API key of a project")
 Credentials = Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)]
 
@@ -33,9 +33,10 @@ async def any_principal(
     """Whom the key speaks for: a project, or an organization's administration."""
     if credentials is None:
         raise _no_key()
-    principal = request.scope.get("state", {}).get(PRINCIPAL)
-    if principal is None:
-        principal = await context.key_service().authenticate(credentials.credentials)
+    admitted: Tenant | AdminPrincipal | None = request.scope["state"].get(PRINCIPAL)
+    if admitted is not None:
+        return admitted
+    principal = await context.key_service().authenticate(credentials.credentials)
     await admit(request, context, principal)
     return principal
 

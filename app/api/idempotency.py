@@ -14,6 +14,7 @@ from fastapi import Request
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from app.api.admission import admit
 from app.api.dependencies import PRINCIPAL
 from app.api.errors import error_reply, replay
 from app.domain.errors import AuthenticationFailed, RequestError
@@ -64,8 +65,10 @@ class Idempotency:
         if principal is None:  # the route says what is wrong with the credentials
             await self._app(scope, receive, send)
             return
-        # Behind this point a connection may be held: nobody asks for another one to know the key.
-        scope.setdefault("state", {})[PRINCIPAL] = principal
+        # A replay counts as a request, too. Behind this point a connection may be held: nobody asks
+        # for another one to know the key.
+        await admit(Request(scope), context, principal)
+        scope["state"][PRINCIPAL] = principal
         service, captured = context.idempotency(), Captured()
         if _FORMS.fullmatch(scope["path"]):
             async with service.guarded(principal, key) as request:

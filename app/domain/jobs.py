@@ -35,6 +35,8 @@ MAX_TRAIN_EXAMPLES = 100_000
 MAX_VALID_EXAMPLES = 1_000
 DEFAULT_ROLLOUTS_PER_EXAMPLE = 8
 DEFAULT_MAX_EPISODE_STEPS = 10
+MAX_TOOLS = 128
+"""As many functions as the hosted API takes in one call of a model."""
 
 RUN_TASK = "agent_rft.run_job"
 SWEEP_TASK = "agent_rft.sweep"
@@ -119,7 +121,7 @@ class ReinforcementMethod(LearningOptions):
     """`method.reinforcement` of the create call; unknown keys are kept and echoed."""
 
     grader: Grader
-    tools: tuple[ToolSpec, ...] = ()
+    tools: tuple[ToolSpec, ...] = Field(default=(), max_length=MAX_TOOLS)
     max_episode_steps: int | None = Field(default=None, ge=1, le=1000)
     response_format: dict[str, Any] | None = None
     stop: ReinforcementStopOptions | None = Field(default=None, exclude_if=absent)

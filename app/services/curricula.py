@@ -10,7 +10,6 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, Final
 
-from anyio import CapacityLimiter
 from typing_extensions import override
 
 from app.domain.curricula import MAX_ROWS, SPLITS, CurriculumReport, SentData, Split, SplitFile
@@ -21,7 +20,7 @@ from app.domain.tenants import Tenant
 from app.gateways.objects import Objects
 from app.services.curriculum_check import SplitPath, check_curriculum
 from app.services.files import FileService
-from app.services.inspections import inspected
+from app.services.inspections import Inspections
 from app.services.registry import RegistryPorts, RegistryService
 from app.store.database import Database
 
@@ -33,7 +32,7 @@ _BLOCK_BYTES: Final = 1 << 20
 class DataPorts:
     files: FileService
     objects: Objects
-    inspections: CapacityLimiter
+    inspections: Inspections
     """How many files this process reads at once; shared by all tenants."""
 
 
@@ -102,7 +101,9 @@ class CurriculumService(RegistryService):
                 row = await self._file(held["file_id"], f"{split}_file")
                 path = self._data.objects.local_path(row.object_key)
                 paths.append(SplitPath(split, row.id, path))
-        report = await inspected(self._data.inspections, check_curriculum, tuple(paths), job_tools)
+        report = await self._data.inspections.run(
+            self._tenant.project_id, check_curriculum, tuple(paths), job_tools
+        )
         return registered, report
 
     async def write(self, rows: list[dict[str, Any]], split: Split) -> FileRow:

@@ -3,8 +3,10 @@
 Must not know what is read. What is called and what it gives must be picklable.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Final, TypeVar
+from weakref import WeakValueDictionary
 
 from anyio import BrokenWorkerProcess, CapacityLimiter, fail_after, to_process
 
@@ -12,18 +14,38 @@ from app.domain.errors import InvalidRequest, Unavailable
 
 Report = TypeVar("Report")
 _TIMEOUT_S: Final = 120.0
+_AT_ONCE: Final = 3
 
 
-async def inspected(
-    limiter: CapacityLimiter, read: Callable[..., Report], *arguments: object
-) -> Report:
-    """What `read` returns. The process ends with the caller's cancellation.
+class Inspections:
+    """A few at once in all, and one of each project: its other ones wait behind it, nobody else's.
 
-    Raises `Unavailable` for one that is too slow or dies, `InvalidRequest` for a file that is gone.
+    So many cores at most are spent on reading.
     """
+
+    def __init__(self, at_once: int = _AT_ONCE) -> None:
+        self._all = CapacityLimiter(at_once)
+        self._projects: WeakValueDictionary[str, CapacityLimiter] = WeakValueDictionary()
+
+    async def run(self, project_id: str, read: Callable[..., Report], *arguments: object) -> Report:
+        """What `read` returns. The process ends with the caller's cancellation.
+
+        Raises `Unavailable` for one that is too slow or dies, `InvalidRequest` for a file that is
+        gone.
+        """
+        # Held here for as long as somebody of the project waits or reads.
+        own = self._projects.setdefault(project_id, CapacityLimiter(1))
+        with _as_answers(), fail_after(_TIMEOUT_S):
+            async with own:
+                return await to_process.run_sync(
+                    read, *arguments, cancellable=True, limiter=self._all
+                )
+
+
+@contextmanager
+def _as_answers() -> Iterator[None]:
     try:
-        with fail_after(_TIMEOUT_S):
-            return await to_process.run_sync(read, *arguments, cancellable=True, limiter=limiter)
+        yield
     except TimeoutError as error:
         raise Unavailable("The files took too long to read; try again later.") from error
     except BrokenWorkerProcess as error:

@@ -11,8 +11,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
-from anyio import CapacityLimiter
-
 from app.domain.errors import EndpointRefused, NotFound
 from app.domain.graders import MAX_CHILDREN
 from app.domain.jobs import NewJob
@@ -39,7 +37,7 @@ from app.preflight.call import (
     tool_names,
 )
 from app.preflight.estimate import Pace, pace_of
-from app.services.inspections import inspected
+from app.services.inspections import Inspections
 from app.services.judge_models import JudgeModels
 from app.store.database import Database
 
@@ -54,7 +52,7 @@ _SERVER_FAULT: Final = 500
 class PreflightPorts:
     egress: Egress
     objects: Objects
-    inspections: CapacityLimiter
+    inspections: Inspections
     """How many files this process has read at once; shared by all tenants."""
 
 
@@ -150,7 +148,7 @@ class PreflightService:
             job_tools=frozenset(tool_names(method)),
             base_model=base,
         )
-        report = await inspected(self._ports.inspections, inspect, question)
+        report = await self._ports.inspections.run(self._tenant.project_id, inspect, question)
         return report, report.findings
 
     async def _probe_all(

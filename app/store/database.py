@@ -6,7 +6,6 @@ connection carries nothing over. A role that row-level security does not bind is
 it connects.
 """
 
-import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
@@ -26,6 +25,7 @@ from app.store.connections import driver_of, refuse_closed
 from app.store.fine_tuning_jobs import no_such_job, to_job
 from app.store.look_ups import find_job, find_key, find_places
 from app.store.new_jobs import NewRows, insert_job_alone
+from app.store.request_transaction import RequestPlaces
 from app.store.unit_of_work import RequestUnitOfWork, RunUnitOfWork, UnitOfWork
 
 Found = TypeVar("Found")
@@ -60,7 +60,7 @@ class Database:
         )
         event.listen(self._engine.sync_engine, "connect", _refuse_unbound_role)
         event.listen(self._engine.sync_engine, "checkout", refuse_closed)
-        self._request_places = asyncio.Semaphore(pool_size)  # half of the connections
+        self._request_places = RequestPlaces(pool_size)  # half of the connections
         self.sessions = async_sessionmaker(self._engine, expire_on_commit=False)
 
     def tenant(self, tenant: Tenant) -> UnitOfWork:

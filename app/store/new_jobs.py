@@ -201,7 +201,7 @@ def _looked_at(*, opens: bool) -> tuple[CTE, CTE]:
     return _after(opened, held, "held"), _after(opened, files, "looked_at")
 
 
-def _after(opened: FromClause | None, query: Select[Any], name: str) -> CTE:
+def _after(opened: FromClause | None, query: Select[*tuple[Any, ...]], name: str) -> CTE:
     """A query that waits for the setting, since it waits for its value."""
     if opened is None:
         return query.cte(name)

@@ -5,10 +5,17 @@ request's answer stands. Units of another context (a key's look-up, say) stay ap
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
 from contextvars import ContextVar
+from typing import Final
+from weakref import WeakValueDictionary
 
 from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.domain.errors import Unavailable
+
+_PLACE_TIMEOUT_S: Final = 10.0
 
 _current: ContextVar["RequestTransaction | None"] = ContextVar("request_transaction", default=None)
 
@@ -35,6 +42,32 @@ class RequestTransaction:
         if self._depth == 0:
             self._holder = None
             self._lock.release()
+
+
+class RequestPlaces:
+    """How many requests at once may hold a transaction, and so a connection, until they end.
+
+    A request may need another connection meanwhile, for a unit of another context: were all of them
+    held so, none of the requests would ever end. One tenant does not get all of the places.
+    """
+
+    def __init__(self, at_once: int) -> None:
+        self._all = asyncio.Semaphore(at_once)
+        self._each = max(1, at_once - 2)
+        self._owners: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
+
+    @asynccontextmanager
+    async def taken(self, owner: str) -> AsyncIterator[None]:
+        """Raises `Unavailable` when no place becomes free in time."""
+        own = self._owners.setdefault(owner, asyncio.Semaphore(self._each))
+        async with AsyncExitStack() as stack:
+            try:
+                async with asyncio.timeout(_PLACE_TIMEOUT_S):
+                    await stack.enter_async_context(own)
+                    await stack.enter_async_context(self._all)
+            except TimeoutError as error:
+                raise Unavailable("Too many requests are at work; ask again soon.") from error
+            yield
 
 
 def joinable(context: Mapping[str, str]) -> RequestTransaction | None:

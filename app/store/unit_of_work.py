@@ -5,7 +5,6 @@ A lost connection becomes `Unavailable` here and nowhere else. What was register
 rows are already the truth.
 """
 
-import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from types import TracebackType
 from typing import Self
@@ -36,7 +35,12 @@ from app.store.permissions import PermissionStore
 from app.store.projects import ProjectStore
 from app.store.registry import RegistryStore
 from app.store.reports import ReportStore
-from app.store.request_transaction import RequestTransaction, enrol, joinable
+from app.store.request_transaction import (
+    RequestPlaces,
+    RequestTransaction,
+    enrol,
+    joinable,
+)
 from app.store.rollouts import RolloutStore
 from app.store.run_jobs import RunJobStore
 from app.store.schema.fine_tuning_jobs import FineTuningJobTable
@@ -49,7 +53,6 @@ from app.store.webhook_events import wrote_events
 log = structlog.get_logger()
 
 Sessions = async_sessionmaker[AsyncSession]
-PLACE_TIMEOUT_S = 10.0
 RUN_STATES = (JobStatus.VALIDATING_FILES, JobStatus.QUEUED, JobStatus.RUNNING, JobStatus.PAUSING)
 _GONE = (OperationalError, InterfaceError, PoolTimeoutError)
 
@@ -205,27 +208,23 @@ class UnitOfWork(ProjectUnitOfWork):
 class RequestUnitOfWork(UnitOfWork):
     """The transaction of a whole request: once `lead` was called, units of its tenant join it.
 
-    It holds its connection while the request may need another one, for a unit of another context.
-    Only so many at once may do that: requests that wait for each other's connections never end.
+    It has one of the `places` until it ends.
     """
 
     def __init__(
-        self, sessions: Sessions, context: Mapping[str, str], *, places: asyncio.Semaphore
+        self, sessions: Sessions, context: Mapping[str, str], *, places: RequestPlaces
     ) -> None:
         super().__init__(sessions, context)
-        self._places = places
+        [self._scope] = context.values()
+        self._place = places.taken(self._scope)
 
     @override
     async def __aenter__(self) -> Self:
-        try:
-            async with asyncio.timeout(PLACE_TIMEOUT_S):
-                await self._places.acquire()
-        except TimeoutError as error:
-            raise Unavailable("Too many requests are at work; ask again in a moment.") from error
+        await self._place.__aenter__()
         try:
             return await super().__aenter__()
         except BaseException:
-            self._places.release()
+            await self._place.__aexit__(None, None, None)
             raise
 
     @override
@@ -238,13 +237,12 @@ class RequestUnitOfWork(UnitOfWork):
         try:
             await super().__aexit__(kind, error, traceback)
         finally:
-            self._places.release()
+            await self._place.__aexit__(None, None, None)
 
     @override
     async def _open(self, session: AsyncSession) -> None:
         await super()._open(session)
-        [scope] = self._context.values()
-        self.answers = IdempotencyStore(session, scope)
+        self.answers = IdempotencyStore(session, self._scope)
 
     def lead(self) -> Callable[[], None]:
         """The returned function ends it; what joined until then is committed with this unit."""

@@ -50,6 +50,28 @@ async def test_a_projects_requests_are_counted_and_told(api: Api) -> None:
     assert "x-ratelimit-limit-requests" not in stranger.headers
 
 
+async def test_an_answer_given_again_counts_as_a_request(api: Api) -> None:
+    await one_window()
+    key = {"Idempotency-Key": "k"}
+    grader = {"type": "string_check", "name": "s", "input": "a", "reference": "b"}
+    body = {"grader": {**grader, "operation": "eq"}}
+    path = "/v1/fine_tuning/alpha/graders/validate"
+    replies = [await api.call("POST", path, json=body, headers=key) for _ in range(LIMIT)]
+    assert [reply.headers["x-ratelimit-remaining-requests"] for reply in replies] == list("43210")
+    assert [reply.headers.get("idempotent-replayed") for reply in replies] == [
+        None,
+        *["true"] * (LIMIT - 1),
+    ]
+    for refused in (body, {}):
+        reply = await api.call("POST", path, json=refused, headers=key)
+        assert reply.status_code == 429
+        assert reply.json()["error"]["code"] == "rate_limit_exceeded"
+        assert 0 < int(reply.headers["retry-after"]) <= 60
+    scope = {**key, "OpenAI-Organization": "second"}
+    reply = await api.call("POST", path, json=body, headers=scope)
+    assert reply.json()["error"]["code"] == "mismatched_organization"
+
+
 async def test_errors_carry_the_headers_too(api: Api) -> None:
     reply = await api.call("GET", "/v1/fine_tuning/jobs/ftjob-nowhere")
     assert reply.status_code == 404

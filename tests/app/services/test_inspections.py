@@ -1,0 +1,35 @@
+import asyncio
+import gc
+import time
+
+import pytest
+
+from app.domain.errors import InvalidRequest
+from app.services.inspections import Inspections
+
+
+async def test_a_project_waits_behind_itself_and_holds_up_no_other() -> None:
+    inspections = Inspections()
+    assert await inspections.run("warm", abs, -1) == 1  # a process takes a moment to start
+    mine = [asyncio.create_task(inspections.run("mine", time.sleep, 30)) for _ in range(8)]
+    await asyncio.sleep(0.1)
+    began = time.monotonic()
+    found = await asyncio.gather(*(inspections.run("theirs", abs, -n) for n in range(3)))
+    assert found == [0, 1, 2]
+    assert time.monotonic() - began < 10
+    assert not any(one.done() for one in mine)
+    assert all(one.cancel() for one in mine)
+    assert all(
+        isinstance(one, asyncio.CancelledError)
+        for one in await asyncio.gather(*mine, return_exceptions=True)
+    )
+    # Places were given back, and nothing is kept of projects that read nothing now.
+    assert await inspections.run("mine", abs, -2) == 2
+    mine.clear()
+    gc.collect()
+    assert list(inspections._projects) == []
+
+
+async def test_a_file_that_is_gone_is_the_callers() -> None:
+    with pytest.raises(InvalidRequest, match="gone"):
+        await Inspections().run("mine", open, "/nowhere/at/all")
