@@ -274,6 +274,8 @@ class Job:
     caps: Caps = NO_CAPS
     usage: Usage | None = None
     """Of all committed work; `None` before there is any."""
+    ended_early: dict[str, Any] | None = None
+    """The rule that ended the job before its last step: `{rule, action, step, reason}`."""
     queue: QueuePlace | None = None
     """Where a job that nobody holds waits; looked up for what is shown, `None` otherwise."""
 

@@ -1,12 +1,15 @@
 """Checkpoints as rows, newest first."""
 
-from sqlalchemy import select
+from sqlalchemy import exists, select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.domain.jobs import Checkpoint
+from app.domain.jobs import TERMINAL, Checkpoint
 from app.store.paging import cut, unknown_cursor
+from app.store.run_notes import checkpoint_dropped
 from app.store.schema.checkpoints import CheckpointTable as Table
+from app.store.schema.fine_tuning_jobs import FineTuningJobTable as Jobs
+from app.store.schema.permissions import CheckpointPermissionTable as Permission
 from app.store.storable import storable
 from app.store.times import unix
 
@@ -34,13 +37,43 @@ class CheckpointStore:
 
     async def object_keys(self, job_id: str) -> frozenset[str]:
         """Adapters that must stay."""
-        keys = await self._session.scalars(select(Table.object_key).where(Table.job_id == job_id))
-        return frozenset(keys)
+        return frozenset((await self.kept(job_id)).values())
+
+    async def kept(self, job_id: str) -> dict[int, str]:
+        """Step to the object key of its adapter, of checkpoints that were not dropped."""
+        query = select(Table.step, Table.object_key).where(
+            Table.job_id == job_id, ~checkpoint_dropped()
+        )
+        return {row.step: row.object_key for row in await self._session.execute(query)}
+
+    async def all(self, job_id: str) -> list[Checkpoint]:
+        """By step, those that were dropped included."""
+        query = select(Table).where(Table.job_id == job_id).order_by(Table.step)
+        return [_to_checkpoint(row) for row in await self._session.scalars(query)]
+
+    async def needed(self, job_id: str) -> frozenset[int]:
+        """Steps whose models somebody uses: another project, or a job that has not ended."""
+        shared = exists().where(
+            Permission.project_id == Table.project_id, Permission.model_name == Table.model_name
+        )
+        ended = [status.value for status in TERMINAL]
+        begun_from = exists().where(
+            Jobs.project_id == Table.project_id,
+            Jobs.model == Table.model_name,
+            Jobs.status.not_in(ended),
+        )
+        query = select(Table.step).where(Table.job_id == job_id, shared | begun_from)
+        return frozenset(await self._session.scalars(query))
 
     async def page(
         self, job_id: str, *, after: str | None, limit: int
     ) -> tuple[list[Checkpoint], bool]:
-        query = select(Table).where(Table.job_id == job_id).order_by(Table.step.desc())
+        """Those that were not dropped; one that was is still a place to continue after."""
+        query = (
+            select(Table)
+            .where(Table.job_id == job_id, ~checkpoint_dropped())
+            .order_by(Table.step.desc())
+        )
         if after is not None:
             step = await self._session.scalar(
                 select(Table.step).where(Table.id == after, Table.job_id == job_id)

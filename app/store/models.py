@@ -5,6 +5,7 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.domain.tuned_models import TunedModel
+from app.store.run_notes import model_dropped
 from app.store.schema.models import TunedModelTable as Table
 from app.store.schema.permissions import CheckpointPermissionTable as Permission
 from app.store.schema.projects import ProjectTable
@@ -65,7 +66,9 @@ class ModelStore:
         )
 
     def _own(self) -> Select[Table]:
-        return select(Table).where(Table.project_id == self._project_id, Table.deleted_at.is_(None))
+        return select(Table).where(
+            Table.project_id == self._project_id, Table.deleted_at.is_(None), ~model_dropped()
+        )
 
     def _shared(self) -> Select[Table]:
         permitted = and_(

@@ -10,6 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from app.domain.jobs import JobError, JobStatus, StopRequest
 from app.domain.usage import Usage
 from app.store.fine_tuning_jobs import JobReads
+from app.store.run_notes import ENDED_EARLY, KEPT, noted
 from app.store.schema.fine_tuning_jobs import FineTuningJobTable as Table
 from app.store.storable import storable
 from app.store.times import moment_or_none
@@ -42,6 +43,13 @@ class RunJobStore(JobReads):
         row = await self._row(self._job_id)
         if JobStatus(row.status) is JobStatus.VALIDATING_FILES:
             await self._move(self._job_id, JobStatus.QUEUED)
+
+    async def note_kept(self, steps: Sequence[int]) -> None:
+        """Which checkpoints stay; the others are seen no more, and neither are their models."""
+        await self._set(method=noted({KEPT: list(steps)}))
+
+    async def note_early_end(self, why: dict[str, Any]) -> None:
+        await self._set(method=noted({ENDED_EARLY: storable(why)}))
 
     async def mark_running(self) -> None:
         """Also for a run that takes over: it is running already, or asked to pause."""

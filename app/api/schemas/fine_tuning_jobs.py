@@ -143,6 +143,8 @@ class FineTuningJob(BaseModel):
     """The eval whose runs are the job's validations."""
     total_steps: int | None
     """Steps the job will take, once its files are validated (an addition of ours)."""
+    ended_early: Json | None
+    """`{rule, action, step, reason}` of the rule that ended the job before its last step (ours)."""
     max_training_time_s: float | None
     """Cap of ours: the job pauses at the step that reaches it."""
     max_rollouts: int | None
@@ -180,6 +182,7 @@ class FineTuningJob(BaseModel):
             step=job.step,
             eval_id=eval_id_of(job.id) if kind == "reinforcement" else None,
             total_steps=job.total_steps,
+            ended_early=job.ended_early,
             max_training_time_s=job.caps.max_training_time_s,
             max_rollouts=job.caps.max_rollouts,
             queue_position=None if place is None else place.position,

@@ -37,6 +37,8 @@ def a_file(job_id: str) -> FileRow:
 
 WRITES: dict[str, Verb] = {
     "jobs.mark_validated": lambda unit, _: unit.jobs.mark_validated(9, {}),
+    "jobs.note_kept": lambda unit, _: unit.jobs.note_kept([1]),
+    "jobs.note_early_end": lambda unit, _: unit.jobs.note_early_end({"rule": "plateau"}),
     "jobs.mark_running": lambda unit, _: unit.jobs.mark_running(),
     "jobs.mark_succeeded": lambda unit, _: unit.jobs.mark_succeeded("ft:x"),
     "jobs.mark_failed": lambda unit, _: unit.jobs.mark_failed(JobError("a", "b", None)),
@@ -72,6 +74,8 @@ READS = {
     "get_many",
     "secrets",
     "object_keys",
+    "kept",
+    "needed",
     "resume_point",
     "stop_request",
 }

@@ -1,13 +1,15 @@
 import math
+from dataclasses import replace
 
 import pytest
 from sqlalchemy.exc import IntegrityError
 
 from app.domain.errors import InvalidRequest
 from app.domain.ids import new_id
-from app.domain.jobs import Checkpoint, Job
+from app.domain.jobs import Checkpoint, Job, StopRequest
 from app.domain.metrics import MetricPoint
 from app.domain.rollouts import RolloutRow
+from app.domain.tuned_models import TunedModel
 from app.store.storable import storable
 from app.store.system import ClaimedJob, system
 from tests.app.store.conftest import Rows, a_job
@@ -136,6 +138,59 @@ async def test_a_checkpoint_is_written_once_per_step(rows: Rows) -> None:
         (1, "ftckpt_0"),
     ]
     assert (more, end) == (True, False)
+
+
+async def test_a_checkpoint_that_is_not_kept_is_gone_with_its_model_and_nothing_else(
+    rows: Rows,
+) -> None:
+    job = await rows.job()
+    async with run_unit(rows, await held(rows, job)) as run:
+        for step in (1, 2, 3, 4):
+            name = f"ft:t:o::a:ckpt-step-{step}"
+            row = Checkpoint(f"ftckpt_{step}", job.id, step, 0, name, {"r": 0.5})
+            await run.checkpoints.insert(row, object_key=f"k{step}")
+            await run.models.insert(
+                TunedModel(name, "", job.id, "tiny", f"model-{step}", f"k{step}", step, 0)
+            )
+        await run.models.insert(TunedModel("ft:t:o::a", "", job.id, "tiny", "model-a", "k2", 2, 0))
+        assert await run.checkpoints.kept(job.id) == {1: "k1", 2: "k2", 3: "k3", 4: "k4"}
+        await run.jobs.note_kept([1, 4])
+        await run.jobs.note_early_end({"rule": "plateau", "step": 4, "reason": "flat"})
+    async with rows.app.tenant(rows.first) as unit:
+        shown, more = await unit.checkpoints.page(job.id, after=None, limit=1)
+        rest, end = await unit.checkpoints.page(job.id, after="ftckpt_3", limit=1)
+        assert [row.step for row in [*shown, *rest]] == [4, 1]
+        assert (more, end) == (True, False)
+        names = {model.name for model in await unit.models.all()}
+        assert names == {"ft:t:o::a", "ft:t:o::a:ckpt-step-1", "ft:t:o::a:ckpt-step-4"}
+        assert await unit.models.get("ft:t:o::a:ckpt-step-2") is None
+        kept = await unit.jobs.get(job.id)
+        assert await unit.checkpoints.object_keys(job.id) == {"k1", "k4"}
+        assert [row.step for row in await unit.checkpoints.all(job.id)] == [1, 2, 3, 4]
+    assert kept.method == job.method
+    assert kept.ended_early == {"rule": "plateau", "step": 4, "reason": "flat"}
+
+
+async def test_a_checkpoint_that_is_shared_or_trained_from_is_needed(rows: Rows) -> None:
+    job = await rows.job()
+    names = {step: f"ft:t:o::b:ckpt-step-{step}" for step in (1, 2, 3)}
+    async with run_unit(rows, await held(rows, job)) as run:
+        for step, name in names.items():
+            row = Checkpoint(f"ftckpt_b{step}", job.id, step, 0, name, {})
+            await run.checkpoints.insert(row, object_key=f"k{step}")
+            await run.models.insert(
+                TunedModel(name, "", job.id, "tiny", f"model-b{step}", f"k{step}", step, 0)
+            )
+        assert await run.checkpoints.needed(job.id) == frozenset()
+    child = replace(a_job(rows.first), model=names[3])
+    async with rows.app.tenant(rows.first) as unit:
+        await unit.permissions.grant(
+            names[1], [rows.first.project_id], organization_id=rows.first.organization_id
+        )
+        await unit.jobs.insert(child, secrets=None)
+        assert await unit.checkpoints.needed(job.id) == {1, 3}
+        await unit.jobs.request_stop(child.id, StopRequest.CANCEL)
+        assert await unit.checkpoints.needed(job.id) == {1}
 
 
 async def test_events_page_newest_first_while_more_arrive(rows: Rows) -> None:
