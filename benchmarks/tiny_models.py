@@ -15,7 +15,7 @@ from typing import Any, Final
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import torch
-from transformers import PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM
+from transformers import AutoTokenizer, PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM
 
 from tests.support.tiny_model import MARKS, VISIBLE_MARKS, build_tokenizer
 
@@ -78,6 +78,28 @@ def random_prompts(count: int, length: int, *, seed: int) -> list[list[int]]:
         [rng.randrange(special, VOCAB_SIZE - len(VISIBLE_MARKS)) for _ in range(length)]
         for _ in range(count)
     ]
+
+
+def prompt_texts(model_dir: Path, count: int, tokens: int, *, seed: int = 0) -> list[str]:
+    """User messages that, rendered as a conversation's opening, have exactly `tokens` tokens."""
+    tokenizer = AutoTokenizer.from_pretrained(model_dir)
+    rng = random.Random(seed)
+
+    def length(words: list[str]) -> int:
+        messages = [{"role": "user", "content": " ".join(words)}]
+        return len(
+            tokenizer.apply_chat_template(messages, add_generation_prompt=True, return_dict=False)
+        )
+
+    lexicon = _text(1200)
+    found: list[str] = []
+    while len(found) < count:
+        words: list[str] = []
+        while length(words) < tokens:
+            words.append(rng.choice(rng.choice(lexicon).split()))
+        if length(words) == tokens:
+            found.append(" ".join(words))
+    return found
 
 
 def _text(words: int = 60_000) -> list[str]:

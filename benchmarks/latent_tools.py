@@ -1,0 +1,138 @@
+"""A look-up tool that takes a log-normal time, and a model that has learned to use it.
+
+Owns the latencies (median 50 ms, sigma 1; the same sequence for every caller that starts anew) and
+the conversations M1 is taught by heart, so that a rollout at temperature 1 calls the tool
+`TOOL_TURNS` times and then answers. Ours reaches the tool as a customer's would be reached, by
+signed HTTP; TRL is given a function, which is how it takes tools.
+"""
+
+import asyncio
+import json
+import math
+import random
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, Final, Self
+
+import torch
+from transformers import AutoModelForCausalLM, AutoTokenizer
+from transformers.utils import get_json_schema
+
+from tests.support.endpoints import Received, Reply, endpoint_in_thread
+from tests.support.rollouts import caller, egress_to, pool
+from workers.rollout.tools import ToolCaller
+
+MEDIAN_S: Final = 0.050
+SIGMA: Final = 1.0
+TOOL_TURNS: Final = 3
+MAX_ANSWER: Final = 320
+"""Tokens of a whole answer, tool text included; a taught rollout has fewer."""
+QUESTIONS: Final = tuple(
+    (f"What is the weight of part P{number:03}?", f"P{number:03}") for number in (17, 101, 233, 350)
+)
+
+
+def look_up(record: str) -> str:
+    """What the tool answers."""
+    return f"record {record} weighs {sum(map(ord, record))} g"
+
+
+class LatentTools:
+    """The tool on a port of its own; a context manager."""
+
+    def __init__(self, *, seed: int = 0) -> None:
+        self._seed = seed
+        self._stack = ExitStack()
+        self._http = self._latencies()
+
+    def __enter__(self) -> Self:
+        self._server = self._stack.enter_context(endpoint_in_thread(self._answer))
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+
+    def caller(self) -> ToolCaller:
+        return caller(pool(egress_to(self._server)), {"lookup": self._server.url("/tools")})
+
+    def function(self, *, concurrent: bool = False) -> Callable[..., Any]:
+        """The tool as TRL takes it: `concurrent` is an async function."""
+        latencies = self._latencies()
+        if concurrent:
+
+            async def lookup(record: str) -> str:
+                """Read a record.
+
+                Args:
+                    record: The number of the record.
+
+                """
+                await asyncio.sleep(latencies())
+                return look_up(record)
+
+        else:
+
+            def lookup(record: str) -> str:  # type: ignore[misc]  # the other form of one tool
+                """Read a record.
+
+                Args:
+                    record: The number of the record.
+
+                """
+                time.sleep(latencies())
+                return look_up(record)
+
+        return lookup
+
+    def schema(self) -> dict[str, Any]:
+        schema: dict[str, Any] = get_json_schema(self.function())
+        return schema
+
+    def _latencies(self) -> Callable[[], float]:
+        rng = random.Random(self._seed)
+        return lambda: rng.lognormvariate(math.log(MEDIAN_S), SIGMA)
+
+    def _answer(self, request: Received) -> Reply:
+        arguments = request.json["arguments"]
+        record = (json.loads(arguments) if isinstance(arguments, str) else arguments)["record"]
+        return Reply(json={"output": look_up(record)}, delay_s=self._http())
+
+
+def teach(model_dir: Path, directory: Path, *, steps: int = 150, enough: float = 0.004) -> Path:
+    """M1 that has learned the conversations by heart, down to a mean loss of `enough`."""
+    tokenizer = AutoTokenizer.from_pretrained(model_dir)
+    model = AutoModelForCausalLM.from_pretrained(model_dir, dtype=torch.float32)
+    schema = get_json_schema(LatentTools().function())
+    rows = [
+        tokenizer.apply_chat_template(conversation(*question), tools=[schema], return_dict=False)
+        for question in QUESTIONS
+    ]
+    width = max(map(len, rows))
+    ids_BT = torch.tensor([row + [0] * (width - len(row)) for row in rows])
+    labels_BT = torch.tensor([row + [-100] * (width - len(row)) for row in rows])
+    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
+    model.train()
+    for _ in range(steps):
+        loss = model(input_ids=ids_BT, labels=labels_BT, use_cache=False).loss
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        if float(loss) < enough:
+            break
+    else:
+        raise RuntimeError(f"the model has not learned its conversations: loss {float(loss):.3f}")
+    model.save_pretrained(directory)
+    tokenizer.save_pretrained(directory)
+    return directory
+
+
+def conversation(question: str, record: str) -> list[dict[str, Any]]:
+    call = {"type": "function", "function": {"name": "lookup", "arguments": {"record": record}}}
+    turn: list[dict[str, Any]] = [
+        {"role": "assistant", "content": "", "tool_calls": [call]},
+        {"role": "tool", "name": "lookup", "content": look_up(record)},
+    ]
+    answer = {"role": "assistant", "content": f"It weighs {sum(map(ord, record))} g."}
+    return [{"role": "user", "content": question}, *turn * TOOL_TURNS, answer]
