@@ -13,9 +13,10 @@ from typing import Final
 
 import structlog
 import torch
-from torch import nn
+from torch import Tensor, nn
 from typing_extensions import override
 
+from app.domain.metrics import LOSS
 from workers.learning.adapters import (
     adapter_parameters,
     attach_lora,
@@ -29,6 +30,7 @@ from workers.learning.losses.contract import LossInputs
 from workers.learning.losses.registry import build_loss
 from workers.learning.mismatch import correct
 from workers.learning.samples import TrainingSample
+from workers.learning.start import StartingPoint
 from workers.learning.token_scores import TokenScorer
 from workers.learning.trainer_options import Trainer, TrainerOptions
 from workers.learning.trainer_state import (
@@ -105,6 +107,7 @@ class LoraTrainer:
         )
         speed_up(self._model)
         self._parameters = adapter_parameters(self._model)
+        self._start = StartingPoint(self._model, options.start)
         self._optimizer = torch.optim.AdamW(
             self._parameters.values(),
             lr=learning_rate,
@@ -167,9 +170,17 @@ class LoraTrainer:
         self._pending = _Pending()
 
     def _add(self, samples: Sequence[TrainingSample]) -> None:
-        unit = self._loss.unit
         if self._kl_coefficient:
             samples = self._pulled(samples)
+        batches, denominator = self._batches(samples)
+        self._pending.denominator += denominator
+        self._pending.batches += len(batches)
+        for batch in batches:
+            self._pending.loss += self._backward(batch)
+
+    def _batches(self, samples: Sequence[TrainingSample]) -> tuple[list[MicroBatch], int]:
+        """And what their sums are to be divided by."""
+        unit = self._loss.unit
         batches = micro_batches(
             samples,
             max_tokens=self._max_batch_tokens,
@@ -177,10 +188,7 @@ class LoraTrainer:
             share=self._scorer.shares,
             idle=self._loss.moves_idle,
         )
-        self._pending.denominator += trained_tokens(samples) if unit == 1 else len(samples) // unit
-        self._pending.batches += len(batches)
-        for batch in batches:
-            self._pending.loss += self._backward(batch)
+        return batches, trained_tokens(samples) if unit == 1 else len(samples) // unit
 
     def _apply(self, denominator: int) -> None:
         """Divide the sums, clip, and let the optimizer step."""
@@ -202,8 +210,23 @@ class LoraTrainer:
             self._tally.skipped()
             log.warning("optimizer_step_skipped", loss=loss, grad_norm=norm, step=self._steps)
 
+    def evaluate(self, samples: Sequence[TrainingSample]) -> UpdateStats:
+        """What `update` would say of the samples' loss and tokens; nothing is learned from them."""
+        tally = StatsTally(learning_rate=0.0)
+        batches, denominator = self._batches(samples)
+        with torch.no_grad():
+            loss = math.fsum(float(self._total(batch, tally)) for batch in batches)
+        tally.divided(denominator)
+        return tally.values() | ({LOSS: loss / denominator} if denominator else {})
+
     def _backward(self, batch: MicroBatch) -> float:
         """Add one micro-batch's gradient sum; returns its sum of the loss."""
+        total = self._total(batch, self._tally)
+        total.backward()  # type: ignore[no-untyped-call]  # torch leaves it untyped
+        return float(total.detach())
+
+    def _total(self, batch: MicroBatch, tally: StatsTally) -> Tensor:
+        """One micro-batch's sum of the loss; what it says of itself goes into `tally`."""
         batch = batch.to(self._device)
         scores = self._scorer(batch, mean=self._loss.needs_vocabulary)
         inputs = LossInputs(
@@ -216,13 +239,12 @@ class LoraTrainer:
         )
         if self._mismatch is not None:
             corrected = correct(inputs, self._mismatch)
-            self._tally.corrected(corrected)
+            tally.corrected(corrected)
             inputs = corrected.inputs
         terms = self._loss(inputs)
-        terms.total.backward()  # type: ignore[no-untyped-call]  # torch leaves it untyped
-        self._tally.tokens(scores, batch.sampler_logprobs_N, terms.clipped_N)
-        self._tally.loss_sums(terms.sums)
-        return float(terms.total.detach())
+        tally.tokens(scores, batch.sampler_logprobs_N, terms.clipped_N)
+        tally.loss_sums(terms.sums)
+        return terms.total
 
     def logprobs(self, token_ids: Sequence[int], *, adapter: bool = True) -> list[float]:
         """Log-probs of tokens 1 … T-1 given what precedes each, at the trainer's temperature: one
@@ -234,10 +256,10 @@ class LoraTrainer:
             return self._scorer.of_row(token_ids)
 
     def reference_logprobs(self, samples: Sequence[TrainingSample]) -> list[list[float]]:
-        """Log-probs under the base model, at the trainer's temperature: parallel to the samples
-        and their tokens, and 0.0 where a token is not trained.
+        """Log-probs under the model that training started from, at the trainer's temperature:
+        parallel to the samples and their tokens, and 0.0 where a token is not trained.
         """
-        with self._model.disable_adapter():
+        with self._start.in_place():
             return self._scorer.of_samples(samples, max_tokens=self._max_batch_tokens)
 
     def _pulled(self, samples: Sequence[TrainingSample]) -> list[TrainingSample]:

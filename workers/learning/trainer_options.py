@@ -21,7 +21,7 @@ class Trainer(Protocol):
 
     def step(self, denominator: int | None = None) -> UpdateStats: ...
 
-    def logprobs(self, token_ids: Sequence[int]) -> list[float]: ...
+    def logprobs(self, token_ids: Sequence[int], *, adapter: bool = True) -> list[float]: ...
 
     def save_adapter(self, directory: Path) -> None: ...
 
@@ -51,7 +51,11 @@ class TrainerOptions:
     mismatch: MismatchConfig | None = None
     """What is done about tokens of another policy; `None` for losses of text nobody sampled."""
     kl_coefficient: float = 0.0
-    """Pull towards the base model, see `base_distance`; 0 is none and costs nothing."""
+    """Pull towards the model that training starts from, see `base_distance`; 0 is none and costs
+    nothing."""
+    start: Path | None = None
+    """Directory of the adapter that training starts from, of the same rank and alpha; `None` is the
+    bare base."""
 
     def __post_init__(self) -> None:
         truncates = self.mismatch is not None and self.mismatch.truncation is not None

@@ -21,7 +21,7 @@ UpdateStats = dict[str, float]
 class StatsTally:
     def __init__(self, *, learning_rate: float) -> None:
         self._learning_rate = learning_rate
-        self._sums_4 = torch.zeros(4, dtype=torch.float64)
+        self._sums_5 = torch.zeros(5, dtype=torch.float64)
         self._max_log_ratio = torch.zeros((), dtype=torch.float64)
         self._losses: list[float] = []
         self._norms: list[float] = []
@@ -38,9 +38,14 @@ class StatsTally:
         """
         log_ratio_N = (scores.logprobs_N - sampler_logprobs_N).double()
         k3_N = log_ratio_N.clamp(max=20.0).exp() - 1.0 - log_ratio_N
-        sums = [k3_N.sum(), scores.entropy_N.double().sum(), clipped_N.double().sum()]
-        self._sums_4[:3] += torch.stack(sums).cpu()
-        self._sums_4[3] += log_ratio_N.numel()
+        sums = [
+            k3_N.sum(),
+            scores.entropy_N.double().sum(),
+            clipped_N.double().sum(),
+            scores.top_N.double().sum(),
+        ]
+        self._sums_5[:4] += torch.stack(sums).cpu()
+        self._sums_5[4] += log_ratio_N.numel()
         self._max_log_ratio = torch.maximum(self._max_log_ratio, log_ratio_N.abs().max().cpu())
 
     @torch.no_grad()
@@ -73,12 +78,13 @@ class StatsTally:
         self._skipped += 1
 
     def values(self) -> UpdateStats:
-        k3, entropy, clipped, count = self._sums_4.tolist()
+        k3, entropy, clipped, top, count = self._sums_5.tolist()
         tokens = max(1.0, count)
         values = {
             names.LEARNING_RATE: self._learning_rate,
             names.TRAINED_TOKENS: count,
             names.ENTROPY: entropy / tokens,
+            names.TOKEN_ACCURACY: top / tokens,
             names.SAMPLER_KL: k3 / tokens,
             names.SAMPLER_MAX_LOG_RATIO: float(self._max_log_ratio),
             names.CLIPPED_SHARE: clipped / tokens,
