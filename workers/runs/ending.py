@@ -5,9 +5,11 @@ import structlog
 from app.domain.errors import AgentRftError, RunFailed
 from app.domain.files import FileRow
 from app.domain.jobs import JobError
+from app.domain.stop_rules import Finding
 from app.domain.usage import ReachedCap
 from app.store.database import Database
 from workers.runs.patience import patiently
+from workers.runs.stopping import PAUSED_BY
 
 log = structlog.get_logger()
 
@@ -55,24 +57,33 @@ class Ending:
         await self.failed(RunFailed(message, code="internal_error"))
         return True
 
-    async def paused(self, cap: ReachedCap | None = None) -> None:
-        """`cap` is the reason of a pause nobody asked for."""
+    async def paused(self, why: ReachedCap | Finding | None = None) -> None:
+        """`why`: the cap or the rule of a pause nobody asked for."""
         message = "Fine-tuning job paused"
-        if cap is not None:
+        resume = f"POST /v1/fine_tuning/jobs/{self._job_id}/resume"
+        data = None
+        if isinstance(why, ReachedCap):
             message += (
-                f": {cap.reason}. Nothing is lost; resume it with a higher {cap.name} to go on: "
-                f'POST /v1/fine_tuning/jobs/{self._job_id}/resume {{"{cap.name}": …}}'
+                f": {why.reason}. Nothing is lost; resume it with a higher {why.name} to go on: "
+                f'{resume} {{"{why.name}": …}}'
             )
+        elif isinstance(why, Finding):
+            message += (
+                f" by the rule '{why.rule}': {why.reason}. Nothing is lost; resume it to go on "
+                f"({resume}), and only what comes then counts for the rule"
+            )
+            data = {PAUSED_BY: why.rule, "step": why.step, "reason": why.reason}
 
         async def write() -> None:
             async with self._database.run(*self._claim) as unit:
                 await unit.events.append(
                     self._job_id,
-                    level="info" if cap is None else "warn",
+                    level="info" if why is None else "warn",
                     type="message",
                     message=message,
+                    data=data,
                 )
                 await unit.jobs.mark_paused()
 
         await patiently(write)
-        log.info("paused", job_id=self._job_id, cap=None if cap is None else cap.name)
+        log.info("paused", job_id=self._job_id, why=None if why is None else why.reason)

@@ -11,6 +11,7 @@ from app.domain.dataset import DatasetRow
 from app.domain.errors import RunFailed
 from app.domain.ids import SampleKey
 from app.domain.rollouts import RolloutRow
+from app.domain.stop_rules import Finding
 from workers.learning.statistics import PairedValues, paired_report
 from workers.modes.outcome import StepOutcome
 from workers.rollout.journal import Journal
@@ -45,10 +46,12 @@ async def evaluate(
     outcome.train_values[names.TIME_EVAL] = time.perf_counter() - started
 
 
-async def build_report(context: RunContext, last_step: int) -> dict[str, Any]:
-    """The paired report of the whole run, from the ledger: step 0 against the last step."""
+async def build_report(
+    context: RunContext, step: int, ended_early: Finding | None = None
+) -> dict[str, Any]:
+    """The paired report of the whole run, from the ledger: step 0 against the published step."""
     base = await _ledger(context, step=0)
-    tuned = await _ledger(context, step=last_step)
+    tuned = await _ledger(context, step=step)
     try:
         report = await asyncio.to_thread(paired_report, base, tuned, seed=context.job.seed)
     except ValueError as error:
@@ -59,7 +62,8 @@ async def build_report(context: RunContext, last_step: int) -> dict[str, Any]:
         "object": "fine_tuning.job.report",
         "job_id": context.job.id,
         "base_model": context.base_model.name,
-        "step": last_step,
+        "step": step,
+        "ended_early": None if ended_early is None else ended_early.to_json(),
         **report,
     }
 

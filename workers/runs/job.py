@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import Any
 
 import structlog
 
@@ -16,16 +15,19 @@ from app.domain.jobs import (
     resolved_method,
 )
 from app.domain.models import tuned_model_name
+from app.domain.stop_rules import Finding
 from app.domain.usage import ReachedCap
 from app.store.unit_of_work import RunUnitOfWork
 from workers.runs.context import Plan, RunContext
 from workers.runs.data import RowFile, load_rows
 from workers.runs.ending import Ending
+from workers.runs.finished import Trained
 from workers.runs.other_methods import check_and_refuse
 from workers.runs.patience import patiently
 from workers.runs.reporter import VALIDATED, Reporter
 from workers.runs.result_file import write_result_file
 from workers.runs.retention import Retention
+from workers.runs.stopping import StoppedEarly
 
 log = structlog.get_logger()
 
@@ -33,11 +35,11 @@ STOP_POLL_S = 1.0
 
 
 class Paused(Exception):
-    """Raised between two steps once a pause was asked for, or with the cap that was reached."""
+    """Raised between two steps once a pause was asked for, or with the cap or rule behind it."""
 
-    def __init__(self, cap: ReachedCap | None = None) -> None:
+    def __init__(self, why: ReachedCap | Finding | None = None) -> None:
         super().__init__()
-        self.cap = cap
+        self.why = why
 
 
 class JobRun:
@@ -71,7 +73,7 @@ class JobRun:
                 watch.result()
             await work
         except Paused as pause:
-            await self._ending.paused(pause.cap)
+            await self._ending.paused(pause.why)
         except RunFailed as failure:
             kept = await self._retention.look_up()
             await self._ending.failed(failure, result_file=await self._rescued_file())
@@ -87,14 +89,14 @@ class JobRun:
         loading = asyncio.create_task(asyncio.to_thread(_heavy_half))
         plan, train_rows, valid_rows = await self._validated()
         train = await loading
-        report = await train(
+        trained = await train(
             self._context,
             plan,
             (train_rows, valid_rows),
             reporter=self._reporter,
             between=self._between_steps,
         )
-        await self._succeed(plan, report)
+        await self._succeed(trained)
 
     async def _validated(self) -> tuple[Plan, RowFile, RowFile]:
         fresh = self._job.total_steps is None
@@ -114,6 +116,10 @@ class JobRun:
         return Plan(hyperparameters=hyper, train_rows=len(train_rows)), train_rows, valid_rows
 
     def _between_steps(self) -> None:
+        """A rule counts before a wish: what it found is said once, and is over with a resume."""
+        due = self._reporter.stopping.due
+        if due is not None:
+            raise StoppedEarly(due) if due.action == "stop" else Paused(due)
         if self._pause_asked:
             raise Paused
         reached = self._job.caps.reached(self._reporter.usage)
@@ -149,7 +155,7 @@ class JobRun:
             if before.started_at is None:
                 await self._say(unit, "Fine-tuning job started")
 
-    async def _succeed(self, plan: Plan, report: dict[str, Any]) -> None:
+    async def _succeed(self, trained: Trained) -> None:
         kept = await self._retention.look_up()
         result_file = await self._result_file()
         used = self._reporter.meter.reading()
@@ -158,12 +164,13 @@ class JobRun:
 
         async def write() -> None:
             async with self._context.unit() as unit:
-                _, _, adapter_key = await unit.jobs.resume_point()
-                model = self._reporter.tuned_model(
-                    self._tuned_name, plan.total_steps, str(adapter_key)
+                await unit.models.insert(
+                    self._reporter.tuned_model(self._tuned_name, trained.step, trained.adapter_key)
                 )
-                await unit.models.insert(model)
-                await unit.reports.upsert(self._job.id, report)
+                if trained.report is not None:
+                    await unit.reports.upsert(self._job.id, trained.report)
+                if trained.ended_early is not None:
+                    await unit.jobs.note_early_end(trained.ended_early.to_json())
                 await self._say(unit, f"New fine-tuned model created: {self._tuned_name}")
                 await self._say(unit, "The job has successfully completed")
                 await unit.jobs.add_usage(used)
@@ -192,7 +199,7 @@ class JobRun:
         return await write_result_file(self._context)
 
 
-def _heavy_half() -> Callable[..., Awaitable[dict[str, Any]]]:
+def _heavy_half() -> Callable[..., Awaitable[Trained]]:
     from workers.runs.training import train  # noqa: PLC0415 - seconds, spent beside other work
 
     return train

@@ -59,6 +59,14 @@ class Loop:
         await self._reporter.commit_baseline(outcome)
         self._journals.pop(0, None)
 
+    async def validate(self, valid_rows: Sequence[DatasetRow], *, step: int) -> None:
+        """Measure the last committed step, which ends the run before its plan does."""
+        if await self._reporter.was_validated(step):
+            return
+        outcome = StepOutcome(step=step)
+        await self._evaluate(outcome, valid_rows, await self._journal(step))
+        await self._reporter.commit_validation(outcome)
+
     async def steps(
         self,
         train_rows: Sequence[DatasetRow],

@@ -9,10 +9,12 @@ from typing import Any
 
 import structlog
 
+from app.domain.best_checkpoint import kept_steps
 from app.domain.ids import Split, new_id
 from app.domain.jobs import Checkpoint
 from app.domain.metrics import COMPLETION_TOKENS_MEAN, REWARD_MEAN, TIME_STEP, MetricPoint
 from app.domain.models import checkpoint_model_name
+from app.domain.stop_options import KeepCheckpoints
 from app.domain.tuned_models import TunedModel
 from app.domain.usage import Usage
 from app.store.unit_of_work import RunUnitOfWork
@@ -21,6 +23,7 @@ from workers.runs import metrics_event
 from workers.runs.context import Plan, RunContext
 from workers.runs.metering import Meter
 from workers.runs.patience import patiently
+from workers.runs.stopping import Stopping, say_findings
 from workers.runs.trace import rollout_row
 
 log = structlog.get_logger()
@@ -37,6 +40,7 @@ class Reporter:
         self.meter = Meter(context.settings.pricing, method.get("grader") or {})
         self.usage = context.job.usage
         """Of all committed work."""
+        self.stopping = Stopping(context)
 
     async def say_once(self, message: str) -> None:
         """An early event of the job; a repeated claim or commit says it no second time."""
@@ -59,10 +63,11 @@ class Reporter:
     async def commit_baseline(self, outcome: StepOutcome) -> None:
         """Step 0: the base model's validation, before anything is trained."""
         used = self.meter.reading(outcome)
+        self.stopping.baseline(outcome)
 
         async def write() -> Usage | None:
             async with self._context.unit() as unit:
-                if await self._has_baseline(unit):
+                if await self._was_validated(unit, 0):
                     return await self._usage(unit)
                 await self._rows(unit, outcome)
                 reward = outcome.valid_values[REWARD_MEAN]
@@ -73,16 +78,42 @@ class Reporter:
         self.usage = await patiently(write)
         self.meter.start()
 
-    async def has_baseline(self) -> bool:
+    async def commit_validation(self, outcome: StepOutcome) -> None:
+        """The validation of the last committed step, which was not due when it was committed."""
+        used = self.meter.reading(outcome)
+
+        async def write() -> Usage | None:
+            async with self._context.unit() as unit:
+                if await self._was_validated(unit, outcome.step):
+                    return await self._usage(unit)
+                _, _, outcome.adapter_key = await unit.jobs.resume_point()
+                await self._rows(unit, outcome)
+                reward = outcome.valid_values.get(REWARD_MEAN)
+                shown = "none" if reward is None else f"{reward:.2f}"
+                await self._say(unit, f"Step {outcome.step}: full validation mean reward={shown}")
+                await self._checkpoint(unit, outcome)
+                await unit.journal.forget(self._context.job.id, outcome.step)
+                return await unit.jobs.add_usage(used)
+
+        self.usage = await patiently(write)
+        self.meter.start()
+
+    async def was_validated(self, step: int) -> bool:
+        """Whether the validation of a committed step is there; step 0 is the base model's."""
+
         async def read() -> bool:
             async with self._context.unit() as unit:
-                return await self._has_baseline(unit)
+                return await self._was_validated(unit, step)
 
         return await patiently(read)
+
+    async def has_baseline(self) -> bool:
+        return await self.was_validated(0)
 
     async def commit_step(self, outcome: StepOutcome, plan: Plan, *, pace_s: float) -> None:
         """`pace_s`: seconds a step takes, evaluations spread over all of them."""
         used = self.meter.reading(outcome)
+        found = self.stopping.judge(outcome)
 
         async def write() -> Usage | None:
             async with self._context.unit() as unit:
@@ -91,6 +122,7 @@ class Reporter:
                     return await self._usage(unit)
                 await self._rows(unit, outcome)
                 await self._metrics_event(unit, outcome, plan)
+                await say_findings(unit, self._context.job.id, found)
                 if outcome.valid_values:
                     await self._checkpoint(unit, outcome)
                 remaining = plan.total_steps - outcome.step
@@ -123,9 +155,9 @@ class Reporter:
             self._context.job.id, level="info", type="message", message=message
         )
 
-    async def _has_baseline(self, unit: RunUnitOfWork) -> bool:
+    async def _was_validated(self, unit: RunUnitOfWork, step: int) -> bool:
         rows, _ = await unit.rollouts.page(
-            self._context.job.id, split="valid", step=0, after=None, limit=1
+            self._context.job.id, split="valid", step=step, after=None, limit=1
         )
         return bool(rows)
 
@@ -184,6 +216,17 @@ class Reporter:
             object_key=str(outcome.adapter_key),
         )
         await unit.models.insert(self.tuned_model(name, outcome.step, str(outcome.adapter_key)))
+        await self._drop_checkpoints(unit)
+
+    async def _drop_checkpoints(self, unit: RunUnitOfWork) -> None:
+        """Those that are neither among the best nor among the newest are seen no more."""
+        job_id = self._context.job.id
+        kept = kept_steps(
+            await unit.checkpoints.all(job_id),
+            self._context.method.keep_checkpoints or KeepCheckpoints(),
+            needed=await unit.checkpoints.needed(job_id),
+        )
+        await unit.jobs.note_kept(kept)
 
     def tuned_model(self, name: str, step: int, adapter_key: str) -> TunedModel:
         """A model row; the engine's name for it is fresh, so no cache can know it."""

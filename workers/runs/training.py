@@ -14,10 +14,12 @@ from app.domain.errors import AgentRftError, RunFailed
 from workers.runs.assembly import Parts, assemble
 from workers.runs.context import Plan, RunContext
 from workers.runs.evaluation import build_report
+from workers.runs.finished import Trained, best_adapter
 from workers.runs.loop import Loop
 from workers.runs.patience import patiently
 from workers.runs.reporter import Reporter
 from workers.runs.scheduler_state import load_scheduler_state
+from workers.runs.stopping import StoppedEarly
 
 log = structlog.get_logger()
 
@@ -29,10 +31,11 @@ async def train(
     *,
     reporter: Reporter,
     between: Callable[[], None],
-) -> dict[str, Any]:
-    """From the last committed step to the last one; returns the paired report.
+) -> Trained:
+    """From the last committed step to the last one, or to the one that a rule ends it at.
 
-    `rows` are those to train on and those held out. What `between` raises ends it between steps.
+    `rows` are those to train on and those held out. What `between` raises ends it between steps;
+    `StoppedEarly` is a success, once the last step is validated.
     """
     train_rows, valid_rows = rows
     parts = await asyncio.to_thread(assemble, context, plan)
@@ -50,11 +53,29 @@ async def train(
             reporter=reporter,
         )
         await loop.baseline(valid_rows)
-        await loop.steps(train_rows, valid_rows, first=committed + 1, saved=saved, between=between)
+        await reporter.stopping.load()
+        ended = None
+        try:
+            await loop.steps(
+                train_rows, valid_rows, first=committed + 1, saved=saved, between=between
+            )
+        except StoppedEarly as stop:
+            ended = stop.finding
+            await parts.mode.close()
+            await loop.validate(valid_rows, step=await _committed(context))
     finally:
         await parts.mode.close()
         await parts.publisher.close()
-    return await build_report(context, plan.total_steps)
+    step, adapter_key = await best_adapter(context)
+    return Trained(step, adapter_key, await build_report(context, step, ended), ended)
+
+
+async def _committed(context: RunContext) -> int:
+    async def read() -> int:
+        async with context.unit() as unit:
+            return (await unit.jobs.resume_point())[0]
+
+    return await patiently(read)
 
 
 async def _resume(context: RunContext, parts: Parts) -> tuple[int, dict[str, Any] | None]:

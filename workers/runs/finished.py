@@ -1,0 +1,40 @@
+"""What a run hands over once it has trained: the adapter to publish, and what is said of it.
+
+Owns the choice of the adapter: the best checkpoint by validation, or the last step where no
+checkpoint has a validation value. Without torch.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from app.domain.best_checkpoint import best_first
+from app.domain.stop_rules import Finding
+from workers.runs.context import RunContext
+from workers.runs.patience import patiently
+
+
+@dataclass(frozen=True, slots=True)
+class Trained:
+    step: int
+    """Whose adapter is published."""
+    adapter_key: str
+    report: dict[str, Any] | None
+    """`None` for methods without a paired report."""
+    ended_early: Finding | None = None
+    """The rule that ended the training."""
+
+
+async def best_adapter(context: RunContext) -> tuple[int, str]:
+    """Step and object key of the adapter to publish. Call after at least one step."""
+
+    async def read() -> tuple[int, str]:
+        async with context.unit() as unit:
+            step, _, adapter_key = await unit.jobs.resume_point()
+            kept = await unit.checkpoints.kept(context.job.id)
+            checkpoints = await unit.checkpoints.all(context.job.id)
+        for one in best_first(checkpoints):
+            if one.step in kept:
+                return one.step, kept[one.step]
+        return step, str(adapter_key)
+
+    return await patiently(read)
