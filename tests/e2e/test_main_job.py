@@ -47,6 +47,21 @@ def test_the_job_ends_with_a_model_and_resolved_hyperparameters(finished: Finish
         "learning_rate_multiplier": 1.0,
         "reasoning_effort": "default",
     }
+    learning = job["method"]["reinforcement"]
+    assert learning["loss"] == {
+        "type": "ppo",
+        "epsilon": 0.2,
+        "epsilon_high": 0.2,
+        "dual_clip": None,
+    }
+    assert learning["advantage"] == {"type": "centred"}
+    assert learning["objective"]["token_penalty"] == 0.02
+    assert isinstance(learning["objective"]["token_budget"], int)
+    assert learning["mismatch"] == {
+        "truncation": None,
+        "sequence_mask": None,
+        "max_log_ratio": 20.0,
+    }
 
 
 def test_customer_headers_are_never_echoed(live: Installation, finished: FinishedJob) -> None:

@@ -74,6 +74,21 @@ def test_pairs_stay_together_whatever_their_prompts() -> None:
     assert [b.layout.rows for b in batches] == [2, 2]
 
 
+def test_samples_of_advantage_zero_stand_in_the_batch_on_demand() -> None:
+    samples = [sample([0, 1, 1], 0.0), sample([0, 0, 0]), sample([0, 1], 1.0)]
+    (batch,) = micro_batches(samples, max_tokens=100, idle=True)
+    assert batch.sources == (2, 0)
+    assert [row[-1] for row in read_back(batch)] == [1.0, 0.0, 0.0]
+
+
+def test_a_token_has_its_own_advantage() -> None:
+    one = sample([0, 1, 0, 1], 0.0).with_token_advantages([9.0, 0.5, 9.0, -0.5])
+    still = sample([0, 1], 1.0).with_token_advantages([9.0, 0.0])
+    (batch,) = micro_batches([still, one], max_tokens=100)
+    assert batch.sources == (1,)
+    assert batch.advantages_N.tolist() == [0.5, -0.5]
+
+
 def test_advantage_zero_and_untrained_rows_cost_no_work_but_count() -> None:
     samples = [sample([0, 1, 1], 0.0), sample([0, 0, 0]), sample([0, 1], 1.0)]
     (batch,) = micro_batches(samples, max_tokens=100)

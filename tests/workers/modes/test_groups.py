@@ -1,11 +1,20 @@
 """Which rollouts train, and with what advantage, group by group."""
 
+from dataclasses import replace
+
 import pytest
 
 from app.domain import metrics as names
 from tests.support.scored import scored
 from workers.learning.shaping import ShapingConfig
-from workers.modes.groups import Recipe, group_counts, prepare, rollouts_of, samples_of
+from workers.modes.groups import (
+    Recipe,
+    group_counts,
+    prepare,
+    rollouts_of,
+    samples_of,
+    step_samples,
+)
 
 MIXED = [
     scored(("train", 1, 4, 0), 1.0),
@@ -48,3 +57,30 @@ def test_a_longer_answer_of_equal_reward_is_worth_a_little_less() -> None:
     values = [0.98, 0.9, -0.02]
     mean = sum(values) / 3
     assert [s.advantage for s in samples] == pytest.approx([value - mean for value in values])
+
+
+@pytest.mark.parametrize(
+    ("estimator", "expected"),
+    [
+        ("centred", [0.5, -0.5, 0.0]),
+        ("std", [0.5 / 0.500001, -0.5 / 0.500001, 0.0]),
+        ("leave_one_out", [0.75, -0.75, 0.0]),
+    ],
+)
+def test_the_estimator_is_the_recipes(estimator: str, expected: list[float]) -> None:
+    recipe = replace(PLAIN, estimator=estimator)
+    groups = [prepare(rollouts, recipe) for rollouts in (MIXED, EQUAL, THIN)]
+    for samples in (samples_of(groups), step_samples(groups, recipe)):
+        assert [sample.advantage for sample in samples] == pytest.approx(expected)
+        assert [sample.group for sample in samples] == [4, 4, 4]
+
+
+def test_what_is_divided_by_the_steps_deviation_waits_for_the_step() -> None:
+    """Rewards 1, 0, 0.5, four of 0.5, 1 and 0 of all three groups: a deviation of √(1/8)."""
+    recipe = replace(PLAIN, estimator="batch_std")
+    groups = [prepare(rollouts, recipe) for rollouts in (MIXED, EQUAL, THIN)]
+    assert group_counts(groups)[names.GROUPS_TRAINED] == 1.0
+    spread = 0.125**0.5 + 1e-6
+    samples = step_samples(groups, recipe)
+    assert [s.advantage for s in samples] == pytest.approx([0.5 / spread, -0.5 / spread, 0.0])
+    assert [s.tokens for s in samples] == [s.tokens for s in samples_of(groups)]
