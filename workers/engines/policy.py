@@ -83,12 +83,13 @@ class EnginePolicy(VersionedPolicy):
             policy_version=served.version,
         )
 
-    async def probe(self, token_ids: list[int]) -> list[float]:
-        """Log-probs, at temperature 1 under the newest version, of each token but the first:
-        length T-1 for T tokens.
+    async def probe(self, token_ids: list[int], *, base: bool = False) -> list[float]:
+        """Log-probs, at temperature 1 under the newest version or the base model, of each token but
+        the first: length T-1 for T tokens.
         """
+        served = self._base if base else self._newest
         params = SamplingParams(max_tokens=1, temperature=0, seed=0, stop_token_ids=())
-        completion = await self._complete(self._newest, token_ids, params, prompt_logprobs=True)
+        completion = await self._complete(served, token_ids, params, prompt_logprobs=True)
         return [value for value in completion.prompt_logprobs or () if value is not None]
 
     async def publish(self, version: int, adapter_dir: Path, name: str) -> None:

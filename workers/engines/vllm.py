@@ -29,7 +29,7 @@ class VllmOptions:
     host: str = "127.0.0.1"
     port: int = 8300
     dtype: str = "auto"
-    """`auto` is the checkpoint's own; `float32` agrees with a CPU trainer to 1e-4."""
+    """`auto` is the checkpoint's own; only `float32` agrees with an fp32 trainer to 1e-4."""
     block_size: int = 32
     """Prefix caching works in whole blocks: short transcripts need small ones."""
     max_loras: int = 8
@@ -89,6 +89,8 @@ def vllm_environment(*, api_key: str, cache_dir: Path, plugins: Path = PLUGINS) 
         "VLLM_ALLOW_RUNTIME_LORA_UPDATING": "1",
         "VLLM_SERVER_DEV_MODE": "0",
         "VLLM_NO_USAGE_STATS": "1",
+        # Longer than clients keep theirs: a request on a connection that just ended is lost.
+        "VLLM_HTTP_TIMEOUT_KEEP_ALIVE": "75",
         "VLLM_CACHE_ROOT": str(cache_dir),
         "PYTHONPATH": str(plugins),
     }

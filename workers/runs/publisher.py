@@ -22,9 +22,14 @@ from workers.runs.scheduler_state import save_scheduler_state
 
 log = structlog.get_logger()
 
-PROBE_TOLERANCE = 1e-2
-"""Largest |Δ log-prob| between engine and trainer; fp32 engines differ by 1e-5, bf16 by up to 6e-2
-in single tokens, so the mean is what is compared."""
+PROBE_TOLERANCE = 1e-4
+"""Mean |Δ log-prob| that engine and trainer may differ by in any precision; two in fp32 differ by
+1e-6. One step of training moves log-probs by 1e-1 (measured with the shipped model)."""
+NOISE_FACTOR = 4.0
+"""How much more than under the base model they may differ under an adapter. In bf16 against fp32
+the base differs by 1e-2, adapters by 1.0 to 1.8 times that."""
+LARGEST_NOISE = 5e-2
+"""Of the base model: an engine that differs more serves another one."""
 PROBE_TOKENS = 256
 KEPT_VERSIONS = 2
 """In the engine, beside those that a mode may be behind: the newest and the one before it."""
@@ -46,6 +51,8 @@ class Publisher:
         self._kept_versions = KEPT_VERSIONS + max_staleness
         self._retention = Retention(context, kept_steps=self._kept_versions)
         self._published: list[int] = []
+        self._noise = 0.0
+        """What engine and trainer differ by under the base model, once it was measured."""
         job = f"{context.job.project_id}/{context.job.id}"
         self._prefix = f"adapter-{hashlib.sha256(job.encode()).hexdigest()[:24]}-f"
 
@@ -118,15 +125,29 @@ class Publisher:
         probe = next((r.trajectory.tokens for r in outcome.train_rollouts), [])[:PROBE_TOKENS]
         if len(probe) < 2:  # noqa: PLR2004 - a log-prob needs a token before it
             return
-        trainer, engine = await asyncio.gather(
-            asyncio.to_thread(self._trainer.logprobs, probe), self._policy.probe(probe)
-        )
-        differences = [abs(a - b) for a, b in zip(trainer, engine, strict=True)]
+        differences = await self._differences(probe, base=False)
         outcome.train_values[names.PROBE_MAX_DIFF] = max(differences)
         mean = sum(differences) / len(differences)
-        if not mean <= PROBE_TOLERANCE:  # also when it is not a number
-            raise RunFailed(
-                f"The engine does not serve the adapter that was trained at step {outcome.step} "
-                f"(mean log-prob difference {mean:.3g}).",
-                code="publish_mismatch",
-            )
+        if not self._agrees(mean):
+            # Perhaps the two compute in different precisions: under the base they then differ too.
+            of_base = await self._differences(probe, base=True)
+            self._noise = sum(of_base) / len(of_base)
+            if not (self._noise <= LARGEST_NOISE and self._agrees(mean)):
+                raise RunFailed(
+                    f"The engine does not serve the adapter that was trained at step "
+                    f"{outcome.step} (mean log-prob difference {mean:.3g}, "
+                    f"{self._noise:.3g} under the base model).",
+                    code="publish_mismatch",
+                )
+
+    def _agrees(self, mean: float) -> bool:
+        """False also for what is not a number."""
+        return mean <= max(PROBE_TOLERANCE, NOISE_FACTOR * self._noise)
+
+    async def _differences(self, probe: list[int], *, base: bool) -> list[float]:
+        """Per token, between engine and trainer."""
+        trainer, engine = await asyncio.gather(
+            asyncio.to_thread(self._trainer.logprobs, probe, adapter=not base),
+            self._policy.probe(probe, base=base),
+        )
+        return [abs(a - b) for a, b in zip(trainer, engine, strict=True)]

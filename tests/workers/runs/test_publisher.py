@@ -22,8 +22,9 @@ from workers.runs.scheduler_state import load_scheduler_state
 class SavingTrainer:
     """Writes directories and knows what the scripted engine will say."""
 
-    def __init__(self, logprob: float = -0.25) -> None:
+    def __init__(self, logprob: float = -0.25, base_logprob: float = -0.25) -> None:
         self._logprob = logprob
+        self._base_logprob = base_logprob
 
     def update(self, samples: Sequence[object]) -> dict[str, float]:
         raise NotImplementedError
@@ -34,8 +35,8 @@ class SavingTrainer:
     def step(self, denominator: int | None = None) -> dict[str, float]:
         raise NotImplementedError
 
-    def logprobs(self, token_ids: Sequence[int]) -> list[float]:
-        return [self._logprob] * (len(token_ids) - 1)
+    def logprobs(self, token_ids: Sequence[int], *, adapter: bool = True) -> list[float]:
+        return [self._logprob if adapter else self._base_logprob] * (len(token_ids) - 1)
 
     def save_adapter(self, directory: Path) -> None:
         directory.mkdir()
@@ -52,10 +53,12 @@ def _publisher(
     engine: InMemoryInference,
     logprob: float = -0.25,
     *,
+    base_logprob: float = -0.25,
     max_staleness: int = 0,
 ) -> Publisher:
     policy = EnginePolicy(engine, base_model=BASE.name)
-    return Publisher(context, SavingTrainer(logprob), policy, max_staleness=max_staleness)
+    trainer = SavingTrainer(logprob, base_logprob)
+    return Publisher(context, trainer, policy, max_staleness=max_staleness)
 
 
 async def _step(publisher: Publisher, context: RunContext, step: int) -> None:
@@ -135,9 +138,43 @@ async def test_an_engine_that_is_away_holds_up_no_end(world: World) -> None:
     await publisher.close()
 
 
-@pytest.mark.parametrize("logprob", [-0.3, math.nan])
-async def test_an_engine_that_says_otherwise_ends_the_run(world: World, logprob: float) -> None:
+# The engine says -0.25 of every token, under adapter and base.
+@pytest.mark.parametrize(
+    ("logprob", "base_logprob"),
+    [
+        (-0.3, -0.25),  # the same precision: one step's difference is none of rounding
+        (-0.251, -0.25),
+        (math.nan, -0.25),
+        (math.nan, math.nan),
+        (-0.3, -0.26),  # more than four times the difference under the base
+        (-0.26, -0.31),  # another base
+    ],
+)
+async def test_an_engine_that_says_otherwise_ends_the_run(
+    world: World, logprob: float, base_logprob: float
+) -> None:
     context = await world.context(await world.job())
+    publisher = _publisher(context, world.inference, logprob, base_logprob=base_logprob)
     with pytest.raises(RunFailed) as failed:
-        await _step(_publisher(context, world.inference, logprob), context, 1)
+        await _step(publisher, context, 1)
     assert failed.value.code == "publish_mismatch"
+
+
+@pytest.mark.parametrize(("logprob", "base_logprob"), [(-0.25005, -0.25), (-0.28, -0.26)])
+async def test_an_engine_of_other_rounding_is_no_other_policy(
+    world: World, logprob: float, base_logprob: float
+) -> None:
+    context = await world.context(await world.job())
+    publisher = _publisher(context, world.inference, logprob, base_logprob=base_logprob)
+    for step in (1, 2):
+        await _step(publisher, context, step)
+    assert len(world.inference.adapters) == 2
+
+
+async def test_no_name_is_used_twice_by_any_step_or_claim(world: World) -> None:
+    """A name that came back with other weights would meet its old keys and values in an engine."""
+    job, other = await world.job(), await world.job()
+    contexts = [await world.context(job) for _ in range(3)] + [await world.context(other)]
+    publishers = [_publisher(context, world.inference) for context in contexts]
+    made = [publisher.engine_name(step) for publisher in publishers for step in range(1, 30)]
+    assert len(set(made)) == len(made)
