@@ -4,6 +4,7 @@ Source: the hosted API's `SupervisedHyperparameters` and `DpoHyperparameters`; t
 are ours but for epochs, where the hosted rule was published. Pure.
 """
 
+from dataclasses import dataclass
 from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
@@ -14,10 +15,14 @@ from app.domain.loss_options import (
     PreferenceLoss,
     SupervisedLoss,
 )
+from app.domain.models import BaseModelSpec
 from app.domain.stop_options import EndOptions, shown_end
 
 MethodType = Literal["supervised", "dpo", "reinforcement"]
 Auto = Literal["auto"]
+
+TrainOn = Literal["all", "last"]
+"""Which assistant turns are learned; one of weight 0 never is."""
 
 _EPOCHS: Final = 3
 _FEW_ROWS, _MOST_EPOCHS = 100, 25
@@ -68,6 +73,8 @@ class SupervisedMethod(EndOptions):
     hyperparameters: SupervisedHyperparameters = SupervisedHyperparameters()
     loss: SupervisedLoss | None = Field(default=None, exclude_if=lambda value: value is None)
     """Ours; `None` is cross-entropy."""
+    train_on: TrainOn | None = Field(default=None, exclude_if=lambda value: value is None)
+    """Ours; `None` is `all`."""
 
 
 class DpoMethod(EndOptions):
@@ -121,4 +128,40 @@ def resolved(
     }
     loss = inner.get("loss") or default_loss(kind).model_dump()
     shown = {"hyperparameters": {**sent, **automatic}, "loss": loss, **shown_end(inner)}
+    if kind == "supervised":
+        shown["train_on"] = inner.get("train_on") or "all"
     return {**method, kind: {**inner, **shown}}
+
+
+@dataclass(frozen=True, slots=True)
+class TextHyperparameters:
+    """What a supervised or preference run really uses."""
+
+    batch_size: int
+    n_epochs: int
+    learning_rate: float
+    """The same at every step."""
+    beta: float
+    steps_per_epoch: int
+
+    @property
+    def total_steps(self) -> int:
+        return self.steps_per_epoch * self.n_epochs
+
+
+def text_hyperparameters(
+    method: SupervisedMethod | DpoMethod, *, train_rows: int, base_model: BaseModelSpec
+) -> TextHyperparameters:
+    """`auto` by the rules of `automatic_values`, with the base model's own learning rate."""
+    kind: Literal["supervised", "dpo"] = "dpo" if isinstance(method, DpoMethod) else "supervised"
+    sent = method.hyperparameters.model_dump()
+    values = automatic_values(kind, train_rows)
+    values |= {name: sent[name] for name in values if sent[name] != "auto"}
+    batch_size = min(int(values["batch_size"]), train_rows)
+    return TextHyperparameters(
+        batch_size=batch_size,
+        n_epochs=int(values["n_epochs"]),
+        learning_rate=base_model.learning_rate * values["learning_rate_multiplier"],
+        beta=values.get("beta", _BETA),
+        steps_per_epoch=-(-train_rows // batch_size),
+    )

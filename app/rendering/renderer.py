@@ -72,6 +72,23 @@ class Renderer:
         """The text behind `prompt_ids`. Raises `InvalidRequest` likewise."""
         return self._template.render(self._safe(messages), tools, generate=True)
 
+    def turn_ids(self, messages: list[Message], tools: list[Message] | None) -> list[int]:
+        """The assistant's turn that stands last, as it would be sampled after `prompt_ids` of what
+        precedes it: with its end, without what follows.
+
+        Raises `InvalidRequest` when the template takes the messages not at all, or not so.
+        """
+        history = self._safe(messages)
+        opening = self._template.render(history[:-1], tools, generate=True)
+        whole = self._template.render(history, tools, generate=False)
+        ids = self._encode(whole[len(opening) :]) if whole.startswith(opening) else []
+        if self._end_of_turn_id not in ids:
+            raise InvalidRequest(
+                "The model's chat template does not write this turn after its opening.",
+                param="messages",
+            )
+        return ids[: len(ids) - ids[::-1].index(self._end_of_turn_id)]
+
     def reread_call(
         self, messages: list[Message], tools: list[Message], *, name: str, arguments: Message
     ) -> list[ParsedToolCall]:

@@ -1,0 +1,1 @@
+"""Training on given text: supervised and preference jobs."""
