@@ -21,6 +21,13 @@ _PAUSE_S: Final = 5.0
 """After a failure Redis is not asked for so long, or each request would wait for the time-out."""
 
 
+_COUNT: Final = """
+    local used = redis.call('INCR', KEYS[1])
+    if used == 1 then redis.call('EXPIRE', KEYS[1], ARGV[1]) end
+    return used
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class Quota:
     """What a window still allows. `reset_s` seconds are left of it."""
@@ -53,6 +60,7 @@ class RedisRateLimits:
         self._redis: Redis = Redis.from_url(
             redis_url, socket_timeout=_TIMEOUT_S, socket_connect_timeout=_TIMEOUT_S
         )
+        self._count = self._redis.register_script(_COUNT)
         self._asked_again_at = 0.0
 
     async def take(self, owner: str) -> Quota | None:
@@ -62,11 +70,7 @@ class RedisRateLimits:
         window = int(now // WINDOW_S)
         key = f"rate:{owner}:{window}"
         try:
-            async with self._redis.pipeline(transaction=False) as pipeline:
-                # Queued, not sent: the types speak of the client outside a pipeline.
-                _ = pipeline.incr(key)
-                _ = pipeline.expire(key, 2 * WINDOW_S)
-                used, _ = await pipeline.execute()
+            used = await self._count(keys=[key], args=[2 * WINDOW_S])
         except (RedisError, OSError, TimeoutError) as error:
             self._asked_again_at = time.monotonic() + _PAUSE_S
             log.warning("rate limits are not counted", error=type(error).__name__)

@@ -15,13 +15,14 @@ from sqlalchemy import event, text
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.ext.asyncio import AsyncEngine, async_sessionmaker, create_async_engine
+from sqlalchemy.util import await_only, greenlet_spawn
 
 from app.domain.errors import Unavailable
 from app.domain.ids import OrganizationId, ProjectId
 from app.domain.jobs import Job, QueuePlace
 from app.domain.keys import ApiKeyRow
 from app.domain.tenants import AdminPrincipal, Tenant
-from app.store.connections import driver_of, refuse_closed
+from app.store.connections import refuse_closed
 from app.store.fine_tuning_jobs import no_such_job, to_job
 from app.store.look_ups import find_job, find_key, find_places
 from app.store.new_jobs import NewRows, insert_job_alone
@@ -120,16 +121,25 @@ class Database:
     async def _look_up(self, ask: Callable[[DriverConnection[Any]], Awaitable[Found]]) -> Found:
         """Raises `Unavailable`."""
         try:
-            async with self._engine.connect() as connection:
-                driver = await driver_of(connection)
-                try:
-                    return await ask(driver)
-                except psycopg.Error as error:
-                    if driver.closed:
-                        await connection.invalidate(error)
-                    raise
+            # One switch of context for taking a connection, asking, and giving it back.
+            return await greenlet_spawn(self._asked, ask)
         except (psycopg.OperationalError, OperationalError, InterfaceError, PoolTimeout) as error:
             raise Unavailable("The database is away for a moment.") from error
+
+    def _asked(self, ask: Callable[[DriverConnection[Any]], Awaitable[Found]]) -> Found:
+        connection = self._engine.sync_engine.raw_connection()
+        try:
+            driver = connection.driver_connection
+            if not isinstance(driver, DriverConnection):
+                raise TypeError("not a connection of psycopg")
+            try:
+                return await_only(ask(driver))
+            except psycopg.Error as error:
+                if driver.closed:
+                    connection.invalidate(error)
+                raise
+        finally:
+            connection.close()
 
     def organization(self, organization_id: OrganizationId) -> UnitOfWork:
         """Sees an organization, its projects and its keys, but no project's data."""
