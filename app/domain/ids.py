@@ -59,10 +59,11 @@ class SampleKey:
 
     @property
     def text(self) -> str:
-        return (
-            f"{self.job_id}/{self.split}/{self.step}/{self.prompt_index}"
-            f"/{self.sample_index}/{self.attempt}"
-        )
+        return f"{self.job_id}/{self._place}"
+
+    @property
+    def _place(self) -> str:
+        return f"{self.split}/{self.step}/{self.prompt_index}/{self.sample_index}/{self.attempt}"
 
     @property
     def trace_id(self) -> str:
@@ -71,8 +72,10 @@ class SampleKey:
         return f"trace_{digest[:8]}-{digest[8:12]}-{digest[12:16]}-{digest[16:20]}-{digest[20:32]}"
 
     def seed(self, job_seed: int, turn: int) -> int:
-        """Sampling seed of one turn, uniform in 0 … 2**31 - 1."""
-        return int(_digest("seed", job_seed, self.text, turn)[:8], 16) & 0x7FFFFFFF
+        """Sampling seed of one turn, uniform in 0 … 2**31 - 1. The job's id plays no part, so a job
+        that is created again with its seed samples the same.
+        """
+        return int(_digest("seed", job_seed, self._place, turn)[:8], 16) & 0x7FFFFFFF
 
     def call_id(self, turn: int, call: int) -> str:
         """The `call_…` id of one tool call; also the idempotency key of its HTTP request."""

@@ -1,0 +1,201 @@
+"""Whole runs in the test process: real files, Postgres, CPU engine and trainer on a tiny model.
+
+Only the customer's grader is a script. A job of two steps takes about a second.
+"""
+
+import asyncio
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from app.domain.files import FileRow
+from app.domain.ids import new_id
+from app.domain.jobs import Checkpoint, Job, JobEvent, ReinforcementMethod
+from app.domain.models import BaseModelSpec
+from app.domain.rollouts import RolloutRow
+from app.gateways.egress import EgressReply, InMemoryEgress, SentRequest
+from app.gateways.inference import HttpInference
+from tests.support.engine_server import running_engine
+from tests.support.tiny_model import DROPS_THINKING, save_tiny_model
+from tests.workers.runs.conftest import World
+from workers.runs.context import RunContext
+from workers.runs.job import JobRun
+
+ROWS = 10
+"""Of each file: the fewest that are taken."""
+SPEC = BaseModelSpec(
+    name="tiny-2026",
+    path="",
+    context_length=256,
+    max_turn_tokens=8,
+    lora_rank=2,
+    lora_alpha=4,
+    learning_rate=1e-3,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class TinyEngine:
+    spec: BaseModelSpec
+    url: str
+
+
+@contextmanager
+def tiny_engine(directory: Path, template: str = DROPS_THINKING) -> Iterator[TinyEngine]:
+    spec = SPEC.model_copy(update={"path": str(save_tiny_model(directory, template))})
+    with running_engine([spec]) as url:
+        yield TinyEngine(spec, url)
+
+
+def by_text(answer: str) -> float:
+    """A reward that differs from answer to answer, and is the same for the same one."""
+    return hashlib.sha256(answer.encode()).digest()[0] / 255
+
+
+@dataclass
+class Script:
+    """The customer's grader. Held-out rewards are those of `valid`, one validation after another,
+    the base model's first; the last one goes on.
+    """
+
+    valid: Sequence[float] = (0.5,)
+    train: Callable[[str], float] = by_text
+    samples: int = 1
+    asked: dict[str, int] = field(default_factory=lambda: {"train": 0, "valid": 0})
+
+    def __call__(self, request: SentRequest) -> EgressReply:
+        body = json.loads(request.body)
+        split = "valid" if body["item"]["held_out"] else "train"
+        number = self.asked[split] // (ROWS * self.samples)
+        self.asked[split] += 1
+        value = (
+            self.valid[min(number, len(self.valid) - 1)]
+            if split == "valid"
+            else self.train(body["sample"]["output_text"])
+        )
+        return EgressReply(200, {}, json.dumps({"score": value}).encode(), 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class RealRuns:
+    world: World
+    engine: TinyEngine
+
+    async def job(self, *, seed: int = 7, model: str = SPEC.name, **method: Any) -> Job:
+        """A job of ten rows; `method` is what differs from two groups of two on five rows."""
+        hyper = {
+            "n_epochs": 1,
+            "batch_size": 5,
+            "compute_multiplier": 0.25,
+            "eval_interval": 1,
+            **method.pop("hyperparameters", {}),
+        }
+        grader = {"type": "endpoint", "name": "g", "url": "http://grader.test/"}
+        sent = {"grader": grader, "hyperparameters": hyper, **method}
+        reinforcement = ReinforcementMethod.model_validate(sent).model_dump(mode="json")
+        job = replace(
+            await self.world.job(),
+            id=new_id("ftjob-"),
+            model=model,
+            training_file=await self._file(held_out=False),
+            validation_file=await self._file(held_out=True),
+            method={"type": "reinforcement", "reinforcement": reinforcement},
+            seed=seed,
+        )
+        async with self.world.app.tenant(self.world.tenant) as unit:
+            await unit.jobs.insert(job, secrets=None)
+        return job
+
+    async def _file(self, *, held_out: bool) -> str:
+        rows = [
+            {"messages": [{"role": "user", "content": f"part P{n}?"}], "held_out": held_out}
+            for n in range(ROWS)
+        ]
+        content = "\n".join(map(json.dumps, rows)).encode()
+        file_id, key = new_id("file-"), new_id("objects/")
+        path = self.world.settings.objects_dir / key
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+        row = FileRow(
+            file_id, "", "a", "fine-tune", len(content), "0", key, "processed", None, 0, None
+        )
+        async with self.world.app.tenant(self.world.tenant) as unit:
+            await unit.files.insert(row)
+        return file_id
+
+    @asynccontextmanager
+    async def context(self, job: Job, script: Script) -> Any:
+        """A new claim of the job."""
+        inference = HttpInference(self.engine.url)
+        context = await self.world.context(job)
+        try:
+            yield replace(
+                context,
+                egress=InMemoryEgress(script),
+                inference=inference,
+                base_model=self.engine.spec,
+                method=ReinforcementMethod.model_validate(context.job.method["reinforcement"]),
+            )
+        finally:
+            await inference.aclose()
+
+    async def run(self, job: Job, script: Script | None = None) -> Job:
+        """One claim, to whatever it ends with."""
+        async with self.context(job, script or Script()) as context:
+            await asyncio.wait_for(JobRun(context).run(), 60)
+        return await self.world.read(job)
+
+    async def resume(self, job: Job) -> None:
+        async with self.world.app.tenant(self.world.tenant) as unit:
+            await unit.jobs.mark_queued(job.id)
+
+    async def rollouts(self, job: Job, split: str, step: int | None = None) -> list[RolloutRow]:
+        rows: list[RolloutRow] = []
+        more = True
+        async with self.world.app.tenant(self.world.tenant) as unit:
+            while more:
+                page, more = await unit.rollouts.page(
+                    job.id,
+                    split=split,  # type: ignore[arg-type]
+                    step=step,
+                    after=rows[-1].id if rows else None,
+                    limit=100,
+                )
+                rows += page
+        return rows
+
+    async def curve(self, job: Job, name: str, split: str = "train") -> dict[int, float]:
+        async with self.world.app.tenant(self.world.tenant) as unit:
+            points = await unit.metrics.curve(
+                job.id,
+                names=[name],
+                split=split,  # type: ignore[arg-type]
+                after_step=None,
+            )
+        return {point.step: point.value for point in points}
+
+    async def checkpoints(self, job: Job) -> list[Checkpoint]:
+        async with self.world.app.tenant(self.world.tenant) as unit:
+            rows, _ = await unit.checkpoints.page(job.id, after=None, limit=100)
+        return rows
+
+    async def events(self, job: Job) -> list[JobEvent]:
+        """Oldest first."""
+        async with self.world.app.tenant(self.world.tenant) as unit:
+            events, _ = await unit.events.page(job.id, after=None, limit=100)
+        return events[::-1]
+
+    async def report(self, job: Job) -> dict[str, Any]:
+        async with self.world.app.tenant(self.world.tenant) as unit:
+            found = await unit.reports.get(job.id)
+        assert found is not None
+        return found
+
+
+def adapter_files(context: RunContext) -> list[str]:
+    root = context.objects.local_path(context.job_key)
+    return sorted(path.parent.name for path in root.glob("*/adapter"))
