@@ -198,8 +198,8 @@ def _rollouts(stack: Stack, job_id: str) -> list[dict[str, Any]]:
 
 def print_table(results: dict[str, list[dict[str, Any]]]) -> None:
     print(
-        "mode        tokens/s  x sync  samples/s x sync   s/step  idle trainer  idle sampler  staleness mean/max  "
-        "discarded  reward, last quarter"
+        "mode        tokens/s  x sync  samples/s x sync   s/step  idle trainer  idle sampler  "
+        "staleness mean/max  discarded  reward, last quarter"
     )
     for name, rows in results.items():
         rewards = [row["reward_last"] for row in rows]
@@ -215,7 +215,7 @@ def print_table(results: dict[str, list[dict[str, Any]]]) -> None:
 
 
 def _mid(rows: list[dict[str, Any]], name: str) -> float:
-    return median(row[name] for row in rows)
+    return float(median(row[name] for row in rows))
 
 
 def _ratio(
@@ -223,7 +223,7 @@ def _ratio(
 ) -> float:
     """Of pairs that ran next to each other."""
     pairs = zip(results[name], results["sync"], strict=False)
-    return median(one[what] / sync[what] for one, sync in pairs)
+    return float(median(one[what] / sync[what] for one, sync in pairs))
 
 
 def print_bounds(results: dict[str, list[dict[str, Any]]]) -> dict[str, float]:

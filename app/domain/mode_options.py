@@ -7,6 +7,7 @@ Must not know how a mode works.
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
+from typing_extensions import override
 
 from app.domain.loss_options import one_of
 
@@ -51,6 +52,7 @@ class AsyncOptions(ModeOptions):
     """How often a prompt whose rollouts took too long is started over; then it is waited for."""
 
     @property
+    @override
     def staleness(self) -> int:
         return self.max_staleness
 

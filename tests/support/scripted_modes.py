@@ -88,7 +88,7 @@ class GatedGrader:
 class CountingTrainer:
     """Remembers what it was given; `hold` runs inside every call, in the trainer's thread."""
 
-    def __init__(self, hold: Callable[[], None] = lambda: None) -> None:
+    def __init__(self, hold: Callable[[], object] = lambda: None) -> None:
         self._hold = hold
         self.calls: list[tuple[str, int]] = []
         self.samples: list[TrainingSample] = []

@@ -1,0 +1,113 @@
+"""Streaming and async jobs on the whole product, killed on the way: each sample trains once."""
+
+import os
+import signal
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from tests.e2e.conftest import BATCH, GROUP, Endpoints
+from tests.support.installation import Installation, child_pid, wait_until_final
+from tests.support.jobs import records_method, upload_dataset
+
+TRAIN_ROWS, VALID_ROWS = 80, 10
+STEPS = TRAIN_ROWS // BATCH
+
+
+@pytest.fixture(scope="module")
+def rows(live: Installation, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
+    directory = tmp_path_factory.mktemp("rows")
+    return upload_dataset(live.client(), directory, train=TRAIN_ROWS, valid=VALID_ROWS)
+
+
+def start_job(
+    live: Installation, endpoint: str, files: tuple[str, str], mode: dict[str, Any]
+) -> str:
+    method = records_method(endpoint, eval_interval=100)
+    method["reinforcement"]["mode"] = mode
+    job = live.client().fine_tuning.jobs.create(
+        model="tiny-agent",
+        training_file=files[0],
+        validation_file=files[1],
+        seed=3,
+        method=method,
+    )
+    return str(job.id)
+
+
+def kill(live: Installation, job_id: str, victim: str) -> None:
+    if victim == "child":
+        pid = child_pid(job_id)
+        assert pid is not None
+        os.kill(pid, signal.SIGKILL)
+    else:
+        live.kill(victim)
+
+
+def check_ledger(live: Installation, job_id: str, *, max_staleness: int) -> None:
+    """Each place of the curriculum once, in a batch of the right size, from young versions."""
+    rows = live.rollouts(job_id)
+    keys = Counter((r["split"], r["step"], r["prompt_index"], r["sample_index"]) for r in rows)
+    assert set(keys.values()) == {1}
+    assert len(rows) == STEPS * BATCH * GROUP + 2 * VALID_ROWS
+    train = [row for row in rows if row["split"] == "train"]
+    trained = Counter(row["trace"]["trained_step"] for row in train)
+    assert trained == dict.fromkeys(range(1, STEPS + 1), BATCH * GROUP)
+    for row in train:
+        oldest, newest = row["trace"]["policy_versions"]
+        served = row["trace"]["trained_step"] - 1
+        assert served - max_staleness <= oldest <= newest <= served
+    usage = live.get(f"/fine_tuning/jobs/{job_id}")["usage_metrics"]
+    assert usage["rollouts"] == len(rows)
+    assert usage["completion_tokens"] == sum(row["completion_tokens"] for row in rows)
+
+
+@pytest.mark.timeout(300)
+def test_an_async_job_that_is_killed_loses_and_doubles_nothing(
+    live: Installation, endpoints: Endpoints, rows: tuple[str, str]
+) -> None:
+    mode = {"type": "async", "max_staleness": 2}
+    job_id = start_job(live, endpoints.good, rows, mode)
+    for step, victim in ((1, "child"), (3, "engine"), (5, "child"), (7, "runs")):
+        live.wait_for_step(job_id, step)
+        kill(live, job_id, victim)
+    job = wait_until_final(live.client(), job_id, timeout_s=200)
+    assert job.status == "succeeded", job.error
+    shown = live.get(f"/fine_tuning/jobs/{job_id}")["method"]["reinforcement"]["mode"]
+    assert shown == {"type": "async", "max_staleness": 2, "max_requeues": 2}
+    check_ledger(live, job_id, max_staleness=2)
+    ages = live.curve(job_id, "staleness/max")
+    assert sorted(ages) == list(range(1, STEPS + 1))
+    assert 1 <= max(ages.values()) <= 2
+    assert sorted(live.curve(job_id, "queue/depth")) == list(range(1, STEPS + 1))
+
+
+@pytest.mark.timeout(200)
+def test_a_paused_async_job_goes_on_where_it_was(
+    live: Installation, endpoints: Endpoints, rows: tuple[str, str]
+) -> None:
+    client = live.client()
+    job_id = start_job(live, endpoints.good, rows, {"type": "async", "max_staleness": 1})
+    live.wait_for_step(job_id, 3)
+    client.fine_tuning.jobs.pause(job_id)
+    live.wait_for_status(job_id, "paused")
+    client.fine_tuning.jobs.resume(job_id)
+    job = wait_until_final(client, job_id, timeout_s=150)
+    assert job.status == "succeeded", job.error
+    check_ledger(live, job_id, max_staleness=1)
+
+
+@pytest.mark.timeout(200)
+def test_a_streaming_job_that_is_killed_stays_on_policy(
+    live: Installation, endpoints: Endpoints, rows: tuple[str, str]
+) -> None:
+    job_id = start_job(live, endpoints.good, rows, {"type": "streaming", "minibatches": 4})
+    for step, victim in ((2, "child"), (5, "engine")):
+        live.wait_for_step(job_id, step)
+        kill(live, job_id, victim)
+    job = wait_until_final(live.client(), job_id, timeout_s=150)
+    assert job.status == "succeeded", job.error
+    check_ledger(live, job_id, max_staleness=0)
+    assert set(live.curve(job_id, "staleness/max").values()) == {0.0}
+    assert live.curve(job_id, "reward/mean")[STEPS] > live.curve(job_id, "reward/mean")[1]
