@@ -1,6 +1,7 @@
 """The result file of a job: its curves as the CSV that readers of the hosted one know. Pure.
 
-Source of the first columns: third-party readers of the hosted `step_metrics.csv`. After them stand
+Source of the first columns: third-party readers of the hosted `step_metrics.csv`; `train_accuracy`
+is the older name of a supervised one. After them stand
 all curves as `<split>/<name>`. One row for each step from 1 on, blank where nothing was measured.
 `entropy_loss_sum` is left out: no such term is in the loss.
 """
@@ -34,9 +35,9 @@ def result_file(job: Job, points: Sequence[MetricPoint]) -> tuple[FileRow, bytes
     """
     method = job.method.get("reinforcement")
     points = [point for point in points if point.step > 0]
-    if not points or method is None:
+    if not points:
         return None
-    content = step_metrics(points, method["grader"]).encode()
+    content = step_metrics(points, None if method is None else method["grader"]).encode()
     file_id = f"file-{hashlib.sha256(f'result-file/{job.id}'.encode()).hexdigest()[:24]}"
     row = FileRow(
         id=file_id,
@@ -54,15 +55,19 @@ def result_file(job: Job, points: Sequence[MetricPoint]) -> tuple[FileRow, bytes
     return row, content
 
 
-def step_metrics(points: Sequence[MetricPoint], grader: dict[str, Any]) -> str:
-    """The CSV of a job's curves, steps from 1 on."""
+def step_metrics(points: Sequence[MetricPoint], grader: dict[str, Any] | None) -> str:
+    """The CSV of a job's curves, steps from 1 on. Jobs without a grader are those of given text."""
     steps: dict[int, dict[str, Values]] = defaultdict(lambda: {"train": {}, "valid": {}})
     for point in points:
         steps[point.step].setdefault(point.split, {})[point.name] = point.value
     curves = sorted({(point.split, point.name) for point in points})
     rows = [
         {
-            **_known(step, values["train"], values["valid"], grader),
+            **(
+                _of_text(step, values["train"], values["valid"])
+                if grader is None
+                else _known(step, values["train"], values["valid"], grader)
+            ),
             **{f"{split}/{name}": values[split].get(name) for split, name in curves},
         }
         for step, values in sorted(steps.items())
@@ -73,6 +78,20 @@ def step_metrics(points: Sequence[MetricPoint], grader: dict[str, Any]) -> str:
     writer.writeheader()
     writer.writerows(rows)
     return text.getvalue()
+
+
+def _of_text(step: int, train: Values, valid: Values) -> dict[str, Any]:
+    accuracy = train.get(names.TOKEN_ACCURACY)
+    return {
+        "step": step,
+        "train_loss": train.get(names.LOSS),
+        "train_accuracy": accuracy,
+        "train_mean_token_accuracy": accuracy,
+        "valid_loss": valid.get(names.BATCH_LOSS),
+        "valid_mean_token_accuracy": valid.get(names.BATCH_TOKEN_ACCURACY),
+        "full_valid_loss": valid.get(names.LOSS),
+        "full_valid_mean_token_accuracy": valid.get(names.TOKEN_ACCURACY),
+    }
 
 
 def _known(step: int, train: Values, valid: Values, grader: dict[str, Any]) -> dict[str, Any]:

@@ -17,6 +17,8 @@ class StepOutcome:
     trained_tokens: int = 0
     scheduler_state: dict[str, Any] | None = None
     """JSON of what the mode carries over to the next step; committed with the step."""
+    probe: list[int] = field(default_factory=list)
+    """Tokens that engine and trainer are compared on, where there are no rollouts."""
     adapter_key: str | None = None
     state_key: str | None = None
     engine_name: str | None = None

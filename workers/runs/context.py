@@ -5,6 +5,7 @@ Every write of a run goes through `unit()`, which opens a transaction that holds
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 from app.domain.jobs import Job, ReinforcementMethod, ResolvedHyperparameters, TuningMethod
 from app.domain.models import BaseModelSpec
@@ -31,6 +32,8 @@ class RunContext:
     """With the real headers of tools and grader."""
     judge_egress: Egress | None = None
     """The way to the operator's judges, if there are any."""
+    start: Path | None = None
+    """Directory of the tuned adapter that the job starts from; `None` for the bare base model."""
 
     @property
     def reinforcement(self) -> ReinforcementMethod:
@@ -53,6 +56,13 @@ class RunContext:
 
     def step_path(self, step: int) -> Path:
         return self.objects.local_path(self.step_key(step))
+
+
+class Steps(Protocol):
+    """What is told of a run's length, whatever it trains by."""
+
+    @property
+    def total_steps(self) -> int: ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,14 +59,17 @@ class Publisher:
     async def publish(self, outcome: StepOutcome) -> None:
         """Save the step's adapter and state, and make the adapter the policy's newest version."""
         started = time.perf_counter()
-        key = self._context.step_key(outcome.step)
-        path = self._context.step_path(outcome.step)
-        await asyncio.to_thread(self._save, outcome)
-        outcome.adapter_key, outcome.state_key = f"{key}/adapter", f"{key}/state"
+        await self.save(outcome)
         outcome.engine_name = self.engine_name(outcome.step)
-        await self._serve(outcome.step, path / "adapter")
+        await self._serve(outcome.step, self._context.step_path(outcome.step) / "adapter")
         await self._probe(outcome)
         outcome.train_values[names.TIME_PUBLISH] = time.perf_counter() - started
+
+    async def save(self, outcome: StepOutcome) -> None:
+        """Only that: for steps that nobody samples from."""
+        key = self._context.step_key(outcome.step)
+        await asyncio.to_thread(self._save, outcome)
+        outcome.adapter_key, outcome.state_key = f"{key}/adapter", f"{key}/state"
 
     async def republish(self, step: int, adapter_key: str) -> None:
         """After a resume: load the last committed adapter under a name of this claim."""
@@ -122,7 +125,8 @@ class Publisher:
 
     async def _probe(self, outcome: StepOutcome) -> None:
         """The engine must now say what the trainer says. Raises `RunFailed` when it does not."""
-        probe = next((r.trajectory.tokens for r in outcome.train_rollouts), [])[:PROBE_TOKENS]
+        probe = outcome.probe or next((r.trajectory.tokens for r in outcome.train_rollouts), [])
+        probe = probe[:PROBE_TOKENS]
         if len(probe) < 2:  # noqa: PLR2004 - a log-prob needs a token before it
             return
         differences = await self._differences(probe, base=False)

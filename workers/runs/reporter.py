@@ -5,26 +5,26 @@ Every write carries the run's fence. Repeating a commit whose answer was lost wr
 
 import time
 from collections.abc import Sequence
-from typing import Any
 
 import structlog
 
 from app.domain.best_checkpoint import kept_steps
 from app.domain.ids import Split, new_id
-from app.domain.jobs import Checkpoint
-from app.domain.metrics import COMPLETION_TOKENS_MEAN, REWARD_MEAN, TIME_STEP, MetricPoint
+from app.domain.jobs import Checkpoint, ReinforcementMethod
+from app.domain.metrics import LOSS, REWARD_MEAN, ROLLOUTS_VALID, TIME_STEP, MetricPoint
 from app.domain.models import checkpoint_model_name
 from app.domain.stop_options import KeepCheckpoints
 from app.domain.tuned_models import TunedModel
 from app.domain.usage import Usage
 from app.store.unit_of_work import RunUnitOfWork
 from workers.modes.outcome import StepOutcome
-from workers.runs import metrics_event
-from workers.runs.context import Plan, RunContext
+from workers.runs.context import RunContext, Steps
 from workers.runs.metering import Meter
 from workers.runs.patience import patiently
 from workers.runs.stopping import Stopping, say_findings
+from workers.runs.telling import ReinforcementTelling, Telling
 from workers.runs.trace import rollout_row
+from workers.tuning.telling import TextTelling
 
 log = structlog.get_logger()
 
@@ -41,6 +41,11 @@ class Reporter:
         self.usage = context.job.usage
         """Of all committed work."""
         self.stopping = Stopping(context)
+        self._telling: Telling = (
+            ReinforcementTelling(context.job)
+            if isinstance(context.method, ReinforcementMethod)
+            else TextTelling()
+        )
 
     async def say_once(self, message: str) -> None:
         """An early event of the job; a repeated claim or commit says it no second time."""
@@ -70,8 +75,7 @@ class Reporter:
                 if await self._was_validated(unit, 0):
                     return await self._usage(unit)
                 await self._rows(unit, outcome)
-                reward = outcome.valid_values[REWARD_MEAN]
-                await self._say(unit, f"Base model: full validation mean reward={reward:.2f}")
+                await self._say(unit, self._telling.baseline(outcome))
                 await unit.journal.forget(self._context.job.id, outcome.step)
                 return await unit.jobs.add_usage(used)
 
@@ -88,9 +92,7 @@ class Reporter:
                     return await self._usage(unit)
                 _, _, outcome.adapter_key = await unit.jobs.resume_point()
                 await self._rows(unit, outcome)
-                reward = outcome.valid_values.get(REWARD_MEAN)
-                shown = "none" if reward is None else f"{reward:.2f}"
-                await self._say(unit, f"Step {outcome.step}: full validation mean reward={shown}")
+                await self._say(unit, self._telling.validation(outcome))
                 await self._checkpoint(unit, outcome)
                 await unit.journal.forget(self._context.job.id, outcome.step)
                 return await unit.jobs.add_usage(used)
@@ -110,7 +112,7 @@ class Reporter:
     async def has_baseline(self) -> bool:
         return await self.was_validated(0)
 
-    async def commit_step(self, outcome: StepOutcome, plan: Plan, *, pace_s: float) -> None:
+    async def commit_step(self, outcome: StepOutcome, plan: Steps, *, pace_s: float) -> None:
         """`pace_s`: seconds a step takes, evaluations spread over all of them."""
         used = self.meter.reading(outcome)
         found = self.stopping.judge(outcome)
@@ -123,7 +125,7 @@ class Reporter:
                 await self._rows(unit, outcome)
                 await self._metrics_event(unit, outcome, plan)
                 await say_findings(unit, self._context.job.id, found)
-                if outcome.valid_values:
+                if self._telling.makes_checkpoint(outcome):
                     await self._checkpoint(unit, outcome)
                 remaining = plan.total_steps - outcome.step
                 await unit.jobs.commit_step(
@@ -142,6 +144,7 @@ class Reporter:
             "step committed",
             step=outcome.step,
             total_steps=plan.total_steps,
+            loss=outcome.train_values.get(LOSS),
             reward=outcome.train_values.get(REWARD_MEAN),
             valid_reward=outcome.valid_values.get(REWARD_MEAN),
             step_s=round(outcome.train_values.get(TIME_STEP, 0.0), 3),
@@ -156,10 +159,10 @@ class Reporter:
         )
 
     async def _was_validated(self, unit: RunUnitOfWork, step: int) -> bool:
-        rows, _ = await unit.rollouts.page(
-            self._context.job.id, split="valid", step=step, after=None, limit=1
+        points = await unit.metrics.curve(
+            self._context.job.id, names=[ROLLOUTS_VALID, LOSS], split="valid", after_step=step - 1
         )
-        return bool(rows)
+        return any(point.step == step for point in points)
 
     async def _rows(self, unit: RunUnitOfWork, outcome: StepOutcome) -> None:
         job_id = self._context.job.id
@@ -180,30 +183,14 @@ class Reporter:
             ],
         )
 
-    async def _metrics_event(self, unit: RunUnitOfWork, outcome: StepOutcome, plan: Plan) -> None:
-        grader: dict[str, Any] = self._context.job.method["reinforcement"]["grader"]
-        train, valid = outcome.train_values, outcome.valid_values
+    async def _metrics_event(self, unit: RunUnitOfWork, outcome: StepOutcome, plan: Steps) -> None:
+        message, data = self._telling.step(outcome, plan.total_steps)
         await unit.events.append(
-            self._context.job.id,
-            level="info",
-            type="metrics",
-            message=metrics_event.message(outcome.step, plan.total_steps, train, valid),
-            data=metrics_event.data(
-                step=outcome.step,
-                total_steps=plan.total_steps,
-                grader=grader,
-                train=train,
-                valid=valid,
-            ),
+            self._context.job.id, level="info", type="metrics", message=message, data=data
         )
 
     async def _checkpoint(self, unit: RunUnitOfWork, outcome: StepOutcome) -> None:
         name = checkpoint_model_name(self._tuned_name, outcome.step)
-        values = {
-            "train_mean_reward": outcome.train_values.get(REWARD_MEAN),
-            "full_valid_mean_reward": outcome.valid_values.get(REWARD_MEAN),
-            "completion_tokens_mean": outcome.train_values.get(COMPLETION_TOKENS_MEAN),
-        }
         await unit.checkpoints.insert(
             Checkpoint(
                 id=new_id("ftckpt_"),
@@ -211,7 +198,7 @@ class Reporter:
                 step=outcome.step,
                 created_at=int(time.time()),
                 model_name=name,
-                metrics={key: value for key, value in values.items() if value is not None},
+                metrics=self._telling.checkpoint(outcome),
             ),
             object_key=str(outcome.adapter_key),
         )

@@ -21,6 +21,8 @@ from workers.runs.patience import patiently
 log = structlog.get_logger()
 
 KEPT_STEPS: Final = 2
+NOTES: Final = ("start", "reference", "validation")
+"""Directories beside the steps', of what a run works out once: needed until it ends."""
 _STEP_DIRECTORY: Final = re.compile(r"step-(\d+)-f(\d+)")
 
 
@@ -58,6 +60,9 @@ class Retention:
     async def clear(self, kept: Kept) -> None:
         """After the end, with what was looked up before it: only adapters stay."""
         await asyncio.to_thread(self._remove, kept, sys.maxsize)
+        for name in NOTES:
+            path = self._context.objects.local_path(f"{self._context.job_key}/{name}")
+            await asyncio.to_thread(shutil.rmtree, path, ignore_errors=True)
 
     def _remove(self, kept: Kept, whole_from: int) -> None:
         """Steps from `whole_from` on stay whole, unless an earlier claim left them uncommitted."""
