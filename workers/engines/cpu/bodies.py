@@ -35,6 +35,8 @@ class _Body(BaseModel):
     presence_penalty: float | None = None
     frequency_penalty: float | None = None
     logit_bias: dict[str, float] | None = None
+    cache_salt: Annotated[str, Field(min_length=1, max_length=256)] | None = None
+    """Prompts are reused among requests with the same one only, e.g. one per tenant."""
 
     @model_validator(mode="after")
     def _refuse_other_distributions(self) -> Self:

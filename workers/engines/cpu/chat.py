@@ -53,6 +53,7 @@ def begin_turn(engine: Engine, body: ChatBody, *, streamed: bool) -> ChatTurn:
         top_p=1.0 if body.top_p is None else body.top_p,
         stop_token_ids=frozenset((*renderer.stop_token_ids, *(body.stop_token_ids or ()))),
         top_logprobs=(body.top_logprobs or 0) if body.logprobs else 0,
+        cache_salt=body.cache_salt or "",
     )
     every_token = streamed or bool(body.stop)
     sequence = engine.sequence(version, prompt, sampling, streamed=every_token)

@@ -29,6 +29,7 @@ def completion_sequences(
             ),
             top_logprobs=body.logprobs or 0,
             prompt_logprobs=body.prompt_logprobs is not None and choice == 0,
+            cache_salt=body.cache_salt or "",
         )
         sequences.append(engine.sequence(version, body.prompt, sampling, streamed=streamed))
     return sequences

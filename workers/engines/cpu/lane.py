@@ -26,8 +26,10 @@ from workers.engines.cpu.sequence import Sequence, Update
 from workers.engines.cpu.versions import Version
 from workers.engines.cpu.weights import Weights
 
-PREFILL_TOKENS: Final = 2048
-"""New prompt tokens in one iteration (at least one prompt), so that running rows keep moving."""
+PREFILL_TOKENS: Final = 512
+"""New prompt tokens in one iteration: longer prompts take several, so that running rows move."""
+IDLE_ARENA_BYTES: Final = 64 << 20
+"""What a lane without work keeps, for the next turns of its rollouts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +65,9 @@ class Lane:
         return not self._rows and not self._waiting
 
     def add(self, sequence: Sequence) -> None:
-        sequence.block_keys = block_keys(self.version.number, sequence.tokens)
+        sequence.block_keys = block_keys(
+            self.version.number, sequence.tokens, sequence.sampling.cache_salt
+        )
         self._waiting.append(sequence)
 
     def abandon(self) -> list[Update]:
@@ -77,23 +81,23 @@ class Lane:
         self._arena.release()
         return [Update(sequence, sequence.sampled, "error") for sequence in lost]
 
-    def release_memory(self) -> None:
-        self._arena.release()
-
     def advance(self, weights: Weights) -> list[Update]:
         """One iteration. Returns what streamed and ended sequences have to tell."""
         updates = self._drop_cancelled()
-        running = len(self._rows)
+        running = len(self._rows) - self._unfinished()
         self._admit()
-        if not self._rows:
-            return updates
-        step, ids_N = self._step(running, weights.query_heads)
-        logits_BV = self._forward(weights, step, ids_N)
-        for sequence in self._rows:
-            sequence.computed = len(sequence.tokens)
-        updates += self._sample(logits_BV)
-        self._leave()
+        if self._rows:
+            step, ids_N = self._step(running, weights.query_heads)
+            logits_BV = self._forward(weights, step, ids_N)
+            updates += self._sample(logits_BV)
+            self._leave()
+        if self.idle and self._arena.bytes > IDLE_ARENA_BYTES:
+            self._arena.release()
         return updates
+
+    def _unfinished(self) -> int:
+        """1 if the last row's prompt is computed in part, else 0: no other row's ever is."""
+        return int(bool(self._rows) and self._rows[-1].computed < len(self._rows[-1].tokens) - 1)
 
     def _drop_cancelled(self) -> list[Update]:
         gone = [s for s in (*self._rows, *self._waiting) if s.cancelled]
@@ -106,36 +110,30 @@ class Lane:
 
     def _admit(self) -> None:
         """Give waiting prompts rows, with what they share with known ones already filled in."""
-        running, fresh = len(self._rows), 0
+        left = PREFILL_TOKENS
+        if self._unfinished():
+            left -= len(self._rows[-1].tokens) - self._rows[-1].computed
         siblings: list[Sequence] = []
-        while self._waiting and len(self._rows) < self._shape.max_rows:
+        while self._waiting and len(self._rows) < self._shape.max_rows and left > 0:
             sequence = self._waiting.popleft()
             live = self._live_prefix(sequence)
-            if live is not None and live.computed == 0:
-                siblings.append(
-                    sequence
-                )  # its prompt is computed now; copied in the next iteration
+            if live is not None and _still_to_come(live, sequence) >= BLOCK:
+                siblings.append(sequence)  # copied once it is computed
                 continue
             self._join(sequence, live)
-            fresh += len(sequence.tokens) - sequence.computed
-            if fresh > PREFILL_TOKENS and len(self._rows) > running + 1:
-                self._part(sequence)
-                break
+            left -= len(sequence.tokens) - sequence.computed
         self._waiting.extendleft(reversed(siblings))
-
-    def _part(self, sequence: Sequence) -> None:
-        """Take back the row that passed the iteration's budget."""
-        self._rows.pop()
-        self._forget_blocks(sequence)
-        sequence.computed = 0
-        self._waiting.appendleft(sequence)
 
     def _live_prefix(self, sequence: Sequence) -> Sequence | None:
         if sequence.sampling.prompt_logprobs:
             return None
         for key in reversed(sequence.block_keys):
             live = self._by_block.get(key)
-            if live is not None and shared_length(live.tokens, sequence.tokens) >= BLOCK:
+            if (
+                live is not None
+                and live.sampling.cache_salt == sequence.sampling.cache_salt
+                and shared_length(live.tokens, sequence.tokens) >= BLOCK
+            ):
                 return live
         return None
 
@@ -144,7 +142,8 @@ class Lane:
         self._arena.reserve(rows=row + 1, length=last + 1)
         kept = None
         if not sequence.sampling.prompt_logprobs:
-            kept = self._prefixes.find(self.version.number, sequence.tokens, sequence.block_keys)
+            owner = (self.version.number, sequence.sampling.cache_salt)
+            kept = self._prefixes.find(owner, sequence.tokens, sequence.block_keys)
         from_kept = min(shared_length(kept.tokens, sequence.tokens), last) if kept else 0
         from_live = min(shared_length(live.tokens, sequence.tokens), last) if live else 0
         if live is not None and from_live >= from_kept:
@@ -159,14 +158,16 @@ class Lane:
             self._by_block.setdefault(key, sequence)
 
     def _step(self, running: int, query_heads: int) -> tuple[Step, Tensor]:
-        """The packed step: one token of each running row, then the rest of each new prompt."""
+        """The packed step: one token of each running row, then of each prompt what fits."""
         rows, positions = list(range(running)), [s.computed for s in self._rows[:running]]
         ids = [sequence.tokens[-1] for sequence in self._rows[:running]]
-        prefills = []
+        prefills, left = [], PREFILL_TOKENS
         for row, sequence in enumerate(self._rows[running:], start=running):
-            start, end = sequence.computed, len(sequence.tokens)
+            start = sequence.computed
+            end = min(len(sequence.tokens), start + left)
+            left -= end - start
             prefills.append(Prefill(row, start, len(ids), end - start))
-            ids += sequence.tokens[start:]
+            ids += sequence.tokens[start:end]
             rows += [row] * (end - start)
             positions += range(start, end)
         self._arena.reserve(rows=len(self._rows), length=max(positions) + 1)
@@ -183,34 +184,50 @@ class Lane:
         return step, torch.tensor(ids + [0] * (self._shape.padded(len(ids)) - len(ids)))
 
     def _forward(self, weights: Weights, step: Step, ids_N: Tensor) -> Tensor:
-        """logits_BV at each row's last token; prompts' own log-probs are noted on the way."""
+        """logits_BV of the rows that get a token; prompts' own log-probs are noted on the way."""
         kept, last = list(range(step.decoding)), list(range(step.decoding))
-        wanted: list[tuple[Sequence, int]] = []
+        scored: list[tuple[Prefill, int]] = []
         for part in step.prefills:
-            sequence = self._rows[part.row]
-            first = part.offset + part.length - 1
+            sequence, end = self._rows[part.row], part.offset + part.length
             if sequence.sampling.prompt_logprobs:
-                wanted.append((sequence, len(kept)))
-                first = part.offset
-            kept += range(first, part.offset + part.length)
-            last.append(len(kept) - 1)
+                scored.append((part, len(kept)))
+                kept += range(part.offset, end)
+            elif part.start + part.length == len(sequence.tokens):
+                kept.append(end - 1)
+            if part.start + part.length == len(sequence.tokens):
+                last.append(len(kept) - 1)
         padding = self._shape.padded(len(kept)) - len(kept)
         logits_KV = weights.logits(step, ids_N, kept + [0] * padding)[: len(kept)]
-        for sequence, begin in wanted:
-            sequence.prompt_logprobs = _prompt_logprobs(logits_KV[begin:], sequence.tokens)
-        return logits_KV[last] if wanted else logits_KV
+        for part, first in scored:
+            self._score(part, logits_KV[first : first + part.length])
+        for row, sequence in enumerate(self._rows):
+            prompt = step.prefills[row - step.decoding] if row >= step.decoding else None
+            sequence.computed = (
+                len(sequence.tokens) if prompt is None else prompt.start + prompt.length
+            )
+        return logits_KV if len(last) == len(kept) else logits_KV[last]
+
+    def _score(self, part: Prefill, logits_TV: Tensor) -> None:
+        """Log-probs, at temperature 1, of the prompt's tokens that follow a part of it."""
+        sequence, first = self._rows[part.row], part.start + 1
+        following = sequence.tokens[first : first + part.length]
+        following_T1 = torch.tensor(following, dtype=torch.long)[:, None]
+        logprobs_TV = torch.log_softmax(logits_TV[: len(following)].float(), dim=-1)
+        found = sequence.prompt_logprobs or [None]
+        sequence.prompt_logprobs = [*found, *logprobs_TV.gather(1, following_T1)[:, 0].tolist()]
 
     def _sample(self, logits_BV: Tensor) -> list[Update]:
-        samplings = [sequence.sampling for sequence in self._rows]
+        rows = self._rows[: len(logits_BV)]
+        samplings = [sequence.sampling for sequence in rows]
         draws = draw(
             logits_BV,
             temperatures=[sampling.temperature for sampling in samplings],
             top_ps=[sampling.top_p for sampling in samplings],
             seeds=[sampling.seed for sampling in samplings],
-            positions=[sequence.sampled for sequence in self._rows],
+            positions=[sequence.sampled for sequence in rows],
         )
         updates = []
-        for row, sequence in enumerate(self._rows):
+        for row, sequence in enumerate(rows):
             token = draws.token_ids[row]
             sequence.tokens.append(token)
             sequence.logprobs.append(draws.logprobs[row])
@@ -225,7 +242,11 @@ class Lane:
         return updates
 
     def _leave(self) -> None:
-        """Free the rows of ended sequences; the last row moves into each hole."""
+        """Free the rows of ended sequences; the last row moves into each hole. A prompt computed in
+        part stays behind all others.
+        """
+        before = len(self._rows)
+        tail = self._rows.pop() if self._unfinished() else None
         row = 0
         while row < len(self._rows):
             sequence = self._rows[row]
@@ -237,13 +258,24 @@ class Lane:
             if last is not sequence:
                 self._arena.copy(len(self._rows), row, last.computed)
                 self._rows[row] = last
+        if tail is not None:
+            self._move_tail(tail, before - 1)
+
+    def _move_tail(self, tail: Sequence, row: int) -> None:
+        if tail.finish_reason is not None:
+            self._keep(row, tail)
+            return
+        if row != len(self._rows):
+            self._arena.copy(row, len(self._rows), tail.computed)
+        self._rows.append(tail)
 
     def _keep(self, row: int, sequence: Sequence) -> None:
         self._forget_blocks(sequence)
         if self.version.loaded and sequence.computed >= BLOCK:
             tokens = sequence.tokens[: sequence.computed]
             kv_PLHTD = self._arena.read(row, sequence.computed)
-            self._prefixes.keep(KeptPrefix(self.version.number, tokens, kv_PLHTD))
+            owner = (self.version.number, sequence.sampling.cache_salt)
+            self._prefixes.keep(KeptPrefix(owner, tokens, kv_PLHTD))
 
     def _forget_blocks(self, sequence: Sequence) -> None:
         for key in sequence.block_keys:
@@ -251,8 +283,8 @@ class Lane:
                 del self._by_block[key]
 
 
-def _prompt_logprobs(logits_TV: Tensor, tokens: list[int]) -> list[float | None]:
-    """Log-prob, at temperature 1, of each token but the first given those before it."""
-    following_T = torch.tensor(tokens[1:], dtype=torch.long)
-    logprobs_TV = torch.log_softmax(logits_TV[: len(following_T)].float(), dim=-1)
-    return [None, *logprobs_TV.gather(1, following_T[:, None])[:, 0].tolist()]
+def _still_to_come(live: Sequence, sequence: Sequence) -> int:
+    """Tokens that a running row will share with a prompt and has not computed yet."""
+    return (
+        min(shared_length(live.tokens, sequence.tokens), len(sequence.tokens) - 1) - live.computed
+    )

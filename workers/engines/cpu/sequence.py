@@ -25,6 +25,8 @@ class Sampling:
     top_logprobs: int = 0
     """Most likely alternatives to report for each sampled token."""
     prompt_logprobs: bool = False
+    cache_salt: str = ""
+    """Keys and values are shared among equal salts only."""
 
 
 @dataclass(slots=True, eq=False)

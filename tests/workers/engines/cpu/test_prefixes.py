@@ -12,11 +12,11 @@ from workers.engines.cpu.prefixes import (
 
 
 def _kept(version: int, tokens: list[int]) -> KeptPrefix:
-    return KeptPrefix(version, tokens, torch.zeros(2, 1, 1, len(tokens), 1))
+    return KeptPrefix((version, ""), tokens, torch.zeros(2, 1, 1, len(tokens), 1))
 
 
 def _find(store: PrefixStore, version: int, tokens: list[int]) -> KeptPrefix | None:
-    return store.find(version, tokens, block_keys(version, tokens))
+    return store.find((version, ""), tokens, block_keys(version, tokens))
 
 
 def test_the_longest_shared_start_is_found() -> None:
