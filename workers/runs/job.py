@@ -22,12 +22,12 @@ from workers.runs.context import Plan, RunContext
 from workers.runs.data import RowFile, load_rows
 from workers.runs.ending import Ending
 from workers.runs.finished import Trained
-from workers.runs.other_methods import check_and_refuse
 from workers.runs.patience import patiently
 from workers.runs.reporter import VALIDATED, Reporter
 from workers.runs.result_file import write_result_file
 from workers.runs.retention import Retention
 from workers.runs.stopping import StoppedEarly
+from workers.tuning.preparation import prepare
 
 log = structlog.get_logger()
 
@@ -84,19 +84,33 @@ class JobRun:
             await asyncio.gather(work, watch, return_exceptions=True)
 
     async def _work(self) -> None:
-        if not isinstance(self._context.method, ReinforcementMethod):
-            await check_and_refuse(self._context, self._reporter)
+        if isinstance(self._context.method, ReinforcementMethod):
+            await self._succeed(await self._reinforced())
+        else:
+            await self._succeed(await self._tuned())
+
+    async def _tuned(self) -> Trained:
+        """By given text: supervised, or by preference."""
+        prepared = await prepare(self._context, self._reporter)
+        loading = asyncio.create_task(asyncio.to_thread(_text_half))
+        await patiently(self._mark_running)
+        self._reporter.meter.start()
+        tune = await loading
+        return await tune(
+            self._context, prepared, reporter=self._reporter, between=self._between_steps
+        )
+
+    async def _reinforced(self) -> Trained:
         loading = asyncio.create_task(asyncio.to_thread(_heavy_half))
         plan, train_rows, valid_rows = await self._validated()
         train = await loading
-        trained = await train(
+        return await train(
             self._context,
             plan,
             (train_rows, valid_rows),
             reporter=self._reporter,
             between=self._between_steps,
         )
-        await self._succeed(trained)
 
     async def _validated(self) -> tuple[Plan, RowFile, RowFile]:
         fresh = self._job.total_steps is None
@@ -156,7 +170,7 @@ class JobRun:
                 await self._say(unit, "Fine-tuning job started")
 
     async def _succeed(self, trained: Trained) -> None:
-        kept = await self._retention.look_up()
+        kept = await self._retention.look_up(published=trained.adapter_key)
         result_file = await self._result_file()
         used = self._reporter.meter.reading()
         if self._watcher is not None:
@@ -194,8 +208,6 @@ class JobRun:
             return None
 
     async def _result_file(self) -> FileRow | None:
-        if not isinstance(self._context.method, ReinforcementMethod):
-            return None
         return await write_result_file(self._context)
 
 
@@ -203,3 +215,9 @@ def _heavy_half() -> Callable[..., Awaitable[Trained]]:
     from workers.runs.training import train  # noqa: PLC0415 - seconds, spent beside other work
 
     return train
+
+
+def _text_half() -> Callable[..., Awaitable[Trained]]:
+    from workers.tuning.training import tune  # noqa: PLC0415 - as above
+
+    return tune

@@ -1,4 +1,4 @@
-"""What of a run stays on disk: the newest two steps, and the adapters of checkpoints.
+"""What of a run stays on disk: the newest two steps, and the adapters of kept checkpoints.
 
 Called after a commit, never before: nothing that a resume or a model could point to is removed.
 A claim touches only what it or an earlier claim wrote; what is written by a newer one is not its
@@ -41,14 +41,17 @@ class Retention:
         self._context = context
         self._kept_steps = kept_steps
 
-    async def look_up(self) -> Kept:
-        """Raises `LeaseLost`, so that a claim that was overtaken removes nothing."""
+    async def look_up(self, *, published: str | None = None) -> Kept:
+        """`published` is the adapter that stays once nothing is resumed any more, in place of the
+        last step's. Raises `LeaseLost`, so that a claim that was overtaken removes nothing.
+        """
 
         async def read() -> Kept:
             async with self._context.unit() as unit:
                 step, state, adapter = await unit.jobs.resume_point()
                 checkpoints = await unit.checkpoints.object_keys(self._context.job.id)
-            return Kept(checkpoints | {adapter} if adapter else checkpoints, step, state)
+            own = published or adapter
+            return Kept(checkpoints | {own} if own else checkpoints, step, state)
 
         return await patiently(read)
 

@@ -6,7 +6,7 @@ Only the customer's grader is a script. A job of two steps takes about a second.
 import asyncio
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -19,6 +19,7 @@ from app.domain.models import BaseModelSpec
 from app.domain.rollouts import RolloutRow
 from app.gateways.egress import EgressReply, InMemoryEgress, SentRequest
 from app.gateways.inference import HttpInference
+from app.gateways.objects import LocalObjects
 from tests.support.engine_server import running_engine
 from tests.support.tiny_model import DROPS_THINKING, save_tiny_model
 from tests.workers.runs.conftest import World
@@ -128,7 +129,7 @@ class RealRuns:
         return file_id
 
     @asynccontextmanager
-    async def context(self, job: Job, script: Script) -> Any:
+    async def context(self, job: Job, script: Script) -> AsyncIterator[RunContext]:
         """A new claim of the job."""
         inference = HttpInference(self.engine.url)
         context = await self.world.context(job)
@@ -152,6 +153,15 @@ class RealRuns:
     async def resume(self, job: Job) -> None:
         async with self.world.app.tenant(self.world.tenant) as unit:
             await unit.jobs.mark_queued(job.id)
+
+    def adapters(self, job: Job) -> dict[int, bytes]:
+        """What lies on disk: step to the weights of its adapter."""
+        objects = LocalObjects(self.world.settings.objects_dir)
+        root = objects.local_path(f"projects/{job.project_id}/jobs/{job.id}")
+        return {
+            int(path.parent.parent.name.split("-")[1]): path.read_bytes()
+            for path in root.glob("*/adapter/adapter_model.safetensors")
+        }
 
     async def rollouts(self, job: Job, split: str, step: int | None = None) -> list[RolloutRow]:
         rows: list[RolloutRow] = []
@@ -194,8 +204,3 @@ class RealRuns:
             found = await unit.reports.get(job.id)
         assert found is not None
         return found
-
-
-def adapter_files(context: RunContext) -> list[str]:
-    root = context.objects.local_path(context.job_key)
-    return sorted(path.parent.name for path in root.glob("*/adapter"))

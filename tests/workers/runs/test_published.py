@@ -1,0 +1,97 @@
+"""Which checkpoint a real run publishes, and which are left for callers and on disk."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from app.domain.errors import NotFound
+from app.domain.jobs import JobStatus
+from app.services.models import ModelService
+from app.services.permissions import PermissionService
+from tests.workers.runs.conftest import World
+from tests.workers.runs.real_run import SPEC, RealRuns, Script, TinyEngine, tiny_engine
+
+
+@pytest.fixture(scope="module")
+def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TinyEngine]:
+    with tiny_engine(tmp_path_factory.mktemp("tiny")) as running:
+        yield running
+
+
+@pytest.fixture
+def runs(world: World, engine: TinyEngine) -> RealRuns:
+    return RealRuns(world, engine)
+
+
+def _models(runs: RealRuns) -> ModelService:
+    return ModelService(runs.world.app, base_models=(SPEC,), tenant=runs.world.tenant)
+
+
+async def test_the_best_is_published_and_what_fell_out_is_gone_with_its_files(
+    runs: RealRuns,
+) -> None:
+    job = await runs.job(hyperparameters={"n_epochs": 3}, keep_checkpoints={"best": 2, "last": 1})
+    rewards = (0.2, 0.3, 0.8, 0.8, 0.1, 0.4, 0.25)
+    ended = await runs.run(job, Script(valid=rewards))
+    assert (ended.status, ended.step, ended.ended_early) == (JobStatus.SUCCEEDED, 6, None)
+    checkpoints = await runs.checkpoints(job)
+    assert [one.step for one in checkpoints] == [6, 3, 2]
+    assert checkpoints[-1].metrics["full_valid_mean_reward"] == pytest.approx(0.8)
+
+    published = str(ended.fine_tuned_model)
+    names = {model.name for model in await _models(runs).all()} - {SPEC.name}
+    assert names == {published, *(one.model_name for one in checkpoints)}
+    async with runs.world.app.tenant(runs.world.tenant) as unit:
+        tuned = await unit.models.get(published)
+        best = await unit.models.get(checkpoints[-1].model_name)
+    assert tuned is not None
+    assert best is not None
+    assert (tuned.step, tuned.object_key) == (2, best.object_key), "of equals the earlier"
+
+    dropped = f"{published}:ckpt-step-4"
+    permissions = PermissionService(runs.world.app, runs.world.tenant)
+    for call in (
+        _models(runs).get(dropped),
+        _models(runs).delete(dropped),
+        permissions.grant(dropped, [runs.world.tenant.project_id]),
+    ):
+        with pytest.raises(NotFound) as caught:
+            await call
+        assert caught.value.code == "model_not_found"
+
+    assert sorted(runs.adapters(job)) == [2, 3, 6]
+    assert "step-000002" in tuned.object_key
+    report = await runs.report(job)
+    assert (report["step"], report["ended_early"]) == (2, None)
+    assert report["reward"]["base_mean"] == pytest.approx(0.2)
+    assert report["reward"]["tuned_mean"] == pytest.approx(0.8)
+    async with runs.world.app.tenant(runs.world.tenant) as unit:
+        assert len(await unit.checkpoints.all(job.id)) == 6, "every validation stays on record"
+
+
+async def test_a_checkpoint_that_was_shared_stays_whatever_comes_after_it(runs: RealRuns) -> None:
+    rule = {"action": "pause", "steps": 1}
+    job = await runs.job(
+        hyperparameters={"n_epochs": 2},
+        keep_checkpoints={"best": 1, "last": 0},
+        stop={"max_steps": rule},
+    )
+    script = Script(valid=(0.1, 0.2, 0.9, 0.3, 0.3))
+    paused = await runs.run(job, script)
+    assert paused.status is JobStatus.PAUSED
+    (first,) = await runs.checkpoints(job)
+    tenant = runs.world.tenant
+    await PermissionService(runs.world.app, tenant).grant(first.model_name, [tenant.project_id])
+    await runs.resume(job)
+    ended = await runs.run(job, script)
+    assert (ended.status, ended.step) == (JobStatus.SUCCEEDED, 4)
+    assert [one.step for one in await runs.checkpoints(job)] == [2, 1]
+    assert (await _models(runs).get(first.model_name)).name == first.model_name
+    async with runs.world.app.tenant(tenant) as unit:
+        shared = await unit.models.get(first.model_name)
+        tuned = await unit.models.get(str(ended.fine_tuned_model))
+    assert shared is not None
+    assert tuned is not None
+    assert tuned.step == 2
+    assert "step-000001" in shared.object_key
+    assert sorted(runs.adapters(job)) == [1, 2], "the last step is nobody's"
