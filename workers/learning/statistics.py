@@ -47,18 +47,18 @@ def paired_report(base: PairedValues, tuned: PairedValues, *, seed: int = 0) -> 
     wins = sum(change[row] > TIE for row in rows)
     shared = sorted(base.components.keys() & tuned.components.keys())
     components = {
-        name: _comparison(base.components[name], tuned.components[name], seed=seed)
+        name: comparison(base.components[name], tuned.components[name], seed=seed)
         for name in shared
         if _shared_rows(base.components[name], tuned.components[name])
     }
     return {
         "rows": len(rows),
-        "reward": _comparison(base.rewards, tuned.rewards, seed=seed),
+        "reward": comparison(base.rewards, tuned.rewards, seed=seed),
         "wins": wins,
         "ties": len(rows) - wins - len(worse),
         "losses": len(worse),
         "regressions": [{"row": row, "before": before[row], "after": after[row]} for row in worse],
-        "tool_calls": _comparison(base.tool_calls, tuned.tool_calls, seed=seed),
+        "tool_calls": comparison(base.tool_calls, tuned.tool_calls, seed=seed),
         "components": components,
     }
 
@@ -84,7 +84,8 @@ def _shared_rows(base: Values, tuned: Values) -> list[int]:
     return sorted(row for row in base if base[row] and tuned.get(row))
 
 
-def _comparison(base: Values, tuned: Values, *, seed: int) -> dict[str, Any]:
+def comparison(base: Values, tuned: Values, *, seed: int) -> dict[str, Any]:
+    """Means over the rows that both sides have, and what they differ by. There must be one."""
     rows = _shared_rows(base, tuned)
     before = [fmean(base[row]) for row in rows]
     after = [fmean(tuned[row]) for row in rows]

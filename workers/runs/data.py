@@ -9,17 +9,17 @@ import os
 import weakref
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import BinaryIO, overload
+from typing import BinaryIO, Literal, overload
 
 from typing_extensions import override
 
 from app.domain.dataset import MAX_ROW_BYTES, DatasetError, DatasetRow, each_row, parse_row
 from app.domain.errors import NotFound, RunFailed
 from app.domain.jobs import MAX_TRAIN_EXAMPLES, MAX_VALID_EXAMPLES, MIN_EXAMPLES
-from app.domain.row_formats import check_row
-from app.domain.tuning_methods import MethodType
 from workers.runs.context import RunContext
 from workers.runs.patience import patiently
+from workers.tuning.examples import Examples
+from workers.tuning.rows import TextRows
 
 
 class RowFile(Sequence[DatasetRow]):
@@ -78,30 +78,27 @@ async def load_rows(context: RunContext, *, training: bool) -> RowFile:
     return rows
 
 
-async def count_rows(context: RunContext, method: MethodType, *, training: bool) -> int:
-    """Check every row in the format of a method that keeps none. Raises `RunFailed`."""
+async def load_text_rows(
+    context: RunContext, method: Literal["supervised", "dpo"], *, training: bool
+) -> TextRows:
+    """The same for a file of given text."""
     label, limit = _label_and_limit(training=training)
     path = await _path(context, training=training)
     try:
-        rows = await asyncio.to_thread(_count, path, method, limit)
+        rows = await asyncio.to_thread(TextRows, path, method, limit)
     except DatasetError as error:
         raise _invalid(label, error) from error
-    _check_count(label, rows)
+    _check_count(label, len(rows))
     return rows
 
 
-def _count(path: Path, method: MethodType, limit: int) -> int:
-    rows = number = 0
-    with path.open("rb") as file:
-        while line := file.readline(MAX_ROW_BYTES + 2):
-            number += 1
-            if not line.strip():
-                continue
-            if rows == limit:
-                raise DatasetError(number, "", f"the file has more than {limit} examples")
-            check_row(method, line, number)
-            rows += 1
-    return rows
+async def checked_examples(examples: Examples, *, training: bool) -> int:
+    """Render every row; the number of those that are cut. Raises `RunFailed`."""
+    label, _ = _label_and_limit(training=training)
+    try:
+        return await asyncio.to_thread(examples.count_cut)
+    except DatasetError as error:
+        raise _invalid(label, error) from error
 
 
 def _label_and_limit(*, training: bool) -> tuple[str, int]:

@@ -71,9 +71,10 @@ class Publisher:
         await asyncio.to_thread(self._save, outcome)
         outcome.adapter_key, outcome.state_key = f"{key}/adapter", f"{key}/state"
 
-    async def republish(self, step: int, adapter_key: str) -> None:
-        """After a resume: load the last committed adapter under a name of this claim."""
-        path = self._context.objects.local_path(adapter_key)
+    async def serve(self, step: int, path: Path) -> None:
+        """An adapter that is there already, under a name of this claim: after a resume the last
+        committed one, and what a job starts from.
+        """
         await self._serve(step, path)
 
     async def retire(self) -> None:

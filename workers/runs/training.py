@@ -5,23 +5,16 @@ A run therefore loads it beside the check of its files; a broken file is answere
 
 import asyncio
 from collections.abc import Callable, Sequence
-from typing import Any
-
-import structlog
 
 from app.domain.dataset import DatasetRow
-from app.domain.errors import AgentRftError, RunFailed
 from workers.runs.assembly import Parts, assemble
 from workers.runs.context import Plan, RunContext
 from workers.runs.evaluation import build_report
 from workers.runs.finished import Trained, best_adapter
 from workers.runs.loop import Loop
-from workers.runs.patience import patiently
 from workers.runs.reporter import Reporter
-from workers.runs.scheduler_state import load_scheduler_state
+from workers.runs.resuming import ResumePoint, committed_step, restore
 from workers.runs.stopping import StoppedEarly
-
-log = structlog.get_logger()
 
 
 async def train(
@@ -42,7 +35,7 @@ async def train(
     reporter.meter.accelerators = parts.accelerators
     try:
         await parts.publisher.forget_earlier_claims()
-        committed, saved = await _resume(context, parts)
+        resumed = await _resume(context, parts)
         loop = Loop(
             context,
             plan,
@@ -57,12 +50,16 @@ async def train(
         ended = None
         try:
             await loop.steps(
-                train_rows, valid_rows, first=committed + 1, saved=saved, between=between
+                train_rows,
+                valid_rows,
+                first=resumed.step + 1,
+                saved=resumed.saved,
+                between=between,
             )
         except StoppedEarly as stop:
             ended = stop.finding
             await parts.mode.close()
-            await loop.validate(valid_rows, step=await _committed(context))
+            await loop.validate(valid_rows, step=await committed_step(context))
     finally:
         await parts.mode.close()
         await parts.publisher.close()
@@ -70,34 +67,11 @@ async def train(
     return Trained(step, adapter_key, await build_report(context, step, ended), ended)
 
 
-async def _committed(context: RunContext) -> int:
-    async def read() -> int:
-        async with context.unit() as unit:
-            return (await unit.jobs.resume_point())[0]
-
-    return await patiently(read)
-
-
-async def _resume(context: RunContext, parts: Parts) -> tuple[int, dict[str, Any] | None]:
-    """Load what the last committed step left. Returns that step, 0 for a fresh run, and what the
-    mode carried over.
-    """
-
-    async def read() -> tuple[int, str | None, str | None]:
-        async with context.unit() as unit:
-            return await unit.jobs.resume_point()
-
-    step, state_key, adapter_key = await patiently(read)
-    if step == 0 or state_key is None or adapter_key is None:
-        return 0, None
-    state_path = context.objects.local_path(state_key)
-    try:
-        await asyncio.to_thread(parts.trainer.load_state, state_path)
-        saved = await asyncio.to_thread(load_scheduler_state, state_path.parent)
-    except AgentRftError as error:
-        raise RunFailed(
-            f"The state saved at step {step} cannot be used: {error}", code="state_damaged"
-        ) from error
-    await parts.publisher.republish(step, adapter_key)
-    log.info("resumed", step=step)
-    return step, saved
+async def _resume(context: RunContext, parts: Parts) -> ResumePoint:
+    """A fresh run that starts from a tuned model samples from that one first, as version 0."""
+    point = await restore(context, parts.trainer)
+    if point.adapter_key is not None:
+        await parts.publisher.serve(point.step, context.objects.local_path(point.adapter_key))
+    elif context.start is not None:
+        await parts.publisher.serve(0, context.start)
+    return point

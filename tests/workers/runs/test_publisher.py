@@ -125,7 +125,7 @@ async def test_adapters_of_a_killed_claim_leave_the_engine_with_the_next(world: 
     assert list(world.inference.adapters) == [theirs]
     async with context.unit() as unit:
         step, _, adapter = await unit.jobs.resume_point()
-    await publisher.republish(step, str(adapter))
+    await publisher.serve(step, context.objects.local_path(str(adapter)))
     assert sorted(world.inference.adapters) == sorted([theirs, publisher.engine_name(1)])
 
 
