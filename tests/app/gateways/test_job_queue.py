@@ -60,3 +60,23 @@ async def test_a_broker_that_is_away_is_no_fault_of_the_call() -> None:
     queue = CeleryJobQueue("redis://127.0.0.1:9/0")
     await queue.enqueue_run("ftjob-1")
     await queue.aclose()
+
+
+async def test_celery_reads_and_acknowledges_it_as_one_of_its_own(
+    database: Database, broker: "redis.Redis"
+) -> None:
+    queue = CeleryJobQueue(database.settings.redis_url)
+    try:
+        await queue.enqueue_run("ftjob-1")
+    finally:
+        await queue.aclose()
+    with queue._celery.connection() as connection:
+        consumer = connection.SimpleQueue("runs")
+        message = consumer.get(timeout=5)
+        arguments, named, _ = message.payload
+        assert (arguments, named) == (["ftjob-1"], {})
+        assert message.headers["task"] == "agent_rft.run_job"
+        message.ack()
+        consumer.close()
+    assert broker.llen("runs") == 0
+    assert broker.hlen("unacked") == 0
