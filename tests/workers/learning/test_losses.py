@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from workers.learning.losses.contract import Loss, LossInputs, LossTerms
-from workers.learning.losses.registry import build_loss
+from workers.learning.losses.registry import LOSSES, build_loss
 
 POLICY: dict[str, dict[str, float]] = {
     "importance_sampling": {},
@@ -144,6 +144,37 @@ def test_on_policy_all_are_reinforce(tokens: list[tuple[float, float, bool]]) ->
     for name, options in POLICY.items():
         _, grad_N = run(build_loss(name, **options), lp_N, lp_N, a_N, mask_N)
         torch.testing.assert_close(grad_N, torch.where(mask_N, -a_N, 0.0), rtol=0, atol=1e-12)
+
+
+TOKEN = st.tuples(
+    st.floats(-20, 0), st.floats(-20, 0), st.floats(-3, 3), st.booleans(), st.integers(0, 3)
+)
+
+
+@settings(deadline=None)
+@given(st.lists(TOKEN, min_size=1, max_size=12))
+def test_masked_tokens_are_as_good_as_absent(
+    tokens: list[tuple[float, float, float, bool, int]],
+) -> None:
+    """For every loss there is: no gradient on them, and the value of the others alone."""
+    lp_N, q_N, a_N = (vector(*[float(t[n]) for t in tokens]) for n in range(3))
+    mask_N, rows_N = torch.tensor([t[3] for t in tokens]), torch.tensor([t[4] for t in tokens])
+
+    def run_on(name: str, keep_N: Tensor) -> tuple[float, Tensor]:
+        leaf_N = lp_N[keep_N].clone().requires_grad_()
+        inputs = LossInputs(
+            leaf_N, q_N[keep_N], a_N[keep_N], mask_N[keep_N], rows_N[keep_N], leaf_N - 1
+        )
+        total = build_loss(name, **POLICY.get(name, {}))(inputs).total
+        (grad_N,) = torch.autograd.grad(total, leaf_N)
+        return float(total.detach()), grad_N
+
+    for name in LOSSES:
+        value, grad_N = run_on(name, torch.ones_like(mask_N))
+        alone, alone_N = run_on(name, mask_N)
+        assert value == pytest.approx(alone, abs=1e-9), name
+        assert not grad_N[~mask_N].any(), name
+        torch.testing.assert_close(grad_N[mask_N], alone_N, rtol=0, atol=1e-9)
 
 
 @pytest.mark.parametrize("name", ["importance_sampling", "ppo"])
