@@ -2,7 +2,6 @@
 
 import random
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 import torch
@@ -60,27 +59,30 @@ def _prompt(rng: random.Random, length: int) -> list[int]:
 
 
 @pytest.mark.parametrize(
-    ("length", "threads"), [(1, 1), (63, 1), (190, 1), (300, 1), (40, 2)], indirect=["threads"]
+    ("length", "tokens", "threads"),
+    [(1, 40, 1), (63, 40, 1), (190, 40, 1), (300, 40, 1), (40, 5, 2)],
+    indirect=["threads"],
 )
 def test_alone_and_in_a_crowd_the_bits_are_the_same(
-    base: BaseModel, threads: int, length: int
+    base: BaseModel, threads: int, length: int, tokens: int
 ) -> None:
     rng = random.Random(length)
     prompt = _prompt(rng, length)
     lane = _lane(base, threads)
-    alone = _sequence(lane, prompt, seed=7)
+    alone = _sequence(lane, prompt, seed=7, tokens=tokens)
     _run(lane, alone)
     crowded = _lane(base, threads)
-    watched = _sequence(crowded, prompt, seed=7)
+    watched = _sequence(crowded, prompt, seed=7, tokens=tokens)
     others = [
-        _sequence(crowded, _prompt(rng, rng.randint(1, 350)), seed, tokens=rng.randint(1, 60))
-        for seed in range(13)
+        _sequence(crowded, _prompt(rng, rng.randint(1, 350)), seed, tokens=rng.randint(1, tokens))
+        for seed in range(tokens // 3)
     ]
     late = {
-        1 + 4 * i: _sequence(crowded, _prompt(rng, rng.randint(1, 200)), i, tokens=30)
-        for i in range(8)
+        1 + 4 * i: _sequence(crowded, _prompt(rng, rng.randint(1, 200)), i, tokens=tokens // 2)
+        for i in range(tokens // 5)
     }
-    _run(crowded, *others[:7], watched, *others[7:], arrivals=late)
+    half = len(others) // 2
+    _run(crowded, *others[:half], watched, *others[half:], arrivals=late)
     assert watched.tokens == alone.tokens
     assert watched.logprobs == alone.logprobs
 

@@ -1,0 +1,173 @@
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from peft import PeftModel
+from transformers import Qwen3ForCausalLM
+
+from app.domain.models import BaseModelSpec
+from app.gateways.inference import AdapterMissing
+from tests.support.tiny_model import CONTEXT_LENGTH, save_adapter, save_tiny_model
+from workers.engines.cpu.engine import Engine, load_served
+from workers.engines.cpu.scheduler import Limits
+from workers.engines.cpu.sequence import Sampling, Sequence
+from workers.engines.cpu.versions import BaseModel, Versions
+
+
+@pytest.fixture(scope="module")
+def model_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return save_tiny_model(tmp_path_factory.mktemp("model"))
+
+
+@pytest.fixture(scope="module")
+def adapters(model_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    root = tmp_path_factory.mktemp("adapters")
+    return [save_adapter(model_dir, root / str(seed), seed=seed) for seed in range(5)]
+
+
+@pytest.fixture
+def spec(model_dir: Path) -> BaseModelSpec:
+    return BaseModelSpec(name="tiny", path=str(model_dir), context_length=CONTEXT_LENGTH)
+
+
+@pytest.fixture
+def base(spec: BaseModelSpec) -> BaseModel:
+    return load_served(spec, torch.float32)[0]
+
+
+def _merged_numbers(versions: Versions) -> set[int]:
+    return set(versions._merged)
+
+
+def test_the_least_recently_used_weights_go_first(base: BaseModel, adapters: list[Path]) -> None:
+    one = base.weights.merged(Versions([base]).load("probe", adapters[0]).deltas).own_bytes
+    versions = Versions([base], merged_bytes=2 * one)
+    a, b, c = (versions.load(str(i), adapters[i]) for i in range(3))
+    for version in (a, b, a, c):
+        versions.merge(version)
+    assert _merged_numbers(versions) == {a.number, c.number}
+    assert versions.merged_bytes == 2 * one
+
+
+def test_weights_in_use_are_never_dropped(base: BaseModel, adapters: list[Path]) -> None:
+    versions = Versions([base], merged_bytes=0)
+    a, b = (versions.load(str(i), adapters[i]) for i in range(2))
+    held = versions.acquire(a)
+    versions.merge(b)
+    assert _merged_numbers(versions) == {a.number}
+    assert versions.acquire(a) is held
+    versions.release(a)
+    assert _merged_numbers(versions) == {a.number}
+    versions.release(a)
+    assert _merged_numbers(versions) == set()
+
+
+def test_an_unloaded_version_stays_until_its_last_user_ends(
+    base: BaseModel, adapters: list[Path]
+) -> None:
+    versions = Versions([base])
+    version = versions.load("v1", adapters[0])
+    held = versions.acquire(version)
+    versions.unload("v1")
+    with pytest.raises(AdapterMissing):
+        versions.get("v1")
+    assert versions.acquire(version) is held
+    versions.release(version)
+    versions.release(version)
+    assert _merged_numbers(versions) == set()
+
+
+def test_merged_weights_share_what_the_adapter_leaves_alone(
+    base: BaseModel, adapters: list[Path]
+) -> None:
+    version = Versions([base]).load("v1", adapters[0])
+    whole = sum(p.numel() * p.element_size() for p in base.model.parameters())
+    embedding: Any = base.model.get_input_embeddings()
+    linear = whole - embedding.weight.numel() * 4
+    assert 0 < base.weights.merged(version.deltas).own_bytes <= linear
+
+
+def _expected(model_dir: Path, adapter: Path | None, sequence: Sequence) -> torch.Tensor:
+    model: Any = Qwen3ForCausalLM.from_pretrained(model_dir)
+    if adapter is not None:
+        model = PeftModel.from_pretrained(model, str(adapter))
+    model.train(mode=False)
+    ids_1T = torch.tensor([sequence.tokens])
+    with torch.inference_mode():
+        logprobs_TV = torch.log_softmax(model(ids_1T).logits[0, :-1], -1)
+    found: torch.Tensor = logprobs_TV.gather(1, ids_1T[0, 1:, None])[sequence.prompt_length - 1 :]
+    return found[:, 0]
+
+
+async def test_many_adapters_loaded_while_sampling_give_their_own_log_probs(
+    model_dir: Path, adapters: list[Path], spec: BaseModelSpec
+) -> None:
+    """With room for one set of unused weights; the base samples all the while."""
+    engine = Engine([spec], Limits(threads=1, merged_bytes=3 << 20))
+    await engine.start()
+    prompt = list(range(20, 60))
+    background = engine.sequence(engine.versions.get("tiny"), prompt, Sampling(300, 1.0, seed=1))
+    sampling = asyncio.create_task(engine.finish([background]))
+
+    async def one(number: int) -> Sequence:
+        version = await asyncio.to_thread(engine.versions.load, f"v{number}", adapters[number])
+        await asyncio.to_thread(engine.versions.merge, version)
+        sequence = engine.sequence(version, prompt, Sampling(30, 1.0, seed=2))
+        await engine.finish([sequence])
+        return sequence
+
+    sequences = await asyncio.gather(*(one(number) for number in range(5)))
+    await sampling
+    for number, sequence in enumerate(sequences):
+        expected = _expected(model_dir, adapters[number], sequence)
+        assert torch.allclose(torch.tensor(sequence.logprobs), expected, atol=1e-4)
+    expected = _expected(model_dir, None, background)
+    assert torch.allclose(torch.tensor(background.logprobs), expected, atol=1e-4)
+    assert [sequence.reused for sequence in sequences] == [0] * 5
+    await engine.stop()
+    assert engine.versions.merged_bytes <= 3 << 20
+
+
+async def test_one_tenants_bits_do_not_depend_on_another_tenants_work(
+    adapters: list[Path], spec: BaseModelSpec
+) -> None:
+    prompts = [[7 * i + n for i in range(30)] for n in range(6)]
+
+    async def run(*, beside: bool) -> list[list[float]]:
+        engine = Engine([spec], Limits(threads=1, prefix_bytes=1 << 20))
+        await engine.start()
+        ours, theirs = (engine.versions.load(str(i), adapters[i]) for i in range(2))
+        wanted = [engine.sequence(ours, p, Sampling(25, 1.0, seed=3)) for p in prompts]
+        others = [engine.sequence(theirs, p[:9], Sampling(60, 1.0, seed=4)) for p in prompts]
+
+        async def arrive(index: int) -> None:
+            await asyncio.sleep(0.003 * index)
+            await engine.finish([wanted[index]])
+
+        await asyncio.gather(
+            *(arrive(index) for index in range(len(wanted))),
+            engine.finish(others if beside else []),
+        )
+        await engine.stop()
+        return [sequence.logprobs for sequence in wanted]
+
+    assert await run(beside=True) == await run(beside=False)
+
+
+async def test_bf16_is_near_and_is_only_used_when_asked_for(
+    model_dir: Path, spec: BaseModelSpec
+) -> None:
+    for dtype, tolerance in ((torch.float32, 1e-4), (torch.bfloat16, 0.3)):
+        engine = Engine([spec], Limits(threads=1, dtype=dtype))
+        await engine.start()
+        sequence = engine.sequence(
+            engine.versions.get("tiny"), list(range(9, 40)), Sampling(20, 1.0, seed=1)
+        )
+        await engine.finish([sequence])
+        await engine.stop()
+        worst = (torch.tensor(sequence.logprobs) - _expected(model_dir, None, sequence)).abs().max()
+        assert worst < tolerance
+        assert (worst > 1e-4) == (dtype is torch.bfloat16)
+    assert Limits(threads=1).dtype is torch.float32
