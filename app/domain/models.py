@@ -10,6 +10,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+_TUNED = "ft:"
 _SLUG = re.compile(r"[^a-z0-9-]+")
 
 
@@ -27,6 +28,10 @@ class BaseModelSpec(BaseModel):
     context_length: int = Field(gt=0)
     """Tokens a whole rollout may hold, prompt included."""
     tool_parser: Literal["hermes"] = "hermes"
+    reasoning_parser: str | None = None
+    """What vLLM tells thinking from answers by, e.g. `qwen3`. Only for models that always think: it
+    takes an answer without any thinking for thinking. The CPU engine needs none.
+    """
     chat_template: Path | None = None
     """Jinja file that replaces the tokenizer's own chat template."""
     lora_rank: int = Field(default=16, gt=0)
@@ -47,6 +52,21 @@ def find_base_model(models: tuple[BaseModelSpec, ...], name: str) -> BaseModelSp
     return next((model for model in models if model.answers_to(name)), None)
 
 
+def base_of(models: tuple[BaseModelSpec, ...], name: str) -> BaseModelSpec | None:
+    """Of a base model's own name, or of a tuned model's, which holds its base's. Of the longest
+    where several fit; whether there is such a tuned model is not asked.
+    """
+    found = find_base_model(models, name)
+    if found is not None:
+        return found
+    fitting = [model for model in models if name.startswith(f"{_TUNED}{model.name}:")]
+    return max(fitting, key=lambda model: len(model.name), default=None)
+
+
+def is_tuned_name(name: str) -> bool:
+    return name.startswith(_TUNED)
+
+
 def tuned_model_name(base: str, organization_slug: str, suffix: str | None, *, job_id: str) -> str:
     """`ft:<base>:<organization>:<suffix or empty>:<8 characters>`, the hosted form.
 
@@ -54,7 +74,7 @@ def tuned_model_name(base: str, organization_slug: str, suffix: str | None, *, j
     """
     clean = _SLUG.sub("-", (suffix or "").lower()).strip("-")
     short = hashlib.sha256(job_id.encode()).hexdigest()[:8]
-    return f"ft:{base}:{organization_slug}:{clean}:{short}"
+    return f"{_TUNED}{base}:{organization_slug}:{clean}:{short}"
 
 
 def checkpoint_model_name(tuned: str, step: int) -> str:

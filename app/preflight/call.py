@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from app.domain.jobs import NewJob, ReinforcementMethod, resolve_hyperparameters
-from app.domain.models import BaseModelSpec, find_base_model
+from app.domain.models import BaseModelSpec, base_of
 from app.domain.preflight import DatasetReport, Estimate, Finding
 from app.domain.tuning_methods import MethodType
 from app.preflight.estimate import Pace, estimate
@@ -30,11 +30,13 @@ class CalledAddress:
 def base_model(
     body: dict[str, Any], base_models: tuple[BaseModelSpec, ...], findings: list[Finding]
 ) -> BaseModelSpec | None:
-    """The base model of the call; a name that nobody offers becomes a finding."""
+    """The base model of the call, or of the tuned one that it names; a name that nobody offers
+    becomes a finding.
+    """
     name = body.get("model")
     if not isinstance(name, str):
         return None
-    base = find_base_model(base_models, name)
+    base = base_of(base_models, name)
     if base is None:
         message = f"Model {name} is not available for fine-tuning or does not exist."
         findings.append(Finding("error", "model_not_available", message, "model"))

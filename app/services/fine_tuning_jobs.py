@@ -18,7 +18,7 @@ from app.domain.jobs import (
     StopRequest,
     TuningMethod,
 )
-from app.domain.models import BaseModelSpec, find_base_model
+from app.domain.models import BaseModelSpec, find_base_model, is_tuned_name
 from app.domain.redaction import collect_headers, redact
 from app.domain.tenants import Tenant
 from app.domain.tuning_methods import DpoMethod, MethodType
@@ -66,13 +66,13 @@ class JobService:
 
     async def create(self, new: NewJob) -> Job:
         """Insert a job and wake a worker. Raises `InvalidRequest` with the parameter at fault."""
-        base = self._base_model(new.model)
+        model = await self._start(new.model)
         if isinstance(new.method, ReinforcementMethod):
             _check_tools(new.method)
             await self._check_endpoints(new.method)
         kind = _kind(new.method)
         sent = {"type": kind, kind: new.method.model_dump(mode="json", exclude_none=False)}
-        job = self._job(new, base, redact(sent))
+        job = self._job(new, model, redact(sent))
         headers = collect_headers(sent)
         sealed = (
             self._ports.secret_box.seal(headers, project_id=job.project_id, job_id=job.id)
@@ -168,15 +168,21 @@ class JobService:
         places = await self._database.find_places(self._tenant, waiting)
         return [replace(job, queue=places.get(job.id)) for job in jobs]
 
-    def _base_model(self, name: str) -> BaseModelSpec:
+    async def _start(self, name: str) -> str:
+        """Dated name of a base model, or the name of a tuned one that the project may call."""
         base = find_base_model(self._base_models, name)
-        if base is None:
-            raise InvalidRequest(
-                f"Model {name} is not available for fine-tuning or does not exist.",
-                param="model",
-                code="model_not_available",
-            )
-        return base
+        if base is not None:
+            return base.name
+        if is_tuned_name(name):
+            async with self._database.tenant(self._tenant) as unit:
+                tuned = await unit.models.get(name)
+            if tuned is not None and find_base_model(self._base_models, tuned.base_model):
+                return tuned.name
+        raise InvalidRequest(
+            f"Model {name} is not available for fine-tuning or does not exist.",
+            param="model",
+            code="model_not_available",
+        )
 
     async def _check_endpoints(self, method: ReinforcementMethod) -> None:
         root, egress = "method.reinforcement", self._ports.egress
@@ -192,12 +198,12 @@ class JobService:
             method.grader, f"{root}.grader", egress=egress, models=self._ports.judge_models
         )
 
-    def _job(self, new: NewJob, base: BaseModelSpec, method: dict[str, Any]) -> Job:
+    def _job(self, new: NewJob, model: str, method: dict[str, Any]) -> Job:
         return Job(
             id=new_id("ftjob-"),
             organization_id=self._tenant.organization_id,
             project_id=self._tenant.project_id,
-            model=base.name,
+            model=model,
             status=JobStatus.VALIDATING_FILES,
             training_file=new.training_file,
             validation_file=new.validation_file,

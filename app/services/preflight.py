@@ -14,7 +14,7 @@ from typing import Any, Final
 from app.domain.errors import EndpointRefused, NotFound
 from app.domain.graders import MAX_CHILDREN
 from app.domain.jobs import NewJob
-from app.domain.models import BaseModelSpec
+from app.domain.models import BaseModelSpec, base_of, is_tuned_name
 from app.domain.preflight import (
     DatasetQuestion,
     DatasetReport,
@@ -78,6 +78,7 @@ class PreflightService:
         """Judge a create call. `new` is `None` and `faults` say why where it cannot be read."""
         findings = list(faults)
         base = base_model(body, self._base_models, findings)
+        findings += await self._unknown_start(body)
         method = method_of(body)
         findings += await self._unknown_judges(method)
         paths = [
@@ -98,6 +99,19 @@ class PreflightService:
             estimate=estimate_of(new, base, dataset, pace=await self._pace(base)),
             findings=tuple(findings),
         )
+
+    async def _unknown_start(self, body: dict[str, Any]) -> list[Finding]:
+        """Of a call that names a tuned model as its start."""
+        name = body.get("model")
+        if not isinstance(name, str) or not is_tuned_name(name):
+            return []
+        if base_of(self._base_models, name) is None:
+            return []  # told already
+        async with self._database.tenant(self._tenant) as unit:
+            if await unit.models.get(name) is not None:
+                return []
+        message = f"Model {name} is not available for fine-tuning or does not exist."
+        return [Finding("error", "model_not_available", message, "model")]
 
     async def _unknown_judges(self, method: dict[str, Any]) -> list[Finding]:
         judges = list(islice(judge_models(method), MAX_CHILDREN))

@@ -17,7 +17,7 @@ from app.domain.evals import (
     threshold,
 )
 from app.domain.jobs import Job
-from app.domain.models import BaseModelSpec, find_base_model
+from app.domain.models import BaseModelSpec, base_of
 from app.domain.rollouts import RolloutRow
 from app.domain.tenants import Tenant
 from app.domain.validations import Validation, ValidationItems, rollout_id, run_of
@@ -132,7 +132,7 @@ class ValidationRunService:
     ) -> list[OutputItem]:
         wanted = {rollout.prompt_index for rollout in rollouts}
         rows = {} if path is None else await asyncio.to_thread(_read_rows, path, wanted)
-        base = find_base_model(self._base_models, seen.job.model)
+        base = base_of(self._base_models, seen.job.model)
         limit = None if base is None else base.max_turn_tokens
         return [seen.item(one, rows.get(one.prompt_index), turn_limit=limit) for one in rollouts]
 

@@ -62,6 +62,7 @@ async def build_report(
         "object": "fine_tuning.job.report",
         "job_id": context.job.id,
         "base_model": context.base_model.name,
+        "start_model": context.job.model,
         "step": step,
         "ended_early": None if ended_early is None else ended_early.to_json(),
         **report,

@@ -4,6 +4,7 @@ Everything that arrives here is resolved: nothing is absent and nothing is `auto
 """
 
 from dataclasses import replace
+from pathlib import Path
 
 from app.domain.learning_options import Learning
 from app.domain.mismatch_options import MismatchOptions, Truncation
@@ -13,8 +14,9 @@ from workers.learning.shaping import ShapingConfig
 from workers.learning.trainer_options import TrainerOptions
 
 
-def trainer_options(learning: Learning) -> TrainerOptions:
+def trainer_options(learning: Learning, *, start: Path | None = None) -> TrainerOptions:
     return TrainerOptions(
+        start=start,
         loss=learning.loss.type,
         loss_options=learning.loss.options(),
         mismatch=mismatch_config(learning.mismatch),

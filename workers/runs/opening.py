@@ -1,9 +1,7 @@
-"""Opens a claimed run: reads its row, unseals its headers, finds its base model."""
+"""Opens a claimed run: reads its row, unseals its headers, finds the model that it starts from."""
 
-from app.domain.errors import RunFailed
 from app.domain.ids import OrganizationId
 from app.domain.jobs import Job, ReinforcementMethod, TuningMethod
-from app.domain.models import BaseModelSpec, find_base_model
 from app.domain.redaction import restore_headers
 from app.domain.tuning_methods import DpoMethod, SupervisedMethod
 from app.gateways.egress import Egress
@@ -14,6 +12,7 @@ from app.settings import Settings
 from app.store.database import Database
 from workers.runs.context import RunContext
 from workers.runs.patience import patiently
+from workers.runs.starting import find_start
 
 
 async def open_run(
@@ -27,25 +26,28 @@ async def open_run(
     fence: int,
     judge_egress: Egress | None = None,
 ) -> RunContext:
-    """Raises `LeaseLost`, or `RunFailed` when the base model is no longer offered."""
+    """Raises `LeaseLost`, or `RunFailed` when the model it starts from is no longer there."""
 
     async def read() -> tuple[Job, bytes | None]:
         async with database.run(project_id, job_id, fence) as unit:
             return await unit.jobs.get(job_id), await unit.jobs.secrets(job_id)
 
     job, sealed = await patiently(read)
+    objects = LocalObjects(settings.objects_dir)
+    start = await find_start(settings, database, objects, job, fence=fence)
     return RunContext(
         settings=settings,
         database=database,
-        objects=LocalObjects(settings.objects_dir),
+        objects=objects,
         egress=egress,
         inference=inference,
         job=job,
         fence=fence,
         organization_slug=await patiently(lambda: _slug(database, job)),
-        base_model=_base_model(settings, job),
+        base_model=start.base,
         method=_method(settings, job, sealed),
         judge_egress=judge_egress,
+        start=start.adapter,
     )
 
 
@@ -53,15 +55,6 @@ async def _slug(database: Database, job: Job) -> str:
     organization_id = OrganizationId(job.organization_id)
     async with database.organization(organization_id) as unit:
         return (await unit.projects.get_organization(organization_id)).slug
-
-
-def _base_model(settings: Settings, job: Job) -> BaseModelSpec:
-    base = find_base_model(settings.base_models, job.model)
-    if base is None:
-        raise RunFailed(
-            f"Base model {job.model} is not offered any more.", code="model_not_available"
-        )
-    return base
 
 
 def _method(settings: Settings, job: Job, sealed: bytes | None) -> TuningMethod:

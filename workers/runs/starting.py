@@ -1,0 +1,105 @@
+"""What a job starts from: a base model, or one that was tuned before.
+
+Owns the job's own copy of a tuned start's adapter, made by the first claim: nobody who deletes or
+unshares that model takes it away from a run that has begun. Rank and alpha are then the start's.
+Without torch.
+"""
+
+import asyncio
+import json
+import shutil
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from app.domain.errors import RunFailed
+from app.domain.jobs import Job
+from app.domain.models import BaseModelSpec, find_base_model, is_tuned_name
+from app.gateways.objects import Objects
+from app.settings import Settings
+from app.store.database import Database
+from workers.learning.committed import (
+    MANIFEST,
+    ManifestMismatch,
+    commit_directory,
+    verify_directory,
+)
+from workers.runs.patience import patiently
+
+_CONFIG: Final = "adapter_config.json"
+_GONE: Final = "model_not_available"
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    base: BaseModelSpec
+    """With the rank and alpha that the run's adapter has."""
+    adapter: Path | None = None
+    """Directory of the tuned start."""
+
+
+async def find_start(
+    settings: Settings, database: Database, objects: Objects, job: Job, *, fence: int
+) -> Start:
+    """Raises `LeaseLost`, or `RunFailed` when the model is not there any more."""
+    base = find_base_model(settings.base_models, job.model)
+    if base is not None:
+        return Start(base)
+    if not is_tuned_name(job.model):
+        raise RunFailed(f"Base model {job.model} is not offered any more.", code=_GONE)
+    copy = objects.local_path(f"projects/{job.project_id}/jobs/{job.id}/start/adapter")
+    if not copy.is_dir():
+        source = objects.local_path(await _object_key(database, job, fence))
+        try:
+            await asyncio.to_thread(_copy, source, copy)
+        except (OSError, ManifestMismatch) as error:
+            raise RunFailed(
+                f"The adapter of {job.model} cannot be read: {type(error).__name__}.",
+                code=_GONE,
+                param="model",
+            ) from error
+    return await asyncio.to_thread(_described, settings, copy)
+
+
+async def _object_key(database: Database, job: Job, fence: int) -> str:
+    """Of the project's own model, or of one that is shared with it."""
+
+    async def read() -> str | None:
+        async with database.run(job.project_id, job.id, fence) as unit:
+            model = await unit.models.get(job.model)
+        return None if model is None else model.object_key
+
+    key = await patiently(read)
+    if key is None:
+        raise RunFailed(
+            f"The model {job.model}, which the job starts from, was deleted or is not shared any "
+            "more.",
+            code=_GONE,
+            param="model",
+        )
+    return key
+
+
+def _copy(source: Path, copy: Path) -> None:
+    verify_directory(source)
+    with suppress(FileExistsError), commit_directory(copy) as partial:
+        for file in source.iterdir():
+            if file.name != MANIFEST:
+                shutil.copyfile(file, partial / file.name)
+
+
+def _described(settings: Settings, adapter: Path) -> Start:
+    try:
+        verify_directory(adapter)
+    except ManifestMismatch as error:
+        raise RunFailed(
+            f"The adapter that the job starts from cannot be used: {error}", code="state_damaged"
+        ) from error
+    config = json.loads((adapter / _CONFIG).read_text(encoding="utf-8"))
+    name = config["base_model_name_or_path"]
+    base = find_base_model(settings.base_models, name)
+    if base is None:
+        raise RunFailed(f"Base model {name} is not offered any more.", code=_GONE)
+    rank_and_alpha = {"lora_rank": config["r"], "lora_alpha": float(config["lora_alpha"])}
+    return Start(base.model_copy(update=rank_and_alpha), adapter)
