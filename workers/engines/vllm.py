@@ -73,6 +73,8 @@ def vllm_arguments(spec: BaseModelSpec, options: VllmOptions) -> tuple[str, ...]
         *("--middleware", "agent_rft_door.Door"),
         "--disable-uvicorn-access-log",
     ]
+    if spec.reasoning_parser is not None:
+        arguments += ["--reasoning-parser", spec.reasoning_parser]
     if spec.chat_template is not None:
         arguments += ["--chat-template", str(spec.chat_template)]
     if options.kv_cache_mib is not None:

@@ -41,9 +41,10 @@ def test_command_keeps_the_contract() -> None:
 
 
 def test_command_follows_the_model(tmp_path: Path) -> None:
-    spec = _spec(lora_rank=20, chat_template=tmp_path / "t.jinja")
+    spec = _spec(lora_rank=20, chat_template=tmp_path / "t.jinja", reasoning_parser="qwen3")
     command = vllm_command(spec, VllmOptions(), python="python")
     assert _value(command, "--max-lora-rank") == "32"
+    assert _value(command, "--reasoning-parser") == "qwen3"
     assert _value(command, "--chat-template") == str(tmp_path / "t.jinja")
 
 
