@@ -15,6 +15,7 @@ from app.domain.graders import Grader
 from app.domain.learning_options import LearningOptions, shown_learning
 from app.domain.mode_options import shown_mode
 from app.domain.models import BaseModelSpec
+from app.domain.reasoning_efforts import ReasoningEffort
 from app.domain.stop_options import KeepCheckpoints, ReinforcementStopOptions, absent, shown_end
 from app.domain.tools import ToolSpec
 from app.domain.tuning_methods import (
@@ -114,7 +115,7 @@ class ReinforcementHyperparameters(BaseModel):
     compute_multiplier: ComputeMultiplier = "auto"
     eval_interval: EvalInterval = "auto"
     eval_samples: EvalSamples = "auto"
-    reasoning_effort: Literal["default", "low", "medium", "high"] = "default"
+    reasoning_effort: ReasoningEffort = "default"
 
 
 class ReinforcementMethod(LearningOptions):

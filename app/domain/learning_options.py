@@ -24,6 +24,7 @@ from app.domain.mismatch_options import CAPS, MismatchOptions, Truncation
 from app.domain.mode_options import AsyncOptions, StreamingOptions, TrainingMode
 from app.domain.models import BaseModelSpec
 from app.domain.objective_options import AdvantageOptions, ObjectiveOptions
+from app.domain.reasoning_efforts import ReasoningEffort, token_budget
 
 _LEAST_BOUNDED_STALENESS = 2
 """From here on a loss must bound its ratio."""
@@ -91,7 +92,9 @@ class Learning(BaseModel):
     mismatch: MismatchOptions
 
 
-def resolved_learning(sent: LearningOptions, base_model: BaseModelSpec) -> Learning:
+def resolved_learning(
+    sent: LearningOptions, base_model: BaseModelSpec, effort: ReasoningEffort = "default"
+) -> Learning:
     """With nothing absent and nothing `auto`; resolving it again changes nothing."""
     loss = sent.loss or PpoOptions()
     mismatch = sent.mismatch or MismatchOptions()
@@ -99,13 +102,14 @@ def resolved_learning(sent: LearningOptions, base_model: BaseModelSpec) -> Learn
     return Learning(
         loss=loss.resolved if isinstance(loss, PpoOptions) else loss,
         advantage=sent.advantage or AdvantageOptions(type="centred"),
-        objective=objective.resolved(token_budget=base_model.max_turn_tokens),
+        objective=objective.resolved(token_budget=token_budget(base_model, effort)),
         mismatch=mismatch.model_copy(update={"truncation": sent.truncation}),
     )
 
 
 def shown_learning(reinforcement: dict[str, Any], base_model: BaseModelSpec) -> dict[str, Any]:
     """The parts of a job's own `method.reinforcement`, resolved, as JSON."""
-    return resolved_learning(LearningOptions.model_validate(reinforcement), base_model).model_dump(
-        mode="json"
-    )
+    sent = LearningOptions.model_validate(reinforcement)
+    hyper = reinforcement.get("hyperparameters") or {}
+    effort: ReasoningEffort = hyper.get("reasoning_effort", "default")
+    return resolved_learning(sent, base_model, effort).model_dump(mode="json")

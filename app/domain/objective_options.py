@@ -68,7 +68,8 @@ class ObjectiveOptions(BaseModel):
     token_penalty: Number = Field(default=0.02, ge=0, le=100)
     """Reward lost by a rollout of `token_budget` sampled tokens or more, in proportion below."""
     token_budget: Annotated[Count, Field(ge=1, le=10**9)] | Auto = AUTO
-    """`auto` is the most tokens that the base model may write in one turn."""
+    """`auto` is the most tokens that the base model may write in one turn, as the job's reasoning
+    effort has it."""
     call_budget: Annotated[Count, Field(ge=0, le=10**6)] | None = None
     """Tool calls that cost nothing; `null` is no budget."""
     call_budget_penalty: Number = Field(default=0.05, ge=0, le=100)

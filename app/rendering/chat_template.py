@@ -36,7 +36,12 @@ class _GenerationBlock(Extension):
 
 
 class ChatTemplate:
-    def __init__(self, source: str, special_tokens: dict[str, str]) -> None:
+    def __init__(
+        self, source: str, special_tokens: dict[str, str], *, reasoning_effort: str | None = None
+    ) -> None:
+        """`reasoning_effort` is given to the template under that name. One that does not know it
+        but has `enable_thinking` thinks at `high` and does not at `low`.
+        """
         environment = ImmutableSandboxedEnvironment(
             trim_blocks=True, lstrip_blocks=True, extensions=[_GenerationBlock, loopcontrols]
         )
@@ -44,7 +49,7 @@ class ChatTemplate:
         environment.globals["raise_exception"] = _refuse
         environment.globals["strftime_now"] = _now
         self._template = environment.from_string(source)
-        self._special_tokens = special_tokens
+        self._variables = {**special_tokens, **_effort(source, reasoning_effort)}
         self._arguments_as_text = self._takes_argument_text()
 
     def render(
@@ -60,7 +65,7 @@ class ChatTemplate:
                 tools=tools or None,
                 documents=None,
                 add_generation_prompt=generate,
-                **self._special_tokens,
+                **self._variables,
             )
         except (jinja2.TemplateError, TypeError) as error:
             raise InvalidRequest(
@@ -93,6 +98,14 @@ class ChatTemplate:
             return _PROBE in self.render(messages, None, generate=False)
         except InvalidRequest:
             return False
+
+
+def _effort(source: str, level: str | None) -> dict[str, Any]:
+    if level is None:
+        return {}
+    if "reasoning_effort" not in source and "enable_thinking" in source:
+        return {"low": {"enable_thinking": False}, "high": {"enable_thinking": True}}.get(level, {})
+    return {"reasoning_effort": level}
 
 
 def flat_content(content: Any) -> str:

@@ -41,8 +41,17 @@ class ParsedTurn:
 
 
 class Renderer:
-    def __init__(self, path: str, *, tool_parser: str, chat_template: Path | None) -> None:
-        """`path` is a model directory or hub id. Raises `ValueError` for an unusable model."""
+    def __init__(
+        self,
+        path: str,
+        *,
+        tool_parser: str,
+        chat_template: Path | None,
+        reasoning_effort: str | None = None,
+    ) -> None:
+        """`path` is a model directory or hub id; `reasoning_effort` of `None` leaves the model its
+        default. Raises `ValueError` for an unusable model.
+        """
         files = _ModelFiles(path)
         self._parse_calls = _PARSERS[tool_parser]
         self._tokenizer = Tokenizer.from_file(str(files.required("tokenizer.json")))
@@ -50,7 +59,8 @@ class Renderer:
         self._tokenizer.no_padding()
         config = files.json("tokenizer_config.json")
         names = _special_tokens(config, files.json("special_tokens_map.json"))
-        self._template = ChatTemplate(_template_source(files, config, chat_template), names)
+        source = _template_source(files, config, chat_template)
+        self._template = ChatTemplate(source, names, reasoning_effort=reasoning_effort)
         added: dict[int, AddedToken] = self._tokenizer.get_added_tokens_decoder()
         self._hidden_ids = {i for i, t in added.items() if t.special and t.content not in _MARKS}
         self._control_texts = tuple(added[i].content for i in sorted(self._hidden_ids))

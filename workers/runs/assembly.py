@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from app.domain.learning_options import resolved_learning
 from app.domain.mode_options import resolved_mode
+from app.domain.reasoning_efforts import turn_tokens
 from app.domain.tools import ToolSpec
 from app.gateways.endpoints import EndpointPool
 from app.gateways.signing import CallSigner
@@ -38,7 +39,8 @@ class Parts:
 
 def assemble(context: RunContext, plan: Plan) -> Parts:
     """Load the model and wire the rooms; takes seconds, so callers run it in a thread."""
-    learning = resolved_learning(context.reinforcement, context.base_model)
+    effort = context.reinforcement.hyperparameters.reasoning_effort
+    learning = resolved_learning(context.reinforcement, context.base_model, effort)
     trainer = LoraTrainer(
         context.base_model.path,
         base_name=context.base_model.name,
@@ -47,7 +49,7 @@ def assemble(context: RunContext, plan: Plan) -> Parts:
         learning_rate=plan.hyperparameters.learning_rate,
         seed=context.job.seed,
         temperature=TEMPERATURE,
-        options=trainer_options(learning),
+        options=trainer_options(learning, start=context.start),
     )
     policy = EnginePolicy(context.inference, base_model=context.base_model.name)
     room = _rollout_room(context, plan)
@@ -77,7 +79,13 @@ def _rollout_room(context: RunContext, plan: Plan) -> RolloutRoom:
     endpoints = EndpointPool(
         context.egress, timeout_s=egress.call_timeout_s, max_retries=egress.max_retries
     )
-    renderer = Renderer(base.path, tool_parser=base.tool_parser, chat_template=base.chat_template)
+    effort = context.reinforcement.hyperparameters.reasoning_effort
+    renderer = Renderer(
+        base.path,
+        tool_parser=base.tool_parser,
+        chat_template=base.chat_template,
+        reasoning_effort=None if effort == "default" else effort,
+    )
     tools: tuple[ToolSpec, ...] = context.reinforcement.tools
     return RolloutRoom(
         renderer=renderer,
@@ -89,7 +97,7 @@ def _rollout_room(context: RunContext, plan: Plan) -> RolloutRoom:
         limits=EpisodeLimits(
             max_episode_steps=plan.hyperparameters.max_episode_steps,
             context_length=base.context_length,
-            max_turn_tokens=base.max_turn_tokens,
+            max_turn_tokens=turn_tokens(base, effort),
         ),
         job_seed=context.job.seed,
         temperature=TEMPERATURE,

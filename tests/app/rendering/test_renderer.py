@@ -11,6 +11,7 @@ from transformers import AutoTokenizer
 
 from app.domain.errors import InvalidRequest
 from app.rendering.hermes import ParsedToolCall
+from app.rendering.chat_template import ChatTemplate
 from app.rendering.renderer import Renderer
 from app.settings import shipped_model_dir
 from tests.support.tiny_model import DROPS_THINKING, KEEPS_THINKING, build_tokenizer
@@ -260,3 +261,27 @@ def test_a_template_that_quotes_argument_text_gets_objects(tmp_path: Path) -> No
 def test_importing_the_renderer_loads_no_torch() -> None:
     code = "import sys, app.rendering.renderer; sys.exit('torch' in sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+_EFFORT = "{% if reasoning_effort is defined %}Reasoning: {{ reasoning_effort }}.{% endif %}"
+_SWITCH = "{% if enable_thinking is defined %}{{ 'on' if enable_thinking else 'off' }}.{% endif %}"
+
+
+@pytest.mark.parametrize(
+    ("source", "opened"),
+    [
+        (_EFFORT, ["", "Reasoning: low.", "Reasoning: medium.", "Reasoning: high."]),
+        (_SWITCH, ["", "off.", "", "on."]),
+        ("", ["", "", "", ""]),
+    ],
+)
+def test_a_template_is_told_the_effort_in_the_words_it_knows(
+    source: str, opened: list[str]
+) -> None:
+    body = "{% for m in messages %}<|im_start|>{{ m.content }}<|im_end|>{% endfor %}"
+    levels = (None, "low", "medium", "high")
+    made = [ChatTemplate(source + body, {}, reasoning_effort=level) for level in levels]
+    rendered = [
+        one.render([{"role": "user", "content": "a"}], None, generate=False) for one in made
+    ]
+    assert rendered == [f"{words}<|im_start|>a<|im_end|>" for words in opened]

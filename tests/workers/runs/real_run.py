@@ -48,6 +48,12 @@ class TinyEngine:
 @contextmanager
 def tiny_engine(directory: Path, template: str = DROPS_THINKING) -> Iterator[TinyEngine]:
     spec = SPEC.model_copy(update={"path": str(save_tiny_model(directory, template))})
+    with engine_of(spec) as engine:
+        yield engine
+
+
+@contextmanager
+def engine_of(spec: BaseModelSpec) -> Iterator[TinyEngine]:
     with running_engine([spec]) as url:
         yield TinyEngine(spec, url)
 
@@ -66,10 +72,20 @@ class Script:
     valid: Sequence[float] = (0.5,)
     train: Callable[[str], float] = by_text
     samples: int = 1
+    tool: str = "nothing"
+    """What every tool says."""
     asked: dict[str, int] = field(default_factory=lambda: {"train": 0, "valid": 0})
 
     def __call__(self, request: SentRequest) -> EgressReply:
         body = json.loads(request.body)
+        if body.get("type") == "function_call":
+            output = {
+                "type": "function_call_output",
+                "call_id": body["call_id"],
+                "output": self.tool,
+                "id": body["id"],
+            }
+            return EgressReply(200, {}, json.dumps(output).encode(), 0.0)
         split = "valid" if body["item"]["held_out"] else "train"
         number = self.asked[split] // (ROWS * self.samples)
         self.asked[split] += 1
@@ -85,8 +101,11 @@ class Script:
 class RealRuns:
     world: World
     engine: TinyEngine
+    rows: Sequence[dict[str, Any]] = tuple(
+        {"messages": [{"role": "user", "content": f"part P{n}?"}]} for n in range(ROWS)
+    )
 
-    async def job(self, *, seed: int = 7, model: str = SPEC.name, **method: Any) -> Job:
+    async def job(self, *, seed: int = 7, **method: Any) -> Job:
         """A job of ten rows; `method` is what differs from two groups of two on five rows."""
         hyper = {
             "n_epochs": 1,
@@ -101,7 +120,7 @@ class RealRuns:
         job = replace(
             await self.world.job(),
             id=new_id("ftjob-"),
-            model=model,
+            model=self.engine.spec.name,
             training_file=await self._file(held_out=False),
             validation_file=await self._file(held_out=True),
             method={"type": "reinforcement", "reinforcement": reinforcement},
@@ -112,10 +131,7 @@ class RealRuns:
         return job
 
     async def _file(self, *, held_out: bool) -> str:
-        rows = [
-            {"messages": [{"role": "user", "content": f"part P{n}?"}], "held_out": held_out}
-            for n in range(ROWS)
-        ]
+        rows = [{**row, "held_out": held_out} for row in self.rows]
         content = "\n".join(map(json.dumps, rows)).encode()
         file_id, key = new_id("file-"), new_id("objects/")
         path = self.world.settings.objects_dir / key

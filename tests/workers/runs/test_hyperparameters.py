@@ -1,0 +1,165 @@
+"""What each hyperparameter does, seen in the ledger, the curves and the weights of real runs."""
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from safetensors.torch import load
+
+from app.domain import metrics as names
+from app.domain.jobs import Job, JobStatus
+from app.settings import shipped_models
+from examples.records_agent.dataset import make_rows
+from examples.records_agent.records import build_catalogue
+from tests.support.tiny_model import DROPS_THINKING
+from tests.workers.runs.conftest import World
+from tests.workers.runs.real_run import (
+    ROWS,
+    RealRuns,
+    Script,
+    TinyEngine,
+    engine_of,
+    tiny_engine,
+)
+
+TOLD = (
+    "{%- if reasoning_effort is defined %}<|im_start|>system\\n"
+    "Reasoning: {{ reasoning_effort }}<|im_end|>\\n{% endif -%}" + DROPS_THINKING
+)
+ONE_STEP: dict[str, Any] = {"max_steps": {"steps": 1, "action": "pause"}}
+
+
+@pytest.fixture(scope="module")
+def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TinyEngine]:
+    with tiny_engine(tmp_path_factory.mktemp("tiny"), TOLD) as running:
+        yield running
+
+
+@pytest.fixture
+def runs(world: World, engine: TinyEngine) -> RealRuns:
+    return RealRuns(world, engine)
+
+
+async def _first_step(runs: RealRuns, **settings: Any) -> Job:
+    job = await runs.job(**{"stop": ONE_STEP, **settings})
+    paused = await runs.run(job)
+    assert (paused.status, paused.step) == (JobStatus.PAUSED, 1)
+    return paused
+
+
+async def test_rollouts_steps_and_validations_are_as_many_as_was_asked_for(runs: RealRuns) -> None:
+    hyper = {
+        "batch_size": 4,
+        "n_epochs": 2,
+        "compute_multiplier": 0.5,
+        "eval_interval": 4,
+        "eval_samples": 2,
+    }
+    job = await runs.job(hyperparameters=hyper)
+    ended = await runs.run(job, Script(samples=2))
+    assert (ended.status, ended.total_steps) == (JobStatus.SUCCEEDED, 6)
+    train = await runs.rollouts(job, "train")
+    assert Counter(row.step for row in train) == {1: 16, 2: 16, 3: 8, 4: 16, 5: 16, 6: 8}
+    assert set(Counter((row.step, row.prompt_index) for row in train).values()) == {4}
+    for epoch in ((1, 2, 3), (4, 5, 6)):
+        assert {row.prompt_index for row in train if row.step in epoch} == set(range(ROWS))
+    valid = await runs.rollouts(job, "valid")
+    assert Counter(row.step for row in valid) == {0: 20, 4: 20, 6: 20}
+    assert set(Counter((row.step, row.prompt_index) for row in valid).values()) == {2}
+    assert ended.usage is not None
+    assert ended.usage.rollouts == 80 + 60
+
+
+async def test_auto_is_what_is_documented_and_the_job_shows_it(runs: RealRuns) -> None:
+    auto = dict.fromkeys(
+        (
+            *("batch_size", "n_epochs", "compute_multiplier"),
+            *("eval_interval", "eval_samples", "learning_rate_multiplier"),
+        ),
+        "auto",
+    )
+    job = await _first_step(runs, hyperparameters=auto)
+    assert job.method["reinforcement"]["hyperparameters"] == {
+        "batch_size": 4,
+        "n_epochs": 10,
+        "compute_multiplier": 1.0,
+        "eval_interval": 6,
+        "eval_samples": 1,
+        "learning_rate_multiplier": 1.0,
+        "reasoning_effort": "default",
+    }
+    assert job.total_steps == 30
+    assert len(await runs.rollouts(job, "train")) == 4 * 8
+    assert await runs.curve(job, names.LEARNING_RATE) == {1: runs.engine.spec.learning_rate}
+
+
+async def test_the_learning_rate_is_the_optimizers(runs: RealRuns) -> None:
+    """Adam's first step moves a weight by the rate, whatever its gradient: B starts at zero."""
+    moved = {}
+    for multiplier in (1.0, 2.5):
+        job = await _first_step(runs, hyperparameters={"learning_rate_multiplier": multiplier})
+        rate = multiplier * runs.engine.spec.learning_rate
+        assert await runs.curve(job, names.LEARNING_RATE) == {1: pytest.approx(rate)}
+        weights = load(runs.adapters(job)[1])
+        moved[multiplier] = max(
+            float(value.abs().max()) for name, value in weights.items() if "lora_B" in name
+        )
+    assert moved[1.0] == pytest.approx(1e-3, rel=0.02)
+    assert moved[2.5] == pytest.approx(2.5e-3, rel=0.02)
+
+
+async def _sampled(runs: RealRuns, job: Job, split: str, step: int) -> list[Any]:
+    return sorted(
+        (row.prompt_index, row.sample_index, str(row.trace["messages"]), row.completion_tokens)
+        for row in await runs.rollouts(job, split, step)
+    )
+
+
+async def test_a_seed_repeats_the_first_step_in_another_job_and_another_does_not(
+    runs: RealRuns,
+) -> None:
+    first, again, other = [await _first_step(runs, seed=seed) for seed in (5, 5, 6)]
+    for split, step in (("valid", 0), ("train", 1)):
+        sampled = await _sampled(runs, first, split, step)
+        assert len({text for _, _, text, _ in sampled}) > 5, "samples are not all alike"
+        assert await _sampled(runs, again, split, step) == sampled
+        assert await _sampled(runs, other, split, step) != sampled
+    weights = runs.adapters(first)[1]
+    assert runs.adapters(again)[1] == weights
+    assert runs.adapters(other)[1] != weights
+
+
+async def test_reasoning_effort_changes_what_is_asked_and_how_much_may_be_said(
+    runs: RealRuns,
+) -> None:
+    prompts, longest, budgets = {}, {}, {}
+    for effort in ("default", "low", "medium", "high"):
+        job = await _first_step(runs, hyperparameters={"reasoning_effort": effort})
+        rows = await runs.rollouts(job, "valid", 0)
+        prompts[effort] = rows[0].prompt_tokens
+        longest[effort] = max(row.completion_tokens for row in rows)
+        budgets[effort] = job.method["reinforcement"]["objective"]["token_budget"]
+    assert prompts["default"] < min(prompts[effort] for effort in ("low", "medium", "high"))
+    assert longest == {"default": 8, "low": 4, "medium": 8, "high": 8}
+    assert budgets == {"default": 8, "low": 4, "medium": 8, "high": 16}
+
+
+@pytest.mark.parametrize("most", [1, 2, 6])
+async def test_episode_steps_are_turns_and_calls(world: World, most: int) -> None:
+    """The shipped model asks again and again, because no tool ever says anything of use."""
+    (spec,) = shipped_models()
+    rows = make_rows(build_catalogue(), "train", ROWS, seed=3)
+    tools = [{"name": name, "server_url": "http://tool.test/"} for name in ("lookup", "calculator")]
+    with engine_of(spec) as engine:
+        runs = RealRuns(world, engine, rows)
+        job = await runs.job(max_episode_steps=most, tools=tools, stop=ONE_STEP)
+        paused = await runs.run(job, Script(tool="Error: ask once more"))
+    assert (paused.status, paused.step) == (JobStatus.PAUSED, 1)
+    rollouts = [*await runs.rollouts(job, "valid"), *await runs.rollouts(job, "train")]
+    taken = [len(row.trace["turns"]) + row.tool_calls for row in rollouts]
+    assert max(taken) == most
+    assert (sum(row.tool_calls for row in rollouts) == 0) == (most == 1)
+    stopped = [row.stop_reason == "max_steps" for row in rollouts]
+    assert all(n == most for n, by_limit in zip(taken, stopped, strict=True) if by_limit)
+    assert any(stopped)
