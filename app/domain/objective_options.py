@@ -80,8 +80,8 @@ class ObjectiveOptions(BaseModel):
     clamp_limit_stop: Flag = False
     """A rollout that a limit stopped earns at most 0."""
     kl_coefficient: Number = Field(default=0.0, ge=0, le=100)
-    """Advantage lost by a token per nat that it is likelier under the policy than under the base
-    model, compared with the other tokens of its group."""
+    """Advantage lost by a token per nat that it is likelier under the policy than under the model
+    that the job started from, compared with the other tokens of its group."""
 
     def resolved(self, *, token_budget: int) -> "ObjectiveOptions":
         return self.model_copy(
