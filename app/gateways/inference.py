@@ -259,7 +259,8 @@ def _error(status: int, text: str) -> Exception:
     except (ValueError, LookupError, TypeError):
         message, param = "", None
     if status == NotFound.status_code and message:
-        return AdapterMissing(message, param="model")
+        # vLLM goes on to list what it serves, which is no caller's business.
+        return AdapterMissing(message.partition(" Valid aliases")[0], param="model")
     if status in {400, 413, 422}:
         return InvalidRequest(message or text[:500], param=param)
     if status in {401, 403}:

@@ -18,7 +18,7 @@ from tests.support.installation import REPOSITORY, free_port
 VLLM_PYTHON = REPOSITORY / ".venv-vllm" / "bin" / "python"
 # The worker in the engine's process, without cores of its own.
 _FEW_PROCESSES = {"VLLM_ENABLE_V1_MULTIPROCESSING": "0", "OMP_NUM_THREADS": "1"}
-_START_TIMEOUT_S = 150.0
+_START_TIMEOUT_S = 300.0
 _STOP_TIMEOUT_S = 20.0
 
 

@@ -212,6 +212,16 @@ async def test_adapters_and_models(engine: Engine, inference: HttpInference) -> 
     ]
 
 
+async def test_a_missing_models_message_names_no_other_model(
+    engine: Engine, inference: HttpInference
+) -> None:
+    text = "The model `x` does not exist. Valid aliases: base, adapter-of-somebody."
+    engine.status, engine.body = 404, {"error": {"message": text, "param": "model"}}
+    with pytest.raises(AdapterMissing) as missing:
+        await _complete(inference)
+    assert missing.value.message == "The model `x` does not exist."
+
+
 @pytest.mark.parametrize("status", [404, 500])
 async def test_an_adapter_that_a_sound_engine_cannot_load_is_an_invalid_request(
     engine: Engine, inference: HttpInference, status: int

@@ -127,7 +127,7 @@ async def test_a_loaded_name_is_not_loaded_again(
 
 
 async def test_unknown_names_are_missing(world: World, inference: HttpInference) -> None:
-    with pytest.raises(AdapterMissing, match="does not exist"):
+    with pytest.raises(AdapterMissing, match=r"The model `nobody` does not exist\.$"):
         await complete(inference, "nobody", [5])
     with pytest.raises(AdapterMissing):
         await inference.unload_adapter("nobody")
