@@ -254,22 +254,22 @@ def test_the_pull_of_a_step_in_parts_is_that_of_the_whole(make_trainer: MakeTrai
         assert stats[name] == pytest.approx(expected[name], rel=1e-5)
 
 
-def test_reference_logprobs_are_the_bases(make_trainer: MakeTrainer) -> None:
+@pytest.mark.parametrize("max_tokens", [1, 100, 4096])
+def test_reference_logprobs_are_the_bases(make_trainer: MakeTrainer, max_tokens: int) -> None:
     """Whatever is trained, in whatever batches, and for samples that nothing is learned from."""
-    for max_tokens in (1, 100, 4096):
-        trainer = made(make_trainer, "ppo", max_batch_tokens=max_tokens)
-        samples = [
-            *near(trainer),
-            TrainingSample([1, 2, 3], [0, 0, 0], [0.0] * 3, 1.0),
-            TrainingSample([1, 2, 3, 4], [0, 0, 1, 1], [0.0] * 4, 0.0),
-            TrainingSample([1, 2, 5, 4], [0, 0, 1, 0], [0.0] * 4, 1.0),
-        ]
-        found = trainer.reference_logprobs(samples)
-        for sample, got in zip(samples, found, strict=True):
-            plain = [0.0, *trainer.logprobs(sample.tokens, adapter=False)]
-            assert got == pytest.approx(
-                [v * m for v, m in zip(plain, sample.mask, strict=True)], abs=1e-9
-            )
+    trainer = made(make_trainer, "ppo", max_batch_tokens=max_tokens)
+    samples = [
+        *near(trainer),
+        TrainingSample([1, 2, 3], [0, 0, 0], [0.0] * 3, 1.0),
+        TrainingSample([1, 2, 3, 4], [0, 0, 1, 1], [0.0] * 4, 0.0),
+        TrainingSample([1, 2, 5, 4], [0, 0, 1, 0], [0.0] * 4, 1.0),
+    ]
+    found = trainer.reference_logprobs(samples)
+    for sample, got in zip(samples, found, strict=True):
+        plain = [0.0, *trainer.logprobs(sample.tokens, adapter=False)]
+        assert got == pytest.approx(
+            [v * m for v, m in zip(plain, sample.mask, strict=True)], abs=1e-9
+        )
     assert trainer.logprobs(samples[0].tokens) != trainer.logprobs(samples[0].tokens, adapter=False)
 
 
