@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from transformers import AutoTokenizer
 
 from app.domain.errors import InvalidRequest
-from app.rendering.hermes import ParsedToolCall
 from app.rendering.chat_template import ChatTemplate
+from app.rendering.hermes import ParsedToolCall
 from app.rendering.renderer import Renderer
 from app.settings import shipped_model_dir
 from tests.support.tiny_model import DROPS_THINKING, KEEPS_THINKING, build_tokenizer
