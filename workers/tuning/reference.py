@@ -5,53 +5,63 @@ Kept in parts, so that a run that is killed meanwhile asks again for one part at
 content follows from file and start alone; whichever claim writes it, it is the same.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol
 
 import torch
 from safetensors.torch import load_file, save_file
 
 from workers.learning.committed import commit_directory, verify_directory
 from workers.learning.samples import TrainingSample
-from workers.learning.trainer import LoraTrainer
 from workers.tuning.examples import Example, Examples
 
 PART_ROWS: Final = 256
 _FILE: Final = "logprobs.safetensors"
 
 
+class Asked(Protocol):
+    """A trainer, for what it was when training started."""
+
+    def reference_logprobs(self, samples: Sequence[TrainingSample]) -> list[list[float]]: ...
+
+
 class References:
     """Of one file's rows. Call `fill` before anything else."""
 
-    def __init__(self, directory: Path, trainer: LoraTrainer, examples: Examples) -> None:
+    def __init__(
+        self, directory: Path, model: Asked, examples: Examples, *, part_rows: int = PART_ROWS
+    ) -> None:
+        """`part_rows`: how many are asked about at once; the same for every claim of a job."""
         self._directory = directory
-        self._trainer = trainer
+        self._model = model
         self._examples = examples
+        self._part_rows = part_rows
         self._parts: list[list[torch.Tensor]] = []
         """Per row of a part, the log-probs of the chosen and the rejected answer's tokens."""
 
     def fill(self, between: Callable[[], None]) -> None:
         """Read what is there and work out the rest; what `between` raises ends it between parts."""
-        for start in range(len(self._parts) * PART_ROWS, len(self._examples), PART_ROWS):
+        size = self._part_rows
+        for start in range(len(self._parts) * size, len(self._examples), size):
             between()
-            rows = range(start, min(start + PART_ROWS, len(self._examples)))
-            path = self._directory / f"part-{start // PART_ROWS:05d}"
+            rows = range(start, min(start + size, len(self._examples)))
+            path = self._directory / f"part-{start // size:05d}"
             if not path.is_dir():
                 _save(path, self._asked([self._examples[row] for row in rows]))
             self._parts.append(_load(path))
 
     def with_reference(self, row: int, example: Example) -> Example:
         """The pair, with the reference in the place of the sampler."""
-        first = 2 * (row % PART_ROWS)
-        both = self._parts[row // PART_ROWS][first : first + 2]
+        first = 2 * (row % self._part_rows)
+        both = self._parts[row // self._part_rows][first : first + 2]
         pair = zip(example.samples, both, strict=True)
         return replace(example, samples=tuple(_filled(sample, kept) for sample, kept in pair))
 
     def _asked(self, examples: list[Example]) -> list[torch.Tensor]:
         samples = [sample for example in examples for sample in example.samples]
-        asked = self._trainer.reference_logprobs(samples)
+        asked = self._model.reference_logprobs(samples)
         return [
             torch.tensor([lp for lp, learned in zip(row, sample.mask, strict=True) if learned])
             for row, sample in zip(asked, samples, strict=True)
