@@ -7,6 +7,7 @@ that renders tools. The same seed gives the same files to the bit.
     python benchmarks/tiny_models.py DIRECTORY
 """
 
+import json
 import random
 import sys
 from pathlib import Path
@@ -17,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 import torch
 from transformers import AutoTokenizer, PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM
 
-from tests.support.tiny_model import MARKS, VISIBLE_MARKS, build_tokenizer
+from tests.support.tiny_model import CORPUS, LOOKUP, MARKS, VISIBLE_MARKS, build_tokenizer
 
 VOCAB_SIZE: Final = 8192
 CONTEXT_LENGTH: Final = 2048
@@ -91,7 +92,7 @@ def prompt_texts(model_dir: Path, count: int, tokens: int, *, seed: int = 0) -> 
             tokenizer.apply_chat_template(messages, add_generation_prompt=True, return_dict=False)
         )
 
-    lexicon = _text(1200)
+    lexicon = _text(1200)[:100]
     found: list[str] = []
     while len(found) < count:
         words: list[str] = []
@@ -103,7 +104,9 @@ def prompt_texts(model_dir: Path, count: int, tokens: int, *, seed: int = 0) -> 
 
 
 def _text(words: int = 60_000) -> list[str]:
-    """Lines of made-up words, varied enough to give a BPE all the merges it wants."""
+    """Lines of made-up words, varied enough to give a BPE all the merges it wants, and what
+    conversations with tools are written in, often enough to be whole tokens.
+    """
     rng = random.Random(0)
 
     def word() -> str:
@@ -111,7 +114,11 @@ def _text(words: int = 60_000) -> list[str]:
         return "".join(rng.choice(_CONSONANTS) + rng.choice(_VOWELS) for _ in syllables)
 
     lexicon = [word() for _ in range(12_000)]
-    return [" ".join(rng.choices(lexicon, k=12)) for _ in range(words // 12)]
+    return [
+        *(" ".join(rng.choices(lexicon, k=12)) for _ in range(words // 12)),
+        *(CORPUS * 200),
+        *([json.dumps(LOOKUP)] * 200),
+    ]
 
 
 if __name__ == "__main__":

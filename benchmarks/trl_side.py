@@ -15,6 +15,7 @@ from datasets import Dataset
 from peft import LoraConfig
 from transformers import AutoModelForCausalLM, AutoTokenizer, TrainerCallback
 from trl import GRPOConfig, GRPOTrainer
+from typing_extensions import override
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +30,7 @@ class GrpoShape:
     steps: int
     learning_rate: float
     rank: int
-    alpha: float
+    alpha: int
     max_tool_turns: int | None = None
     continuous_batching: bool = False
 
@@ -41,15 +42,17 @@ class GrpoStep:
     sampled_tokens: int
 
 
-class _Turnstile(TrainerCallback):  # type: ignore[misc]  # untyped without the peers
+class _Turnstile(TrainerCallback):
     def __init__(self, between: Callable[[GrpoStep], None], sampled: Callable[[], int]) -> None:
         self._between = between
         self._sampled = sampled
         self._started = self._cpu = 0.0
 
+    @override
     def on_step_begin(self, *_: Any, **__: Any) -> None:
         self._started, self._cpu = time.perf_counter(), time.process_time()
 
+    @override
     def on_step_end(self, *_: Any, **__: Any) -> None:
         seconds = time.perf_counter() - self._started
         self._between(GrpoStep(seconds, time.process_time() - self._cpu, self._sampled()))

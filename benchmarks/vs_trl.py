@@ -75,6 +75,7 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=8, help="measured steps of each side")
     parser.add_argument("--warm-up", type=int, default=2)
     parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--models", type=Path, help="where to keep the models between runs")
     parser.add_argument("--engine-threads", type=int, default=2)
     given = parser.parse_args()
     quieten()
@@ -82,11 +83,13 @@ def main() -> None:
     results: list[dict[str, Any]] = []
     with tempfile.TemporaryDirectory() as directory:
         root = Path(directory)
-        model = save_m1(root / "m1")
+        models: Path = given.models or root
+        model = models / "m1" if (models / "m1").exists() else save_m1(models / "m1")
         agreement = agree(model)
         for name in given.cells:
             cell = CELLS[name]
-            path = teach(model, root / "taught") if cell.tools else model
+            taught = models / "taught"
+            path = model if not cell.tools else taught if taught.exists() else teach(model, taught)
             results.append(summary(cell, run_cell(cell, path, root / name, given)))
     report(given, agreement, results)
 
@@ -265,7 +268,7 @@ def report(
                 "benchmark": "vs_trl",
                 "agreement": agreement,
                 "cells": results,
-                "settings": vars(given),
+                "settings": vars(given) | {"models": None},
                 "load_average": round(os.getloadavg()[0], 2),
                 "versions": {name: importlib.metadata.version(name) for name in PEERS},
             }
