@@ -35,7 +35,8 @@ def running_vllm(
     command = (
         *(sys.executable, "-m", "workers.engines.vllm", "--python", str(VLLM_PYTHON)),
         *("--models-json", str(models), "--cache-dir", str(directory / "cache")),
-        *("--port", str(port), "--dtype", dtype, "--kv-cache-mib", "256"),
+        *("--port", str(port), "--dtype", dtype),
+        *("--cpu", "--kv-cache-mib", "256"),
     )
     log = directory / "vllm.log"
     with log.open("wb") as output:

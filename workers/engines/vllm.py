@@ -20,6 +20,7 @@ from app.settings import HostSettings, inherited_environment
 
 PLUGINS: Final = Path(__file__).with_name("vllm_plugins")
 _MIB: Final = 1 << 20
+_CPU_CACHE_MIB: Final = 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +39,14 @@ class VllmOptions:
     gpu_memory_utilization: float = 0.9
     """Share of the GPU's memory, where `kv_cache_mib` does not say how much."""
     kv_cache_mib: int | None = None
-    """MiB for keys and values. The CPU build needs it: it would take most of the machine's memory,
-    and does not start where others use some.
+    """MiB for keys and values; `None` is 1,024 for the CPU build, which would else want most of the
+    machine's memory and not start where others use some.
     """
     tensor_parallel: int = 1
+    cpu: bool = False
+    """The CPU build. It dies when a prompt of a request with a seed is computed in parts ("CPU
+    Generator does not use offset"), so there prompts are computed whole.
+    """
 
 
 def vllm_command(spec: BaseModelSpec, options: VllmOptions, *, python: str) -> tuple[str, ...]:
@@ -77,10 +82,13 @@ def vllm_arguments(spec: BaseModelSpec, options: VllmOptions) -> tuple[str, ...]
         arguments += ["--reasoning-parser", spec.reasoning_parser]
     if spec.chat_template is not None:
         arguments += ["--chat-template", str(spec.chat_template)]
-    if options.kv_cache_mib is not None:
-        arguments += ["--kv-cache-memory-bytes", str(options.kv_cache_mib * _MIB)]
+    kv_cache_mib = options.kv_cache_mib or (_CPU_CACHE_MIB if options.cpu else None)
+    if kv_cache_mib is not None:
+        arguments += ["--kv-cache-memory-bytes", str(kv_cache_mib * _MIB)]
     else:
         arguments += ["--gpu-memory-utilization", str(options.gpu_memory_utilization)]
+    if options.cpu:
+        arguments.append("--no-enable-chunked-prefill")
     return tuple(arguments)
 
 
@@ -115,8 +123,11 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--cache-dir", type=Path, default=Path("~/.cache/agent-rft/vllm"))
     for option in fields(VllmOptions):
         flag = "--" + option.name.replace("_", "-")
-        kind = int if option.name == "kv_cache_mib" else type(option.default)
-        parser.add_argument(flag, type=kind, default=option.default)
+        if option.name == "cpu":
+            parser.add_argument(flag, action="store_true", help="vLLM's CPU build")
+        else:
+            kind = int if option.default is None else type(option.default)
+            parser.add_argument(flag, type=kind, default=option.default)
     return parser.parse_args(argv)
 
 

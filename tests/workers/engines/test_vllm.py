@@ -62,6 +62,13 @@ def test_a_cache_of_given_size_replaces_the_share_of_the_gpu() -> None:
     assert "--kv-cache-memory-bytes" not in shared
 
 
+def test_the_cpu_build_computes_prompts_whole_and_gets_a_cache_of_its_own_size() -> None:
+    command = vllm_command(_spec(), VllmOptions(cpu=True), python="python")
+    assert "--no-enable-chunked-prefill" in command
+    assert _value(command, "--kv-cache-memory-bytes") == str(1024 * 1024 * 1024)
+    assert "--no-enable-chunked-prefill" not in vllm_command(_spec(), VllmOptions(), python="p")
+
+
 def test_the_key_is_in_the_environment_only_and_development_mode_is_off() -> None:
     environment = vllm_environment(api_key="sk-secret", cache_dir=Path("/cache"))
     assert environment["VLLM_API_KEY"] == "sk-secret"
@@ -93,9 +100,9 @@ def _launch(tmp_path: Path, *options: str) -> "subprocess.CompletedProcess[str]"
 
 
 def test_the_launcher_becomes_vllm(tmp_path: Path) -> None:
-    done = _launch(tmp_path, "--model", "other", "--port", "9009", "--kv-cache-mib", "64")
+    done = _launch(tmp_path, "--model", "other", "--port", "9009", "--kv-cache-mib", "64", "--cpu")
     shown = json.loads(done.stdout)
-    options = VllmOptions(port=9009, kv_cache_mib=64)
+    options = VllmOptions(port=9009, kv_cache_mib=64, cpu=True)
     spec = _spec(name="other-2026-01-01", path="/models/other")
     assert tuple(shown["argv"]) == vllm_command(spec, options, python="python")[1:]
     environment = shown["environment"]

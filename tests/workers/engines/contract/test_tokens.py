@@ -115,6 +115,21 @@ async def test_the_end_of_the_context_ends_a_turn(world: World, inference: HttpI
     assert done.finish_reason == "length"
 
 
+async def test_more_prompts_at_once_than_one_step_computes(
+    world: World, inference: HttpInference
+) -> None:
+    """Forty of two hundred tokens each, all with seeds."""
+    trainer, prompts = world.trainer(), world.prompts(40, seed=11, low=200, high=230)
+    done = await asyncio.gather(
+        *(complete(inference, world.spec.name, p, seed=i) for i, p in enumerate(prompts))
+    )
+    for prompt, completion in zip(prompts, done, strict=True):
+        said = trainer.logprobs([*prompt, *completion.token_ids])[len(prompt) - 1 :]
+        assert worst(completion.logprobs, said) <= TOLERANCE
+    again = await complete(inference, world.spec.name, prompts[-1], seed=39)
+    assert again.token_ids == done[-1].token_ids
+
+
 async def test_the_next_turn_agrees_though_it_reuses_the_last_one(
     world: World, inference: HttpInference
 ) -> None:
