@@ -9,6 +9,7 @@ from safetensors.torch import load
 
 from app.domain import metrics as names
 from app.domain.jobs import Job, JobStatus
+from app.domain.trajectory import StopReason
 from app.settings import shipped_models
 from examples.records_agent.dataset import make_rows
 from examples.records_agent.records import build_catalogue
@@ -157,9 +158,17 @@ async def test_episode_steps_are_turns_and_calls(world: World, most: int) -> Non
         paused = await runs.run(job, Script(tool="Error: ask once more"))
     assert (paused.status, paused.step) == (JobStatus.PAUSED, 1)
     rollouts = [*await runs.rollouts(job, "valid"), *await runs.rollouts(job, "train")]
-    taken = [len(row.trace["turns"]) + row.tool_calls for row in rollouts]
+    calls = [
+        sum(
+            call["error"] != "parse_error"
+            for turn in row.trace["turns"]
+            for call in turn["tool_calls"]
+        )
+        for row in rollouts
+    ]
+    taken = [len(row.trace["turns"]) + n for row, n in zip(rollouts, calls, strict=True)]
     assert max(taken) == most
-    assert (sum(row.tool_calls for row in rollouts) == 0) == (most == 1)
-    stopped = [row.stop_reason == "max_steps" for row in rollouts]
+    assert (sum(calls) == 0) == (most == 1)
+    stopped = [row.stop_reason == StopReason.MAX_STEPS.value for row in rollouts]
     assert all(n == most for n, by_limit in zip(taken, stopped, strict=True) if by_limit)
     assert any(stopped)
