@@ -1,0 +1,132 @@
+"""Each option of a job's objective and advantage, by what a real step makes likelier.
+
+One prompt with three rollouts: a good one, one as good that does what the option is against, and a
+bad one.
+"""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from app.domain.learning_options import LearningOptions, resolved_learning
+from app.domain.models import BaseModelSpec
+from app.domain.trajectory import ScoredRollout, StopReason
+from tests.support.scored import scored, tool_call
+from tests.workers.learning.conftest import MakeTrainer
+from tests.workers.learning.test_trainer import gradients, warmed
+from workers.learning.trainer import LoraTrainer
+from workers.modes.groups import Recipe, prepare, step_samples
+from workers.runs.learning_setup import shaping_config, trainer_options
+
+BASE = BaseModelSpec(name="m", path="m", context_length=128, max_turn_tokens=40)
+GOOD, AGAINST, BAD = range(3)
+STEP = 0.05
+
+
+def group(prompt: int = 0, *, scores: tuple[float, ...] = (1.0, 1.0, 0.0)) -> list[ScoredRollout]:
+    """The second one is longer, calls more and repeats itself, and is stopped by a limit."""
+    repeated = tool_call(repeated=True)
+    rollouts = [
+        scored(("train", 1, prompt, GOOD), scores[0], calls=(tool_call(),), sampled=10),
+        scored(
+            ("train", 1, prompt, AGAINST),
+            scores[1],
+            calls=(tool_call(), repeated, repeated),
+            sampled=20,
+            stop=StopReason.MAX_STEPS,
+        ),
+        scored(("train", 1, prompt, BAD), scores[2], sampled=10),
+    ]
+    for number, rollout in enumerate(rollouts):
+        tokens = rollout.trajectory.tokens
+        tokens[3:] = [40 + 25 * number + prompt + place for place in range(len(tokens) - 3)]
+    return rollouts
+
+
+def likelier(
+    trainer: LoraTrainer, rollouts: list[list[ScoredRollout]], sent: dict[str, Any]
+) -> list[float]:
+    """Nats that each rollout of the first prompt gains by one small step of plain descent."""
+    learning = resolved_learning(LearningOptions.model_validate(sent), BASE)
+    for one in (rollout for its in rollouts for rollout in its):
+        tokens, mask = one.trajectory.tokens, one.trajectory.mask
+        lp = [0.0, *trainer.logprobs(tokens)]
+        one.trajectory.logprobs[:] = [v * m for v, m in zip(lp, mask, strict=True)]
+    recipe = Recipe(
+        min_group_share=0.75,
+        shaping=shaping_config(learning.objective),
+        estimator=learning.advantage.type,
+    )
+    samples = step_samples([prepare(its, recipe) for its in rollouts], recipe)
+    before = [sum(trainer.logprobs(one.trajectory.tokens)[2:]) for one in rollouts[0]]
+    kept = {name: p.detach().clone() for name, p in trainer._parameters.items()}
+    for name, gradient in gradients(trainer, samples).items():
+        trainer._parameters[name].data.sub_(STEP * gradient)
+    after = [sum(trainer.logprobs(one.trajectory.tokens)[2:]) for one in rollouts[0]]
+    for name, value in kept.items():
+        trainer._parameters[name].data.copy_(value)
+    return [b - a for a, b in zip(before, after, strict=True)]
+
+
+def trainer_of(make_trainer: MakeTrainer, sent: dict[str, Any]) -> LoraTrainer:
+    options = trainer_options(resolved_learning(LearningOptions.model_validate(sent), BASE))
+    return warmed(make_trainer, options={**_fields(options), "device": "cpu"})
+
+
+def _fields(options: Any) -> dict[str, Any]:
+    return {name: getattr(options, name) for name in options.__slots__}
+
+
+@pytest.mark.parametrize(
+    "objective",
+    [
+        {"token_penalty": 0.5},
+        {"call_budget": 1, "call_budget_penalty": 0.4},
+        {"repeated_call_penalty": 0.4},
+        {"overlong": {"limit": 20, "buffer": 10}},
+        {"clamp_limit_stop": True},
+    ],
+)
+def test_what_an_objective_is_against_gains_less(
+    make_trainer: MakeTrainer, objective: dict[str, Any]
+) -> None:
+    off = {"objective": {"token_penalty": 0}}
+    on = {"objective": {"token_penalty": 0, **objective}}
+    trainer = trainer_of(make_trainer, off)
+    plain, shaped = (likelier(trainer, [group()], sent) for sent in (off, on))
+    assert plain[GOOD] > 0 > plain[BAD]
+    assert shaped[AGAINST] < plain[AGAINST] - 1e-4
+    assert shaped[GOOD] > plain[GOOD] + 1e-5
+
+
+@pytest.mark.parametrize(
+    ("kind", "scale"),
+    [
+        ("leave_one_out", 3 / 2),
+        ("std", 1 / (1 / 3) ** 0.5),
+        # Rewards 1, 1, 0 and 10, 10, 0: mean 11/3, squared deviations 202 - 484/6 in sum.
+        ("batch_std", 1 / ((202 - 484 / 6) / 5) ** 0.5),
+    ],
+)
+def test_an_estimator_scales_a_groups_gradient(
+    make_trainer: MakeTrainer, kind: str, scale: float
+) -> None:
+    """By a hand-made factor beside centring, for the first of two prompts."""
+    plain = {"objective": {"token_penalty": 0}, "loss": {"type": "importance_sampling"}}
+    sent = {**plain, "advantage": {"type": kind}}
+    recipe = Recipe(
+        min_group_share=0.75,
+        shaping=shaping_config(
+            resolved_learning(LearningOptions.model_validate(plain), BASE).objective
+        ),
+    )
+    trainer = trainer_of(make_trainer, sent)
+    rollouts = [group(), group(1, scores=(10.0, 10.0, 0.0))]
+    estimated = replace(recipe, estimator=kind)
+    first: list[dict[str, Any]] = []
+    for one in (recipe, estimated):
+        samples = step_samples([prepare(its, one) for its in rollouts], one)
+        first.append(gradients(trainer, [sample for sample in samples if sample.group == 0]))
+    for name, gradient in first[0].items():
+        assert (first[1][name] - scale * gradient).abs().max() <= 1e-4 * gradient.abs().max() + 1e-7
