@@ -117,7 +117,7 @@ class GenerateBatch:
 
     async def sample(self, prompts: list[list[int]], new_tokens: int, seed: int) -> list[list[int]]:
         torch.manual_seed(seed)
-        generation = GenerationConfig(
+        generation = GenerationConfig(  # type: ignore[no-untyped-call]
             do_sample=True,
             temperature=1.0,
             top_k=0,

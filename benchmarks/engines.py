@@ -19,6 +19,7 @@ import importlib.metadata
 import json
 import os
 import random
+import signal
 import statistics
 import subprocess
 import sys
@@ -59,6 +60,7 @@ TOLERANCE: Final = 1e-4
 
 def main() -> int:
     options = _options()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # servers end with this process
     torch.set_num_threads(options.threads)
     with tempfile.TemporaryDirectory() as name, ExitStack() as stack:
         directory = Path(name)
@@ -137,6 +139,7 @@ async def _measure(
                 started = time.perf_counter()
                 tokens = await work(peer, prompts, tool, options)
                 speed = tokens / (time.perf_counter() - started)
+                print(f"round {round_number}, {cell}: {peer.name} {speed:,.0f}/s", file=sys.stderr)
                 if round_number:
                     speeds[cell].setdefault(peer.name, []).append(speed)
     for peer in peers:

@@ -83,9 +83,9 @@ def test_merged_weights_share_what_the_adapter_leaves_alone(
     base: BaseModel, adapters: list[Path]
 ) -> None:
     version = Versions([base]).load("v1", adapters[0])
-    whole = sum(p.numel() * p.element_size() for p in base.model.parameters())
-    embedding: Any = base.model.get_input_embeddings()
-    linear = whole - embedding.weight.numel() * 4
+    model: Any = base.model
+    whole = sum(p.numel() * p.element_size() for p in model.parameters())
+    linear = whole - model.get_input_embeddings().weight.numel() * 4
     assert 0 < base.weights.merged(version.deltas).own_bytes <= linear
 
 
