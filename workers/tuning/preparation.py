@@ -42,11 +42,13 @@ async def prepare(context: RunContext, reporter: Reporter) -> Prepared:
     fresh = context.job.total_steps is None
     if fresh:
         await reporter.say_validating()
-    make = _make(context, method)
-    train = Examples(await load_text_rows(context, kind, training=True), make)
-    valid = None
+    rows = await load_text_rows(context, kind, training=True)
+    held_out = None
     if context.job.validation_file is not None:
-        valid = Examples(await load_text_rows(context, kind, training=False), make)
+        held_out = await load_text_rows(context, kind, training=False)
+    make = _make(context, method)
+    train = Examples(rows, make)
+    valid = None if held_out is None else Examples(held_out, make)
     plan = TextPlan(
         hyperparameters=text_hyperparameters(
             method, train_rows=len(train), base_model=context.base_model

@@ -14,7 +14,7 @@ import pytest
 
 from app.domain.files import FileRow
 from app.domain.ids import new_id
-from app.domain.jobs import Job
+from app.domain.jobs import Job, ReinforcementMethod
 from app.domain.models import BaseModelSpec
 from app.gateways.egress import InMemoryEgress
 from app.gateways.inference import HttpInference
@@ -88,7 +88,7 @@ class TextRuns:
             model=model or self.engine.spec.name,
             training_file=await self.file(train),
             validation_file=None if valid is None else await self.file(valid),
-            method={"type": kind, kind: {"hyperparameters": {}, **method}},
+            method={"type": kind, kind: _whole(kind, {"hyperparameters": {}, **method})},
         )
         async with self.world.app.tenant(self.world.tenant) as unit:
             await unit.jobs.insert(job, secrets=None)
@@ -141,6 +141,13 @@ class TextRuns:
             model = await unit.models.get(str(job.fine_tuned_model))
         assert model is not None
         return self.world.settings.objects_dir / model.object_key
+
+
+def _whole(kind: str, method: dict[str, Any]) -> dict[str, Any]:
+    """As the create call stores it."""
+    if kind != "reinforcement":
+        return method
+    return ReinforcementMethod.model_validate(method).model_dump(mode="json")
 
 
 @pytest.fixture(scope="session")

@@ -40,8 +40,24 @@ async def _tuned(runs: TextRuns) -> Job:
 async def test_reinforcement_goes_on_from_a_supervised_model(runs: TextRuns) -> None:
     first = await _tuned(runs)
     start = await runs.published(first)
-    second = await runs.read.job(
-        model=str(first.fine_tuned_model), hyperparameters={"learning_rate_multiplier": 0.001}
+    rows = [
+        [
+            {"messages": [{"role": "user", "content": f"part P{n}?"}], "held_out": held_out}
+            for n in range(10)
+        ]
+        for held_out in (False, True)
+    ]
+    second = await runs.job(
+        "reinforcement",
+        *rows,
+        model=first.fine_tuned_model,
+        grader={"type": "endpoint", "name": "g", "url": "http://grader.test/"},
+        hyperparameters={
+            "learning_rate_multiplier": 0.001,
+            "n_epochs": 1,
+            "batch_size": 5,
+            "compute_multiplier": 0.25,
+        },
     )
     other_rank = runs.engine.spec.model_copy(update={"lora_rank": 4, "lora_alpha": 16})
     ended = await runs.run(second, spec=other_rank, script=Script())

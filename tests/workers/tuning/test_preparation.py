@@ -1,4 +1,4 @@
-"""Supervised and DPO jobs: their files are checked for real, then the job ends with the reason."""
+"""Files of supervised and preference jobs that end the job before anything is trained."""
 
 import dataclasses
 import json
@@ -20,7 +20,6 @@ PAIR = {
     "preferred_output": [ANSWER],
     "non_preferred_output": [{"role": "assistant", "content": "no"}],
 }
-SETTLED = {"batch_size": 1, "learning_rate_multiplier": 1.0, "n_epochs": 8}
 
 
 def _lines(row: Any, count: int, *more: bytes) -> bytes:
@@ -54,25 +53,6 @@ async def _ended(world: World, kind: str, training: bytes, validation: bytes | N
     method = DpoMethod() if kind == "dpo" else SupervisedMethod()
     await JobRun(dataclasses.replace(await world.context(job), method=method)).run()
     return await world.read(job)
-
-
-@pytest.mark.parametrize(("kind", "row"), [("supervised", CHAT), ("dpo", PAIR)])
-async def test_good_files_are_validated_and_the_job_says_why_it_ends(
-    world: World, kind: str, row: Any
-) -> None:
-    job = await _ended(world, kind, _lines(row, 12), _lines(row, 10))
-    assert job.status is JobStatus.FAILED
-    assert job.error is not None
-    assert (job.error.code, job.error.param) == ("method_not_available", "method.type")
-    assert f"'{kind}' is not available for the base model" in str(job.error.message)
-    beta = {"beta": 0.1} if kind == "dpo" else {}
-    assert job.method[kind]["hyperparameters"] == {**SETTLED, **beta}
-    assert await world.messages(job) == [
-        f"Validating training file: {job.training_file} and validation file: {job.validation_file}",
-        "Files validated, moving job to queued state",
-        str(job.error.message),
-    ]
-    assert (job.started_at, job.usage, job.result_files) == (None, None, [])
 
 
 @pytest.mark.parametrize(
