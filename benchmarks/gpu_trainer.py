@@ -106,7 +106,7 @@ def main() -> None:
 def save(shape: Shape, path: Path, *, context: int, device: str) -> None:
     torch.manual_seed(0)
     with torch.device(device):
-        model = Qwen3ForCausalLM(shape.config(context)).to(torch.bfloat16)
+        model = Qwen3ForCausalLM(shape.config(context)).bfloat16()
     model.save_pretrained(path)
 
 

@@ -174,7 +174,8 @@ def plain(model: str) -> Callable[[Sequence[TrainingSample]], None]:
         clipped_BT = ratio_BT.clamp(0.8, 1.2)
         gain_BT = torch.minimum(ratio_BT * advantages_B1, clipped_BT * advantages_B1)
         optimizer.zero_grad()
-        (-(gain_BT * mask_BT[:, 1:]).sum() / mask_BT.sum()).backward()
+        loss = -(gain_BT * mask_BT[:, 1:]).sum() / mask_BT.sum()
+        loss.backward()  # type: ignore[no-untyped-call]  # torch leaves it untyped
         torch.nn.utils.clip_grad_norm_(trained, 1.0)
         optimizer.step()
         entropy_BT.mean().item()

@@ -38,14 +38,34 @@ class GrpoShape:
 @dataclass(frozen=True, slots=True)
 class GrpoStep:
     seconds: float
+    rollout_s: float
+    """Of these, in generation and tools."""
     cpu_s: float
     sampled_tokens: int
 
 
+@dataclass(slots=True)
+class _Seen:
+    """Of the step at hand."""
+
+    rollout_s: float = 0.0
+    sampled_tokens: int = 0
+
+
+class _Timed(GRPOTrainer):  # type: ignore[misc]  # untyped on purpose, see pyproject.toml
+    seen: _Seen
+
+    def _generate(self, *arguments: Any) -> Any:
+        started = time.perf_counter()
+        found = super()._generate(*arguments)
+        self.seen.rollout_s = time.perf_counter() - started
+        return found
+
+
 class _Turnstile(TrainerCallback):
-    def __init__(self, between: Callable[[GrpoStep], None], sampled: Callable[[], int]) -> None:
+    def __init__(self, between: Callable[[GrpoStep], None], seen: _Seen) -> None:
         self._between = between
-        self._sampled = sampled
+        self._seen = seen
         self._started = self._cpu = 0.0
 
     @override
@@ -55,7 +75,9 @@ class _Turnstile(TrainerCallback):
     @override
     def on_step_end(self, *_: Any, **__: Any) -> None:
         seconds = time.perf_counter() - self._started
-        self._between(GrpoStep(seconds, time.process_time() - self._cpu, self._sampled()))
+        cpu_s = time.process_time() - self._cpu
+        seen = self._seen
+        self._between(GrpoStep(seconds, seen.rollout_s, cpu_s, seen.sampled_tokens))
 
 
 def train_grpo(
@@ -71,10 +93,10 @@ def train_grpo(
     """Run the trainer; `between` is called after every step with what it took. `reward` is given
     the sampled ids of one rollout.
     """
-    counted: list[int] = [0]
+    seen = _Seen()
 
     def scored(completion_ids: list[list[int]], **_: Any) -> list[float]:
-        counted[0] = sum(map(len, completion_ids))
+        seen.sampled_tokens = sum(map(len, completion_ids))
         return [reward(ids) for ids in completion_ids]
 
     tokenizer = AutoTokenizer.from_pretrained(model_dir)
@@ -82,7 +104,7 @@ def train_grpo(
         from trl.chat_template_utils import qwen3_template  # noqa: PLC0415 - with tools only
 
         tokenizer.response_template = qwen3_template
-    trainer = GRPOTrainer(
+    trainer = _Timed(
         model=AutoModelForCausalLM.from_pretrained(model_dir, dtype=torch.float32),
         reward_funcs=scored,
         args=_config(shape, output),
@@ -94,9 +116,10 @@ def train_grpo(
             target_modules="all-linear",
             task_type="CAUSAL_LM",
         ),
-        callbacks=[_Turnstile(between, lambda: counted[0])],
+        callbacks=[_Turnstile(between, seen)],
         tools=list(tools) or None,
     )
+    trainer.seen = seen
     trainer.train()
 
 

@@ -234,6 +234,10 @@ def summary(cell: Cell, measured: Measured) -> dict[str, Any]:
             "cpu_s": cpu,
         },
         "ratio": theirs["median"] / ours["median"],
+        "rollout_tokens_a_s": {
+            "ours": median([step.sampled_tokens / step.rollout_s for step in measured.ours]),
+            "trl": median([step.sampled_tokens / step.rollout_s for step in measured.theirs]),
+        },
         "pairwise": spread(
             [t.seconds / o.total_s for t, o in zip(measured.theirs, measured.ours, strict=True)]
         ),
@@ -262,6 +266,10 @@ def report(
             f"| {detail} | {theirs['median']:.2f} ({theirs['p5']:.2f} - {theirs['p95']:.2f}) "
             f"| {one['ratio']:.2f} | {one['target']} | {one['cpu_ratio']:.2f} |"
         )
+    print("\n| rollout tokens/s | ours, over HTTP | generate with peft | × |\n|---|---:|---:|---:|")
+    for one in results:
+        mine, other = one["rollout_tokens_a_s"].values()
+        print(f"| {one['cell']} | {mine:,.0f} | {other:,.0f} | {mine / other:.2f} |")
     print(
         json.dumps(
             {
