@@ -7,7 +7,7 @@ ARGS ?=
 # Two processes: one runs the end-to-end tests, the other all the rest.
 TEST_PROCESSES ?= -n 2 --dist loadgroup --no-loadscope-reorder
 
-.PHONY: setup peers vllm-env demo test test-vllm check bench up down chaos openapi sdk fuzz
+.PHONY: setup peers vllm-env demo test test-vllm check bench bench-peers up down chaos openapi sdk fuzz
 
 setup:
 	@$(PYTHON) bootstrap.py setup
@@ -53,6 +53,11 @@ bench: setup
 	$(BIN)/python benchmarks/bodies.py
 	$(BIN)/python benchmarks/control_plane.py
 	$(BIN)/python benchmarks/lists.py
+	$(BIN)/python benchmarks/trainer_scale.py
+
+# Beside TRL; on a machine with a GPU also `.venv/bin/python benchmarks/gpu_trainer.py`.
+bench-peers: peers
+	$(BIN)/python benchmarks/vs_trl.py $(ARGS)
 
 openapi: setup
 	$(BIN)/python -m openapi.generate
