@@ -1,0 +1,88 @@
+"""Real runs in every mode: what they train, and what they leave."""
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import psycopg
+import pytest
+
+from app.domain.jobs import JobStatus
+from tests.support import stack
+from tests.workers.runs.conftest import World
+from tests.workers.runs.real_run import RealRuns, Script, TinyEngine, tiny_engine
+
+QUIET: dict[str, Any] = {
+    name: {"action": "off"}
+    for name in ("plateau", "gap", "token_growth", "entropy_collapse", "zero_variance")
+}
+
+
+@pytest.fixture(scope="module")
+def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TinyEngine]:
+    with tiny_engine(tmp_path_factory.mktemp("tiny")) as running:
+        yield running
+
+
+@pytest.fixture
+def runs(world: World, engine: TinyEngine) -> RealRuns:
+    return RealRuns(world, engine)
+
+
+def _ledger(database: stack.Database, job_id: str) -> list[tuple[int, int, int, int]]:
+    """Step, prompt, sample and the step that trained it."""
+    query = (
+        "SELECT step, prompt_index, sample_index, (trace->>'trained_step')::int FROM rollouts"
+        " WHERE job_id = %s AND split = 'train'"
+    )
+    with psycopg.connect(database.superuser_url.replace("+psycopg", "")) as connection:
+        return connection.execute(query, (job_id,)).fetchall()
+
+
+def _remembered(database: stack.Database, job_id: str) -> int:
+    with psycopg.connect(database.superuser_url.replace("+psycopg", "")) as connection:
+        row = connection.execute(
+            "SELECT count(*) FROM journal WHERE job_id = %s", (job_id,)
+        ).fetchone()
+    assert row is not None
+    return int(row[0])
+
+
+@pytest.mark.parametrize(
+    "mode",
+    [
+        {"type": "sync"},
+        {"type": "streaming", "minibatches": 3},
+        {"type": "async", "max_staleness": 2},
+    ],
+    ids=lambda mode: str(mode["type"]),
+)
+async def test_each_place_of_the_curriculum_is_trained_once(
+    runs: RealRuns, database: stack.Database, mode: dict[str, Any]
+) -> None:
+    job = await runs.job(stop=QUIET, mode=mode, hyperparameters={"n_epochs": 2})
+    ended = await runs.run(job, Script())
+    assert (ended.status, ended.step) == (JobStatus.SUCCEEDED, ended.total_steps)
+    ledger = _ledger(database, job.id)
+    assert len(ledger) == len({place[:3] for place in ledger}) > 0
+    trained = Counter(place[3] for place in ledger)
+    assert sorted(trained) == list(range(1, ended.step + 1))
+    assert len(set(trained.values())) == 1
+    lag = 2 if mode["type"] == "async" else 0
+    assert all(abs(row[3] - row[0]) <= lag for row in ledger)
+    assert sum((await runs.curve(job, "train/skipped_steps", "train")).values()) == 0
+    assert _remembered(database, job.id) == 0
+
+
+async def test_what_was_begun_ahead_is_forgotten_when_a_job_ends_early(
+    runs: RealRuns, database: stack.Database
+) -> None:
+    job = await runs.job(
+        stop={**QUIET, "max_steps": {"steps": 1}},
+        mode={"type": "async", "max_staleness": 2},
+        hyperparameters={"n_epochs": 4},
+    )
+    ended = await runs.run(job, Script())
+    assert (ended.status, ended.step) == (JobStatus.SUCCEEDED, 1)
+    assert {place[3] for place in _ledger(database, job.id)} == {1}
+    assert _remembered(database, job.id) == 0
