@@ -10,6 +10,7 @@ from collections.abc import AsyncGenerator
 from dataclasses import replace
 from typing import Any, Final
 
+import structlog
 import torch
 
 from app.domain.errors import InvalidRequest, Unavailable
@@ -18,6 +19,8 @@ from app.rendering.renderer import Renderer
 from workers.engines.cpu.scheduler import Limits, Scheduler
 from workers.engines.cpu.sequence import Sampling, Sequence, Update
 from workers.engines.cpu.versions import BaseModel, Version, Versions, load_model, serve
+
+log = structlog.get_logger()
 
 # What rounding alone explains, by the weights' precision.
 _TOLERANCE: Final = {torch.float32: 1e-3, torch.bfloat16: 0.1}
@@ -31,6 +34,7 @@ class Engine:
         self.versions = Versions(
             [base for base, _ in self._references], merged_bytes=limits.merged_bytes
         )
+        self._limits = limits
         self._scheduler = Scheduler(self.versions, self._deliver, limits)
         self._loop: asyncio.AbstractEventLoop | None = None
         self._waiters: dict[Sequence, asyncio.Queue[Update]] = {}
@@ -44,6 +48,8 @@ class Engine:
         self._scheduler.start()
         for base, reference in self._references:
             await self._check(base, reference)
+            if self._limits.invariant and not await self.invariant(base):
+                log.warning("this machine's results change with the batch", model=base.spec.name)
         self._references.clear()
 
     async def stop(self) -> None:
@@ -116,6 +122,19 @@ class Engine:
                     f"{base.spec.name}: log-probs differ from the plain forward pass by {worst:g}; "
                     "this architecture cannot be served here"
                 )
+
+    async def invariant(self, base: BaseModel) -> bool:
+        """Whether a sequence has the same bits alone and among others, on this machine."""
+        version = self.versions.get(base.spec.name)
+        sampling = Sampling(max_tokens=4, temperature=1, seed=0, prompt_logprobs=True)
+        prompts = _probe_prompts(base.vocab_size, base.context_length)
+        prompts += [prompt[: 1 + index] for index, prompt in enumerate(prompts * 4)]
+        alone = self.sequence(version, prompts[0], sampling)
+        await self.finish([alone])
+        crowd = [self.sequence(version, prompt, sampling) for prompt in prompts]
+        await self.finish(crowd)
+        found, same = crowd[0], alone.logprobs == crowd[0].logprobs
+        return same and alone.prompt_logprobs == found.prompt_logprobs
 
 
 def random_seed() -> int:

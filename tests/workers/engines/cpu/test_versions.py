@@ -171,3 +171,11 @@ async def test_bf16_is_near_and_is_only_used_when_asked_for(
         assert worst < tolerance
         assert (worst > 1e-4) == (dtype is torch.bfloat16)
     assert Limits(threads=1).dtype is torch.float32
+
+
+async def test_an_engine_knows_whether_its_bits_change_with_the_batch(spec: BaseModelSpec) -> None:
+    for invariant in (True, False):
+        engine = Engine([spec], Limits(threads=1, invariant=invariant))
+        await engine.start()
+        assert await engine.invariant(engine.versions.get("tiny").base) is invariant
+        await engine.stop()
