@@ -124,15 +124,12 @@ def _chat_rows(path: Path, rows: list[Any]) -> Path:
 
 def test_supervised_files_are_judged_by_the_real_worker(live: Installation, tmp_path: Path) -> None:
     client = live.client()
-    user, answer = {"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}
-    good = upload(client, _chat_rows(tmp_path / "good.jsonl", [{"messages": [user, answer]}] * 12))
+    user = {"role": "user", "content": "a"}
     bad = upload(client, _chat_rows(tmp_path / "bad.jsonl", [{"messages": [user]}] * 12))
-    for file_id, code in ((good, "method_not_available"), (bad, "invalid_training_file")):
-        created = client.fine_tuning.jobs.create(model="tiny-agent", training_file=file_id)
-        assert created.method is not None
-        assert created.method.type == "supervised"
-        job = wait_until_final(client, created.id, timeout_s=60)
-        assert job.status == "failed"
-        assert job.error.code == code
-        settled = 1 if file_id == good else "auto"
-        assert job.hyperparameters.batch_size == settled
+    created = client.fine_tuning.jobs.create(model="tiny-agent", training_file=bad)
+    assert created.method is not None
+    assert created.method.type == "supervised"
+    job = wait_until_final(client, created.id, timeout_s=60)
+    assert job.status == "failed"
+    assert job.error.code == "invalid_training_file"
+    assert job.hyperparameters.batch_size == "auto", "nothing is settled before the file is good"

@@ -1,0 +1,170 @@
+"""Supervised training over HTTP, a reinforcement job that goes on from it, and the tuned model
+called.
+"""
+
+import csv
+import io
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+import torch
+from openai import BadRequestError, OpenAI
+from peft import PeftModel
+from transformers import AutoModelForCausalLM, AutoTokenizer
+
+from app.settings import shipped_models
+from examples.records_agent.tools import SCHEMAS
+from tests.e2e.conftest import Endpoints
+from tests.support.installation import Installation, wait_until_final
+from tests.support.jobs import records_method, upload
+
+STEPS = 8
+
+
+def _row(number: int) -> dict[str, Any]:
+    """An agent's whole conversation: a call, its reply, the answer."""
+    call = {"name": "lookup", "arguments": json.dumps({"record": f"P{number:03}"})}
+    return {
+        "messages": [
+            {"role": "user", "content": f"What is the weight of part P{number:03}?"},
+            {
+                "role": "assistant",
+                "content": None,
+                "tool_calls": [{"id": f"call_{number}", "type": "function", "function": call}],
+            },
+            {"role": "tool", "tool_call_id": f"call_{number}", "content": "the weight is 12"},
+            {"role": "assistant", "content": "The weight is 12."},
+        ],
+        "tools": list(SCHEMAS),
+    }
+
+
+def _file(client: OpenAI, directory: Path, name: str, numbers: range) -> str:
+    path = directory / name
+    path.write_text("\n".join(json.dumps(_row(n)) for n in numbers))
+    return upload(client, path)
+
+
+def _stock_loss(model: Any, tokenizer: Any, row: dict[str, Any]) -> tuple[float, int]:
+    """Sum of the cross-entropy of both of a row's assistant turns, and their tokens."""
+    messages = json.loads(json.dumps(row["messages"]))
+    messages[1]["content"] = ""
+    arguments = messages[1]["tool_calls"][0]["function"]
+    arguments["arguments"] = json.loads(arguments["arguments"])
+    total, count = 0.0, 0
+    for place in (1, 3):
+        opening, whole = (
+            tokenizer.apply_chat_template(
+                part, tools=row["tools"], add_generation_prompt=opens, return_dict=False
+            )
+            for part, opens in ((messages[:place], True), (messages[: place + 1], False))
+        )
+        ids = whole[: len(whole) - whole[::-1].index(tokenizer.eos_token_id)]
+        assert ids[: len(opening)] == opening
+        with torch.no_grad():
+            lp_TV = model(torch.tensor([ids])).logits[0, :-1].log_softmax(-1)
+        picked_T = lp_TV.gather(1, torch.tensor(ids[1:])[:, None])[len(opening) - 1 :]
+        total, count = total - float(picked_T.sum()), count + len(picked_T)
+    return total, count
+
+
+@pytest.mark.timeout(240)
+def test_a_supervised_model_is_served_and_goes_on_by_reinforcement(
+    live: Installation, endpoints: Endpoints, small_files: tuple[str, str], tmp_path: Path
+) -> None:
+    client = live.client()
+    training = _file(client, tmp_path, "train.jsonl", range(16))
+    held_out = range(40, 50)
+    validation = _file(client, tmp_path, "valid.jsonl", held_out)
+    created = client.fine_tuning.jobs.create(
+        model="tiny-agent",
+        training_file=training,
+        validation_file=validation,
+        seed=5,
+        method={
+            "type": "supervised",
+            "supervised": {"hyperparameters": {"n_epochs": 2, "batch_size": 4}},
+        },
+    )
+    job = wait_until_final(client, created.id, timeout_s=120)
+    assert job.status == "succeeded", job.error
+    tuned = str(job.fine_tuned_model)
+
+    metrics = [one for one in client.fine_tuning.jobs.list_events(job.id) if one.type == "metrics"]
+    assert len(metrics) == STEPS
+    checkpoints = client.fine_tuning.jobs.checkpoints.list(job.id).data
+    assert [one.step_number for one in checkpoints] == [8, 4]
+    last = checkpoints[0].metrics
+    assert last.full_valid_loss is not None
+    assert last.train_mean_token_accuracy is not None
+    assert metrics[0].data["full_valid_loss"] == last.full_valid_loss  # type: ignore[index]
+    report = live.get(f"/fine_tuning/jobs/{job.id}/report")
+    assert report["full_valid_loss"]["tuned"] == last.full_valid_loss
+    assert report["full_valid_loss"]["base"] > last.full_valid_loss
+
+    (adapter,) = live.data_dir.glob(f"objects/projects/*/jobs/{job.id}/step-*8-f*/adapter")
+    path = shipped_models()[0].path
+    base: Any = AutoModelForCausalLM.from_pretrained(path, dtype=torch.float32)
+    model, tokenizer = PeftModel.from_pretrained(base, str(adapter)).eval(), AutoTokenizer
+    sums = [_stock_loss(model, tokenizer.from_pretrained(path), _row(n)) for n in held_out]
+    stock = math.fsum(total for total, _ in sums) / sum(count for _, count in sums)
+    assert last.full_valid_loss == pytest.approx(stock, abs=1e-4)
+
+    table = list(csv.DictReader(io.StringIO(client.files.content(job.result_files[0]).text)))
+    assert [row["step"] for row in table] == [str(step) for step in range(1, STEPS + 1)]
+    assert float(table[-1]["full_valid_loss"]) == last.full_valid_loss
+    assert table[0]["full_valid_loss"] == ""
+    assert job.trained_tokens == sum(float(row["train/train/tokens"]) for row in table)
+
+    answer = client.chat.completions.create(
+        model=tuned,
+        messages=[{"role": "user", "content": "What is the weight of part P007?"}],
+        tools=SCHEMAS,  # type: ignore[arg-type]
+        max_tokens=32,
+    )
+    assert answer.model == tuned
+    _reinforced_from(live, endpoints, small_files, tuned)
+
+
+def _reinforced_from(
+    live: Installation, endpoints: Endpoints, files: tuple[str, str], tuned: str
+) -> None:
+    client = live.client()
+    method = records_method(endpoints.good, compute_multiplier=0.25, eval_interval=10)
+    sent = {"training_file": files[0], "validation_file": files[1], "method": method}
+    created = client.fine_tuning.jobs.create(model=tuned, **sent)
+    assert created.model == tuned
+    chained = wait_until_final(client, created.id, timeout_s=120)
+    assert chained.status == "succeeded", chained.error
+    ratios = live.curve(created.id, "train/sampler_max_abs_log_ratio")
+    assert ratios[1] < 1e-2, "sampled from the model that the trainer starts from"
+    report = live.get(f"/fine_tuning/jobs/{created.id}/report")
+    assert report["start_model"] == tuned
+
+    project = httpx.post(
+        f"{live.base_url}/organization/projects",
+        json={"name": "apart"},
+        headers={"Authorization": f"Bearer {live.admin_key}"},
+        timeout=30,
+    )
+    service = httpx.post(
+        f"{live.base_url}/organization/projects/{project.json()['id']}/service_accounts",
+        json={"name": "apart"},
+        headers={"Authorization": f"Bearer {live.admin_key}"},
+        timeout=30,
+    )
+    stranger = OpenAI(base_url=live.base_url, api_key=service.json()["api_key"]["value"])
+    told = []
+    for name in (tuned, tuned[:-1] + "_"):
+        with pytest.raises(BadRequestError) as caught:
+            stranger.fine_tuning.jobs.create(model=name, **sent)
+        told.append((caught.value.code, caught.value.param, caught.value.message.replace(name, "")))
+    assert told[0] == told[1]
+    assert told[0][:2] == ("model_not_available", "model")
+    client.models.delete(tuned)
+    with pytest.raises(BadRequestError, match="does not exist"):
+        client.fine_tuning.jobs.create(model=tuned, **sent)
