@@ -115,7 +115,7 @@ class RealRuns:
             **method.pop("hyperparameters", {}),
         }
         grader = {"type": "endpoint", "name": "g", "url": "http://grader.test/"}
-        sent = {"grader": grader, "hyperparameters": hyper, **method}
+        sent = {"grader": grader, **method, "hyperparameters": hyper}
         reinforcement = ReinforcementMethod.model_validate(sent).model_dump(mode="json")
         job = replace(
             await self.world.job(),
