@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 
 from app.domain import metrics as names
+from app.domain.stop_judges import Watched
 from app.domain.stop_options import ReinforcementStopOptions, StopOptions
-from app.domain.stop_rules import LOSSES, REWARD, Finding, Watch, Watched, gravest
+from app.domain.stop_rules import LOSSES, REWARD, Finding, Watch, gravest
 
 OFF: dict[str, Any] = {
     name: {"action": "off"}
@@ -20,7 +21,7 @@ def _watch(watched: Watched = REWARD, **rules: Any) -> Watch:
 
 def _valid(watch: Watch, values: list[float | None], *, first: int = 0) -> list[tuple[int, str]]:
     """Feed validations, one a step; when what was said."""
-    said = []
+    said: list[tuple[int, str]] = []
     for step, value in enumerate(values, first):
         valid = {} if value is None else {names.REWARD_MEAN: value}
         said += [(one.step, one.action) for one in watch.feed(step, {}, valid)]
