@@ -1,10 +1,9 @@
-"""Each loss, correction and pull through the real trainer: its gradient of every LoRA weight beside
-the formula written out on the model's full logits, one row at a time in float64.
+"""Each policy loss, correction and pull through the real trainer: its gradient of every LoRA weight
+beside the formula.
 """
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -12,102 +11,10 @@ import torch
 from torch import Tensor
 
 from app.domain import metrics as names
-from tests.workers.learning.conftest import MakeTrainer, random_samples
-from tests.workers.learning.test_trainer import gradients, warmed
+from tests.workers.learning.conftest import MakeTrainer
+from tests.workers.learning.written_out import Row, compare, made, near, rows_of, weighted
 from workers.learning.mismatch import MismatchConfig
 from workers.learning.samples import TrainingSample
-from workers.learning.trainer import LoraTrainer
-
-TEMPERATURE = 0.8
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One sample's trained tokens, with gradient."""
-
-    lp: Tensor
-    mean_lp: Tensor
-    q: Tensor
-    a: Tensor
-
-    @property
-    def d(self) -> Tensor:
-        """The log-ratio, without gradient."""
-        return self.lp.detach() - self.q
-
-    @property
-    def r(self) -> Tensor:
-        return self.d.exp()
-
-
-Value = Callable[[Sequence[Row]], Tensor]
-"""The loss of a step before it is divided."""
-
-
-def made(make_trainer: MakeTrainer, loss: str, **options: Any) -> LoraTrainer:
-    return warmed(
-        make_trainer,
-        temperature=TEMPERATURE,
-        options={"dtype": torch.float64, "loss": loss, **options},
-    )
-
-
-def near(trainer: LoraTrainer, *, noise: float = 0.5, count: int = 8) -> list[TrainingSample]:
-    """Samples whose sampler was near the policy; the last one has no advantage."""
-    generator = torch.Generator().manual_seed(9)
-    samples = []
-    for number, one in enumerate(random_samples(5, count=count)):
-        lp = [0.0, *trainer.logprobs(one.tokens)]
-        shifts = (torch.randn(len(lp), generator=generator) * noise).tolist()
-        q = [(v + s) * m for v, s, m in zip(lp, shifts, one.mask, strict=True)]
-        advantage = 0.0 if number == count - 1 else one.advantage
-        samples.append(TrainingSample(one.tokens, one.mask, q, advantage, group=number // 4))
-    return samples
-
-
-def rows_of(trainer: LoraTrainer, samples: Sequence[TrainingSample]) -> list[Row]:
-    rows = []
-    for sample in samples:
-        ids_1T = torch.tensor([list(sample.tokens)])
-        logits_TV = trainer._model(input_ids=ids_1T).logits[0, :-1] / TEMPERATURE
-        logp_TV = logits_TV.log_softmax(-1)
-        trained = [place for place, m in enumerate(sample.mask) if m]
-        picked_TV = logp_TV[[place - 1 for place in trained]]
-        targets_T1 = torch.tensor([[sample.tokens[place]] for place in trained])
-        rows.append(
-            Row(
-                lp=picked_TV.gather(1, targets_T1)[:, 0],
-                mean_lp=picked_TV.mean(-1),
-                q=torch.tensor([sample.logprobs[place] for place in trained]).double(),
-                a=torch.tensor([sample.advantage_of(place) for place in trained]).double(),
-            )
-        )
-    return rows
-
-
-def compare(
-    trainer: LoraTrainer,
-    samples: Sequence[TrainingSample],
-    value: Value,
-    *,
-    denominator: int | None = None,
-) -> None:
-    """The reduction is part of it: a sum over all samples, divided once by one number."""
-    got = gradients(trainer, list(samples))
-    for parameter in trainer._parameters.values():
-        parameter.grad = None
-    tokens = sum(sample.trained_tokens for sample in samples)
-    (value(rows_of(trainer, samples)) / (denominator or tokens)).backward()  # type: ignore[no-untyped-call]
-    largest = max(float(g.abs().max()) for g in got.values())
-    assert largest > 1e-3
-    for name, parameter in trainer._parameters.items():
-        assert parameter.grad is not None
-        torch.testing.assert_close(got[name], parameter.grad, rtol=1e-5, atol=2e-6 * largest)
-
-
-def weighted(slope: Callable[[Row], Tensor]) -> Value:
-    """The loss whose gradient by a token's log-prob is `slope`."""
-    return lambda rows: torch.stack([(slope(row).detach() * row.lp).sum() for row in rows]).sum()
 
 
 def ppo_slope(row: Row, *, high: float, dual: float) -> Tensor:
@@ -271,85 +178,3 @@ def test_reference_logprobs_are_the_bases(make_trainer: MakeTrainer, max_tokens:
             [v * m for v, m in zip(plain, sample.mask, strict=True)], abs=1e-9
         )
     assert trainer.logprobs(samples[0].tokens) != trainer.logprobs(samples[0].tokens, adapter=False)
-
-
-TEXT: list[tuple[str, dict[str, Any], Value]] = [
-    ("cross_entropy", {}, lambda rows: -torch.cat([row.a * row.lp for row in rows]).sum()),
-    (
-        "label_smoothing",
-        {"smoothing": 0.2},
-        lambda rows: -torch.cat([row.a * (0.8 * row.lp + 0.2 * row.mean_lp) for row in rows]).sum(),
-    ),
-    (
-        "focal",
-        {"gamma": 2.0},
-        lambda rows: (
-            -torch.cat([row.a * (1 - row.lp.exp()).square() * row.lp for row in rows]).sum()
-        ),
-    ),
-]
-
-
-@pytest.mark.parametrize(("loss", "options", "value"), TEXT)
-def test_losses_of_given_text(
-    make_trainer: MakeTrainer, loss: str, options: dict[str, Any], value: Value
-) -> None:
-    trainer = made(make_trainer, loss, loss_options=options)
-    compare(trainer, near(trainer), value)
-
-
-def pairs(rows: Sequence[Row], score: Callable[[Row], Tensor]) -> Tensor:
-    """Chosen less rejected, by pair."""
-    return torch.stack([score(rows[n]) - score(rows[n + 1]) for n in range(0, len(rows), 2)])
-
-
-PAIRS: list[tuple[str, dict[str, Any], Value]] = [
-    (
-        "dpo",
-        {"beta": 0.2, "label_smoothing": 0.1},
-        lambda rows: (
-            -0.9 * (0.2 * pairs(rows, lambda row: (row.lp - row.q).sum())).sigmoid().log()
-            - 0.1 * (-0.2 * pairs(rows, lambda row: (row.lp - row.q).sum())).sigmoid().log()
-        ).sum(),
-    ),
-    (
-        "dpo",
-        {"variant": "ipo"},
-        lambda rows: (pairs(rows, lambda row: (row.lp - row.q).mean()) - 5.0).square().sum(),
-    ),
-    (
-        "bradley_terry",
-        {"length_normalised": True},
-        lambda rows: -pairs(rows, lambda row: row.lp.mean()).sigmoid().log().sum(),
-    ),
-]
-
-
-@pytest.mark.parametrize("max_tokens", [1, 4096])
-@pytest.mark.parametrize(("loss", "options", "value"), PAIRS)
-def test_losses_of_pairs(
-    make_trainer: MakeTrainer,
-    loss: str,
-    options: dict[str, Any],
-    value: Value,
-    max_tokens: int,
-) -> None:
-    """Divided by the number of pairs, however they fall into micro-batches."""
-    trainer = made(make_trainer, loss, loss_options=options, max_batch_tokens=max_tokens)
-    samples = [
-        TrainingSample(one.tokens, one.mask, one.logprobs, 1.0) for one in near(trainer, noise=0.1)
-    ]
-    rows = rows_of(trainer, samples)
-    compare(trainer, samples, value, denominator=4)
-    stats = trainer.update(samples)
-    assert stats[names.LOSS] == pytest.approx(float(value(rows).detach()) / 4, rel=1e-5)
-    rewards = [
-        float(row.lp.detach().mean() if loss == "bradley_terry" else row.d.sum()) for row in rows
-    ]
-    beta = 1.0 if loss == "bradley_terry" else options.get("beta", 0.1)
-    margins = [beta * (rewards[n] - rewards[n + 1]) for n in range(0, 8, 2)]
-    assert stats[names.PREFERENCE_MARGIN] == pytest.approx(sum(margins) / 4, rel=1e-4)
-    assert stats[names.PREFERENCE_ACCURACY] == sum(m > 0 for m in margins) / 4
-    assert stats[names.PREFERENCE_CHOSEN_REWARD] - stats[
-        names.PREFERENCE_REJECTED_REWARD
-    ] == pytest.approx(sum(margins) / 4, rel=1e-4)

@@ -1,0 +1,106 @@
+"""What a trainer's gradient is compared with: formulas written out on the model's full logits, one
+row at a time in float64.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from tests.workers.learning.conftest import MakeTrainer, random_samples
+from tests.workers.learning.test_trainer import gradients, warmed
+from workers.learning.samples import TrainingSample
+from workers.learning.trainer import LoraTrainer
+
+TEMPERATURE = 0.8
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One sample's trained tokens, with gradient."""
+
+    lp: Tensor
+    mean_lp: Tensor
+    q: Tensor
+    a: Tensor
+
+    @property
+    def d(self) -> Tensor:
+        """The log-ratio, without gradient."""
+        return self.lp.detach() - self.q
+
+    @property
+    def r(self) -> Tensor:
+        return self.d.exp()
+
+
+Value = Callable[[Sequence[Row]], Tensor]
+"""The loss of a step before it is divided."""
+
+
+def made(make_trainer: MakeTrainer, loss: str, **options: Any) -> LoraTrainer:
+    return warmed(
+        make_trainer,
+        temperature=TEMPERATURE,
+        options={"dtype": torch.float64, "loss": loss, **options},
+    )
+
+
+def near(trainer: LoraTrainer, *, noise: float = 0.5, count: int = 8) -> list[TrainingSample]:
+    """Samples whose sampler was near the policy; the last one has no advantage."""
+    generator = torch.Generator().manual_seed(9)
+    samples = []
+    for number, one in enumerate(random_samples(5, count=count)):
+        lp = [0.0, *trainer.logprobs(one.tokens)]
+        shifts = (torch.randn(len(lp), generator=generator) * noise).tolist()
+        q = [(v + s) * m for v, s, m in zip(lp, shifts, one.mask, strict=True)]
+        advantage = 0.0 if number == count - 1 else one.advantage
+        samples.append(TrainingSample(one.tokens, one.mask, q, advantage, group=number // 4))
+    return samples
+
+
+def rows_of(trainer: LoraTrainer, samples: Sequence[TrainingSample]) -> list[Row]:
+    rows = []
+    for sample in samples:
+        ids_1T = torch.tensor([list(sample.tokens)])
+        logits_TV = trainer._model(input_ids=ids_1T).logits[0, :-1] / TEMPERATURE
+        logp_TV = logits_TV.log_softmax(-1)
+        trained = [place for place, m in enumerate(sample.mask) if m]
+        picked_TV = logp_TV[[place - 1 for place in trained]]
+        targets_T1 = torch.tensor([[sample.tokens[place]] for place in trained])
+        rows.append(
+            Row(
+                lp=picked_TV.gather(1, targets_T1)[:, 0],
+                mean_lp=picked_TV.mean(-1),
+                q=torch.tensor([sample.logprobs[place] for place in trained]).double(),
+                a=torch.tensor([sample.advantage_of(place) for place in trained]).double(),
+            )
+        )
+    return rows
+
+
+def compare(
+    trainer: LoraTrainer,
+    samples: Sequence[TrainingSample],
+    value: Value,
+    *,
+    denominator: int | None = None,
+) -> None:
+    """The reduction is part of it: a sum over all samples, divided once by one number."""
+    got = gradients(trainer, list(samples))
+    for parameter in trainer._parameters.values():
+        parameter.grad = None
+    tokens = sum(sample.trained_tokens for sample in samples)
+    (value(rows_of(trainer, samples)) / (denominator or tokens)).backward()  # type: ignore[no-untyped-call]
+    largest = max(float(g.abs().max()) for g in got.values())
+    assert largest > 1e-3
+    for name, parameter in trainer._parameters.items():
+        assert parameter.grad is not None
+        torch.testing.assert_close(got[name], parameter.grad, rtol=1e-5, atol=2e-6 * largest)
+
+
+def weighted(slope: Callable[[Row], Tensor]) -> Value:
+    """The loss whose gradient by a token's log-prob is `slope`."""
+    return lambda rows: torch.stack([(slope(row).detach() * row.lp).sum() for row in rows]).sum()
