@@ -17,12 +17,13 @@ _PER_HOP = {"Connection", "Content-Length", "Date", "Host", "Server", "Transfer-
 @dataclass(slots=True)
 class EngineProxy:
     """`stale` may be changed while it serves: from then on each adapter that is loaded is, under
-    its new name, the one that was loaded first.
+    its new name, the first one that was loaded since.
     """
 
     engine_url: str
     url: str = ""
     stale: bool = False
+    stale_path: str | None = None
     loaded: list[dict[str, Any]] = field(default_factory=list)
     """Bodies of the calls that load adapters, as the caller sent them."""
 
@@ -32,7 +33,8 @@ class EngineProxy:
             body = json.loads(content)
             self.loaded.append(body)
             if self.stale:
-                content = json.dumps({**body, "lora_path": self.loaded[0]["lora_path"]}).encode()
+                self.stale_path = self.stale_path or body["lora_path"]
+                content = json.dumps({**body, "lora_path": self.stale_path}).encode()
         headers = {name: v for name, v in request.headers.items() if name not in _PER_HOP}
         async with (
             aiohttp.ClientSession() as session,

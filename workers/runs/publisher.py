@@ -12,7 +12,7 @@ from pathlib import Path
 import structlog
 
 from app.domain import metrics as names
-from app.domain.errors import AgentRftError, RunFailed
+from app.domain.errors import AgentRftError, InvalidRequest, RunFailed
 from workers.engines.policy import EnginePolicy
 from workers.learning.trainer import Trainer
 from workers.modes.outcome import StepOutcome
@@ -114,7 +114,12 @@ class Publisher:
         return f"{self._prefix}{self._context.fence}-s{step}"
 
     async def _serve(self, step: int, path: Path) -> None:
-        await self._policy.publish(step, path, self.engine_name(step))
+        try:
+            await self._policy.publish(step, path, self.engine_name(step))
+        except InvalidRequest as error:  # it would refuse the same files again
+            raise RunFailed(
+                f"The engine refused the adapter of step {step}.", code="adapter_refused"
+            ) from error
         self._published.append(step)
 
     def _save(self, outcome: StepOutcome) -> None:

@@ -5,10 +5,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from typing_extensions import override
 
-from app.domain.errors import RunFailed
+from app.domain.errors import InvalidRequest, RunFailed
 from app.domain.usage import Usage
-from app.gateways.inference import InMemoryInference
+from app.gateways.inference import Completion, InMemoryInference
 from tests.support.scored import scored
 from tests.workers.runs.conftest import BASE, World
 from workers.engines.policy import EnginePolicy
@@ -169,6 +170,20 @@ async def test_an_engine_of_other_rounding_is_no_other_policy(
     for step in (1, 2):
         await _step(publisher, context, step)
     assert len(world.inference.adapters) == 2
+
+
+class RefusingEngine(InMemoryInference):
+    @override
+    async def load_adapter(self, name: str, path: Path) -> None:
+        raise InvalidRequest("The adapter's shapes do not fit.", param="lora_path")
+
+
+async def test_an_adapter_that_the_engine_refuses_ends_the_run(world: World) -> None:
+    context = await world.context(await world.job())
+    engine = RefusingEngine(lambda *_: Completion((1,), (-0.5,), "stop"), base_models=(BASE.name,))
+    with pytest.raises(RunFailed, match="refused the adapter of step 1") as failed:
+        await _step(_publisher(context, engine), context, 1)
+    assert failed.value.code == "adapter_refused"
 
 
 async def test_no_name_is_used_twice_by_any_step_or_claim(world: World) -> None:
