@@ -54,6 +54,7 @@ bench: setup
 	$(BIN)/python benchmarks/control_plane.py
 	$(BIN)/python benchmarks/lists.py
 	$(BIN)/python benchmarks/trainer_scale.py
+	$(BIN)/python benchmarks/modes.py
 
 # Beside TRL; on a machine with a GPU also `.venv/bin/python benchmarks/gpu_trainer.py`.
 bench-peers: peers

@@ -46,7 +46,6 @@ CURVES: Final = (
     "staleness/discarded_share",
 )
 _TICKS: Final = os.sysconf("SC_CLK_TCK")
-Curve = dict[int, float]
 
 
 class Stack:
@@ -148,7 +147,7 @@ def _measured(stack: Stack, job_id: str, end: float, cpu: dict[str, list[float]]
     reply = stack.http.get(
         f"/fine_tuning/jobs/{job_id}/metrics", params={"names": ",".join(CURVES)}
     )
-    curves: dict[str, Curve] = {
+    curves: dict[str, dict[int, float]] = {
         curve["name"]: {point["step"]: point["value"] for point in curve["points"]}
         for curve in reply.raise_for_status().json()["data"]
         if curve["split"] == "train"
@@ -158,7 +157,7 @@ def _measured(stack: Stack, job_id: str, end: float, cpu: dict[str, list[float]]
     # Whatever is evaluated is the same for every mode; what is compared is training.
     wall_s = end - min(one["started_at"] for one in rollouts) - curves["time/eval_s"][steps]
     tokens = sum(one["completion_tokens"] for one in rollouts)
-    last = [curves["reward/mean"][step] for step in range(steps - steps // 4 + 1, steps + 1)]
+    last = sorted(curves["reward/mean"].items())[-max(1, steps // 4) :]
     report = stack.http.get(f"/fine_tuning/jobs/{job_id}/report").json()
     used_s = sum(max(values) - min(values) for values in cpu.values() if values)
     return {
@@ -178,7 +177,7 @@ def _measured(stack: Stack, job_id: str, end: float, cpu: dict[str, list[float]]
         "staleness_max": max(curves["staleness/max"].values()),
         "discarded": fmean(curves.get("staleness/discarded_share", {1: 0.0}).values()),
         "processor_share": used_s / wall_s / (os.cpu_count() or 1),
-        "reward_last": fmean(last),
+        "reward_last": fmean(reward for _, reward in last),
         "held_out": report["reward"]["tuned_mean"],
     }
 
@@ -198,11 +197,11 @@ def _rollouts(stack: Stack, job_id: str) -> list[dict[str, Any]]:
 
 def print_table(results: dict[str, list[dict[str, Any]]]) -> None:
     print(
-        "mode        tokens/s  x sync  samples/s x sync   s/step  idle trainer  idle sampler  "
-        "staleness mean/max  discarded  reward, last quarter"
+        "\nmode        tokens/s  x sync  samples/s x sync   s/step  idle trainer  idle sampler  "
+        "staleness mean/max  discarded  tuned, held out  in training"
     )
     for name, rows in results.items():
-        rewards = [row["reward_last"] for row in rows]
+        tuned = [row["held_out"] for row in rows]
         print(
             f"{name:<10}  {_mid(rows, 'tokens_per_s'):>8.0f}  {_ratio(results, name):>6.2f}  "
             f"{_ratio(results, name, 'samples_per_s'):>16.2f}  "
@@ -210,7 +209,8 @@ def print_table(results: dict[str, list[dict[str, Any]]]) -> None:
             f"{_mid(rows, 'sampler_idle'):>12.0%}  "
             f"{_mid(rows, 'staleness_mean'):>12.2f} / {max(r['staleness_max'] for r in rows):.0f}  "
             f"{fmean(row['discarded'] for row in rows):>11.2%}  "
-            f"{fmean(rewards):.3f} ± {pstdev(rewards):.3f}"
+            f"{fmean(tuned):.3f} ± {pstdev(tuned):.3f}  "
+            f"{fmean(row['reward_last'] for row in rows):>11.3f}"
         )
 
 
@@ -224,6 +224,17 @@ def _ratio(
     """Of pairs that ran next to each other."""
     pairs = zip(results[name], results["sync"], strict=False)
     return float(median(one[what] / sync[what] for one, sync in pairs))
+
+
+def print_rewards(results: dict[str, list[dict[str, Any]]], samples: int) -> None:
+    sync, late = ([row["held_out"] for row in results[name]] for name in ("sync", "async"))
+    noise = pstdev(sync)
+    within = "within" if abs(fmean(late) - fmean(sync)) <= noise else "NOT within"
+    print(
+        f"\nReward of the tuned model after {samples} samples: async is {within} one deviation of "
+        f"sync over {len(sync)} seeds ({fmean(late):.3f}, {fmean(sync):.3f} ± {noise:.3f}). In "
+        "training its rollouts are of older versions, so that curve lags by its staleness."
+    )
 
 
 def print_bounds(results: dict[str, list[dict[str, Any]]]) -> dict[str, float]:
@@ -258,8 +269,8 @@ def main() -> int:
     results: dict[str, list[dict[str, Any]]] = {name: [] for name in modes}
     with tempfile.TemporaryDirectory() as directory:
         stack = Stack(Path(directory))
+        paths = write_dataset(Path(directory), train=given.train, valid=VALID_ROWS, seed=1)
         try:
-            paths = write_dataset(Path(directory), train=given.train, valid=VALID_ROWS, seed=1)
             files = (upload(stack.client, paths[0]), upload(stack.client, paths[1]))
             for seed in range(given.seeds):
                 for name, mode in modes.items():
@@ -267,8 +278,8 @@ def main() -> int:
                     print(f"seed {seed} {name}: {json.dumps(results[name][-1])}", flush=True)
         finally:
             stack.close()
-    print()
     print_table(results)
+    print_rewards(results, results["sync"][0]["rollouts"])
     bounds = print_bounds(results)
     summary = {
         "benchmark": "modes",
