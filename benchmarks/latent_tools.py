@@ -46,6 +46,7 @@ class LatentTools:
         self._seed = seed
         self._stack = ExitStack()
         self._http = self._latencies()
+        self.http_calls = self.function_calls = 0
 
     def __enter__(self) -> Self:
         self._server = self._stack.enter_context(endpoint_in_thread(self._answer))
@@ -69,6 +70,7 @@ class LatentTools:
                     record: The number of the record.
 
                 """
+                self.function_calls += 1
                 await asyncio.sleep(latencies())
                 return look_up(record)
 
@@ -81,6 +83,7 @@ class LatentTools:
                     record: The number of the record.
 
                 """
+                self.function_calls += 1
                 time.sleep(latencies())
                 return look_up(record)
 
@@ -95,6 +98,7 @@ class LatentTools:
         return lambda: rng.lognormvariate(math.log(MEDIAN_S), SIGMA)
 
     def _answer(self, request: Received) -> Reply:
+        self.http_calls += 1
         arguments = request.json["arguments"]
         record = (json.loads(arguments) if isinstance(arguments, str) else arguments)["record"]
         return Reply(json={"output": look_up(record)}, delay_s=self._http())

@@ -67,6 +67,8 @@ CELLS = {
 class Measured:
     ours: list[StepTimes]
     theirs: list[GrpoStep]
+    calls: tuple[float, float] = (0.0, 0.0)
+    """Of tools, a rollout, on either side."""
 
 
 def main() -> None:
@@ -124,6 +126,8 @@ def run_cell(cell: Cell, model: Path, root: Path, given: argparse.Namespace) -> 
         ):
             loop = our_loop(cell, model, root, url=url, pid=pid, tools=tools)
             take_turns(cell, model, root, given, loop=loop, measured=measured, tools=tools)
+            rollouts = (given.warm_up + given.steps) * PROMPTS * GROUP_SIZE
+            measured.calls = (tools.http_calls / rollouts, tools.function_calls / rollouts)
         return measured
     with engine_process(model, NAME, root=root, threads=given.engine_threads) as (url, pid):
         loop = our_loop(cell, model, root, url=url, pid=pid, tools=None)
@@ -234,6 +238,7 @@ def summary(cell: Cell, measured: Measured) -> dict[str, Any]:
             "cpu_s": cpu,
         },
         "ratio": theirs["median"] / ours["median"],
+        "tool_calls_a_rollout": measured.calls,
         "rollout_tokens_a_s": {
             "ours": median([step.sampled_tokens / step.rollout_s for step in measured.ours]),
             "trl": median([step.sampled_tokens / step.rollout_s for step in measured.theirs]),
@@ -268,6 +273,10 @@ def report(
         )
     print("\n| rollout tokens/s | ours, over HTTP | generate with peft | × |\n|---|---:|---:|---:|")
     for one in results:
+        if any(one["tool_calls_a_rollout"]):  # TRL counts the tools' text as sampled
+            mine, other = one["tool_calls_a_rollout"]
+            print(f"| {one['cell']} | ({mine:.1f} calls a rollout) | ({other:.1f} calls) | |")
+            continue
         mine, other = one["rollout_tokens_a_s"].values()
         print(f"| {one['cell']} | {mine:,.0f} | {other:,.0f} | {mine / other:.2f} |")
     print(
