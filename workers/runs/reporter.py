@@ -160,7 +160,10 @@ class Reporter:
 
     async def _was_validated(self, unit: RunUnitOfWork, step: int) -> bool:
         points = await unit.metrics.curve(
-            self._context.job.id, names=[ROLLOUTS_VALID, LOSS], split="valid", after_step=step - 1
+            self._context.job.id,
+            names=[ROLLOUTS_VALID, REWARD_MEAN, LOSS],
+            split="valid",
+            after_step=step - 1,
         )
         return any(point.step == step for point in points)
 
