@@ -1,6 +1,7 @@
 """Jobs that start from what another job tuned."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,10 @@ import torch
 from safetensors.torch import load_file
 
 from app.domain.errors import RunFailed
+from app.domain.ids import ProjectId, new_id
 from app.domain.jobs import Job, JobStatus
+from app.domain.keys import Project
+from app.services.permissions import PermissionService
 from tests.workers.runs.real_run import Script
 from tests.workers.tuning.conftest import TextRuns, chat_row, pair_row
 
@@ -108,3 +112,24 @@ async def test_a_start_that_is_gone_ends_the_job_with_the_reason(runs: TextRuns)
         await runs.run(job)
     assert (caught.value.code, caught.value.param) == ("model_not_available", "model")
     assert str(first.fine_tuned_model) in caught.value.message
+
+
+async def test_a_model_that_another_project_shares_is_a_start(runs: TextRuns) -> None:
+    first = await _tuned(runs)
+    owner = runs.world.tenant
+    other = ProjectId(new_id("proj_"))
+    async with runs.world.app.organization(owner.organization_id) as unit:
+        await unit.projects.insert_project(
+            Project(id=other, organization_id=owner.organization_id, name="q", created_at=0)
+        )
+    name = str(first.fine_tuned_model)
+    theirs = TextRuns(replace(runs.world, tenant=replace(owner, project_id=other)), runs.engine)
+    unshared = await theirs.job("supervised", *CHATS, model=name)
+    with pytest.raises(RunFailed, match="is not shared"):
+        await theirs.run(unshared)
+    await PermissionService(runs.world.app, owner).grant(name, [other])
+    job = await theirs.job("supervised", *CHATS, model=name, hyperparameters=FAST)
+    ended = await theirs.run(job)
+    assert ended.status is JobStatus.SUCCEEDED, ended.error
+    ours = await runs.read.curve(first, "train/loss", "valid")
+    assert (await theirs.read.curve(job, "train/loss", "valid"))[0] == ours[6]
