@@ -14,7 +14,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
@@ -41,19 +41,37 @@ class Peer(Protocol):
     name: str
     free: bool
     lacks: str
+    pid: int
 
     async def sample(self, prompts: list[list[int]], new_tokens: int, seed: int) -> list[list[int]]:
         """Continuations of exactly `new_tokens` tokens."""
         ...
 
 
+class Server(NamedTuple):
+    url: str
+    pid: int
+
+
+def cpu_seconds(pid: int) -> float:
+    """User and system time of a process and of those it has started and that still run."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        lists = [path.read_text() for path in Path(f"/proc/{pid}/task").glob("*/children")]
+    except OSError:
+        return 0.0  # gone
+    own = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    return own + sum(cpu_seconds(int(child)) for found in lists for child in found.split())
+
+
 class HttpPeer:
     free = True
 
-    def __init__(self, name: str, url: str, lacks: str) -> None:
+    def __init__(self, name: str, server: Server, lacks: str) -> None:
         self.name = name
         self.lacks = lacks
-        self.inference = HttpInference(url)
+        self.pid = server.pid
+        self.inference = HttpInference(server.url)
 
     async def sample(self, prompts: list[list[int]], new_tokens: int, seed: int) -> list[list[int]]:
         async def one(index: int, prompt: list[int]) -> list[int]:
@@ -77,6 +95,7 @@ class Generate:
 
     name = "HF generate + peft"
     free = False
+    pid = os.getpid()
     lacks = (
         "no HTTP, no log-probs unless scores are kept, no joining or leaving, a new turn computes "
         "its whole context again, one adapter at a time"
@@ -110,6 +129,7 @@ class GenerateBatch:
 
     name = "HF generate_batch + peft"
     free = False
+    pid = os.getpid()
     lacks = "no HTTP, blocks until all its requests end, one adapter at a time, no seed per request"
 
     def __init__(self, model_dir: Path, adapter: Path) -> None:
@@ -156,7 +176,7 @@ def _peft_model(model_dir: Path, adapter: Path, attention: str) -> Any:
 @contextmanager
 def running_cpu_engine(
     spec: BaseModelSpec, directory: Path, threads: int, arguments: tuple[str, ...] = ()
-) -> Iterator[str]:
+) -> Iterator[Server]:
     models = directory / "models.json"
     models.write_text(json.dumps([{**spec.model_dump(mode="json"), "name": BASE}]))
     port = free_port()
@@ -164,12 +184,12 @@ def running_cpu_engine(
         *(sys.executable, "-m", "workers.engines.cpu", "--port", str(port)),
         *("--models-json", str(models), "--threads", str(threads), *arguments),
     )
-    with _running(command, port, directory / f"engine-{port}.log", {}) as url:
-        yield url
+    with _running(command, port, directory / f"engine-{port}.log", {}) as server:
+        yield server
 
 
 @contextmanager
-def running_vllm(spec: BaseModelSpec, directory: Path, threads: int) -> Iterator[str]:
+def running_vllm(spec: BaseModelSpec, directory: Path, threads: int) -> Iterator[Server]:
     """In the form that is fastest over HTTP on a CPU: the engine in a process of its own."""
     models = directory / "vllm-models.json"
     models.write_text(to_models_json((spec.model_copy(update={"name": BASE}),)))
@@ -180,14 +200,14 @@ def running_vllm(spec: BaseModelSpec, directory: Path, threads: int) -> Iterator
         *("--port", str(port), "--dtype", "float32", "--kv-cache-mib", "512", "--max-loras", "1"),
     )
     environment = {"OMP_NUM_THREADS": str(threads)}
-    with _running(command, port, directory / "vllm.log", environment) as url:
-        yield url
+    with _running(command, port, directory / "vllm.log", environment) as server:
+        yield server
 
 
 @contextmanager
 def _running(
     command: tuple[str, ...], port: int, log: Path, environment: dict[str, str]
-) -> Iterator[str]:
+) -> Iterator[Server]:
     with log.open("wb") as output:
         process = subprocess.Popen(
             command,
@@ -199,7 +219,7 @@ def _running(
     try:
         url = f"http://127.0.0.1:{port}"
         asyncio.run(_wait_healthy(process, url, log))
-        yield url
+        yield Server(url, process.pid)
     finally:
         process.terminate()
         try:

@@ -9,7 +9,8 @@ prompts and the same number of threads:
   its own; those that take batches run turn by turn.
 
 Engines take turns in every round, so that what else the machine does falls on all of them; the
-ratios are medians over rounds. Ours and vLLM answer over HTTP with log-probs; the others run in
+ratios are medians over rounds; tokens per second of CPU time say more where other work
+runs. Ours and vLLM answer over HTTP with log-probs; the others run in
 this process. Before timing, ours is compared with the model that peft runs.
 """
 
@@ -42,6 +43,7 @@ from benchmarks.engine_peers import (
     GenerateBatch,
     HttpPeer,
     Peer,
+    cpu_seconds,
     running_cpu_engine,
     running_vllm,
 )
@@ -55,6 +57,8 @@ BARS: Final = {
     "one turn": {Generate.name: 1.5, GenerateBatch.name: 5.0, VLLM: 1.5},
     "rollouts": {Generate.name: 2.0, GenerateBatch.name: 2.0, VLLM: 2.0},
 }
+Speeds = dict[str, dict[str, list[float]]]
+"""Tokens per second by cell and peer, one figure per round."""
 TOLERANCE: Final = 1e-4
 
 
@@ -106,15 +110,15 @@ def _peers(
     stack: ExitStack,
 ) -> list[Peer]:
     arguments = tuple(options.engine_arguments)
-    url = stack.enter_context(running_cpu_engine(spec, directory, options.threads, arguments))
-    peers: list[Peer] = [HttpPeer(OURS, url, "")]
+    server = stack.enter_context(running_cpu_engine(spec, directory, options.threads, arguments))
+    peers: list[Peer] = [HttpPeer(OURS, server, "")]
     peers.append(Generate(Path(spec.path), adapter))
     if "generate_batch" not in options.without:
         peers.append(GenerateBatch(Path(spec.path), adapter))
     if "vllm" not in options.without and VLLM_PYTHON.exists():
-        url = stack.enter_context(running_vllm(spec, directory, options.threads))
+        server = stack.enter_context(running_vllm(spec, directory, options.threads))
         lacks = "no merged adapters (LoRA runs beside the base); bits change with the batch"
-        peers.append(HttpPeer(VLLM, url, lacks))
+        peers.append(HttpPeer(VLLM, server, lacks))
     return peers
 
 
@@ -129,24 +133,28 @@ async def _measure(
         if isinstance(peer, HttpPeer):
             await peer.inference.load_adapter(ADAPTER, adapter)
     difference = await _logprob_difference(peers, options)
-    speeds: dict[str, dict[str, list[float]]] = {cell: {} for cell in BARS}
+    speeds: Speeds = {cell: {} for cell in BARS}
+    per_cpu: Speeds = {cell: {} for cell in BARS}
     tool = SlowTool(tool_url)
     for round_number in range(options.rounds + 1):  # the first one warms up
         order = peers[round_number % len(peers) :] + peers[: round_number % len(peers)]
         for cell, work in (("one turn", _one_turn), ("rollouts", _rollouts)):
             for peer in order:
                 prompts = _prompts(spec, options, f"{cell} {round_number}")
-                started = time.perf_counter()
+                started, used_s = time.perf_counter(), cpu_seconds(peer.pid)
                 tokens = await work(peer, prompts, tool, options)
                 speed = tokens / (time.perf_counter() - started)
+                used_s = max(cpu_seconds(peer.pid) - used_s, 0.01)
                 print(f"round {round_number}, {cell}: {peer.name} {speed:,.0f}/s", file=sys.stderr)
                 if round_number:
                     speeds[cell].setdefault(peer.name, []).append(speed)
+                    per_cpu[cell].setdefault(peer.name, []).append(tokens / used_s)
     for peer in peers:
         if isinstance(peer, HttpPeer):
             await peer.inference.aclose()
     await tool.aclose()
-    return {"logprob_difference": difference, "speeds": speeds, "bars": _bars(speeds)}
+    record = {"logprob_difference": difference, "speeds": speeds, "per_cpu_second": per_cpu}
+    return {**record, "bars": _bars(speeds)}
 
 
 def _prompts(spec: BaseModelSpec, options: argparse.Namespace, seed: str) -> list[list[int]]:
@@ -225,7 +233,7 @@ async def _logprob_difference(peers: list[Peer], options: argparse.Namespace) ->
     return worst
 
 
-def _bars(speeds: dict[str, dict[str, list[float]]]) -> dict[str, dict[str, Any]]:
+def _bars(speeds: Speeds) -> dict[str, dict[str, Any]]:
     """Per cell and peer: the median over rounds of ours divided by theirs, and what is asked."""
     found = {}
     for cell, bars in BARS.items():
@@ -238,13 +246,14 @@ def _bars(speeds: dict[str, dict[str, list[float]]]) -> dict[str, dict[str, Any]
 
 
 def _report(record: dict[str, Any], peers: list[Peer], options: argparse.Namespace) -> None:
-    print(f"| tokens/s, median of {options.rounds} | one turn | ours × | rollouts | ours × |")
-    print("|---|---:|---:|---:|---:|")
+    heads = (f"{cell} | per CPU s | ours ×" for cell in BARS)
+    print(f"| tokens/s, median of {options.rounds} | " + " | ".join(heads) + " |")
+    print("|---" + "|---:" * 6 + "|")
     for name in (OURS, Generate.name, GenerateBatch.name, VLLM):
         cells = []
         for cell in BARS:
             speeds = record["speeds"][cell].get(name)
-            cells.append(f"{statistics.median(speeds):,.0f}" if speeds else "not measured")
+            cells += [_median(speeds), _median(record["per_cpu_second"][cell].get(name))]
             bar = record["bars"].get(f"{cell}, {name}")
             cells.append(f"{bar['ratio']:.2f} (bar {bar['bar']})" if bar else "")
         print(f"| {name} | " + " | ".join(cells) + " |")
@@ -256,13 +265,18 @@ def _report(record: dict[str, Any], peers: list[Peer], options: argparse.Namespa
         "tool_latency_mean_s": round(statistics.mean(waits), 3),
         "tool_latency_max_s": round(max(waits), 3),
     }
-    rounded = {
-        cell: {name: [round(s, 1) for s in speeds] for name, speeds in by_name.items()}
-        for cell, by_name in record["speeds"].items()
-    }
-    result = {"benchmark": "engines", **record, "speeds": rounded, "versions": _versions()}
+    for kind in ("speeds", "per_cpu_second"):
+        record[kind] = {
+            cell: {name: [round(s, 1) for s in speeds] for name, speeds in by_name.items()}
+            for cell, by_name in record[kind].items()
+        }
+    result = {"benchmark": "engines", **record, "versions": _versions()}
     result |= {"settings": settings, "lacks": {p.name: p.lacks for p in peers if p.lacks}}
     print(json.dumps(result))
+
+
+def _median(measured: list[float] | None) -> str:
+    return f"{statistics.median(measured):,.0f}" if measured else "not measured"
 
 
 def _versions() -> dict[str, str]:
