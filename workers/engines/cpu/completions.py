@@ -75,12 +75,12 @@ def _choice(
     body: CompletionBody, index: int, sequence: Sequence, *, first: int = 0, last: int | None = None
 ) -> dict[str, Any]:
     """One choice with sampled tokens first … last."""
-    decode = sequence.version.base.renderer.decode
+    base = sequence.version.base
     end = sequence.sampled if last is None else last
     ids = sequence.tokens[sequence.prompt_length + first : sequence.prompt_length + end]
     choice: dict[str, Any] = {
         "index": index,
-        "text": decode(ids),
+        "text": base.renderer.decode(ids),
         "logprobs": None,
         "finish_reason": sequence.finish_reason,
         "stop_reason": ids[-1] if ids and sequence.finish_reason == "stop" else None,
@@ -92,7 +92,7 @@ def _choice(
         choice["logprobs"] = {
             "text_offset": [0] * len(ids),
             "token_logprobs": sequence.logprobs[first:end],
-            "tokens": [decode([token]) for token in ids],
+            "tokens": [base.text(token) for token in ids],
             "top_logprobs": _top_logprobs(sequence, first, end),
         }
     return choice
@@ -100,12 +100,12 @@ def _choice(
 
 def _top_logprobs(sequence: Sequence, first: int, last: int) -> list[dict[str, float]] | None:
     """Alternatives by text; `token_id:N`, as vLLM writes ids, where a text stands for several."""
-    decode = sequence.version.base.renderer.decode
+    base = sequence.version.base
     told = []
     for best in sequence.top_logprobs[first:last]:
         entry: dict[str, float] = {}
         for token, logprob in best.items():
-            text = decode([token])
+            text = base.text(token)
             entry[text if text and text not in entry else f"token_id:{token}"] = logprob
         told.append(entry)
     return told or None

@@ -43,6 +43,14 @@ class BaseModel:
     renderer: Renderer
     kv_shape: KvShape
     vocab_size: int
+    _texts: dict[int, str] = field(default_factory=dict)
+
+    def text(self, token: int) -> str:
+        """One token by itself, as log-probs name it."""
+        found = self._texts.get(token)
+        if found is None:
+            found = self._texts[token] = self.renderer.decode([token])
+        return found
 
     @property
     def context_length(self) -> int:
