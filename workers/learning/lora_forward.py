@@ -99,9 +99,10 @@ class _LoraLinear(torch.autograd.Function):
         hidden_MI, weight_OI, down_RI, up_OR = ctx.saved_tensors
         scaling, dtype = ctx.scaling, hidden_MI.dtype
         thin_MR = hidden_MI @ down_RI.to(dtype).T
-        slope_MR = grad_MO @ up_OR.to(dtype)
+        # the rank comes last in memory for both: several times faster on a CPU than the other way
+        slope_MR = nn.functional.linear(grad_MO, up_OR.to(dtype).T.contiguous())
         down_grad = (slope_MR.T @ hidden_MI).to(down_RI.dtype).mul_(scaling)
-        up_grad = (grad_MO.T @ thin_MR).to(up_OR.dtype).mul_(scaling)
+        up_grad = (thin_MR.T @ grad_MO).T.contiguous().to(up_OR.dtype).mul_(scaling)
         if not ctx.needs_input_grad[0]:
             return None, None, None, down_grad, up_grad, None
         if weight_OI.dtype in MERGED_TYPES:
