@@ -56,7 +56,12 @@ class LatentTools:
         self._stack.close()
 
     def caller(self) -> ToolCaller:
-        return caller(pool(egress_to(self._server)), {"lookup": self._server.url("/tools")})
+        self._egress = egress_to(self._server)
+        return caller(pool(self._egress), {"lookup": self._server.url("/tools")})
+
+    async def aclose(self) -> None:
+        """Close the caller's connections, on the loop that used them."""
+        await self._egress.aclose()
 
     def function(self, *, concurrent: bool = False) -> Callable[..., Any]:
         """The tool as TRL takes it: `concurrent` is an async function."""

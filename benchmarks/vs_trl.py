@@ -208,6 +208,8 @@ def take_turns(
             tools=[] if tools is None else [tools.function()],
         )
         runner.run(loop.aclose())
+        if tools is not None:
+            runner.run(tools.aclose())
     del measured.ours[: given.warm_up], measured.theirs[: given.warm_up]
 
 
