@@ -5,8 +5,8 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.domain.jobs import TERMINAL, Checkpoint
+from app.store.dropped_checkpoints import checkpoint_dropped
 from app.store.paging import cut, unknown_cursor
-from app.store.run_notes import checkpoint_dropped
 from app.store.schema.checkpoints import CheckpointTable as Table
 from app.store.schema.fine_tuning_jobs import FineTuningJobTable as Jobs
 from app.store.schema.permissions import CheckpointPermissionTable as Permission

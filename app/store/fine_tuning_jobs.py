@@ -24,7 +24,6 @@ from app.store.evals import eval_row
 from app.store.events import event_row
 from app.store.new_jobs import SHOWN, NewRows, insert_job
 from app.store.paging import cut, unknown_cursor
-from app.store.run_notes import ENDED_EARLY, RUN
 from app.store.schema.fine_tuning_jobs import FineTuningJobTable as Table
 from app.store.times import unix, unix_or_none
 from app.store.webhook_events import emit
@@ -51,7 +50,7 @@ def to_job(row: Any) -> Job:
         validation_file=row.validation_file,
         seed=row.seed,
         suffix=row.suffix,
-        method={name: part for name, part in row.method.items() if name != RUN},
+        method=row.method,
         metadata=row.job_metadata,
         integrations=row.integrations,
         error=error,
@@ -70,7 +69,7 @@ def to_job(row: Any) -> Job:
         key_id=row.key_id,
         caps=Caps(row.max_training_time_s, row.max_rollouts),
         usage=None if row.usage is None else Usage.from_json(row.usage),
-        ended_early=row.method.get(RUN, {}).get(ENDED_EARLY),
+        ended_early=row.ended_early,
     )
 
 

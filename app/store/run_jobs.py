@@ -10,7 +10,6 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from app.domain.jobs import JobError, JobStatus, StopRequest
 from app.domain.usage import Usage
 from app.store.fine_tuning_jobs import JobReads
-from app.store.run_notes import ENDED_EARLY, KEPT, noted
 from app.store.schema.fine_tuning_jobs import FineTuningJobTable as Table
 from app.store.storable import storable
 from app.store.times import moment_or_none
@@ -46,10 +45,10 @@ class RunJobStore(JobReads):
 
     async def note_kept(self, steps: Sequence[int]) -> None:
         """Which checkpoints stay; the others are seen no more, and neither are their models."""
-        await self._set(method=noted({KEPT: list(steps)}))
+        await self._set(kept_checkpoints=list(steps))
 
     async def note_early_end(self, why: dict[str, Any]) -> None:
-        await self._set(method=noted({ENDED_EARLY: storable(why)}))
+        await self._set(ended_early=storable(why))
 
     async def mark_running(self) -> None:
         """Also for a run that takes over: it is running already, or asked to pause."""

@@ -53,6 +53,10 @@ class FineTuningJobTable(Base):
     max_rollouts: Mapped[int | None] = mapped_column(BigInteger)
     usage: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
     """Added up with each commit; see `app.domain.usage`."""
+    kept_checkpoints: Mapped[list[int] | None] = mapped_column(JSONB(none_as_null=True))
+    """Steps whose checkpoints stay; `None` before a run has dropped any."""
+    ended_early: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
+    """The rule that ended the run before its last step."""
     stop_request: Mapped[str | None]
     step: Mapped[int] = mapped_column(server_default="0")
     """Last committed step."""
