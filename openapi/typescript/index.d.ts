@@ -2236,6 +2236,10 @@ export interface components {
             eval_id: string | null;
             /** Total Steps */
             total_steps: number | null;
+            /** Ended Early */
+            ended_early: {
+                [key: string]: unknown;
+            } | null;
             /** Max Training Time S */
             max_training_time_s: number | null;
             /** Max Rollouts */

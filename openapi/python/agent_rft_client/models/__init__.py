@@ -84,6 +84,7 @@ from .fine_tuning_job import FineTuningJob
 from .fine_tuning_job_cancelled_webhook_event import FineTuningJobCancelledWebhookEvent
 from .fine_tuning_job_checkpoint import FineTuningJobCheckpoint
 from .fine_tuning_job_checkpoint_metrics import FineTuningJobCheckpointMetrics
+from .fine_tuning_job_ended_early_type_0 import FineTuningJobEndedEarlyType0
 from .fine_tuning_job_error_type_1 import FineTuningJobErrorType1
 from .fine_tuning_job_event import FineTuningJobEvent
 from .fine_tuning_job_event_data_type_0 import FineTuningJobEventDataType0
@@ -338,6 +339,7 @@ __all__ = (
     "FineTuningJobCancelledWebhookEvent",
     "FineTuningJobCheckpoint",
     "FineTuningJobCheckpointMetrics",
+    "FineTuningJobEndedEarlyType0",
     "FineTuningJobErrorType1",
     "FineTuningJobEvent",
     "FineTuningJobEventDataType0",

@@ -14,6 +14,7 @@ from typing import cast
 from typing import Literal, cast
 
 if TYPE_CHECKING:
+  from ..models.fine_tuning_job_ended_early_type_0 import FineTuningJobEndedEarlyType0
   from ..models.fine_tuning_job_error_type_1 import FineTuningJobErrorType1
   from ..models.fine_tuning_job_hyperparameters_type_0 import FineTuningJobHyperparametersType0
   from ..models.fine_tuning_job_integrations_item import FineTuningJobIntegrationsItem
@@ -60,6 +61,7 @@ class FineTuningJob:
             step (int):
             eval_id (None | str):
             total_steps (int | None):
+            ended_early (FineTuningJobEndedEarlyType0 | None):
             max_training_time_s (float | None):
             max_rollouts (int | None):
             queue_position (int | None):
@@ -89,6 +91,7 @@ class FineTuningJob:
     step: int
     eval_id: None | str
     total_steps: int | None
+    ended_early: FineTuningJobEndedEarlyType0 | None
     max_training_time_s: float | None
     max_rollouts: int | None
     queue_position: int | None
@@ -102,6 +105,7 @@ class FineTuningJob:
 
 
     def to_dict(self) -> dict[str, Any]:
+        from ..models.fine_tuning_job_ended_early_type_0 import FineTuningJobEndedEarlyType0 # noqa: PLC0415
         from ..models.fine_tuning_job_error_type_1 import FineTuningJobErrorType1 # noqa: PLC0415
         from ..models.fine_tuning_job_hyperparameters_type_0 import FineTuningJobHyperparametersType0 # noqa: PLC0415
         from ..models.fine_tuning_job_integrations_item import FineTuningJobIntegrationsItem # noqa: PLC0415
@@ -191,6 +195,12 @@ class FineTuningJob:
         total_steps: int | None
         total_steps = self.total_steps
 
+        ended_early: dict[str, Any] | None
+        if isinstance(self.ended_early, FineTuningJobEndedEarlyType0):
+            ended_early = self.ended_early.to_dict()
+        else:
+            ended_early = self.ended_early
+
         max_training_time_s: float | None
         max_training_time_s = self.max_training_time_s
 
@@ -232,6 +242,7 @@ class FineTuningJob:
             "step": step,
             "eval_id": eval_id,
             "total_steps": total_steps,
+            "ended_early": ended_early,
             "max_training_time_s": max_training_time_s,
             "max_rollouts": max_rollouts,
             "queue_position": queue_position,
@@ -244,6 +255,7 @@ class FineTuningJob:
 
     @classmethod
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+        from ..models.fine_tuning_job_ended_early_type_0 import FineTuningJobEndedEarlyType0 # noqa: PLC0415
         from ..models.fine_tuning_job_error_type_1 import FineTuningJobErrorType1 # noqa: PLC0415
         from ..models.fine_tuning_job_hyperparameters_type_0 import FineTuningJobHyperparametersType0 # noqa: PLC0415
         from ..models.fine_tuning_job_integrations_item import FineTuningJobIntegrationsItem # noqa: PLC0415
@@ -435,6 +447,24 @@ class FineTuningJob:
         total_steps = _parse_total_steps(d.pop("total_steps"))
 
 
+        def _parse_ended_early(data: object) -> FineTuningJobEndedEarlyType0 | None:
+            if data is None:
+                return data
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                ended_early_type_0 = FineTuningJobEndedEarlyType0.from_dict(data)
+
+
+
+                return ended_early_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(FineTuningJobEndedEarlyType0 | None, data)
+
+        ended_early = _parse_ended_early(d.pop("ended_early"))
+
+
         def _parse_max_training_time_s(data: object) -> float | None:
             if data is None:
                 return data
@@ -493,6 +523,7 @@ class FineTuningJob:
             step=step,
             eval_id=eval_id,
             total_steps=total_steps,
+            ended_early=ended_early,
             max_training_time_s=max_training_time_s,
             max_rollouts=max_rollouts,
             queue_position=queue_position,
