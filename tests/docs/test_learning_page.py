@@ -1,0 +1,29 @@
+"""The page about learning names everything that a job may say."""
+
+from pathlib import Path
+
+import pytest
+from pydantic import BaseModel
+
+from app.domain import loss_options, mismatch_options, mode_options, objective_options, stop_options
+
+PAGE = (Path(__file__).parents[2] / "docs" / "learning.md").read_text(encoding="utf-8")
+ROOMS = (loss_options, mismatch_options, mode_options, objective_options, stop_options)
+OPTIONS = sorted(
+    {
+        model
+        for room in ROOMS
+        for model in vars(room).values()
+        if isinstance(model, type) and issubclass(model, BaseModel) and model.model_fields
+    },
+    key=lambda model: model.__name__,
+)
+
+
+@pytest.mark.parametrize("model", OPTIONS, ids=lambda model: model.__name__)
+def test_every_option_is_on_the_page(model: type[BaseModel]) -> None:
+    names = set(model.model_fields)
+    kind = model.model_fields.get("type")
+    if kind is not None and isinstance(kind.default, str):
+        names.add(kind.default)
+    assert [name for name in sorted(names) if f"`{name}`" not in PAGE] == []
