@@ -5,7 +5,7 @@ DATA_DIR ?= .agent-rft
 PORT ?= 8000
 ARGS ?=
 # Two processes: one runs the end-to-end tests, the other all the rest.
-TEST_PROCESSES ?= -n 2 --dist loadgroup --no-loadscope-reorder
+TEST_PROCESSES ?= -n 2 --dist loadscope --no-loadscope-reorder
 
 .PHONY: setup peers vllm-env demo test test-vllm check bench bench-peers up down chaos openapi sdk fuzz
 

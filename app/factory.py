@@ -11,7 +11,7 @@ from app.gateways.judges import EngineModels, build_judge_egress
 from app.gateways.objects import LocalObjects, Objects
 from app.gateways.rate_limits import RateLimits, RedisRateLimits
 from app.gateways.secrets import SecretBox
-from app.gateways.signing import CallSigner
+from app.gateways.signing import CallSigner, cache_salt
 from app.services.admin_keys import AdminKeyService
 from app.services.checkpoints import CheckpointService
 from app.services.completions import CompletionService
@@ -238,7 +238,7 @@ class Factory:
         ports = TrialPorts(
             egress=context.egress,
             judge_egress=context.judge_egress,
-            engine=EngineModels(context.inference, context.objects, models.find),
+            engine=EngineModels(self._engine(), context.objects, models.find),
             signer=CallSigner(
                 context.settings.secret_key.get_secret_value(),
                 project_id=self._tenant.project_id,
@@ -248,7 +248,12 @@ class Factory:
         return TrialService(ports, models, limits=settings.egress, judges=settings.judges)
 
     def completions(self) -> CompletionService:
-        return CompletionService(self.models(), self._context.inference, self._context.objects)
+        return CompletionService(self.models(), self._engine(), self._context.objects)
+
+    def _engine(self) -> Inference:
+        """The engine, with a prompt cache of the tenant's own."""
+        secret_key = self._context.settings.secret_key.get_secret_value()
+        return self._context.inference.apart(cache_salt(secret_key, self._tenant.project_id))
 
 
 class Administration:

@@ -2,25 +2,35 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from typing_extensions import override
+from xdist.scheduler.loadscope import LoadScopeScheduling
 
 from tests.support.stack import Database, Services, running_services
 
+END_TO_END = "tests/e2e/"
 
-@pytest.hookimpl(tryfirst=True)  # before the groups are read
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+
+class ByFile(LoadScopeScheduling):  # type: ignore[misc]  # xdist has no types
     """With several processes a file stays in one of them, because its fixtures are costly, and so
-    do all end-to-end files, which share an installation. Those take longest, so they begin.
+    do all end-to-end files, which share an installation.
     """
-    for item in items:
-        group = "e2e" if _is_end_to_end(item) else item.nodeid.partition("::")[0]
-        item.add_marker(pytest.mark.xdist_group(group))
-    items.sort(key=lambda item: not _is_end_to_end(item))
+
+    @override
+    def _split_scope(self, nodeid: str) -> str:
+        return END_TO_END if nodeid.startswith(END_TO_END) else nodeid.partition("::")[0]
 
 
-def _is_end_to_end(item: pytest.Item) -> bool:
-    return item.path.parent.name == "e2e"
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByFile:
+    return ByFile(config, log)
+
+
+@pytest.hookimpl(trylast=True)  # after they were shuffled
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """End-to-end tests take longest in one process, so they begin."""
+    items.sort(key=lambda item: not item.nodeid.startswith(END_TO_END))
 
 
 @pytest.fixture(scope="session")

@@ -8,6 +8,7 @@ prompts' meaning.
 """
 
 import asyncio
+import copy
 import json
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -97,6 +98,12 @@ class Inference(Protocol):
         """The same as server-sent events. Closing the iterator cancels the generation."""
         ...
 
+    def apart(self, salt: str) -> "Inference":
+        """The same engine, whose prompt cache is shared only among calls of this salt: how long an
+        answer takes then tells nothing of others' prompts.
+        """
+        ...
+
     async def aclose(self) -> None: ...
 
 
@@ -105,14 +112,20 @@ class HttpInference:
 
     def __init__(self, base_url: str, *, api_key: str = "", timeout_s: float = 600.0) -> None:
         self._base_url = base_url.rstrip("/")
-        self._headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
-        self._timeout = aiohttp.ClientTimeout(total=timeout_s, sock_connect=_CONNECT_TIMEOUT_S)
-        self._opened: aiohttp.ClientSession | None = None
+        self._connections = _Connections(
+            {"Authorization": f"Bearer {api_key}"} if api_key else {},
+            aiohttp.ClientTimeout(total=timeout_s, sock_connect=_CONNECT_TIMEOUT_S),
+        )
+        self._salted: dict[str, str] = {}
+
+    def apart(self, salt: str) -> "HttpInference":
+        """With the connections of this one, which alone is closed."""
+        other = copy.copy(self)
+        other._salted = {"cache_salt": salt}  # noqa: SLF001 - its own class
+        return other
 
     async def aclose(self) -> None:
-        if self._opened is not None:
-            await self._opened.close()
-            self._opened = None
+        await self._connections.aclose()
 
     async def complete(
         self,
@@ -140,6 +153,7 @@ class HttpInference:
             "top_k": 0,
             "min_p": 0.0,
             "repetition_penalty": 1.0,
+            **self._salted,
         }
         if prompt_logprobs:
             body["prompt_logprobs"] = 0
@@ -179,10 +193,10 @@ class HttpInference:
             return False
 
     async def chat(self, body: dict[str, Any]) -> dict[str, Any]:
-        return await self._post("/v1/chat/completions", {**body, "stream": False})
+        return await self._post("/v1/chat/completions", {**body, **self._salted, "stream": False})
 
     async def chat_stream(self, body: dict[str, Any]) -> AsyncGenerator[bytes]:
-        streamed = {**body, "stream": True}
+        streamed = {**body, **self._salted, "stream": True}
         async with self._request("POST", "/v1/chat/completions", streamed) as response:
             async for chunk in response.content.iter_any():
                 yield chunk
@@ -203,7 +217,7 @@ class HttpInference:
     ) -> AsyncGenerator[aiohttp.ClientResponse]:
         """A reply of status 200, or the error its status means."""
         try:
-            async with self._session().request(
+            async with self._connections.session().request(
                 method, self._base_url + path, json=body
             ) as response:
                 if response.status != _OK:
@@ -214,7 +228,16 @@ class HttpInference:
         except (aiohttp.ClientError, OSError) as error:
             raise EngineAway(f"The engine is away ({type(error).__name__}).") from error
 
-    def _session(self) -> aiohttp.ClientSession:
+
+class _Connections:
+    """Opened with the first request, because a session belongs to its event loop."""
+
+    def __init__(self, headers: dict[str, str], timeout: aiohttp.ClientTimeout) -> None:
+        self._headers = headers
+        self._timeout = timeout
+        self._opened: aiohttp.ClientSession | None = None
+
+    def session(self) -> aiohttp.ClientSession:
         if self._opened is None:
             self._opened = aiohttp.ClientSession(
                 connector=aiohttp.TCPConnector(limit=CONCURRENT_REQUESTS),
@@ -223,6 +246,11 @@ class HttpInference:
                 trust_env=False,
             )
         return self._opened
+
+    async def aclose(self) -> None:
+        if self._opened is not None:
+            await self._opened.close()
+            self._opened = None
 
 
 def _read_completion(
@@ -329,6 +357,9 @@ class InMemoryInference:
     async def chat_stream(self, body: dict[str, Any]) -> AsyncGenerator[bytes]:
         yield b"data: " + json.dumps(await self.chat(body)).encode() + b"\n\n"
         yield b"data: [DONE]\n\n"
+
+    def apart(self, salt: str) -> "InMemoryInference":  # noqa: ARG002 - it keeps no cache
+        return self
 
     async def aclose(self) -> None:
         self.away = True

@@ -32,6 +32,14 @@ def signing_secret(secret_key: str, project_id: str) -> str:
     return "whsec_" + base64.b64encode(derived).decode()
 
 
+def cache_salt(secret_key: str, project_id: str) -> str:
+    """What keeps a project's prompts apart in an engine's cache: derived as `signing_secret` is,
+    so that nobody else can name it.
+    """
+    info = b"agent-rft/engine-cache/v1/" + project_id.encode()
+    return HKDF(SHA256(), _SECRET_BYTES, salt=None, info=info).derive(secret_key.encode()).hex()
+
+
 class CallSigner:
     """Signs every outbound call of one project."""
 

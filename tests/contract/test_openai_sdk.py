@@ -295,6 +295,14 @@ def test_a_client_that_hangs_up_ends_the_generation(service: Service, *, stream:
     assert time.monotonic() - began < 5
 
 
+def test_projects_share_no_prompt_cache(service: Service) -> None:
+    for key in (service.api.key, service.api.key, service.api.other_key):
+        chat: Any = service.client(key=key).chat.completions.create
+        chat(model=BASE, messages=[{"role": "user", "content": "x"}])
+    mine, again, theirs = (body["cache_salt"] for body in service.engine.bodies[-3:])
+    assert mine == again != theirs
+
+
 @pytest.mark.parametrize(
     ("extra", "param"),
     [

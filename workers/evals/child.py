@@ -16,6 +16,7 @@ from app.gateways.inference import HttpInference
 from app.gateways.judges import build_judge_egress
 from app.gateways.logs import log_to_stderr
 from app.gateways.objects import LocalObjects
+from app.gateways.signing import cache_salt
 from app.settings import Settings, load_settings
 from app.store.database import Database
 from app.store.eval_claims import ClaimedEvalRun, eval_claims
@@ -48,7 +49,7 @@ async def _run(settings: Settings, claimed: ClaimedEvalRun) -> int:
         judge_egress=build_judge_egress(settings.judges, settings.egress),
         inference=HttpInference(
             settings.engine_url, api_key=settings.engine_api_key.get_secret_value()
-        ),
+        ).apart(cache_salt(settings.secret_key.get_secret_value(), claimed.project_id)),
     )
     working = asyncio.ensure_future(work(ports, claimed))
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, working.cancel)

@@ -16,6 +16,7 @@ from app.gateways.egress import build_egress
 from app.gateways.inference import HttpInference
 from app.gateways.judges import build_judge_egress
 from app.gateways.logs import log_to_stderr
+from app.gateways.signing import cache_salt
 from app.settings import Settings, load_settings
 from app.store.database import Database
 from workers.parent_watch import end_with_parent
@@ -54,7 +55,7 @@ async def _run(settings: Settings, job_id: str, project_id: str, fence: int) -> 
             settings,
             database,
             egress,
-            inference,
+            inference.apart(cache_salt(settings.secret_key.get_secret_value(), project_id)),
             project_id=project_id,
             job_id=job_id,
             fence=fence,

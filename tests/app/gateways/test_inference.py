@@ -249,6 +249,20 @@ async def test_chat_passes_through(engine: Engine, inference: HttpInference) -> 
     assert [body["stream"] for _, body, _ in engine.requests] == [False, True]
 
 
+async def test_a_salt_goes_with_every_prompt_over_the_same_connections(
+    engine: Engine, inference: HttpInference
+) -> None:
+    await inference.complete("base", [5], max_tokens=1, temperature=1, seed=1, stop_token_ids=())
+    apart = inference.apart("of a project")
+    await _complete(apart)
+    engine.body = {"id": "chatcmpl-1"}
+    await apart.chat({"model": "base", "messages": []})
+    engine.body = b"data: [DONE]\n\n"
+    assert [chunk async for chunk in apart.chat_stream({"model": "base"})]
+    salts = [body.get("cache_salt") for _, body, _ in engine.requests]
+    assert salts == [None, *["of a project"] * 3]
+
+
 async def test_256_requests_are_under_way_at_once(engine: Engine) -> None:
     engine.hang = True
     client = HttpInference(engine.url)

@@ -8,7 +8,7 @@ import pytest
 from standardwebhooks import Webhook, WebhookVerificationError, webhooks
 from typing_extensions import override
 
-from app.gateways.signing import CallSigner, signing_secret, traceparent
+from app.gateways.signing import CallSigner, cache_salt, signing_secret, traceparent
 
 KEY = "service secret key of at least 32 bytes"
 NOW = datetime.now(UTC)
@@ -115,3 +115,10 @@ def test_a_trace_id_of_another_form_still_makes_a_valid_traceparent() -> None:
     version, trace, span, flags = traceparent("trace_odd", "call_1", attempt=1).split("-")
     assert (version, len(trace), len(span), flags) == ("00", 32, 16, "01")
     assert trace == hashlib.sha256(b"trace_odd").hexdigest()[:32]
+
+
+def test_a_projects_cache_salt_is_its_own_and_no_secret_of_another_use() -> None:
+    salt = cache_salt(KEY, "proj_a")
+    assert salt == cache_salt(KEY, "proj_a")
+    assert salt not in {cache_salt(KEY, "proj_b"), cache_salt(KEY + "2", "proj_a")}
+    assert base64.b64encode(bytes.fromhex(salt)).decode() not in signing_secret(KEY, "proj_a")
