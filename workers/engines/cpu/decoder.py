@@ -108,7 +108,7 @@ class Decoder:
                 hidden_NC, F.silu(gate_NF).mul_(up_NF), layer.down_CF, layer.down_bias_C
             )
         if kept != list(range(len(hidden_NC))):
-            hidden_NC = hidden_NC[torch.tensor(kept)]
+            hidden_NC = hidden_NC[torch.tensor(kept, dtype=torch.long)]
         return F.linear(self._norm(hidden_NC, self._norm_C), self._head_VC)
 
     def merged(self, deltas: dict[str, LoraDelta]) -> "Decoder":

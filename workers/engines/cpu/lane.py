@@ -218,6 +218,8 @@ class Lane:
 
     def _sample(self, logits_BV: Tensor) -> list[Update]:
         rows = self._rows[: len(logits_BV)]
+        if not rows:  # a step that computed nothing but a part of a prompt
+            return []
         samplings = [sequence.sampling for sequence in rows]
         draws = draw(
             logits_BV,

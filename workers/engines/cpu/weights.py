@@ -62,7 +62,7 @@ class PlainWeights:
             position_ids=F.pad(step.positions_N, (0, padding))[None],
             past_key_values=ArenaCache(step),
             use_cache=True,
-            logits_to_keep=torch.tensor(kept),
+            logits_to_keep=torch.tensor(kept, dtype=torch.long),
             step=step,
         )
         logits_KV: Tensor = output.logits[0]
