@@ -7,7 +7,9 @@ them. Promises that a waiter that goes away cancels its sequence. Must not know 
 import asyncio
 import secrets
 from collections.abc import AsyncGenerator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, Final
 
 import structlog
@@ -36,6 +38,9 @@ class Engine:
         )
         self._limits = limits
         self._scheduler = Scheduler(self.versions, self._deliver, limits)
+        # Single-threaded, like the event loop's thread: with more OpenMP threads in a process than
+        # cores, waiting ones sleep between operations, and the compute thread loses a quarter.
+        self._loader = ThreadPoolExecutor(1, "loader", torch.set_num_threads, (1,))
         self._loop: asyncio.AbstractEventLoop | None = None
         self._waiters: dict[Sequence, asyncio.Queue[Update]] = {}
 
@@ -54,6 +59,18 @@ class Engine:
 
     async def stop(self) -> None:
         await asyncio.to_thread(self._scheduler.stop)
+        self._loader.shutdown()
+
+    async def load_adapter(self, name: str, path: Path) -> Version:
+        """Read, check and merge an adapter beside running sequences. Raises `InvalidRequest`."""
+        return await asyncio.get_running_loop().run_in_executor(
+            self._loader, self._load, name, path
+        )
+
+    def _load(self, name: str, path: Path) -> Version:
+        version = self.versions.load(name, path)
+        self.versions.merge(version)
+        return version
 
     def sequence(
         self, version: Version, prompt: list[int], sampling: Sampling, *, streamed: bool = False

@@ -5,7 +5,6 @@ same pydantic model, 64 clients, uvicorn with uvloop and httptools), in the proc
 client that disconnects cancels its handler, which cancels its sequences.
 """
 
-import asyncio
 import hmac
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -119,9 +118,7 @@ async def _chat(request: web.Request) -> web.StreamResponse:
 
 async def _load_adapter(request: web.Request) -> web.Response:
     body = read_body(LoadAdapterBody, await request.read())
-    versions = request.app[_ENGINE].versions
-    version = await asyncio.to_thread(versions.load, body.lora_name, Path(body.lora_path))
-    await asyncio.to_thread(versions.merge, version)
+    version = await request.app[_ENGINE].load_adapter(body.lora_name, Path(body.lora_path))
     log.info("adapter loaded", name=version.name)
     return web.Response(text=f"Success: LoRA adapter '{version.name}' added successfully.")
 
