@@ -26,10 +26,10 @@ from workers.learning.adapters import (
 from workers.learning.base_distance import pulled_to_base
 from workers.learning.batches import MicroBatch, micro_batches, trained_tokens
 from workers.learning.lora_forward import speed_up
-from workers.learning.losses.contract import LossInputs
 from workers.learning.losses.registry import build_loss
 from workers.learning.mismatch import correct
 from workers.learning.samples import TrainingSample
+from workers.learning.scored import Scored, by_owner
 from workers.learning.start import StartingPoint
 from workers.learning.token_scores import TokenScorer
 from workers.learning.trainer_options import Trainer, TrainerOptions
@@ -64,9 +64,9 @@ class LoraTrainer:
 
     Reduction: the loss of an optimizer step is the sum over its trained tokens divided by one
     global denominator, the number of mask-1 tokens in all of the step's samples, those included
-    that have no gradient or are left out for their mismatch. Gradients are
-    summed and divided once, when the optimizer steps: how samples fall into micro-batches, or into
-    calls of `accumulate`, therefore never changes a gradient but for the order of its sums.
+    that have no gradient or are left out for their mismatch. Gradients are summed and divided once,
+    when the optimizer steps: how samples fall into micro-batches or calls of `accumulate` therefore
+    never changes a gradient but for the order of its sums.
     """
 
     def __init__(
@@ -150,8 +150,7 @@ class LoraTrainer:
 
     def step(self, denominator: int | None = None) -> UpdateStats:
         """One optimizer step on all that was accumulated since the last one, none if that is
-        nothing. `denominator`: what the sums are divided by; by default the trained tokens (or
-        units of a loss of pairs) that were accumulated.
+        nothing. `denominator` replaces that of what was accumulated.
         """
         self._apply(self._pending.denominator if denominator is None else denominator)
         return self._finish()
@@ -172,23 +171,25 @@ class LoraTrainer:
     def _add(self, samples: Sequence[TrainingSample]) -> None:
         if self._kl_coefficient:
             samples = self._pulled(samples)
-        batches, denominator = self._batches(samples)
-        self._pending.denominator += denominator
+        batches = self._batches(samples)
+        self._pending.denominator += self._denominator(samples)
         self._pending.batches += len(batches)
         for batch in batches:
             self._pending.loss += self._backward(batch)
 
-    def _batches(self, samples: Sequence[TrainingSample]) -> tuple[list[MicroBatch], int]:
-        """And what their sums are to be divided by."""
-        unit = self._loss.unit
-        batches = micro_batches(
+    def _batches(self, samples: Sequence[TrainingSample]) -> list[MicroBatch]:
+        return micro_batches(
             samples,
             max_tokens=self._max_batch_tokens,
-            unit=unit,
+            unit=self._loss.unit,
             share=self._scorer.shares,
             idle=self._loss.moves_idle,
         )
-        return batches, trained_tokens(samples) if unit == 1 else len(samples) // unit
+
+    def _denominator(self, samples: Sequence[TrainingSample]) -> int:
+        """What the sums of samples are to be divided by."""
+        unit = self._loss.unit
+        return trained_tokens(samples) if unit == 1 else len(samples) // unit
 
     def _apply(self, denominator: int) -> None:
         """Divide the sums, clip, and let the optimizer step."""
@@ -210,39 +211,41 @@ class LoraTrainer:
             self._tally.skipped()
             log.warning("optimizer_step_skipped", loss=loss, grad_norm=norm, step=self._steps)
 
-    def evaluate(self, samples: Sequence[TrainingSample]) -> UpdateStats:
-        """What `update` would say of the samples' loss and tokens; nothing is learned from them."""
-        tally = StatsTally(learning_rate=0.0)
-        batches, denominator = self._batches(samples)
-        with torch.no_grad():
-            loss = math.fsum(float(self._total(batch, tally)) for batch in batches)
-        tally.divided(denominator)
-        return tally.values() | ({LOSS: loss / denominator} if denominator else {})
+    @torch.no_grad()
+    def evaluate(self, sets: Sequence[Sequence[TrainingSample]]) -> list[UpdateStats]:
+        """What `update` would say of each set alone; nothing is learned. They share batches."""
+        owners = [owner for owner, samples in enumerate(sets) for _ in samples]
+        tallies = [StatsTally(learning_rate=0.0) for _ in sets]
+        totals = [0.0] * len(sets)
+        for batch in self._batches([one for samples in sets for one in samples]):
+            for owner, part in by_owner(self._scored(batch), batch.sources, owners):
+                totals[owner] += float(self._total(part, tallies[owner]))
+        for samples, tally in zip(sets, tallies, strict=True):
+            tally.divided(self._denominator(samples))
+        return [
+            tally.values() | ({LOSS: total / tally.denominator} if tally.denominator else {})
+            for tally, total in zip(tallies, totals, strict=True)
+        ]
 
     def _backward(self, batch: MicroBatch) -> float:
         """Add one micro-batch's gradient sum; returns its sum of the loss."""
-        total = self._total(batch, self._tally)
+        total = self._total(self._scored(batch), self._tally)
         total.backward()  # type: ignore[no-untyped-call]  # torch leaves it untyped
         return float(total.detach())
 
-    def _total(self, batch: MicroBatch, tally: StatsTally) -> Tensor:
-        """One micro-batch's sum of the loss; what it says of itself goes into `tally`."""
+    def _scored(self, batch: MicroBatch) -> Scored:
         batch = batch.to(self._device)
-        scores = self._scorer(batch, mean=self._loss.needs_vocabulary)
-        inputs = LossInputs(
-            logprobs_N=scores.logprobs_N,
-            sampler_logprobs_N=batch.sampler_logprobs_N,
-            advantages_N=batch.advantages_N,
-            mask_N=torch.ones_like(batch.targets_N, dtype=torch.bool),
-            rows_N=batch.rows_N,
-            mean_logprobs_N=scores.mean_logprobs_N,
-        )
+        return Scored.of(batch, self._scorer(batch, mean=self._loss.needs_vocabulary))
+
+    def _total(self, scored: Scored, tally: StatsTally) -> Tensor:
+        """Its sum of the loss; what it says of itself goes into `tally`."""
+        inputs = scored.inputs
         if self._mismatch is not None:
             corrected = correct(inputs, self._mismatch)
             tally.corrected(corrected)
             inputs = corrected.inputs
         terms = self._loss(inputs)
-        tally.tokens(scores, batch.sampler_logprobs_N, terms.clipped_N)
+        tally.tokens(scored.scores, scored.inputs.sampler_logprobs_N, terms.clipped_N)
         tally.loss_sums(terms.sums)
         return terms.total
 

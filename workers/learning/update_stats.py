@@ -29,7 +29,8 @@ class StatsTally:
         self._left_out_truncated: tuple[float, float] | None = None
         self._base_distances: list[tuple[float, int]] = []
         self._of_loss: dict[str, float] = {}
-        self._denominator = 0
+        self.denominator = 0
+        """Of all optimizer steps."""
 
     @torch.no_grad()
     def tokens(self, scores: TokenScores, sampler_logprobs_N: Tensor, clipped_N: Tensor) -> None:
@@ -68,7 +69,7 @@ class StatsTally:
 
     def divided(self, denominator: int) -> None:
         """What the sums of one optimizer step are divided by."""
-        self._denominator += denominator
+        self.denominator += denominator
 
     def stepped(self, loss: float, grad_norm: float) -> None:
         self._losses.append(loss)
@@ -90,7 +91,7 @@ class StatsTally:
             names.CLIPPED_SHARE: clipped / tokens,
             names.SKIPPED_STEPS: float(self._skipped),
         }
-        values |= {n: v / max(1, self._denominator) for n, v in self._of_loss.items()}
+        values |= {n: v / max(1, self.denominator) for n, v in self._of_loss.items()}
         if self._left_out_truncated is not None:
             values[names.LEFT_OUT_SHARE] = self._left_out_truncated[0] / tokens
             values[names.TRUNCATED_SHARE] = self._left_out_truncated[1] / tokens

@@ -1,7 +1,7 @@
 """Held-out rows: what the loss makes of each, their means, and the paired report before and after.
 
-Owns the values of each row, kept on disk per validated step until the job ends. A row is measured
-alone, so that nothing but the model changes its values. Without torch.
+Owns the values of each row, kept on disk per validated step until the job ends. Rows are measured
+in the same company each time, so that nothing but the model changes their values. Without torch.
 """
 
 import json

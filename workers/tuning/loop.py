@@ -11,7 +11,6 @@ from typing import Final
 
 from app.domain import metrics as names
 from workers.learning.batches import trained_tokens
-from workers.learning.samples import TrainingSample
 from workers.learning.trainer import LoraTrainer
 from workers.modes.outcome import StepOutcome
 from workers.runs.context import RunContext
@@ -121,12 +120,11 @@ class TextLoop:
         return found
 
     def _some_measured(self, rows: Sequence[int]) -> list[RowValues]:
-        return [self._row(self._samples.held_out(row)) for row in rows]
-
-    def _row(self, samples: Sequence[TrainingSample]) -> RowValues:
-        stats = self._trainer.evaluate(samples)
-        weight = 1.0 if self._samples.pairs else stats[names.TRAINED_TOKENS]
-        return RowValues(weight, self._curves(stats))
+        found = self._trainer.evaluate([self._samples.held_out(row) for row in rows])
+        return [
+            RowValues(1.0 if self._samples.pairs else one[names.TRAINED_TOKENS], self._curves(one))
+            for one in found
+        ]
 
 
 def _note_some(outcome: StepOutcome, rows: Sequence[RowValues]) -> None:

@@ -49,7 +49,7 @@ def test_evaluation_learns_nothing_and_says_what_a_step_says(
 ) -> None:
     trainer = make_trainer(options={"loss": "cross_entropy"})
     before = adapter_tensors(trainer._model)
-    said = trainer.evaluate(samples)
+    (said,) = trainer.evaluate([samples])
     assert {name: t.tolist() for name, t in before.items()} == {
         name: t.tolist() for name, t in adapter_tensors(trainer._model).items()
     }
