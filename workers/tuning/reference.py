@@ -2,20 +2,27 @@
 job ends.
 
 Kept in parts, so that a run that is killed meanwhile asks again for one part at most. A part's
-content follows from file and start alone; whichever claim writes it, it is the same.
+content follows from file and start alone; whichever claim writes it, it is the same, and one that
+was damaged on the disk is worked out again.
 """
 
+import shutil
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Final, Protocol
 
+import structlog
 import torch
+from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
-from workers.learning.committed import commit_directory, verify_directory
+from workers.learning.committed import ManifestMismatch, commit_directory, verify_directory
 from workers.learning.samples import TrainingSample
 from workers.tuning.examples import Example, Examples
+
+log = structlog.get_logger()
 
 PART_ROWS: Final = 256
 _FILE: Final = "logprobs.safetensors"
@@ -48,9 +55,11 @@ class References:
             between()
             rows = range(start, min(start + size, len(self._examples)))
             path = self._directory / f"part-{start // size:05d}"
-            if not path.is_dir():
-                _save(path, self._asked([self._examples[row] for row in rows]))
-            self._parts.append(_load(path))
+            kept = _kept(path, answers=2 * len(rows))
+            if kept is None:
+                kept = self._asked([self._examples[row] for row in rows])
+                _save(path, kept)
+            self._parts.append(kept)
 
     def with_reference(self, row: int, example: Example) -> Example:
         """The pair, with the reference in the place of the sampler."""
@@ -74,13 +83,28 @@ def _filled(sample: TrainingSample, kept: torch.Tensor) -> TrainingSample:
 
 
 def _save(path: Path, answers: list[torch.Tensor]) -> None:
+    """What another claim has written meanwhile is the same."""
     counts = torch.tensor([len(answer) for answer in answers], dtype=torch.int64)
-    with commit_directory(path) as partial:
+    with suppress(FileExistsError), commit_directory(path) as partial:
         save_file({"logprobs": torch.cat(answers), "counts": counts}, partial / _FILE)
 
 
-def _load(path: Path) -> list[torch.Tensor]:
-    """Raises `ManifestMismatch`."""
+def _kept(path: Path, *, answers: int) -> list[torch.Tensor] | None:
+    """`None` unless the part is there with so many answers; a damaged one makes room."""
+    if not path.is_dir():
+        return None
+    try:
+        return _load(path, answers)
+    except (ManifestMismatch, OSError, SafetensorError, LookupError, ValueError) as error:
+        log.warning("damaged reference part, asked again", part=path.name, error=str(error))
+        shutil.rmtree(path, ignore_errors=True)
+        return None
+
+
+def _load(path: Path, answers: int) -> list[torch.Tensor]:
     verify_directory(path)
     held = load_file(path / _FILE)
-    return list(torch.split(held["logprobs"], held["counts"].tolist()))
+    counts: list[int] = held["counts"].tolist()
+    if len(counts) != answers or sum(counts) != len(held["logprobs"]):
+        raise ValueError(f"{len(counts)} answers instead of {answers}")
+    return list(torch.split(held["logprobs"], counts))

@@ -1,11 +1,11 @@
 """The reference's log-probs: asked once, kept in parts, taken up by the next claim."""
 
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
-from workers.learning.committed import ManifestMismatch
 from workers.learning.samples import TrainingSample
 from workers.tuning.examples import Example, Examples
 from workers.tuning.reference import References
@@ -80,9 +80,35 @@ def test_a_killed_claim_leaves_its_parts(examples: Examples, tmp_path: Path) -> 
     assert list(chosen.logprobs) == [0.0, -1.0, -3.0]
 
 
-def test_a_damaged_part_is_noticed(examples: Examples, tmp_path: Path) -> None:
-    References(tmp_path / "kept", Counting(), examples).fill(_nothing)
-    (part,) = (tmp_path / "kept").glob("part-*")
-    (part / "logprobs.safetensors").write_bytes(b"no longer")
-    with pytest.raises(ManifestMismatch):
-        References(tmp_path / "kept", Counting(), examples).fill(_nothing)
+@pytest.mark.parametrize("damage", ["garbage", "truncated", "no manifest", "empty", "other rows"])
+def test_a_damaged_part_alone_is_asked_about_again(
+    examples: Examples, tmp_path: Path, damage: str
+) -> None:
+    kept = tmp_path / "kept"
+    References(kept, Counting(), examples, part_rows=3).fill(_nothing)
+    part = kept / "part-00001"
+    file = part / "logprobs.safetensors"
+    match damage:
+        case "garbage":
+            file.write_bytes(b"no longer")
+        case "truncated":
+            file.write_bytes(file.read_bytes()[:-4])
+        case "no manifest":
+            (part / "manifest.json").unlink()
+        case "empty":
+            shutil.rmtree(part)
+            part.mkdir()
+        case _:
+            shutil.rmtree(part)
+            (kept / "part-00002").rename(part)  # whole, and of the last row only
+    second = Counting()
+    references = References(kept, second, examples, part_rows=3)
+    references.fill(_nothing)
+    assert second.asked == (8 if damage == "other rows" else 6)
+    for row, example in enumerate(examples):
+        chosen, rejected = references.with_reference(row, example).samples
+        assert list(chosen.logprobs) == [0.0, -float(row + 1), -3.0]
+        assert list(rejected.logprobs) == [0.0, -float(row + 11)]
+    third = Counting()
+    References(kept, third, examples, part_rows=3).fill(_nothing)
+    assert third.asked == 0, "what was asked again is kept"
