@@ -4,6 +4,7 @@ from typing import Any
 
 from app.domain.errors import NotFound
 from app.domain.ids import Split
+from app.domain.jobs import TERMINAL, Job, JobStatus
 from app.domain.rollouts import RolloutRow
 from app.domain.tenants import Tenant
 from app.store.database import Database
@@ -35,10 +36,31 @@ class RolloutService:
             return await unit.rollouts.get(job_id, rollout_id)
 
     async def report(self, job_id: str) -> dict[str, Any]:
-        """Base against tuned on held-out rows. Raises `NotFound` until the job has succeeded."""
+        """Base against tuned on held-out rows. Raises `NotFound` until the job has succeeded, and
+        for good of one that has no held-out rows or ended otherwise.
+        """
         async with self._database.tenant(self._tenant) as unit:
-            await unit.jobs.get(job_id)
+            job = await unit.jobs.get(job_id)
             report = await unit.reports.get(job_id)
         if report is None:
-            raise NotFound(f"Job {job_id} has no report yet.", code="report_not_ready")
+            raise _no_report(job)
         return report
+
+
+def _no_report(job: Job) -> NotFound:
+    if job.validation_file is None:
+        return NotFound(
+            f"Job {job.id} has no report and will have none: a report compares the models on "
+            "held-out rows, and the job was created without a validation_file.",
+            param="validation_file",
+            code="no_validation_file",
+        )
+    if job.status in TERMINAL and job.status is not JobStatus.SUCCEEDED:
+        return NotFound(
+            f"Job {job.id} is {job.status.value}, so it has no report.", code="report_not_ready"
+        )
+    return NotFound(
+        f"Job {job.id} has no report yet: it is {job.status.value}, and the report is made when it "
+        "succeeds.",
+        code="report_not_ready",
+    )

@@ -187,3 +187,33 @@ async def test_report_and_curves_of_a_new_job_are_empty(api: Api, body: dict[str
     assert (await api.call("GET", f"{JOBS}/{job_id}/metrics")).json()["data"] == []
     report = await api.call("GET", f"{JOBS}/{job_id}/report")
     assert (report.status_code, report.json()["error"]["code"]) == (404, "report_not_ready")
+
+
+@pytest.mark.parametrize("kind", ["supervised", "dpo"])
+async def test_a_missing_report_says_why_and_whether_to_wait(
+    api: Api, body: dict[str, Any], kind: str
+) -> None:
+    async def told(job_id: str) -> dict[str, Any]:
+        reply = await api.call("GET", f"{JOBS}/{job_id}/report")
+        assert reply.status_code == 404
+        error: dict[str, Any] = reply.json()["error"]
+        return {**error, "message": error["message"].replace(job_id, "JOB")}
+
+    sent = {**body, "method": {"type": kind, kind: {}}}
+    job_id = (await api.call("POST", JOBS, json=sent)).json()["id"]
+    error = await told(job_id)
+    assert error["code"] == "report_not_ready"
+    assert error["message"] == (
+        "Job JOB has no report yet: it is validating_files, and the report is made when it "
+        "succeeds."
+    )
+    await api.call("POST", f"{JOBS}/{job_id}/cancel")
+    error = await told(job_id)
+    assert error["message"] == "Job JOB is cancelled, so it has no report."
+    del sent["validation_file"]
+    error = await told((await api.call("POST", JOBS, json=sent)).json()["id"])
+    assert (error["code"], error["param"]) == ("no_validation_file", "validation_file")
+    assert error["message"] == (
+        "Job JOB has no report and will have none: a report compares the models on held-out rows, "
+        "and the job was created without a validation_file."
+    )
