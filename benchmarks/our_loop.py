@@ -25,6 +25,7 @@ from app.gateways.inference import HttpInference
 from app.rendering.renderer import Renderer
 from workers.engines.policy import EnginePolicy
 from workers.learning.advantages import group_advantages
+from workers.learning.compute_thread import computed
 from workers.learning.samples import TrainingSample
 from workers.learning.trainer import LoraTrainer
 from workers.rollout.episode import EpisodeLimits
@@ -164,7 +165,7 @@ class OurLoop:
         rollouts = await self.sample(rows)
         sampled = time.perf_counter()
         samples = _samples(rollouts, self._group_size)
-        await asyncio.to_thread(self._trainer.update, samples)
+        await computed(self._trainer.update, samples)
         trained = time.perf_counter()
         await self._publish(rollouts[0].trajectory.tokens[:256])
         published = time.perf_counter()
@@ -198,10 +199,10 @@ class OurLoop:
     async def _publish(self, probe: list[int]) -> None:
         version = self._step
         directory = self._adapters / f"v{version}"
-        await asyncio.to_thread(self._trainer.save_adapter, directory)
+        await computed(self._trainer.save_adapter, directory)
         await self._engine.publish(version, directory, f"bench-v{version}")
         mine, theirs = await asyncio.gather(
-            asyncio.to_thread(self._trainer.logprobs, probe), self._engine.probe(probe)
+            computed(self._trainer.logprobs, probe), self._engine.probe(probe)
         )
         worst = max(abs(a - b) for a, b in zip(mine, theirs, strict=True))
         if worst > 1e-3:

@@ -15,6 +15,7 @@ from typing import Any, Final
 from app.domain import metrics as names
 from app.domain.errors import RunFailed
 from app.domain.mode_options import AsyncOptions
+from workers.learning.compute_thread import computed
 from workers.modes.group_tasks import CommittedPolicy, GroupTasks
 from workers.modes.groups import PreparedGroup, step_samples
 from workers.modes.mode import Feed, Rooms
@@ -83,7 +84,7 @@ class AsyncMode:
         samples = step_samples(groups, self._rooms.recipe)
         if samples:
             with self._reading.trainer_clock:
-                stats = await asyncio.to_thread(self._rooms.trainer.update, samples)
+                stats = await computed(self._rooms.trainer.update, samples)
             outcome.train_values.update(stats)
         ended = time.perf_counter()
         outcome.train_values[names.TIME_TRAINING] = ended - begun

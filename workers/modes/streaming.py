@@ -13,6 +13,7 @@ from typing import Any
 
 from app.domain import metrics as names
 from app.domain.dataset import DatasetRow
+from workers.learning.compute_thread import computed
 from workers.modes.groups import PreparedGroup, prepare, samples_of
 from workers.modes.mode import Feed, Rooms
 from workers.modes.outcome import StepOutcome
@@ -54,7 +55,7 @@ class StreamingMode:
         self._feed.check(outcome.train_rollouts)
         started = time.perf_counter()
         with self._reading.trainer_clock:
-            stats = await asyncio.to_thread(self._rooms.trainer.step)
+            stats = await computed(self._rooms.trainer.step)
         if outcome.trained_tokens:
             outcome.train_values.update(stats)
         outcome.train_values[names.TIME_SAMPLING] = sampling.result()
@@ -108,6 +109,6 @@ class StreamingMode:
             started = time.perf_counter()
             if samples:
                 with self._reading.trainer_clock:
-                    await asyncio.to_thread(self._rooms.trainer.accumulate, samples)
+                    await computed(self._rooms.trainer.accumulate, samples)
             training_s += time.perf_counter() - started
         return [group for _, group in sorted(arrived, key=lambda one: one[0])], training_s

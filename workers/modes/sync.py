@@ -12,6 +12,7 @@ from typing import Any
 
 from app.domain import metrics as names
 from app.domain.dataset import DatasetRow
+from workers.learning.compute_thread import computed
 from workers.modes.groups import PreparedGroup, prepare, step_samples
 from workers.modes.mode import Feed, Rooms
 from workers.modes.outcome import StepOutcome
@@ -80,6 +81,6 @@ class SyncMode:
         samples = step_samples(groups, self._rooms.recipe)
         if samples:
             with self._reading.trainer_clock:
-                stats = await asyncio.to_thread(self._rooms.trainer.update, samples)
+                stats = await computed(self._rooms.trainer.update, samples)
             outcome.train_values.update(stats)
         outcome.train_values[names.TIME_TRAINING] = time.perf_counter() - started

@@ -14,6 +14,7 @@ import structlog
 from app.domain import metrics as names
 from app.domain.errors import AgentRftError, InvalidRequest, RunFailed
 from workers.engines.policy import EnginePolicy
+from workers.learning.compute_thread import computed
 from workers.learning.trainer import Trainer
 from workers.modes.outcome import StepOutcome
 from workers.runs.context import RunContext
@@ -68,7 +69,7 @@ class Publisher:
     async def save(self, outcome: StepOutcome) -> None:
         """Only that: for steps that nobody samples from."""
         key = self._context.step_key(outcome.step)
-        await asyncio.to_thread(self._save, outcome)
+        await computed(self._save, outcome)
         outcome.adapter_key, outcome.state_key = f"{key}/adapter", f"{key}/state"
 
     async def serve(self, step: int, path: Path) -> None:
@@ -157,7 +158,7 @@ class Publisher:
     async def _differences(self, probe: list[int], *, base: bool) -> list[float]:
         """Per token, between engine and trainer."""
         trainer, engine = await asyncio.gather(
-            asyncio.to_thread(self._trainer.logprobs, probe, adapter=not base),
+            computed(self._trainer.logprobs, probe, adapter=not base),
             self._policy.probe(probe, base=base),
         )
         return [abs(a - b) for a, b in zip(trainer, engine, strict=True)]

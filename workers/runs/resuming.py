@@ -7,6 +7,7 @@ from typing import Any
 import structlog
 
 from app.domain.errors import AgentRftError, RunFailed
+from workers.learning.compute_thread import computed
 from workers.learning.trainer_options import Trainer
 from workers.runs.context import RunContext
 from workers.runs.patience import patiently
@@ -46,7 +47,7 @@ async def restore(context: RunContext, trainer: Trainer) -> ResumePoint:
         return ResumePoint(0)
     state_path = context.objects.local_path(state_key)
     try:
-        await asyncio.to_thread(trainer.load_state, state_path)
+        await computed(trainer.load_state, state_path)
         saved = await asyncio.to_thread(load_scheduler_state, state_path.parent)
     except AgentRftError as error:
         raise RunFailed(

@@ -3,13 +3,15 @@
 A run therefore loads it beside the check of its files; a broken file is answered without it.
 """
 
-import asyncio
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from app.domain.dataset import DatasetRow
+from app.domain.stop_rules import Finding
+from workers.learning.compute_thread import computed
 from workers.runs.assembly import Parts, assemble
 from workers.runs.context import Plan, RunContext
-from workers.runs.evaluation import build_report
+from workers.runs.evaluation import NoReport, build_report
 from workers.runs.finished import Trained, best_adapter
 from workers.runs.loop import Loop
 from workers.runs.reporter import Reporter
@@ -31,7 +33,7 @@ async def train(
     `StoppedEarly` is a success, once the last step is validated.
     """
     train_rows, valid_rows = rows
-    parts = await asyncio.to_thread(assemble, context, plan)
+    parts = await computed(assemble, context, plan)
     reporter.meter.accelerators = parts.accelerators
     try:
         await parts.publisher.forget_earlier_claims()
@@ -64,7 +66,19 @@ async def train(
         await parts.mode.close()
         await parts.publisher.close()
     step, adapter_key = await best_adapter(context)
-    return Trained(step, adapter_key, await build_report(context, step, ended), ended)
+    return Trained(step, adapter_key, await _report(context, reporter, step, ended), ended)
+
+
+async def _report(
+    context: RunContext, reporter: Reporter, step: int, ended: Finding | None
+) -> dict[str, Any] | None:
+    """A job that is trained succeeds, whether or not its rows can be compared."""
+    try:
+        return await build_report(context, step, ended)
+    except NoReport as error:
+        message = f"The job has no report of base against tuned: {error}."
+        await reporter.say_once(message, level="warn")
+        return None
 
 
 async def _resume(context: RunContext, parts: Parts) -> ResumePoint:

@@ -4,13 +4,13 @@ commit, step by step; at the end of an epoch all held-out rows again, and the en
 It holds no state that a resume would miss: the committed step, the seed and the files say it all.
 """
 
-import asyncio
 import time
 from collections.abc import Callable, Sequence
 from typing import Final
 
 from app.domain import metrics as names
 from workers.learning.batches import trained_tokens
+from workers.learning.compute_thread import computed
 from workers.learning.trainer import LoraTrainer
 from workers.modes.outcome import StepOutcome
 from workers.runs.context import RunContext
@@ -76,7 +76,7 @@ class TextLoop:
             await self._publisher.retire()
 
     async def _step(self, step: int) -> StepOutcome:
-        outcome = await asyncio.to_thread(self._learned, step)
+        outcome = await computed(self._learned, step)
         if self._plan.ends_epoch(step):
             await self._publisher.publish(outcome)
             if self._plan.valid_rows:
@@ -107,7 +107,7 @@ class TextLoop:
     async def _validate(self, outcome: StepOutcome) -> None:
         started = time.perf_counter()
         rows = await self._measured(range(self._plan.valid_rows))
-        await asyncio.to_thread(keep, self._context, outcome.step, rows)
+        await computed(keep, self._context, outcome.step, rows)
         outcome.valid_values = means(rows)
         if outcome.step:
             _note_some(outcome, [rows[row] for row in self._plan.some_held_out(outcome.step)])
@@ -116,7 +116,7 @@ class TextLoop:
     async def _measured(self, rows: Sequence[int]) -> list[RowValues]:
         found: list[RowValues] = []
         for start in range(0, len(rows), _AT_ONCE):
-            found += await asyncio.to_thread(self._some_measured, rows[start : start + _AT_ONCE])
+            found += await computed(self._some_measured, rows[start : start + _AT_ONCE])
         return found
 
     def _some_measured(self, rows: Sequence[int]) -> list[RowValues]:

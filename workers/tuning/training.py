@@ -2,13 +2,13 @@
 Importing it takes seconds (torch).
 """
 
-import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from app.domain.loss_options import CrossEntropyOptions, DpoOptions, LossOptions
 from app.domain.tuning_methods import DpoMethod, SupervisedMethod
 from workers.engines.policy import EnginePolicy
+from workers.learning.compute_thread import computed
 from workers.learning.trainer import LoraTrainer
 from workers.learning.trainer_options import TrainerOptions
 from workers.runs.context import RunContext
@@ -43,7 +43,7 @@ async def tune(
     `between` raises ends it between steps; `StoppedEarly` is a success.
     """
     plan = prepared.plan
-    parts = await asyncio.to_thread(_assemble, context, plan)
+    parts = await computed(_assemble, context, plan)
     reporter.meter.accelerators = parts.trainer.accelerators
     ended = None
     try:
@@ -53,7 +53,7 @@ async def tune(
             context,
             plan,
             trainer=parts.trainer,
-            samples=await asyncio.to_thread(_samples, context, prepared, parts.trainer, between),
+            samples=await computed(_samples, context, prepared, parts.trainer, between),
             publisher=parts.publisher,
             reporter=reporter,
         )
