@@ -37,7 +37,7 @@ class RolloutService:
 
     async def report(self, job_id: str) -> dict[str, Any]:
         """Base against tuned on held-out rows. Raises `NotFound` until the job has succeeded, and
-        for good of one that has no held-out rows or ended otherwise.
+        for good of one that has no held-out rows, lost what it measured on them, or ended otherwise.
         """
         async with self._database.tenant(self._tenant) as unit:
             job = await unit.jobs.get(job_id)
@@ -58,6 +58,12 @@ def _no_report(job: Job) -> NotFound:
     if job.status in TERMINAL and job.status is not JobStatus.SUCCEEDED:
         return NotFound(
             f"Job {job.id} is {job.status.value}, so it has no report.", code="report_not_ready"
+        )
+    if job.status is JobStatus.SUCCEEDED:
+        return NotFound(
+            f"Job {job.id} has no report and will have none: too many held-out rollouts were lost "
+            "to failures of tools or graders; its events say which.",
+            code="validation_lost",
         )
     return NotFound(
         f"Job {job.id} has no report yet: it is {job.status.value}, and the report is made when it "

@@ -14,6 +14,8 @@ class StepOutcome:
     train_values: dict[str, float] = field(default_factory=dict)
     """Curve values of the training split, by name."""
     valid_values: dict[str, float] = field(default_factory=dict)
+    warnings: list[str] = field(default_factory=list)
+    """What the job's events say of the step beside its figures."""
     trained_tokens: int = 0
     scheduler_state: dict[str, Any] | None = None
     """JSON of what the mode carries over to the next step; committed with the step."""

@@ -8,7 +8,6 @@ from typing import Any
 
 from app.domain import metrics as names
 from app.domain.dataset import DatasetRow
-from app.domain.errors import RunFailed
 from app.domain.ids import SampleKey
 from app.domain.rollouts import RolloutRow
 from app.domain.stop_rules import Finding
@@ -46,18 +45,26 @@ async def evaluate(
     outcome.train_values[names.TIME_EVAL] = time.perf_counter() - started
 
 
+class NoReport(Exception):
+    """Held-out rows of the base or of the published step have too few rewards to be compared."""
+
+
 async def build_report(
     context: RunContext, step: int, ended_early: Finding | None = None
 ) -> dict[str, Any]:
-    """The paired report of the whole run, from the ledger: step 0 against the published step."""
+    """The paired report of the whole run, from the ledger: step 0 against the published step.
+    Raises `NoReport`.
+    """
     base = await _ledger(context, step=0)
     tuned = await _ledger(context, step=step)
+    if tuned.lost_share >= context.settings.runs.infrastructure_limit:
+        raise NoReport(f"{tuned.lost_share:.0%} of the validation of step {step} was lost")
     try:
-        report = await asyncio.to_thread(paired_report, base, tuned, seed=context.job.seed)
+        report = await asyncio.to_thread(
+            paired_report, base.paired, tuned.paired, seed=context.job.seed
+        )
     except ValueError as error:
-        raise RunFailed(
-            f"No paired report can be made: {error}.", code="endpoint_unavailable"
-        ) from error
+        raise NoReport(str(error)) from error
     return {
         "object": "fine_tuning.job.report",
         "job_id": context.job.id,
@@ -69,10 +76,10 @@ async def build_report(
     }
 
 
-async def _ledger(context: RunContext, *, step: int) -> PairedValues:
+async def _ledger(context: RunContext, *, step: int) -> "_Values":
     """Page by page: a row carries its whole trace, and there may be 64,000 of them."""
 
-    async def read() -> PairedValues:
+    async def read() -> _Values:
         values = _Values()
         after, more = None, True
         async with context.unit() as unit:
@@ -83,7 +90,7 @@ async def _ledger(context: RunContext, *, step: int) -> PairedValues:
                 for row in page:
                     values.add(row)
                     after = row.id
-        return PairedValues(values.rewards, values.tool_calls, values.components)
+        return values
 
     return await patiently(read)
 
@@ -92,12 +99,23 @@ class _Values:
     """Values by held-out row; a discarded rollout has none."""
 
     def __init__(self) -> None:
+        self._rollouts = self._lost = 0
         self.rewards: dict[int, list[float]] = defaultdict(list)
         self.tool_calls: dict[int, list[float]] = defaultdict(list)
         self.components: dict[str, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
 
+    @property
+    def paired(self) -> PairedValues:
+        return PairedValues(self.rewards, self.tool_calls, self.components)
+
+    @property
+    def lost_share(self) -> float:
+        return self._lost / max(1, self._rollouts)
+
     def add(self, row: RolloutRow) -> None:
+        self._rollouts += 1
         if row.reward is None:
+            self._lost += 1
             return
         self.rewards[row.prompt_index].append(row.reward)
         self.tool_calls[row.prompt_index].append(float(row.tool_calls))

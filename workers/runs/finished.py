@@ -19,7 +19,7 @@ class Trained:
     """Whose adapter is published."""
     adapter_key: str
     report: dict[str, Any] | None
-    """`None` for methods without a paired report."""
+    """`None` where there are no two validations to compare."""
     ended_early: Finding | None = None
     """The rule that ended the training."""
 

@@ -6,7 +6,6 @@ It holds no state that a resume would miss: the committed step, the seed and the
 
 import asyncio
 import time
-from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
@@ -14,7 +13,7 @@ from typing import Any
 from app.domain import metrics as names
 from app.domain.dataset import DatasetRow
 from app.domain.errors import RunFailed
-from app.domain.trajectory import Failure, ScoredRollout
+from app.domain.trajectory import ScoredRollout
 from workers.modes.mode import Feed, Mode
 from workers.modes.outcome import StepOutcome
 from workers.rollout.policy import Policy
@@ -22,10 +21,11 @@ from workers.rollout.runner import RolloutRoom
 from workers.runs.context import Plan, RunContext
 from workers.runs.curriculum import rows_of_step
 from workers.runs.evaluation import evaluate
+from workers.runs.infrastructure import too_many_lost
 from workers.runs.journal import PostgresJournal
 from workers.runs.publisher import Publisher
 from workers.runs.reporter import Reporter
-from workers.runs.summary import summarise, valid_share
+from workers.runs.summary import count_losses, summarise
 
 
 class Loop:
@@ -132,6 +132,14 @@ class Loop:
             policy=self._policy,
             journal=journal,
         )
+        lost = self._too_many_lost(outcome.valid_rollouts)
+        if lost is not None:
+            # A mean of the few that are left would rank checkpoints and end jobs.
+            outcome.valid_values = count_losses(outcome.valid_rollouts)
+            outcome.warnings.append(
+                f"The validation of step {outcome.step} has no reward: {lost}. No checkpoint is "
+                "ranked by it, and no rule judges it."
+            )
 
     async def _journal(self, step: int) -> PostgresJournal:
         """What is remembered until that step is committed; read once."""
@@ -146,19 +154,13 @@ class Loop:
 
     def _check_infrastructure(self, rollouts: Sequence[ScoredRollout]) -> None:
         """Too many failures of tools or graders end the run: training on the rest would mislead."""
-        lost = 1.0 - valid_share(rollouts)
-        if lost < self._context.settings.runs.infrastructure_limit:
-            return
-        failures = [rollout.failure for rollout in rollouts if rollout.failure is not None]
-        raise RunFailed(_plain_reason(failures, lost), code="endpoint_unavailable")
+        lost = self._too_many_lost(rollouts)
+        if lost is not None:
+            raise RunFailed(
+                f"{lost}. Repair the endpoint and create the job again; no reward was made from "
+                "these failures.",
+                code="endpoint_unavailable",
+            )
 
-
-def _plain_reason(failures: Sequence[Failure], lost: float) -> str:
-    """The commonest failure, in words a customer can act on."""
-    counted = [(failure.source, failure.failure_class, failure.message) for failure in failures]
-    (source, kind, message), _ = Counter(counted).most_common(1)[0]
-    return (
-        f"{lost:.0%} of the step's rollouts were lost to failures of tools or graders "
-        f"(mostly '{source}', {kind.value}: {message}). Repair the endpoint and create the job "
-        "again; no reward was made from these failures."
-    )
+    def _too_many_lost(self, rollouts: Sequence[ScoredRollout]) -> str | None:
+        return too_many_lost(rollouts, limit=self._context.settings.runs.infrastructure_limit)

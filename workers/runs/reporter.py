@@ -5,6 +5,7 @@ Every write carries the run's fence. Repeating a commit whose answer was lost wr
 
 import time
 from collections.abc import Sequence
+from typing import Literal
 
 import structlog
 
@@ -29,6 +30,7 @@ from workers.tuning.telling import TextTelling
 log = structlog.get_logger()
 
 VALIDATED = "Files validated, moving job to queued state"
+Level = Literal["info", "warn"]
 _RECENT = 20
 
 
@@ -47,14 +49,16 @@ class Reporter:
             else TextTelling()
         )
 
-    async def say_once(self, message: str) -> None:
-        """An early event of the job; a repeated claim or commit says it no second time."""
+    async def say_once(self, message: str, *, level: Level = "info") -> None:
+        """An early event of the job, or one of its end; a repeated claim or commit says it no
+        second time.
+        """
 
         async def write() -> None:
             async with self._context.unit() as unit:
                 said, _ = await unit.events.page(self._context.job.id, after=None, limit=_RECENT)
                 if all(event.message != message for event in said):
-                    await self._say(unit, message)
+                    await self._say(unit, message, level=level)
 
         await patiently(write)
 
@@ -93,6 +97,7 @@ class Reporter:
                 _, _, outcome.adapter_key = await unit.jobs.resume_point()
                 await self._rows(unit, outcome)
                 await self._say(unit, self._telling.validation(outcome))
+                await self._warn(unit, outcome)
                 await self._checkpoint(unit, outcome)
                 await unit.journal.forget(self._context.job.id, outcome.step)
                 return await unit.jobs.add_usage(used)
@@ -124,6 +129,7 @@ class Reporter:
                     return await self._usage(unit)
                 await self._rows(unit, outcome)
                 await self._metrics_event(unit, outcome, plan)
+                await self._warn(unit, outcome)
                 await say_findings(unit, self._context.job.id, found)
                 if self._telling.makes_checkpoint(outcome):
                     await self._checkpoint(unit, outcome)
@@ -153,10 +159,12 @@ class Reporter:
     async def _usage(self, unit: RunUnitOfWork) -> Usage | None:
         return (await unit.jobs.get(self._context.job.id)).usage
 
-    async def _say(self, unit: RunUnitOfWork, message: str) -> None:
-        await unit.events.append(
-            self._context.job.id, level="info", type="message", message=message
-        )
+    async def _say(self, unit: RunUnitOfWork, message: str, *, level: Level = "info") -> None:
+        await unit.events.append(self._context.job.id, level=level, type="message", message=message)
+
+    async def _warn(self, unit: RunUnitOfWork, outcome: StepOutcome) -> None:
+        for message in outcome.warnings:
+            await self._say(unit, message, level="warn")
 
     async def _was_validated(self, unit: RunUnitOfWork, step: int) -> bool:
         points = await unit.metrics.curve(

@@ -14,13 +14,18 @@ from app.domain.trajectory import Grade, ScoredRollout, StopReason, ToolCallReco
 def summarise(rollouts: Sequence[ScoredRollout]) -> dict[str, float]:
     """Curve values of one split at one step."""
     valid = [rollout for rollout in rollouts if rollout.grade is not None]
-    values: dict[str, float] = {names.ROLLOUTS_VALID: float(len(valid))}
-    values.update(_discards(rollouts))
+    values = count_losses(rollouts)
     values.update(_rewards(valid))
     if valid:
         values.update(_lengths(valid))
         values.update(_tool_use(valid))
     return values
+
+
+def count_losses(rollouts: Sequence[ScoredRollout]) -> dict[str, float]:
+    """How many rollouts are left, and what the others were lost to."""
+    valid = sum(rollout.grade is not None for rollout in rollouts)
+    return {names.ROLLOUTS_VALID: float(valid), **_discards(rollouts)}
 
 
 def valid_share(rollouts: Sequence[ScoredRollout]) -> float:

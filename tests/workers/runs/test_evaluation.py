@@ -2,12 +2,11 @@
 
 import pytest
 
-from app.domain.errors import RunFailed
 from app.domain.trajectory import ScoredRollout
 from tests.support.scored import scored, tool_call
 from tests.workers.runs.conftest import World
 from workers.runs.context import RunContext
-from workers.runs.evaluation import build_report
+from workers.runs.evaluation import NoReport, build_report
 from workers.runs.trace import rollout_row
 
 ROWS = 230
@@ -50,10 +49,22 @@ async def test_every_row_that_was_graded_twice_counts(world: World) -> None:
     assert report["components"]["exact"]["tuned_mean"] == pytest.approx(0.75)
 
 
-async def test_no_row_graded_twice_is_said_plainly(world: World) -> None:
+async def test_no_row_graded_twice_makes_no_report(world: World) -> None:
     context = await world.context(await world.job())
     await _write(context, _side(context, 0, 0.25, calls=1))
     await _write(context, _side(context, 9, None, calls=1))
-    with pytest.raises(RunFailed, match="No paired report can be made") as failed:
+    with pytest.raises(NoReport, match="100% of the validation of step 9 was lost"):
         await build_report(context, 9)
-    assert failed.value.code == "endpoint_unavailable"
+
+
+async def test_a_few_rows_that_are_left_are_not_taken_for_all(world: World) -> None:
+    context = await world.context(await world.job())
+    await _write(context, _side(context, 0, 0.25, calls=1))
+    most = ROWS * 3 // 4
+    tuned = _side(context, 9, None, calls=1)[:most] + _side(context, 9, 1.0, calls=1)[most:]
+    await _write(context, tuned)
+    assert (await build_report(context, 9))["wins"] == ROWS - most, "74% lost"
+    await _write(context, _side(context, 10, None, calls=1)[: most + 1])
+    await _write(context, _side(context, 10, 1.0, calls=1)[most + 1 :])
+    with pytest.raises(NoReport, match="75% of the validation of step 10 was lost"):
+        await build_report(context, 10)

@@ -1,0 +1,108 @@
+"""Validations of which most rollouts were lost: real runs whose grader is down for a while."""
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from typing_extensions import override
+
+from app.domain.errors import NotFound
+from app.domain.jobs import JobStatus
+from app.gateways.egress import EgressReply, SentRequest
+from app.services.rollouts import RolloutService
+from tests.support.scored import scored
+from tests.workers.runs.conftest import World
+from tests.workers.runs.real_run import ROWS, RealRuns, Script, TinyEngine, tiny_engine
+from workers.runs.infrastructure import too_many_lost
+
+QUIET: dict[str, Any] = {
+    name: {"action": "off"}
+    for name in ("plateau", "gap", "token_growth", "entropy_collapse", "zero_variance")
+}
+
+
+@dataclass
+class Lossy(Script):
+    """Says nothing usable of some held-out rollouts."""
+
+    loses: Callable[[int, int], bool] = lambda _validation, _place: False
+    """Which validation, the base model's being 0, and which of its rollouts, as they come."""
+
+    lost: set[str] = field(default_factory=set)
+    """Trace ids; a loss is asked for again a few times."""
+
+    @override
+    def __call__(self, request: SentRequest) -> EgressReply:
+        body = json.loads(request.body)
+        place = divmod(self.asked["valid"], ROWS)
+        if body["trace_id"] not in self.lost:
+            reply = super().__call__(request)
+            if not (body["item"]["held_out"] and self.loses(*place)):
+                return reply
+            self.lost.add(body["trace_id"])
+        return EgressReply(400, {}, b"{}", 0.0)
+
+
+@pytest.fixture(scope="module")
+def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TinyEngine]:
+    with tiny_engine(tmp_path_factory.mktemp("tiny")) as running:
+        yield running
+
+
+@pytest.fixture
+def runs(world: World, engine: TinyEngine) -> RealRuns:
+    return RealRuns(world, engine)
+
+
+def test_what_most_rollouts_were_lost_to_is_told_from_the_limit_on() -> None:
+    rollouts = [scored(("valid", 1, row, 0), None if row < 3 else 1.0) for row in range(4)]
+    assert too_many_lost(rollouts, limit=0.76) is None
+    told = too_many_lost(rollouts, limit=0.75)
+    assert told is not None
+    assert told.startswith("75% of the step's rollouts were lost to failures of tools or graders")
+    assert too_many_lost([], limit=0.75) is None
+
+
+async def test_a_validation_that_was_mostly_lost_ranks_and_ends_nothing(runs: RealRuns) -> None:
+    job = await runs.job(stop={**QUIET, "target": {"value": 0.9}}, hyperparameters={"n_epochs": 2})
+    script = Lossy(
+        valid=(0.1, 1.0, 0.6, 0.8, 0.7),
+        loses=lambda validation, place: validation == 1 and place > 0,
+    )
+    ended = await runs.run(job, script)
+    assert (ended.status, ended.step, ended.ended_early) == (JobStatus.SUCCEEDED, 4, None)
+    rewards = {0: 0.1, 2: 0.6, 3: 0.8, 4: 0.7}
+    assert await runs.curve(job, "reward/mean", "valid") == pytest.approx(rewards)
+    lost = await runs.curve(job, "discarded/count", "valid")
+    assert (lost[1], lost[2]) == (ROWS - 1, 0)
+    async with runs.world.app.tenant(runs.world.tenant) as unit:
+        first = (await unit.checkpoints.all(job.id))[0]
+    assert (first.step, "full_valid_mean_reward" in first.metrics) == (1, False)
+    assert (await runs.report(job))["step"] == 3, "the best that was measured"
+    warned = [event for event in await runs.events(job) if event.level == "warn"]
+    assert [event.message.split(":")[0] for event in warned] == [
+        "The validation of step 1 has no reward"
+    ]
+    assert "90% of the step's rollouts were lost" in warned[0].message
+
+
+async def test_a_trained_job_whose_only_validation_was_lost_succeeds_without_a_report(
+    runs: RealRuns,
+) -> None:
+    job = await runs.job(stop=QUIET, hyperparameters={"eval_interval": 9})
+    ended = await runs.run(job, Lossy(loses=lambda validation, _: validation == 1))
+    assert (ended.status, ended.step, ended.error) == (JobStatus.SUCCEEDED, 2, None)
+    async with runs.world.app.tenant(runs.world.tenant) as unit:
+        tuned = await unit.models.get(str(ended.fine_tuned_model))
+    assert tuned is not None
+    assert tuned.step == 2
+    said = [event.message for event in await runs.events(job) if event.level == "warn"]
+    assert said[0].startswith("The validation of step 2 has no reward: 100% of")
+    assert said[1:] == [
+        "The job has no report of base against tuned: 100% of the validation of step 2 was lost."
+    ]
+    with pytest.raises(NotFound) as caught:
+        await RolloutService(runs.world.app, runs.world.tenant).report(job.id)
+    assert caught.value.code == "validation_lost"
