@@ -19,6 +19,7 @@ Split = Literal["train", "valid", "test"]
 
 _ALPHABET = string.ascii_letters + string.digits
 _RANDOM_LENGTH = 24
+_TURN = "turn_"
 _BEYOND = bytes(range(256 - 256 % len(_ALPHABET), 256))
 _LETTER_OF = bytes(ord(_ALPHABET[byte % len(_ALPHABET)]) for byte in range(256))
 
@@ -91,4 +92,9 @@ class SampleKey:
 
     def turn_key(self, turn: int) -> str:
         """Journal key of one sampled turn."""
-        return f"turn_{_digest('turn', self.text, turn)[:24]}"
+        return f"{_TURN}{_digest('turn', self.text, turn)[:24]}"
+
+
+def is_turn_key(key: str) -> bool:
+    """Whether a journal key is of a sampled turn, not of a tool call or a grade."""
+    return key.startswith(_TURN)

@@ -57,6 +57,11 @@ class EnginePolicy(VersionedPolicy):
         """The version that samples now."""
         return self._newest.version
 
+    @property
+    def adapter(self) -> Path | None:
+        """Directory of the version that samples now; `None` of the base model."""
+        return self._newest.path
+
     @override
     async def sample(self, prompt_token_ids: list[int], params: SamplingParams) -> SampledTurn:
         """Continue a prompt under the newest version.

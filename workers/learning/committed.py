@@ -60,6 +60,11 @@ def verify_directory(directory: Path) -> None:
         raise ManifestMismatch(f"{directory.name} differs from its manifest in {sorted({*wrong})}")
 
 
+def directory_digest(directory: Path) -> str:
+    """Of a committed directory: the same for the same files, whenever they were written."""
+    return hashlib.sha256((directory / MANIFEST).read_bytes()).hexdigest()
+
+
 def _write_manifest(directory: Path) -> None:
     text = json.dumps({"sha256": _digests(directory)}, indent=2, sort_keys=True)
     (directory / MANIFEST).write_text(text + "\n", encoding="utf-8")

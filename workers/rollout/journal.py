@@ -4,7 +4,10 @@ After a kill the step is replayed with the same keys; an entry that is there is 
 no tool, grader or sample is asked twice for what it already answered.
 """
 
+import hashlib
 from typing import Any, Protocol
+
+from app.domain.ids import is_turn_key
 
 
 class Journal(Protocol):
@@ -17,6 +20,30 @@ class Journal(Protocol):
     async def put(self, key: str, request_sha256: str, payload: dict[str, Any]) -> None:
         """Remember; returns once the entry is durable. Raises `LeaseLost` if the run was taken."""
         ...
+
+
+class AdapterJournal:
+    """A journal whose sampled turns are those of one adapter: what another one sampled under the
+    same key is not known. A claim that trains a step anew need not make the same adapter of it, so
+    what it measures may not be told from what an earlier one was asked.
+    """
+
+    def __init__(self, journal: Journal, adapter: str) -> None:
+        """`adapter`: what tells it from any other."""
+        self._journal = journal
+        self._adapter = adapter
+
+    async def get(self, key: str, request_sha256: str) -> dict[str, Any] | None:
+        return await self._journal.get(key, self._of_adapter(key, request_sha256))
+
+    async def put(self, key: str, request_sha256: str, payload: dict[str, Any]) -> None:
+        await self._journal.put(key, self._of_adapter(key, request_sha256), payload)
+
+    def _of_adapter(self, key: str, request_sha256: str) -> str:
+        """Tools and graders answer a request whoever wrote it."""
+        if not is_turn_key(key):
+            return request_sha256
+        return hashlib.sha256(f"{self._adapter}/{request_sha256}".encode()).hexdigest()
 
 
 class InMemoryJournal:

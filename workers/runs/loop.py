@@ -16,6 +16,7 @@ from app.domain.errors import RunFailed
 from app.domain.trajectory import ScoredRollout
 from workers.modes.mode import Feed, Mode
 from workers.modes.outcome import StepOutcome
+from workers.rollout.journal import AdapterJournal
 from workers.rollout.policy import Policy
 from workers.rollout.runner import RolloutRoom
 from workers.runs.context import Plan, RunContext
@@ -130,7 +131,7 @@ class Loop:
             job_id=self._context.job.id,
             samples=self._plan.hyperparameters.eval_samples,
             policy=self._policy,
-            journal=journal,
+            journal=AdapterJournal(journal, self._publisher.adapter_digest()),
         )
         lost = self._too_many_lost(outcome.valid_rollouts)
         if lost is not None:

@@ -14,6 +14,7 @@ import structlog
 from app.domain import metrics as names
 from app.domain.errors import AgentRftError, InvalidRequest, RunFailed
 from workers.engines.policy import EnginePolicy
+from workers.learning.committed import directory_digest
 from workers.learning.compute_thread import computed
 from workers.learning.trainer import Trainer
 from workers.modes.outcome import StepOutcome
@@ -77,6 +78,11 @@ class Publisher:
         committed one, and what a job starts from.
         """
         await self._serve(step, path)
+
+    def adapter_digest(self) -> str:
+        """Of the adapter that samples now; empty for the base model."""
+        path = self._policy.adapter
+        return "" if path is None else directory_digest(path)
 
     async def retire(self) -> None:
         """After a commit: unload and remove what nobody samples from or resumes from any more. A

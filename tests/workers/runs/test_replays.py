@@ -1,0 +1,78 @@
+"""A claim dies between a step's validation and its commit: what the next one asks anew."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from typing_extensions import override
+
+from app.domain.jobs import Job, JobStatus
+from app.gateways.inference import Completion, HttpInference
+from tests.workers.runs.conftest import World
+from tests.workers.runs.real_run import ROWS, RealRuns, Script, TinyEngine, tiny_engine
+from workers.runs.job import JobRun
+
+
+class Counting(HttpInference):
+    """Counts the requests for samples; a probe is none."""
+
+    sampled = 0
+
+    @override
+    async def complete(self, model: str, prompt_token_ids: list[int], **options: Any) -> Completion:
+        self.sampled += not options.get("prompt_logprobs", False)
+        return await super().complete(model, prompt_token_ids, **options)
+
+
+class Killed(BaseException):
+    pass
+
+
+@pytest.fixture(scope="module")
+def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TinyEngine]:
+    with tiny_engine(tmp_path_factory.mktemp("tiny")) as running:
+        yield running
+
+
+@pytest.fixture
+def runs(world: World, engine: TinyEngine) -> RealRuns:
+    return RealRuns(world, engine)
+
+
+async def _killed_after_validation(runs: RealRuns, job: Job) -> None:
+    async def die(*_args: object, **_options: object) -> None:
+        raise Killed
+
+    async with runs.context(job, Script()) as context:
+        run = JobRun(context)
+        run._reporter.commit_step = die  # type: ignore[method-assign]
+        with pytest.raises(Killed):
+            await run.run()
+
+
+async def _sampled_by_next_claim(runs: RealRuns, job: Job, *, rate: float) -> int:
+    async with runs.context(job, Script()) as context:
+        counting = Counting(runs.engine.url)
+        base = context.base_model.model_copy(update={"learning_rate": rate})
+        try:
+            await JobRun(replace(context, inference=counting, base_model=base)).run()
+        finally:
+            await counting.aclose()
+    assert (await runs.world.read(job)).status is JobStatus.SUCCEEDED
+    return counting.sampled
+
+
+async def test_the_same_adapter_made_again_is_not_asked_again(runs: RealRuns) -> None:
+    job = await runs.job(hyperparameters={"batch_size": ROWS})
+    await _killed_after_validation(runs, job)
+    rate = runs.engine.spec.learning_rate
+    assert await _sampled_by_next_claim(runs, job, rate=rate) == 0
+
+
+async def test_another_adapter_of_the_same_step_is_validated_itself(runs: RealRuns) -> None:
+    """As a step of `async`, or of a GPU, may come out otherwise when it is trained again."""
+    job = await runs.job(hyperparameters={"batch_size": ROWS})
+    await _killed_after_validation(runs, job)
+    rate = 2 * runs.engine.spec.learning_rate
+    assert await _sampled_by_next_claim(runs, job, rate=rate) == ROWS
