@@ -17,7 +17,14 @@ from app.domain.preflight import (
     Finding,
     PreflightReport,
 )
-from app.preflight.call import base_model, estimate_of, method_of, method_type, tool_names
+from app.preflight.call import (
+    base_model,
+    estimate_of,
+    method_of,
+    method_type,
+    reasoning_effort,
+    tool_names,
+)
 from app.preflight.dataset import inspect
 from app.settings import ModelSettings
 
@@ -66,6 +73,7 @@ def _report(body: dict[str, Any], files: dict[str, Path | None]) -> PreflightRep
                 validation=files["validation_file"],
                 job_tools=frozenset(tool_names(method)),
                 base_model=base,
+                reasoning_effort=reasoning_effort(method),
             )
         )
         findings += dataset.findings

@@ -109,6 +109,7 @@ class DatasetQuestion:
     validation: Path | None
     job_tools: frozenset[str]
     base_model: BaseModelSpec | None
+    reasoning_effort: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

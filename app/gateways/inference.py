@@ -19,6 +19,7 @@ from typing import Any, Final, Protocol
 import aiohttp
 
 from app.domain.errors import InvalidRequest, NotFound, Unavailable
+from app.domain.reasoning_efforts import template_variables
 
 CONCURRENT_REQUESTS: Final = 512
 _HEALTH_TIMEOUT_S: Final = 2.0
@@ -91,7 +92,9 @@ class Inference(Protocol):
         ...
 
     async def chat(self, body: dict[str, Any]) -> dict[str, Any]:
-        """A Chat Completions call, its `model` already the engine's name."""
+        """A Chat Completions call, its `model` already the engine's name. `reasoning_effort` is
+        what the chat template is told of it (`template_variables`).
+        """
         ...
 
     def chat_stream(self, body: dict[str, Any]) -> AsyncIterator[bytes]:
@@ -193,13 +196,21 @@ class HttpInference:
             return False
 
     async def chat(self, body: dict[str, Any]) -> dict[str, Any]:
-        return await self._post("/v1/chat/completions", {**body, **self._salted, "stream": False})
+        return await self._post("/v1/chat/completions", self._chat_body(body, stream=False))
 
     async def chat_stream(self, body: dict[str, Any]) -> AsyncGenerator[bytes]:
-        streamed = {**body, **self._salted, "stream": True}
+        streamed = self._chat_body(body, stream=True)
         async with self._request("POST", "/v1/chat/completions", streamed) as response:
             async for chunk in response.content.iter_any():
                 yield chunk
+
+    def _chat_body(self, body: dict[str, Any], *, stream: bool) -> dict[str, Any]:
+        """An engine would put an effort into words of its own; ours are those of the training."""
+        told = {key: value for key, value in body.items() if key != "reasoning_effort"}
+        variables = template_variables(body.get("reasoning_effort"))
+        if variables:
+            told["chat_template_kwargs"] = variables
+        return {**told, **self._salted, "stream": stream}
 
     async def _post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
         async with self._request("POST", path, body) as response:

@@ -5,15 +5,17 @@ Works on bodies that do not validate as well, so that every fault can be told at
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 from app.domain.jobs import NewJob, ReinforcementMethod, resolve_hyperparameters
 from app.domain.models import BaseModelSpec, base_of
 from app.domain.preflight import DatasetReport, Estimate, Finding
+from app.domain.reasoning_efforts import ReasoningEffort
 from app.domain.tuning_methods import MethodType
 from app.preflight.estimate import Pace, estimate
 
 _METHODS: Final[tuple[MethodType, ...]] = ("reinforcement", "supervised", "dpo")
+_EFFORTS: Final = get_args(ReasoningEffort)
 _ROOT: Final = "method.reinforcement"
 
 
@@ -87,6 +89,13 @@ def tool_names(method: dict[str, Any]) -> Iterator[str]:
     for tool in _listed(_reinforcement(method).get("tools")):
         if isinstance(tool.get("name"), str):
             yield tool["name"]
+
+
+def reasoning_effort(method: dict[str, Any]) -> str | None:
+    """`None` where it is the model's own default; a wrong one is another's finding."""
+    sent = _reinforcement(method).get("hyperparameters")
+    effort = sent.get("reasoning_effort") if isinstance(sent, dict) else None
+    return effort if effort in _EFFORTS else None
 
 
 def called_addresses(method: dict[str, Any]) -> Iterator[CalledAddress]:

@@ -37,7 +37,7 @@ def inspect(question: DatasetQuestion) -> DatasetReport:
         )
         if path is not None
     }
-    renderer = _renderer(question.base_model)
+    renderer = _renderer(question.base_model, question.reasoning_effort)
     findings = [finding for file in files.values() for finding in file.findings]
     summaries: dict[str, FileSummary] = {}
     seen: list[list[Message]] = []
@@ -71,10 +71,15 @@ def _rules(question: DatasetQuestion, param: str) -> FileRules:
     )
 
 
-def _renderer(base: BaseModelSpec | None) -> Renderer | None:
+def _renderer(base: BaseModelSpec | None, effort: str | None) -> Renderer | None:
     if base is None:
         return None
-    return Renderer(base.path, tool_parser=base.tool_parser, chat_template=base.chat_template)
+    return Renderer(
+        base.path,
+        tool_parser=base.tool_parser,
+        chat_template=base.chat_template,
+        reasoning_effort=effort,
+    )
 
 
 def _lengths(renderer: Renderer, file: ReadFile, base: BaseModelSpec | None) -> TokenLengths | None:

@@ -6,9 +6,10 @@ messages. Templates come with model files and are untrusted: they run in Jinja's
 Must not know token ids.
 """
 
+import copy
 import json
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Any, Final, Self
 
 import jinja2
 from jinja2.ext import Extension, loopcontrols
@@ -18,6 +19,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from typing_extensions import override
 
 from app.domain.errors import InvalidRequest
+from app.domain.reasoning_efforts import template_variables
 
 Message = dict[str, Any]
 
@@ -39,9 +41,7 @@ class ChatTemplate:
     def __init__(
         self, source: str, special_tokens: dict[str, str], *, reasoning_effort: str | None = None
     ) -> None:
-        """`reasoning_effort` is given to the template under that name. One that does not know it
-        but has `enable_thinking` thinks at `high` and does not at `low`.
-        """
+        """`reasoning_effort` is given to the template as `template_variables` has it."""
         environment = ImmutableSandboxedEnvironment(
             trim_blocks=True, lstrip_blocks=True, extensions=[_GenerationBlock, loopcontrols]
         )
@@ -49,8 +49,15 @@ class ChatTemplate:
         environment.globals["raise_exception"] = _refuse
         environment.globals["strftime_now"] = _now
         self._template = environment.from_string(source)
-        self._variables = {**special_tokens, **_effort(source, reasoning_effort)}
+        self._names = special_tokens
+        self._variables = {**special_tokens, **template_variables(reasoning_effort)}
         self._arguments_as_text = self._takes_argument_text()
+
+    def given(self, variables: dict[str, Any]) -> Self:
+        """The same template with these variables in place of an effort's."""
+        other = copy.copy(self)
+        other._variables = {**self._names, **variables}  # noqa: SLF001 - its own class
+        return other
 
     def render(
         self, messages: list[Message], tools: list[Message] | None, *, generate: bool
@@ -98,14 +105,6 @@ class ChatTemplate:
             return _PROBE in self.render(messages, None, generate=False)
         except InvalidRequest:
             return False
-
-
-def _effort(source: str, level: str | None) -> dict[str, Any]:
-    if level is None:
-        return {}
-    if "reasoning_effort" not in source and "enable_thinking" in source:
-        return {"low": {"enable_thinking": False}, "high": {"enable_thinking": True}}.get(level, {})
-    return {"reasoning_effort": level}
 
 
 def flat_content(content: Any) -> str:

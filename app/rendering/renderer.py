@@ -7,18 +7,23 @@ tokens inside message text (a tool reply that spells `<|im_end|>`) are broken up
 Must not know torch, engines or who asks. Built on `tokenizers` and Jinja: 0.1 s to load.
 """
 
+import copy
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Self
 
-from huggingface_hub import hf_hub_download
-from huggingface_hub.errors import EntryNotFoundError
 from tokenizers import AddedToken, Tokenizer
 
 from app.domain.errors import InvalidRequest
 from app.rendering.chat_template import ChatTemplate, Message, flat_content
 from app.rendering.hermes import ParsedToolCall, parse_tool_calls
+from app.rendering.model_files import (
+    ModelFiles,
+    context_length,
+    special_tokens,
+    template_source,
+)
 
 _PARSERS: Final = {"hermes": parse_tool_calls}
 _THINK: Final = "<think>"
@@ -52,24 +57,30 @@ class Renderer:
         """`path` is a model directory or hub id; `reasoning_effort` of `None` leaves the model its
         default. Raises `ValueError` for an unusable model.
         """
-        files = _ModelFiles(path)
+        files = ModelFiles(path)
         self._parse_calls = _PARSERS[tool_parser]
         self._tokenizer = Tokenizer.from_file(str(files.required("tokenizer.json")))
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
         config = files.json("tokenizer_config.json")
-        names = _special_tokens(config, files.json("special_tokens_map.json"))
-        source = _template_source(files, config, chat_template)
+        names = special_tokens(config, files.json("special_tokens_map.json"))
+        source = template_source(files, config, chat_template)
         self._template = ChatTemplate(source, names, reasoning_effort=reasoning_effort)
         added: dict[int, AddedToken] = self._tokenizer.get_added_tokens_decoder()
         self._hidden_ids = {i for i, t in added.items() if t.special and t.content not in _MARKS}
         self._control_texts = tuple(added[i].content for i in sorted(self._hidden_ids))
         self._think_end_id: int | None = self._tokenizer.token_to_id(_THINK_END)
         self._end_of_turn_id = self._find_end_of_turn()
-        self.context_length = _context_length(files.json("config.json"))
+        self.context_length = context_length(files.json("config.json"))
         self.stop_token_ids = tuple(sorted(self._stop_ids(files, names)))
-        opening = self._template.render([_user("a")], None, generate=True)
-        self.starts_thinking = opening.rstrip().endswith(_THINK)
+        self.starts_thinking = _opens_thinking(self._template)
+
+    def given(self, variables: dict[str, Any]) -> Self:
+        """The same model, whose chat template is given these variables in place of an effort's."""
+        other = copy.copy(self)
+        template = other._template = self._template.given(variables)  # noqa: SLF001 - its own class
+        other.starts_thinking = _opens_thinking(template)
+        return other
 
     def prompt_ids(self, messages: list[Message], tools: list[Message] | None) -> list[int]:
         """The conversation up to and with the opening of the assistant's turn.
@@ -212,71 +223,16 @@ class Renderer:
             raise ValueError("the chat template ends an assistant turn with no special token")
         return end
 
-    def _stop_ids(self, files: "_ModelFiles", names: dict[str, str]) -> set[int]:
+    def _stop_ids(self, files: ModelFiles, names: dict[str, str]) -> set[int]:
         declared = files.json("generation_config.json").get("eos_token_id")
         ids = {self._end_of_turn_id, self._tokenizer.token_to_id(names.get("eos_token", ""))}
         ids.update(declared if isinstance(declared, list) else [declared])
         return {i for i in ids if isinstance(i, int)}
 
 
-class _ModelFiles:
-    """Files of a model directory, or of a hub id in (or fetched into) the hub cache."""
-
-    def __init__(self, path: str) -> None:
-        self._path = path
-        self._directory = Path(path) if Path(path).is_dir() else None
-
-    def find(self, name: str) -> Path | None:
-        if self._directory is not None:
-            file = self._directory / name
-            return file if file.is_file() else None
-        try:
-            return Path(hf_hub_download(self._path, name))
-        except EntryNotFoundError:
-            return None
-
-    def required(self, name: str) -> Path:
-        file = self.find(name)
-        if file is None:
-            raise ValueError(f"model {self._path!r} has no {name}")
-        return file
-
-    def json(self, name: str) -> dict[str, Any]:
-        file = self.find(name)
-        content = {} if file is None else json.loads(file.read_text(encoding="utf-8"))
-        return content if isinstance(content, dict) else {}
-
-
-def _template_source(files: _ModelFiles, config: dict[str, Any], override: Path | None) -> str:
-    file = override or files.find("chat_template.jinja")
-    if file is not None:
-        return file.read_text(encoding="utf-8")
-    source = config.get("chat_template")
-    if isinstance(source, list):
-        named = {entry["name"]: entry["template"] for entry in source}
-        source = named.get("tool_use", named.get("default"))
-    if not isinstance(source, str):
-        raise ValueError("the model has no chat template; configure one")  # noqa: TRY004 - a bad file
-    return source
-
-
-def _special_tokens(*configs: dict[str, Any]) -> dict[str, str]:
-    """`bos_token`, `eos_token`, … as text; older files keep each as an object."""
-    names: dict[str, str] = {}
-    for config in configs:
-        for key, value in config.items():
-            text = value.get("content") if isinstance(value, dict) else value
-            if key.endswith("_token") and isinstance(text, str):
-                names.setdefault(key, text)
-    return names
-
-
-def _context_length(config: dict[str, Any]) -> int:
-    text_config = config.get("text_config", config)
-    length = text_config.get("max_position_embeddings") or text_config.get("n_positions")
-    if not isinstance(length, int):
-        raise ValueError("config.json names no max_position_embeddings")  # noqa: TRY004 - a bad file
-    return length
+def _opens_thinking(template: ChatTemplate) -> bool:
+    opening = template.render([_user("a")], None, generate=True)
+    return opening.rstrip().endswith(_THINK)
 
 
 def _user(text: str) -> Message:

@@ -1,7 +1,8 @@
 """Chat completions: maps a tenant's model name to the engine's and has its adapter loaded.
 
 A caller never names an adapter or a path: the tenant's own row does. Promises that the engine's
-name of a model is in no reply, error text included.
+name of a model is in no reply, error text included, and that a tuned model is prompted with the
+reasoning effort it was trained with unless the call names another.
 """
 
 import json
@@ -9,9 +10,11 @@ from collections.abc import AsyncIterator
 from typing import Any, Final
 
 from app.domain.errors import InvalidRequest, RequestError, Unavailable
+from app.domain.reasoning_efforts import CALLED_EFFORTS
 from app.gateways.adapters import load_missing
 from app.gateways.inference import AdapterMissing, Inference
 from app.gateways.objects import Objects
+from app.gateways.trained_efforts import trained_effort
 from app.services.models import CallableModel, ModelService
 
 # fmt: off
@@ -76,8 +79,11 @@ class CompletionService:
                 code="unknown_parameter",
             )
         _check_parts(body["messages"])
+        effort = _asked_effort(body)
         model = await self._models.get(str(body["model"]))
-        return model, {**body, "model": model.engine_name}
+        if effort is None and model.object_key is not None:
+            effort = await trained_effort(self._objects, model.object_key)
+        return model, {**body, "model": model.engine_name, "reasoning_effort": effort}
 
     async def _open(self, body: dict[str, Any]) -> tuple[bytes, AsyncIterator[bytes]]:
         chunks = self._inference.chat_stream(body)
@@ -87,6 +93,17 @@ class CompletionService:
         await load_missing(
             self._inference, self._objects, model.engine_name, object_key=model.object_key
         )
+
+
+def _asked_effort(body: dict[str, Any]) -> str | None:
+    effort = body.get("reasoning_effort")
+    if effort is None or (isinstance(effort, str) and effort in CALLED_EFFORTS):
+        return effort
+    raise InvalidRequest(
+        f"reasoning_effort must be one of {', '.join(CALLED_EFFORTS)}.",
+        param="reasoning_effort",
+        code="invalid_value",
+    )
 
 
 def _check_parts(messages: list[dict[str, Any]]) -> None:

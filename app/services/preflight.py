@@ -34,6 +34,7 @@ from app.preflight.call import (
     judge_models,
     method_of,
     method_type,
+    reasoning_effort,
     tool_names,
 )
 from app.preflight.estimate import Pace, pace_of
@@ -161,6 +162,7 @@ class PreflightService:
             validation=paths[1],
             job_tools=frozenset(tool_names(method)),
             base_model=base,
+            reasoning_effort=reasoning_effort(method),
         )
         report = await self._ports.inspections.run(self._tenant.project_id, inspect, question)
         return report, report.findings

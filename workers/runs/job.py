@@ -17,6 +17,7 @@ from app.domain.jobs import (
 from app.domain.models import tuned_model_name
 from app.domain.stop_rules import Finding
 from app.domain.usage import ReachedCap
+from app.gateways.trained_efforts import note_trained_effort
 from app.store.unit_of_work import RunUnitOfWork
 from workers.runs.context import Plan, RunContext
 from workers.runs.data import RowFile, load_rows
@@ -104,6 +105,7 @@ class JobRun:
     async def _reinforced(self) -> Trained:
         loading = asyncio.create_task(asyncio.to_thread(_heavy_half))
         plan, train_rows, valid_rows = await self._validated()
+        await self._note_effort()
         train = await loading
         return await train(
             self._context,
@@ -112,6 +114,12 @@ class JobRun:
             reporter=self._reporter,
             between=self._between_steps,
         )
+
+    async def _note_effort(self) -> None:
+        """For those who call its models; the model's own default needs no word."""
+        effort = self._context.reinforcement.hyperparameters.reasoning_effort
+        if effort != "default":
+            await note_trained_effort(self._context.objects, self._context.job_key, effort)
 
     async def _validated(self) -> tuple[Plan, RowFile, RowFile]:
         fresh = self._job.total_steps is None

@@ -2,6 +2,8 @@ import asyncio
 import copy
 import json
 from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -10,6 +12,7 @@ import pytest
 from tests.app.api.conftest import Api, running
 from tests.support.endpoints import EndpointServer, Received, Reply, endpoint
 from tests.support.stack import Database
+from tests.support.tiny_model import KEEPS_THINKING
 
 PATH = "/v1/fine_tuning/jobs/validate"
 
@@ -304,3 +307,26 @@ async def test_of_very_many_faults_the_first_are_told(api: Api, call: dict[str, 
     report = await judge(api, call)
     assert len(report["errors"]) == 201
     assert "more faults" in report["errors"][-1]["message"]
+
+
+async def test_prompts_are_rendered_with_the_jobs_effort(
+    database: Database, customer: EndpointServer, call: dict[str, Any], tmp_path: Path
+) -> None:
+    template = tmp_path / "told.jinja"
+    template.write_text(
+        "{%- if reasoning_effort is defined %}Think {{ reasoning_effort }}.{% endif -%}"
+        + KEEPS_THINKING
+    )
+    told = [
+        one.model_copy(update={"chat_template": template}) for one in database.settings.base_models
+    ]
+    settings = database.settings.model_copy(update={"base_models": tuple(told)})
+    lengths = {}
+    async with running(replace(database, settings=settings), customer.host_port) as api:
+        for effort in ("default", "low", "endless", None, ["low"]):
+            call["method"]["reinforcement"]["hyperparameters"]["reasoning_effort"] = effort
+            report = await judge(api, call)
+            lengths[str(effort)] = report["training_file"]["tokens"]["max"]
+    assert lengths["low"] > lengths["default"]
+    assert set(lengths.values()) == {lengths["low"], lengths["default"]}
+    assert [level for level, length in lengths.items() if length == lengths["low"]] == ["low"]

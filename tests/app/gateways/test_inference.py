@@ -293,3 +293,29 @@ async def test_the_twin_keeps_the_contract() -> None:
     twin.away = True
     with pytest.raises(EngineAway):
         await twin.complete("base", [1], max_tokens=9, **wanted)
+
+
+@pytest.mark.parametrize(
+    ("effort", "variables"),
+    [
+        (None, None),
+        ("default", None),
+        ("medium", {"reasoning_effort": "medium"}),
+        ("none", {"reasoning_effort": "none", "enable_thinking": False}),
+        ("low", {"reasoning_effort": "low", "enable_thinking": False}),
+        ("xhigh", {"reasoning_effort": "xhigh", "enable_thinking": True}),
+    ],
+)
+async def test_an_engine_is_told_an_effort_as_the_templates_variables(
+    engine: Engine, inference: HttpInference, effort: str | None, variables: dict[str, Any] | None
+) -> None:
+    sent: dict[str, Any] = {"model": "base", "messages": [], "reasoning_effort": effort}
+    await inference.chat(sent)
+    async for _ in inference.chat_stream(sent):
+        pass
+    plain, streamed = (body for _, body, _ in engine.requests)
+    expected: dict[str, Any] = {"model": "base", "messages": []}
+    if variables is not None:
+        expected["chat_template_kwargs"] = variables
+    assert plain == {**expected, "stream": False}
+    assert streamed == {**expected, "stream": True}

@@ -29,6 +29,7 @@ def look(
     tools: frozenset[str] = frozenset(),
     base: BaseModelSpec | None = None,
     method: Any = "reinforcement",
+    effort: str | None = None,
 ) -> DatasetReport:
     (directory / "train.jsonl").write_bytes(b"".join(training))
     (directory / "valid.jsonl").write_bytes(b"".join(validation))
@@ -38,6 +39,7 @@ def look(
         validation=directory / "valid.jsonl",
         job_tools=tools,
         base_model=base or shipped_models()[0],
+        reasoning_effort=effort,
     )
     return inspect(question)
 
@@ -159,3 +161,20 @@ def test_a_registered_tool_that_no_row_offers_is_told(tmp_path: Path) -> None:
     rows = [row(f"a{n}") for n in range(10)]
     report = look(tmp_path, rows, [row(f"v{n}") for n in range(10)], tools=frozenset({"idle"}))
     assert [(f.severity, f.code) for f in report.findings] == [("warning", "unused_tool")]
+
+
+def test_prompts_are_as_long_as_the_jobs_effort_makes_them(tmp_path: Path) -> None:
+    template = tmp_path / "told.jinja"
+    template.write_text(
+        "{%- if reasoning_effort is defined %}Think {{ reasoning_effort }}.{% endif -%}"
+        + KEEPS_THINKING
+    )
+    base = shipped_models()[0].model_copy(update={"chat_template": template})
+    rows = [row(f"a{n}") for n in range(12)]
+    lengths = {}
+    for effort in (None, "default", "low", "medium"):
+        report = look(tmp_path, rows, rows, base=base, effort=effort)
+        assert report.training is not None
+        assert report.training.tokens is not None
+        lengths[effort] = report.training.tokens.max
+    assert lengths[None] == lengths["default"] < min(lengths["low"], lengths["medium"])

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from transformers import AutoTokenizer
 
 from app.domain.errors import InvalidRequest
+from app.domain.reasoning_efforts import template_variables
 from app.rendering.chat_template import ChatTemplate
 from app.rendering.hermes import ParsedToolCall
 from app.rendering.renderer import Renderer
@@ -272,6 +273,10 @@ _SWITCH = "{% if enable_thinking is defined %}{{ 'on' if enable_thinking else 'o
     [
         (_EFFORT, ["", "Reasoning: low.", "Reasoning: medium.", "Reasoning: high."]),
         (_SWITCH, ["", "off.", "", "on."]),
+        (
+            _EFFORT + _SWITCH,
+            ["", "Reasoning: low.off.", "Reasoning: medium.", "Reasoning: high.on."],
+        ),
         ("", ["", "", "", ""]),
     ],
 )
@@ -285,3 +290,18 @@ def test_a_template_is_told_the_effort_in_the_words_it_knows(
         one.render([{"role": "user", "content": "a"}], None, generate=False) for one in made
     ]
     assert rendered == [f"{words}<|im_start|>a<|im_end|>" for words in opened]
+
+
+def test_a_renderer_given_other_variables_reads_and_writes_by_them(tmp_path: Path) -> None:
+    """One that opens the turn with a thought unless it is told not to."""
+    opens = "{% if add_generation_prompt and enable_thinking | default(true) %}<think>\n{% endif %}"
+    usual = _renderer(tmp_path, _EFFORT + KEEPS_THINKING + opens)
+    assert usual.starts_thinking
+    brief = usual.given(template_variables("low"))
+    text = brief.prompt_text([USER], None)
+    assert text.startswith("Reasoning: low.<|im_start|>user")
+    assert not text.endswith("<think>\n")
+    ids = brief.turn_ids([USER, {"role": "assistant", "content": "It is 42."}], None)
+    assert (brief.parse(ids).content, usual.parse(ids).content) == ("It is 42.", "")
+    assert brief.given({}).prompt_text([USER], None) == usual.prompt_text([USER], None)
+    assert usual.starts_thinking

@@ -10,6 +10,9 @@ from safetensors.torch import load
 from app.domain import metrics as names
 from app.domain.jobs import Job, JobStatus
 from app.domain.trajectory import StopReason
+from app.gateways.inference import HttpInference
+from app.gateways.objects import LocalObjects
+from app.gateways.trained_efforts import trained_effort
 from app.settings import shipped_models
 from examples.records_agent.dataset import make_rows
 from examples.records_agent.records import build_catalogue
@@ -131,6 +134,15 @@ async def test_a_seed_repeats_the_first_step_in_another_job_and_another_does_not
     assert runs.adapters(other)[1] != weights
 
 
+async def _prompt_tokens(runs: RealRuns, row: int, effort: str | None) -> int:
+    """What the engine makes of a row's messages when it is called with an effort."""
+    inference = HttpInference(runs.engine.url)
+    body = {"model": runs.engine.spec.name, "max_tokens": 1, "reasoning_effort": effort}
+    reply = await inference.chat({**body, "messages": runs.rows[row]["messages"]})
+    await inference.aclose()
+    return int(reply["usage"]["prompt_tokens"])
+
+
 async def test_reasoning_effort_changes_what_is_asked_and_how_much_may_be_said(
     runs: RealRuns,
 ) -> None:
@@ -141,6 +153,10 @@ async def test_reasoning_effort_changes_what_is_asked_and_how_much_may_be_said(
         prompts[effort] = rows[0].prompt_tokens
         longest[effort] = max(row.completion_tokens for row in rows)
         budgets[effort] = job.method["reinforcement"]["objective"]["token_budget"]
+        key = f"projects/{job.project_id}/jobs/{job.id}/step-000001-f1/adapter"
+        trained = await trained_effort(LocalObjects(runs.world.settings.objects_dir), key)
+        assert trained == (None if effort == "default" else effort)
+        assert await _prompt_tokens(runs, rows[0].prompt_index, trained) == prompts[effort]
     assert prompts["default"] < min(prompts[effort] for effort in ("low", "medium", "high"))
     assert longest == {"default": 8, "low": 4, "medium": 8, "high": 8}
     assert budgets == {"default": 8, "low": 4, "medium": 8, "high": 16}

@@ -71,6 +71,15 @@ class CompletionBody(_Body):
     stop: Annotated[list[str], Field(max_length=0)] | None = None
 
 
+class TemplateVariables(BaseModel):
+    """As `app.domain.reasoning_efforts` names them; what else a template may know is refused."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    reasoning_effort: Annotated[str, Field(min_length=1, max_length=32)] | None = None
+    enable_thinking: bool | None = None
+
+
 class ChatBody(_Body):
     messages: Annotated[list[dict[str, Any]], Field(min_length=1)]
     tools: list[dict[str, Any]] | None = None
@@ -84,6 +93,7 @@ class ChatBody(_Body):
     top_logprobs: Annotated[int, Field(ge=0, le=MAX_TOP_LOGPROBS)] | None = None
     return_token_ids: bool | None = None
     response_format: dict[str, Any] | None = None
+    chat_template_kwargs: TemplateVariables | None = None
 
     @field_validator("stop", mode="before")
     @classmethod

@@ -25,11 +25,8 @@ class ChatTurn:
 
     body: ChatBody
     sequence: Sequence
+    renderer: Renderer
     envelope: dict[str, Any] = field(default_factory=dict)
-
-    @property
-    def renderer(self) -> Renderer:
-        return self.sequence.version.base.renderer
 
     def text(self, count: int) -> str:
         start = self.sequence.prompt_length
@@ -44,7 +41,7 @@ class ChatTurn:
 def begin_turn(engine: Engine, body: ChatBody, *, streamed: bool) -> ChatTurn:
     """Raises `AdapterMissing` or `InvalidRequest`."""
     version = engine.versions.get(body.model)
-    renderer, spec = version.base.renderer, version.base.spec
+    renderer, spec = _renderer(version.base.renderer, body), version.base.spec
     prompt = renderer.prompt_ids(body.messages, body.tools)
     sampling = Sampling(
         max_tokens=body.max_completion_tokens or body.max_tokens or spec.max_turn_tokens,
@@ -63,7 +60,13 @@ def begin_turn(engine: Engine, body: ChatBody, *, streamed: bool) -> ChatTurn:
         "created": int(time.time()),
         "model": body.model,
     }
-    return ChatTurn(body, sequence, envelope)
+    return ChatTurn(body, sequence, renderer, envelope)
+
+
+def _renderer(renderer: Renderer, body: ChatBody) -> Renderer:
+    if body.chat_template_kwargs is None:
+        return renderer
+    return renderer.given(body.chat_template_kwargs.model_dump(exclude_none=True))
 
 
 async def chat(engine: Engine, body: ChatBody) -> dict[str, Any]:

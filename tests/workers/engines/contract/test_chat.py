@@ -11,7 +11,7 @@ from openai import AsyncOpenAI, BadRequestError, NotFoundError, OpenAI
 from app.domain.models import BaseModelSpec
 from app.gateways.inference import HttpInference
 from app.rendering.renderer import Renderer
-from tests.support.tiny_model import CONTEXT_LENGTH, LOOKUP, save_parrot
+from tests.support.tiny_model import CONTEXT_LENGTH, KEEPS_THINKING, LOOKUP, save_parrot
 from tests.workers.engines.contract.conftest import ENGINES, KEY, World, running
 
 CALL = {"id": "a", "type": "function"}
@@ -39,6 +39,15 @@ BROKEN: list[dict[str, Any]] = [
 ]
 
 
+TOLD = """\
+{%- if reasoning_effort is defined -%}
+<|im_start|>system
+Effort {{ reasoning_effort -}}
+{{ '' if enable_thinking | default(true) else ', no thought' }}<|im_end|>
+{% endif -%}
+"""
+
+
 @pytest.fixture(scope="module", params=ENGINES)
 def parrot(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
@@ -46,7 +55,13 @@ def parrot(
     """An engine whose model says by heart what the conversations above say."""
     root = tmp_path_factory.mktemp("parrot")
     save_parrot(root, [TOOL_TURNS, PLAIN, BROKEN])
-    spec = BaseModelSpec(name="parrot", path=str(root), context_length=CONTEXT_LENGTH)
+    (root / "told.jinja").write_text(TOLD + KEEPS_THINKING)
+    spec = BaseModelSpec(
+        name="parrot",
+        path=str(root),
+        context_length=CONTEXT_LENGTH,
+        chat_template=root / "told.jinja",
+    )
     with running(request.param, spec, tmp_path_factory.mktemp("engine")) as url:
         yield World(request.param, url, spec)
 
@@ -125,6 +140,23 @@ def test_what_an_engine_reads_and_writes_is_what_the_renderer_does(
         if "think>" not in renderer.decode(choice["token_ids"]):
             assert (choice["message"]["content"] or "").strip() == parsed.content
     assert min(seen.values()) >= 3, seen
+
+
+@pytest.mark.parametrize("effort", [None, "low", "medium", "high"])
+async def test_an_effort_is_rendered_as_the_rollouts_have_it(
+    gateway: HttpInference, parrot: World, effort: str | None
+) -> None:
+    renderer = Renderer(
+        parrot.spec.path,
+        tool_parser="hermes",
+        chat_template=parrot.spec.chat_template,
+        reasoning_effort=effort,
+    )
+    text = renderer.prompt_text(PLAIN[:1], None)
+    assert ("Effort" in text, "no thought" in text) == (effort is not None, effort == "low")
+    body = {"model": "parrot", "messages": PLAIN[:1], "reasoning_effort": effort, "max_tokens": 1}
+    reply = await gateway.chat({**body, "return_token_ids": True})
+    assert reply["prompt_token_ids"] == renderer.prompt_ids(PLAIN[:1], None)
 
 
 def test_a_broken_call_is_plain_content(client: OpenAI) -> None:

@@ -147,6 +147,10 @@ def test_errors_are_the_clients_own(client: OpenAI, engine: tuple[str, Path]) ->
             "messages": [{"role": "user", "content": "a"}],
             "response_format": {"type": "json_object"},
         },
+        {
+            "messages": [{"role": "user", "content": "a"}],
+            "extra_body": {"chat_template_kwargs": {"messages": []}},
+        },
     ]
     for bad in faults:
         with pytest.raises(BadRequestError):

@@ -1,0 +1,71 @@
+"""What a model directory, or a hub id, says of itself beside its weights.
+
+Owns how its small files are found and read. Must not know tokens or messages.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from huggingface_hub import hf_hub_download
+from huggingface_hub.errors import EntryNotFoundError
+
+
+class ModelFiles:
+    """Files of a model directory, or of a hub id in (or fetched into) the hub cache."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._directory = Path(path) if Path(path).is_dir() else None
+
+    def find(self, name: str) -> Path | None:
+        if self._directory is not None:
+            file = self._directory / name
+            return file if file.is_file() else None
+        try:
+            return Path(hf_hub_download(self._path, name))
+        except EntryNotFoundError:
+            return None
+
+    def required(self, name: str) -> Path:
+        file = self.find(name)
+        if file is None:
+            raise ValueError(f"model {self._path!r} has no {name}")
+        return file
+
+    def json(self, name: str) -> dict[str, Any]:
+        file = self.find(name)
+        content = {} if file is None else json.loads(file.read_text(encoding="utf-8"))
+        return content if isinstance(content, dict) else {}
+
+
+def template_source(files: ModelFiles, config: dict[str, Any], override: Path | None) -> str:
+    file = override or files.find("chat_template.jinja")
+    if file is not None:
+        return file.read_text(encoding="utf-8")
+    source = config.get("chat_template")
+    if isinstance(source, list):
+        named = {entry["name"]: entry["template"] for entry in source}
+        source = named.get("tool_use", named.get("default"))
+    if not isinstance(source, str):
+        raise ValueError("the model has no chat template; configure one")  # noqa: TRY004 - a bad file
+    return source
+
+
+def special_tokens(*configs: dict[str, Any]) -> dict[str, str]:
+    """`bos_token`, `eos_token`, … as text; older files keep each as an object."""
+    names: dict[str, str] = {}
+    for config in configs:
+        for key, value in config.items():
+            text = value.get("content") if isinstance(value, dict) else value
+            if key.endswith("_token") and isinstance(text, str):
+                names.setdefault(key, text)
+    return names
+
+
+def context_length(config: dict[str, Any]) -> int:
+    text_config = config.get("text_config", config)
+    length = text_config.get("max_position_embeddings") or text_config.get("n_positions")
+    if not isinstance(length, int):
+        raise ValueError("config.json names no max_position_embeddings")  # noqa: TRY004 - a bad file
+    return length

@@ -1,0 +1,79 @@
+"""A tuned model is prompted with the reasoning effort it was trained with."""
+
+from typing import Any
+
+import pytest
+from openai import BadRequestError, OpenAI
+
+from app.gateways.objects import LocalObjects
+from app.gateways.trained_efforts import note_trained_effort
+from tests.contract.conftest import BASE, Service
+from tests.contract.test_openai_permissions import Sibling, sibling
+
+__all__ = ["sibling"]
+
+LOW = {"reasoning_effort": "low", "enable_thinking": False}
+HIGH = {"reasoning_effort": "high", "enable_thinking": True}
+
+
+@pytest.fixture
+async def tuned(service: Service, job: Any) -> str:
+    """Trained with little effort."""
+    name, key = f"ft:{BASE}:first::{job.id[-8:]}", f"projects/p/jobs/{job.id}"
+    service.add_tuned_model(job.id, name, f"adapter-{job.id}")
+    service.execute(
+        "UPDATE tuned_models SET object_key = %s WHERE name = %s",
+        f"{key}/step-000008-f1/adapter",
+        name,
+    )
+    await note_trained_effort(LocalObjects(service.database.settings.objects_dir), key, "low")
+    return name
+
+
+def told(service: Service, client: OpenAI, model: str, **options: Any) -> Any:
+    """The variables that the engine was given."""
+    ask: Any = client.chat.completions.create
+    reply = ask(model=model, messages=[{"role": "user", "content": "hi"}], **options)
+    if options.get("stream"):
+        list(reply)
+    body = service.engine.bodies[-1]
+    assert "reasoning_effort" not in body
+    return body.get("chat_template_kwargs")
+
+
+def test_the_calls_own_effort_wins_and_the_trained_one_is_the_default(
+    service: Service, tuned: str
+) -> None:
+    client = service.client()
+    assert told(service, client, tuned) == LOW
+    assert told(service, client, tuned, stream=True) == LOW
+    assert told(service, client, tuned, reasoning_effort=None) == LOW
+    assert told(service, client, tuned, reasoning_effort="high") == HIGH
+    assert told(service, client, tuned, reasoning_effort="high", stream=True) == HIGH
+    assert told(service, client, tuned, reasoning_effort="default") is None
+    assert told(service, client, BASE) is None
+    assert told(service, client, BASE, reasoning_effort="low") == LOW
+
+
+def test_whom_it_is_shared_with_calls_it_alike(
+    service: Service, sibling: Sibling, tuned: str
+) -> None:
+    permissions = service.client().fine_tuning.checkpoints.permissions
+    permissions.create(tuned, project_ids=[sibling.project_id])
+    assert told(service, service.client(key=sibling.key), tuned) == LOW
+
+
+def test_a_model_trained_without_one_is_called_without(service: Service, job: Any) -> None:
+    name = f"ft:{BASE}:first::plain"
+    service.add_tuned_model(job.id, name, "adapter-plain")
+    assert told(service, service.client(), name) is None
+
+
+@pytest.mark.parametrize("wrong", ["", "endless", "Low", 3, ["low"], {"a": 1}])
+def test_an_unknown_effort_is_refused_before_the_engine_hears_of_it(
+    service: Service, tuned: str, wrong: Any
+) -> None:
+    with pytest.raises(BadRequestError) as caught:
+        told(service, service.client(), tuned, reasoning_effort=wrong)
+    assert (caught.value.param, caught.value.code) == ("reasoning_effort", "invalid_value")
+    assert service.engine.bodies == []
