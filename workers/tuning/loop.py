@@ -23,7 +23,14 @@ from workers.tuning.samples import Samples
 _AT_ONCE: Final = 16
 """Held-out rows between two looks at whether the run was cancelled."""
 _OF_SAMPLING: Final = frozenset(
-    {names.SAMPLER_KL, names.SAMPLER_MAX_LOG_RATIO, names.CLIPPED_SHARE}
+    {
+        names.SAMPLER_KL,
+        names.SAMPLER_MAX_LOG_RATIO,
+        names.CLIPPED_SHARE,
+        names.LEFT_OUT_SHARE,
+        names.TRUNCATED_SHARE,
+        names.BASE_KL,
+    }
 )
 """Curves that say nothing of text nobody sampled."""
 

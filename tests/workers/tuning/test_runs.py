@@ -10,13 +10,30 @@ from peft import PeftModel
 from torch.nn.functional import logsigmoid
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
-from app.domain.jobs import JobStatus
+from app.domain.jobs import Job, JobStatus
 from tests.workers.tuning.conftest import TextRuns, chat_row, pair_row
 
 TRAIN = [chat_row(n) for n in range(12)]
 VALID = [chat_row(n) for n in range(20, 30)]
 PAIRS, OTHER_PAIRS = [pair_row(n) for n in range(10)], [pair_row(n) for n in range(50, 60)]
 FAST = {"n_epochs": 2, "batch_size": 4, "learning_rate_multiplier": 3}
+
+ALWAYS = {
+    *("train/loss", "train/grad_norm", "train/learning_rate", "train/tokens", "train/entropy"),
+    *("train/skipped_steps", "time/training_s", "time/step_s", "time/publish_s", "time/eval_s"),
+    "publish/probe_max_abs_logprob_diff",
+}
+"""What the steps of any such job say. Nobody sampled anything: no curve is of that."""
+OF_PAIRS = {
+    *("preference/accuracy", "preference/margin"),
+    *("preference/chosen_reward", "preference/rejected_reward"),
+}
+
+
+async def _curves(runs: TextRuns, job: Job) -> set[str]:
+    async with runs.world.app.tenant(runs.world.tenant) as unit:
+        points = await unit.metrics.curve(job.id, names=None, split="train", after_step=0)
+    return {point.name for point in points}
 
 
 def _stock(path: str, adapter: Path | None) -> Any:
@@ -108,6 +125,7 @@ async def test_supervised_learns_and_its_figures_are_those_of_stock_peft(runs: T
     assert ended.trained_tokens == sum(tokens.values())
     assert ended.usage is not None
     assert ended.usage.trained_tokens == ended.trained_tokens
+    assert await _curves(runs, job) == ALWAYS | {"train/token_accuracy"}
 
 
 @pytest.mark.parametrize(
@@ -193,6 +211,7 @@ async def test_preferences_are_learned_and_the_loss_is_that_of_stock_peft(runs: 
     assert metrics["full_valid_reward_margin"] == pytest.approx(float(margin_P.mean()), abs=1e-5)
     assert metrics["full_valid_reward_accuracy"] == float((margin_P > 0).float().mean())
     assert not [name for name in metrics if "token_accuracy" in name]
+    assert await _curves(runs, job) == ALWAYS | OF_PAIRS
     report = await runs.read.report(job)
     assert report["full_valid_loss"]["tuned"] == curve[4]
     assert report["reward_margin"]["base_mean"] == pytest.approx(0.0, abs=1e-6)
