@@ -17,66 +17,72 @@ _bearer = HTTPBearer(auto_error=False, description="An API key of a project")
 Credentials = Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)]
 
 
-async def process_context(request: Request) -> ProcessContext:
+def _context(request: Request) -> ProcessContext:
     context = request.app.state.context
     if not isinstance(context, ProcessContext):
         raise TypeError("the application was started without a context")
     return context
 
 
-Context = Annotated[ProcessContext, Depends(process_context)]
-
-
-async def any_principal(
-    request: Request, context: Context, credentials: Credentials
+async def _admitted(
+    request: Request, credentials: HTTPAuthorizationCredentials | None
 ) -> Tenant | AdminPrincipal:
-    """Whom the key speaks for: a project, or an organization's administration."""
     if credentials is None:
-        raise _no_key()
+        raise AuthenticationFailed(
+            "You didn't provide an API key. Provide it in an Authorization header using Bearer "
+            "auth (Authorization: Bearer YOUR_KEY).",
+            code="missing_api_key",
+        )
     admitted: Tenant | AdminPrincipal | None = request.scope["state"].get(PRINCIPAL)
     if admitted is not None:
         return admitted
+    context = _context(request)
     principal = await context.key_service().authenticate(credentials.credentials)
     await admit(request, context, principal)
     return principal
 
 
-AnyPrincipal = Annotated[Tenant | AdminPrincipal, Depends(any_principal)]
-
-
-async def tenant(principal: AnyPrincipal) -> Tenant:
-    """The project the key speaks for. An admin key reads no project's data."""
+def _project_of(principal: Tenant | AdminPrincipal) -> Tenant:
     if isinstance(principal, AdminPrincipal):
         raise PermissionDenied("An admin key manages projects; use a project's API key here.")
     structlog.contextvars.bind_contextvars(project_id=principal.project_id)
     return principal
 
 
-async def administration(context: Context, principal: AnyPrincipal) -> Administration:
+# Each of these is whole in itself: the framework takes 0.02 ms to resolve one from another.
+
+
+async def process_context(request: Request) -> ProcessContext:
+    return _context(request)
+
+
+async def any_principal(request: Request, credentials: Credentials) -> Tenant | AdminPrincipal:
+    """Whom the key speaks for: a project, or an organization's administration."""
+    return await _admitted(request, credentials)
+
+
+async def tenant(request: Request, credentials: Credentials) -> Tenant:
+    """The project the key speaks for. An admin key reads no project's data."""
+    return _project_of(await _admitted(request, credentials))
+
+
+async def factory(request: Request, credentials: Credentials) -> Factory:
+    """Services of the project that the key speaks for."""
+    return Factory(_context(request), _project_of(await _admitted(request, credentials)))
+
+
+async def administration(request: Request, credentials: Credentials) -> Administration:
     """What only an organization's admin key may do."""
+    principal = await _admitted(request, credentials)
     if not isinstance(principal, AdminPrincipal):
         raise PermissionDenied("A project's API key administers nothing; use an admin key here.")
-    return Administration(context, principal)
+    return Administration(_context(request), principal)
 
 
-Administered = Annotated[Administration, Depends(administration)]
-
-
-def _no_key() -> AuthenticationFailed:
-    return AuthenticationFailed(
-        "You didn't provide an API key. Provide it in an Authorization header using Bearer "
-        "auth (Authorization: Bearer YOUR_KEY).",
-        code="missing_api_key",
-    )
-
-
+Context = Annotated[ProcessContext, Depends(process_context)]
+AnyPrincipal = Annotated[Tenant | AdminPrincipal, Depends(any_principal)]
 CurrentTenant = Annotated[Tenant, Depends(tenant)]
-
-
-async def factory(context: Context, current: CurrentTenant) -> Factory:
-    return Factory(context, current)
-
-
 Services = Annotated[Factory, Depends(factory)]
+Administered = Annotated[Administration, Depends(administration)]
 After = Annotated[str | None, Query(max_length=128, description="Id of the last row seen")]
 Limit = Annotated[int, Query(ge=1, le=100)]

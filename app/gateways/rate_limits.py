@@ -1,10 +1,12 @@
 """How often a project may ask, counted for all API processes together.
 
-Fixed windows of one minute on the broker's Redis: one round trip a request, exact over processes; a
-burst across a window's edge may reach twice the limit. While Redis is away nothing is counted and
-every request passes: a limit protects the service, it is no reason to stop it. Must not know HTTP.
+Fixed windows of one minute on the broker's Redis, exact over processes; a burst across a window's
+edge may reach twice the limit. Requests that come while one is being counted are counted together.
+While Redis is away nothing is counted and every request passes: a limit protects the service, it is
+no reason to stop it. Must not know HTTP.
 """
 
+import asyncio
 import time
 from dataclasses import dataclass
 from typing import Final, Protocol
@@ -22,8 +24,8 @@ _PAUSE_S: Final = 5.0
 
 
 _COUNT: Final = """
-    local used = redis.call('INCR', KEYS[1])
-    if used == 1 then redis.call('EXPIRE', KEYS[1], ARGV[1]) end
+    local used = redis.call('INCRBY', KEYS[1], ARGV[2])
+    if used == tonumber(ARGV[2]) then redis.call('EXPIRE', KEYS[1], ARGV[1]) end
     return used
 """
 
@@ -62,20 +64,53 @@ class RedisRateLimits:
         )
         self._count = self._redis.register_script(_COUNT)
         self._asked_again_at = 0.0
+        self._waiting: dict[str, list[asyncio.Future[int | None]]] = {}
+        self._counting: set[asyncio.Task[None]] = set()
 
     async def take(self, owner: str) -> Quota | None:
         if not self._limit or time.monotonic() < self._asked_again_at:
             return None
         now = time.time()
         window = int(now // WINDOW_S)
-        key = f"rate:{owner}:{window}"
+        used = await self._place(f"rate:{owner}:{window}")
+        if used is None:
+            return None
+        return Quota(self._limit, used, (window + 1) * WINDOW_S - now)
+
+    def _place(self, key: str) -> "asyncio.Future[int | None]":
+        """Which request of its window this one is; `None` when nobody knows."""
+        place: asyncio.Future[int | None] = asyncio.get_running_loop().create_future()
+        if key in self._waiting:
+            self._waiting[key].append(place)
+        else:
+            self._waiting[key] = [place]
+            task = asyncio.create_task(self._counted(key))
+            self._counting.add(task)
+            task.add_done_callback(self._counting.discard)
+        return place
+
+    async def _counted(self, key: str) -> None:
+        """Count who waits, until nobody does."""
+        waiting: list[asyncio.Future[int | None]] = []
         try:
-            used = await self._count(keys=[key], args=[2 * WINDOW_S])
+            while waiting := self._waiting[key]:
+                self._waiting[key] = []
+                used = await self._add(key, len(waiting))
+                for number, place in enumerate(waiting, start=1 - len(waiting)):
+                    if not place.done():  # its request was given up
+                        place.set_result(None if used is None else used + number)
+        finally:
+            for place in (*waiting, *self._waiting.pop(key)):
+                if not place.done():
+                    place.set_result(None)
+
+    async def _add(self, key: str, count: int) -> int | None:
+        try:
+            return int(await self._count(keys=[key], args=[2 * WINDOW_S, count]))
         except (RedisError, OSError, TimeoutError) as error:
             self._asked_again_at = time.monotonic() + _PAUSE_S
             log.warning("rate limits are not counted", error=type(error).__name__)
             return None
-        return Quota(self._limit, int(used), (window + 1) * WINDOW_S - now)
 
     async def aclose(self) -> None:
         await self._redis.aclose()

@@ -1,0 +1,59 @@
+"""Requests counted together are still counted one by one."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+
+import pytest
+
+from app.gateways.rate_limits import Quota, RedisRateLimits
+from tests.support.stack import Database
+
+LIMIT = 40
+
+
+@pytest.fixture
+async def processes(database: Database) -> AsyncIterator[list[RedisRateLimits]]:
+    """Two processes' counters, at the start of a window that outlives the test."""
+    left = 60 - time.time() % 60
+    if left < 3:
+        await asyncio.sleep(left + 0.01)
+    url = database.settings.redis_url
+    made = [RedisRateLimits(url, requests_per_minute=LIMIT) for _ in range(2)]
+    yield made
+    for one in made:
+        await one.aclose()
+
+
+def places(quotas: list[Quota | None]) -> list[int]:
+    return sorted(quota.used for quota in quotas if quota is not None)
+
+
+async def test_a_burst_over_two_processes_is_counted_exactly(
+    processes: list[RedisRateLimits],
+) -> None:
+    burst = [processes[number % 2].take("proj_a") for number in range(101)]
+    quotas = await asyncio.gather(*burst, processes[0].take("proj_b"))
+    other = quotas.pop()
+    assert places(quotas) == list(range(1, 102))
+    assert sum(quota is not None and quota.allowed for quota in quotas) == LIMIT
+    assert other is not None
+    assert other.used == 1
+    assert places([await processes[1].take("proj_a")]) == [102]
+
+
+async def test_a_request_that_is_given_up_holds_up_none(processes: list[RedisRateLimits]) -> None:
+    limits = processes[0]
+    asked = [asyncio.create_task(limits.take("proj_a")) for _ in range(5)]
+    await asyncio.sleep(0)
+    asked[0].cancel()
+    asked[3].cancel()
+    found = await asyncio.gather(*asked, return_exceptions=True)
+    assert places([one for one in found if not isinstance(one, BaseException)]) == [2, 3, 5]
+    assert places([await limits.take("proj_a")]) == [6]
+
+
+async def test_nothing_is_counted_while_nobody_answers() -> None:
+    limits = RedisRateLimits("redis://127.0.0.1:1/0", requests_per_minute=LIMIT)
+    assert await asyncio.gather(*(limits.take("proj_a") for _ in range(7))) == [None] * 7
+    await limits.aclose()
