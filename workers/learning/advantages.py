@@ -82,7 +82,8 @@ def group_advantages(
     `rewards` decide what trains: fewer than `min_valid` valid ones (or than two) and the group is
     masked; all equal and it is dropped as zero-variance. `objective`, parallel to `rewards`, is
     what the advantages are taken of when rewards were shaped; a group in which only the shaping
-    differs is still zero-variance, so that hopeless rollouts are not taught to be short.
+    differs is still zero-variance, so that hopeless rollouts are not taught to be short, and so is
+    one whose different rewards the shaping made equal.
     Raises `ValueError` on a reward that is not finite and `KeyError` on an unknown estimator.
     """
     target = rewards if objective is None else objective
@@ -91,9 +92,9 @@ def group_advantages(
     nothing: list[float | None] = [None] * len(rewards)
     if len(graded) < max(2, min_valid):
         return GroupOutcome(nothing, "masked")
-    if max(graded) - min(graded) <= SPREAD_TOLERANCE * max(1.0, *map(abs, graded)):
-        return GroupOutcome(nothing, "zero_variance")
     valid = [value for value in target if value is not None]
+    if _all_equal(graded) or _all_equal(valid):
+        return GroupOutcome(nothing, "zero_variance")
     advantages = iter(ESTIMATORS[estimator](valid))
     return GroupOutcome(
         [None if value is None else next(advantages) for value in target], "trained"
@@ -130,6 +131,10 @@ def _divided(outcome: GroupOutcome, spread: float) -> GroupOutcome:
         [None if advantage is None else advantage / spread for advantage in outcome.advantages],
         outcome.status,
     )
+
+
+def _all_equal(values: Sequence[float]) -> bool:
+    return max(values) - min(values) <= SPREAD_TOLERANCE * max(1.0, *map(abs, values))
 
 
 def _check(rewards: Sequence[float | None], objective: Sequence[float | None]) -> None:

@@ -8,7 +8,7 @@ is the same step. Must not know models.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 
 from workers.learning.samples import TrainingSample
 
@@ -47,11 +47,11 @@ def _group_means(
     samples: Sequence[TrainingSample], distances: Sequence[Sequence[float]]
 ) -> list[float]:
     """Of each sample, its group's mean distance per trained token."""
-    groups = [
+    groups: list[Hashable] = [
         ("alone", place) if sample.group is None else ("group", sample.group)
         for place, sample in enumerate(samples)
     ]
-    members: dict[tuple[str, int], list[int]] = {}
+    members: dict[Hashable, list[int]] = {}
     for place, group in enumerate(groups):
         members.setdefault(group, []).append(place)
     means = {

@@ -3,7 +3,7 @@ schedulers may build it.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from typing import Self
 
@@ -25,7 +25,7 @@ class TrainingSample:
     """Of every trained token, unless `token_advantages` says otherwise."""
     token_advantages: Sequence[float] | None = None
     """One per token, parallel to `tokens`; read where the mask is 1."""
-    group: int | None = None
+    group: Hashable = None
     """Samples of one prompt share it, within what is handed over together."""
 
     def __post_init__(self) -> None:
@@ -76,5 +76,6 @@ class TrainingSample:
             trajectory.mask,
             trajectory.logprobs,
             advantage,
-            group=trajectory.key.prompt_index,
+            # A step of `async` may take groups of one row from several epochs.
+            group=(trajectory.key.step, trajectory.key.prompt_index),
         )

@@ -1,7 +1,7 @@
 """What one update says about itself.
 
 Owns the sums over micro-batches behind the `train/*` curves. Promises: only finite values, means
-over trained tokens. Must not know models or losses.
+over trained tokens, and none where there were no tokens. Must not know models or losses.
 """
 
 import math
@@ -79,22 +79,14 @@ class StatsTally:
         self._skipped += 1
 
     def values(self) -> UpdateStats:
-        k3, entropy, clipped, top, count = self._sums_5.tolist()
-        tokens = max(1.0, count)
+        tokens = float(self._sums_5[4])
         values = {
             names.LEARNING_RATE: self._learning_rate,
-            names.TRAINED_TOKENS: count,
-            names.ENTROPY: entropy / tokens,
-            names.TOKEN_ACCURACY: top / tokens,
-            names.SAMPLER_KL: k3 / tokens,
-            names.SAMPLER_MAX_LOG_RATIO: float(self._max_log_ratio),
-            names.CLIPPED_SHARE: clipped / tokens,
+            names.TRAINED_TOKENS: tokens,
             names.SKIPPED_STEPS: float(self._skipped),
         }
+        values |= self._means(tokens) if tokens else {}
         values |= {n: v / max(1, self.denominator) for n, v in self._of_loss.items()}
-        if self._left_out_truncated is not None:
-            values[names.LEFT_OUT_SHARE] = self._left_out_truncated[0] / tokens
-            values[names.TRUNCATED_SHARE] = self._left_out_truncated[1] / tokens
         if self._base_distances:
             totals, counts = zip(*self._base_distances, strict=True)
             values[names.BASE_KL] = math.fsum(totals) / max(1, sum(counts))
@@ -102,3 +94,18 @@ class StatsTally:
             values[names.LOSS] = sum(self._losses) / len(self._losses)
             values[names.GRAD_NORM] = sum(self._norms) / len(self._norms)
         return {name: value for name, value in values.items() if math.isfinite(value)}
+
+    def _means(self, tokens: float) -> UpdateStats:
+        """Of tokens that were computed; without any, nothing was measured, and 0 would be a lie."""
+        k3, entropy, clipped, top, _ = self._sums_5.tolist()
+        values = {
+            names.ENTROPY: entropy / tokens,
+            names.TOKEN_ACCURACY: top / tokens,
+            names.SAMPLER_KL: k3 / tokens,
+            names.SAMPLER_MAX_LOG_RATIO: float(self._max_log_ratio),
+            names.CLIPPED_SHARE: clipped / tokens,
+        }
+        if self._left_out_truncated is not None:
+            values[names.LEFT_OUT_SHARE] = self._left_out_truncated[0] / tokens
+            values[names.TRUNCATED_SHARE] = self._left_out_truncated[1] / tokens
+        return values

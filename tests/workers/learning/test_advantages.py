@@ -69,6 +69,12 @@ def test_shaping_alone_trains_nothing() -> None:
     assert group_advantages([0.0] * 3, min_valid=2, objective=shaped).status == "zero_variance"
 
 
+def test_rewards_that_the_shaping_made_equal_train_nothing() -> None:
+    """Four rollouts that a limit stopped, clamped to 0 and of one length."""
+    outcome = group_advantages([0.1, 0.2, 0.4, None], min_valid=2, objective=[-0.02] * 3 + [None])
+    assert outcome == GroupOutcome([None] * 4, "zero_variance")
+
+
 def test_advantages_are_taken_of_the_objective() -> None:
     outcome = group_advantages([1.0, None, 0.0], min_valid=2, objective=[0.9, None, -0.1])
     assert outcome.advantages == [pytest.approx(0.5), None, pytest.approx(-0.5)]

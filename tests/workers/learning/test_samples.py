@@ -1,4 +1,5 @@
 import math
+from dataclasses import replace
 
 import pytest
 
@@ -38,4 +39,8 @@ def test_a_trajectorys_sample_knows_its_group() -> None:
     key = SampleKey("job", "train", 3, 11, 2)
     trajectory = Trajectory(key, [1, 2], [0, 1], [0.0, -0.5])
     sample = TrainingSample.of(trajectory, 0.25)
-    assert (sample.group, sample.advantage, sample.trained_tokens) == (11, 0.25, 1)
+    assert (sample.advantage, sample.trained_tokens) == (0.25, 1)
+    same = TrainingSample.of(replace(trajectory, key=replace(key, sample_index=0)), -0.25)
+    assert sample.group == same.group
+    of_another_epoch = replace(trajectory, key=replace(key, step=4))
+    assert sample.group != TrainingSample.of(of_another_epoch, 0.25).group, "another group"

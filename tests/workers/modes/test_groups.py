@@ -72,7 +72,7 @@ def test_the_estimator_is_the_recipes(estimator: str, expected: list[float]) -> 
     groups = [prepare(rollouts, recipe) for rollouts in (MIXED, EQUAL, THIN)]
     for samples in (samples_of(groups), step_samples(groups, recipe)):
         assert [sample.advantage for sample in samples] == pytest.approx(expected)
-        assert [sample.group for sample in samples] == [4, 4, 4]
+        assert [sample.group for sample in samples] == [(1, 4)] * 3
 
 
 def test_what_is_divided_by_the_steps_deviation_waits_for_the_step() -> None:
