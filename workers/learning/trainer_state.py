@@ -45,6 +45,15 @@ class TrainerSettings:
         return {name: getattr(self, name) for name in self.__slots__}
 
 
+def saved_settings(directory: Path) -> TrainerSettings | None:
+    """What a state was saved under; `None` of one that cannot be read, as loading it will say."""
+    try:
+        document = json.loads((directory / TRAINER_FILE).read_text(encoding="utf-8"))
+        return TrainerSettings(**document["settings"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
 def save_trainer_state(
     directory: Path,
     parameters: Mapping[str, nn.Parameter],

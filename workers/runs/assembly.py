@@ -22,6 +22,7 @@ from workers.runs.context import Plan, RunContext
 from workers.runs.judging import run_judges
 from workers.runs.learning_setup import shaping_config, trainer_options
 from workers.runs.publisher import Publisher
+from workers.runs.resuming import Terms
 
 TEMPERATURE = 1.0
 
@@ -37,16 +38,16 @@ class Parts:
     """What the trainer holds; 0 on a machine without one."""
 
 
-def assemble(context: RunContext, plan: Plan) -> Parts:
+def assemble(context: RunContext, plan: Plan, terms: Terms) -> Parts:
     """Load the model and wire the rooms; takes seconds, so callers run it in a thread."""
     effort = context.reinforcement.hyperparameters.reasoning_effort
     learning = resolved_learning(context.reinforcement, context.base_model, effort)
     trainer = LoraTrainer(
         context.base_model.path,
         base_name=context.base_model.name,
-        rank=context.base_model.lora_rank,
-        alpha=context.base_model.lora_alpha,
-        learning_rate=plan.hyperparameters.learning_rate,
+        rank=terms.rank,
+        alpha=terms.alpha,
+        learning_rate=terms.learning_rate,
         seed=context.job.seed,
         temperature=TEMPERATURE,
         options=trainer_options(learning, start=context.start),

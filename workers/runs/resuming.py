@@ -9,6 +9,7 @@ import structlog
 from app.domain.errors import AgentRftError, RunFailed
 from workers.learning.compute_thread import computed
 from workers.learning.trainer_options import Trainer
+from workers.learning.trainer_state import saved_settings
 from workers.runs.context import RunContext
 from workers.runs.patience import patiently
 from workers.runs.scheduler_state import load_scheduler_state
@@ -25,24 +26,38 @@ class ResumePoint:
     """What the mode carried over."""
 
 
-async def committed_step(context: RunContext) -> int:
-    async def read() -> int:
-        async with context.unit() as unit:
-            return (await unit.jobs.resume_point())[0]
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What an adapter is made and trained with, from the first step to the last."""
 
-    return await patiently(read)
+    rank: int
+    alpha: float
+    learning_rate: float
+
+
+async def begun_with(context: RunContext, *, learning_rate: float) -> Terms:
+    """Those of the last committed step's state: what the operator has set for the base model since
+    is for jobs that begin. Before there is a state, what is set now and `learning_rate`.
+    """
+    base = context.base_model
+    _, state_key, _ = await _resume_point(context)
+    if state_key is not None:
+        path = context.objects.local_path(state_key)
+        saved = await asyncio.to_thread(saved_settings, path)
+        if saved is not None:
+            return Terms(saved.rank, saved.alpha, saved.learning_rate)
+    return Terms(base.lora_rank, base.lora_alpha, learning_rate)
+
+
+async def committed_step(context: RunContext) -> int:
+    return (await _resume_point(context))[0]
 
 
 async def restore(context: RunContext, trainer: Trainer) -> ResumePoint:
     """Give the trainer the state that the last committed step left. Raises `RunFailed` when it is
     damaged.
     """
-
-    async def read() -> tuple[int, str | None, str | None]:
-        async with context.unit() as unit:
-            return await unit.jobs.resume_point()
-
-    step, state_key, adapter_key = await patiently(read)
+    step, state_key, adapter_key = await _resume_point(context)
     if step == 0 or state_key is None or adapter_key is None:
         return ResumePoint(0)
     state_path = context.objects.local_path(state_key)
@@ -55,3 +70,11 @@ async def restore(context: RunContext, trainer: Trainer) -> ResumePoint:
         ) from error
     log.info("resumed", step=step)
     return ResumePoint(step, adapter_key, saved)
+
+
+async def _resume_point(context: RunContext) -> tuple[int, str | None, str | None]:
+    async def read() -> tuple[int, str | None, str | None]:
+        async with context.unit() as unit:
+            return await unit.jobs.resume_point()
+
+    return await patiently(read)

@@ -15,7 +15,7 @@ from workers.runs.evaluation import NoReport, build_report
 from workers.runs.finished import Trained, best_adapter
 from workers.runs.loop import Loop
 from workers.runs.reporter import Reporter
-from workers.runs.resuming import ResumePoint, committed_step, restore
+from workers.runs.resuming import ResumePoint, begun_with, committed_step, restore
 from workers.runs.stopping import StoppedEarly
 
 
@@ -33,7 +33,8 @@ async def train(
     `StoppedEarly` is a success, once the last step is validated.
     """
     train_rows, valid_rows = rows
-    parts = await computed(assemble, context, plan)
+    terms = await begun_with(context, learning_rate=plan.hyperparameters.learning_rate)
+    parts = await computed(assemble, context, plan, terms)
     reporter.meter.accelerators = parts.accelerators
     try:
         await parts.publisher.forget_earlier_claims()

@@ -15,7 +15,7 @@ from workers.runs.context import RunContext
 from workers.runs.finished import Trained, best_adapter
 from workers.runs.publisher import Publisher
 from workers.runs.reporter import Reporter
-from workers.runs.resuming import committed_step, restore
+from workers.runs.resuming import Terms, begun_with, committed_step, restore
 from workers.runs.stopping import StoppedEarly
 from workers.tuning.examples import Examples
 from workers.tuning.held_out import report
@@ -43,7 +43,8 @@ async def tune(
     `between` raises ends it between steps; `StoppedEarly` is a success.
     """
     plan = prepared.plan
-    parts = await computed(_assemble, context, plan)
+    terms = await begun_with(context, learning_rate=plan.hyperparameters.learning_rate)
+    parts = await computed(_assemble, context, plan, terms)
     reporter.meter.accelerators = parts.trainer.accelerators
     ended = None
     try:
@@ -71,7 +72,7 @@ async def tune(
     return Trained(step, adapter_key, shown, ended)
 
 
-def _assemble(context: RunContext, plan: TextPlan) -> _Parts:
+def _assemble(context: RunContext, plan: TextPlan, terms: Terms) -> _Parts:
     base, hyper = context.base_model, plan.hyperparameters
     loss = _loss(text_method(context))
     options = loss.options()
@@ -80,9 +81,9 @@ def _assemble(context: RunContext, plan: TextPlan) -> _Parts:
     trainer = LoraTrainer(
         base.path,
         base_name=base.name,
-        rank=base.lora_rank,
-        alpha=base.lora_alpha,
-        learning_rate=hyper.learning_rate,
+        rank=terms.rank,
+        alpha=terms.alpha,
+        learning_rate=terms.learning_rate,
         seed=context.job.seed,
         options=TrainerOptions(loss=loss.type, loss_options=options, start=context.start),
     )

@@ -47,6 +47,16 @@ async def test_a_run_that_is_killed_and_paused_ends_with_the_same_bytes(
     assert {**ours, "job_id": ""} == {**theirs, "job_id": ""}
 
 
+async def test_a_base_models_new_settings_are_for_new_jobs(runs: TextRuns) -> None:
+    whole = await runs.run(await runs.job("supervised", *CHATS, hyperparameters=FAST))
+    job = await runs.job("supervised", *CHATS, hyperparameters=FAST)
+    await runs.killed_at(job, 2)
+    changed = {"learning_rate": 0.5, "lora_rank": 4, "lora_alpha": 32.0}
+    ended = await runs.run(job, spec=runs.engine.spec.model_copy(update=changed))
+    assert ended.status is JobStatus.SUCCEEDED, ended.error
+    assert await _weights(runs, ended) == await _weights(runs, whole)
+
+
 async def test_a_cancelled_run_writes_nothing_more(runs: TextRuns) -> None:
     job = await runs.job("supervised", *CHATS, hyperparameters=FAST)
     await runs.killed_at(job, 2)

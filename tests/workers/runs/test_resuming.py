@@ -1,0 +1,44 @@
+"""A job goes on as it was begun, whatever the operator has set since."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from app.domain.jobs import JobStatus
+from tests.workers.runs.conftest import World
+from tests.workers.runs.real_run import RealRuns, Script, TinyEngine, tiny_engine
+from workers.runs.job import JobRun
+
+PAUSE = {"max_steps": {"steps": 1, "action": "pause"}}
+
+
+@pytest.fixture(scope="module")
+def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TinyEngine]:
+    with tiny_engine(tmp_path_factory.mktemp("tiny")) as running:
+        yield running
+
+
+@pytest.fixture
+def runs(world: World, engine: TinyEngine) -> RealRuns:
+    return RealRuns(world, engine)
+
+
+@pytest.mark.parametrize("changed", [{"learning_rate": 0.5}, {"lora_rank": 4, "lora_alpha": 32.0}])
+async def test_a_base_models_new_settings_are_for_new_jobs(
+    runs: RealRuns, changed: dict[str, Any]
+) -> None:
+    whole, job = await runs.job(stop=PAUSE), await runs.job(stop=PAUSE)
+    for one in (whole, job):
+        assert (await runs.run(one)).status is JobStatus.PAUSED
+        await runs.resume(one)
+    assert (await runs.run(whole)).status is JobStatus.SUCCEEDED
+    async with runs.context(job, Script()) as context:
+        base = context.base_model.model_copy(update=changed)
+        await JobRun(replace(context, base_model=base)).run()
+    ended = await runs.world.read(job)
+    assert (ended.status, ended.step, ended.error) == (JobStatus.SUCCEEDED, 2, None)
+    assert runs.adapters(job) == runs.adapters(whole)
+    rates = await runs.curve(job, "train/learning_rate")
+    assert rates == {1: runs.engine.spec.learning_rate, 2: runs.engine.spec.learning_rate}
