@@ -11,12 +11,17 @@ from datetime import timedelta
 from sqlalchemy import delete, func, or_, select, tuple_, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.domain.jobs import TERMINAL
+from app.domain.jobs import TERMINAL, JobStatus
 from app.domain.uploads import upload_directory
+from app.store.checkpoints import CheckpointStore
+from app.store.dropped_checkpoints import model_dropped
+from app.store.journal import JournalStore
 from app.store.schema.files import FileTable as File
 from app.store.schema.fine_tuning_jobs import FineTuningJobTable as Job
 from app.store.schema.idempotency import KeptAnswerTable as Answer
+from app.store.schema.models import TunedModelTable as Model
 from app.store.schema.uploads import UploadTable as Upload
+from app.store.webhook_events import act_for
 
 _ENDED = [status.value for status in TERMINAL]
 
@@ -28,6 +33,16 @@ class Outlived:
     project_id: str
     id: str
     key: str
+
+
+@dataclass(frozen=True, slots=True)
+class EndedRun:
+    """A job that a worker held and that has ended."""
+
+    project_id: str
+    job_id: str
+    adapters: frozenset[str]
+    """Keys of those that a model, a checkpoint or the job's end may still be read from."""
 
 
 class ExpiryStore:
@@ -110,6 +125,42 @@ class ExpiryStore:
             delete(Answer).where(tuple_(Answer.scope, Answer.key).in_(old)).returning(Answer.key)
         )
         return len(removed.all())
+
+    async def ended_runs(self, limit: int, *, settled_s: float) -> list[EndedRun]:
+        """Jobs that ended so long ago that no claim of theirs lives, and were not cleared yet."""
+        rows = await self._session.execute(
+            select(Job.project_id, Job.id, Job.status, Job.adapter_key)
+            .where(
+                Job.status.in_(_ENDED),
+                Job.lease_owner.is_not(None),
+                Job.finished_at <= func.now() - timedelta(seconds=settled_s),
+            )
+            .order_by(Job.finished_at)
+            .limit(limit)
+        )
+        found = []
+        for row in rows.all():
+            await act_for(self._session, row.project_id)
+            kept = set(
+                await self._session.scalars(
+                    select(Model.object_key).where(Model.job_id == row.id, ~model_dropped())
+                )
+            )
+            kept |= await CheckpointStore(self._session, row.project_id).object_keys(row.id)
+            if row.status != JobStatus.SUCCEEDED.value and row.adapter_key is not None:
+                kept.add(row.adapter_key)
+            found.append(EndedRun(row.project_id, row.id, frozenset(kept)))
+        return found
+
+    async def forget_run(self, run: EndedRun) -> None:
+        """Its journal, and that it was held: it is not found again."""
+        await act_for(self._session, run.project_id)
+        await JournalStore(self._session, run.project_id).forget_all(run.job_id)
+        await self._session.execute(
+            update(Job)
+            .where(Job.project_id == run.project_id, Job.id == run.job_id, Job.status.in_(_ENDED))
+            .values(lease_owner=None)
+        )
 
 
 def _keys(rows: Sequence[Outlived]) -> list[tuple[str, str]]:

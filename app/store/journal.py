@@ -57,3 +57,7 @@ class JournalStore:
         await self._session.execute(
             delete(Table).where(Table.job_id == job_id, Table.step <= upto_step)
         )
+
+    async def forget_all(self, job_id: str) -> None:
+        """Of a job that ends."""
+        await self._session.execute(delete(Table).where(Table.job_id == job_id))

@@ -33,6 +33,7 @@ class Ending:
                     message=failure.message,
                     data={"error_code": failure.code, "error_param": failure.param},
                 )
+                await unit.journal.forget_all(self._job_id)
                 if result_file is not None:
                     await unit.files.insert(result_file)
                 files = [] if result_file is None else [result_file.id]

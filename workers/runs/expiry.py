@@ -1,5 +1,5 @@
-"""Removes files, uploads, kept answers and webhook events whose time is over. Runs every few
-minutes.
+"""Removes files, uploads, kept answers and webhook events whose time is over, and what ended jobs
+left. Runs every few minutes.
 
 Bytes go first, rows after them: broken off in between, the next round finds the row again. Bytes
 that never got a row (a process died in the middle of an upload) are found by their age.
@@ -14,6 +14,7 @@ from app.settings import Settings
 from app.store.database import Database
 from app.store.system import system
 from app.store.webhook_deliveries import delivery_claims
+from workers.runs.leftovers import clear_ended
 
 log = structlog.get_logger()
 
@@ -40,6 +41,7 @@ async def expire(database: Database, objects: LocalObjects) -> None:
     await _files(database, objects)
     await _uploads(database, objects)
     await _strays(database, objects)
+    await clear_ended(database, objects)
     await _answers(database)
     await _webhook_events(database)
 

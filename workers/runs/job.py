@@ -33,7 +33,6 @@ from workers.tuning.preparation import prepare
 log = structlog.get_logger()
 
 STOP_POLL_S = 1.0
-_ANY_STEP = 2**31 - 1
 
 
 class Paused(Exception):
@@ -197,7 +196,7 @@ class JobRun:
                 await self._say(unit, f"New fine-tuned model created: {self._tuned_name}")
                 await self._say(unit, "The job has successfully completed")
                 await unit.jobs.add_usage(used)
-                await unit.journal.forget(self._job.id, _ANY_STEP)  # of steps begun ahead, if any
+                await unit.journal.forget_all(self._job.id)
                 files = [] if result_file is None else [result_file]
                 for file in files:
                     await unit.files.insert(file)

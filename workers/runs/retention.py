@@ -86,6 +86,15 @@ class Retention:
                 _strip(directory, adapters)
 
 
+def clear_job(root: Path, adapters: set[Path]) -> None:
+    """What is left of a job whose last claim is dead: only these adapters stay."""
+    for directory in sorted(root.iterdir()) if root.is_dir() else []:
+        if _STEP_DIRECTORY.fullmatch(directory.name):
+            _strip(directory, adapters)
+        elif directory.name in NOTES:
+            shutil.rmtree(directory, onerror=_note)
+
+
 def _strip(directory: Path, adapters: set[Path]) -> None:
     """Remove a step's directory but for an adapter that stays."""
     if directory / "adapter" not in adapters:

@@ -1,0 +1,175 @@
+"""What is left of a run once its job was cancelled or failed."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from app.domain.errors import RunFailed
+from app.domain.jobs import Checkpoint, Job, JobStatus, StopRequest
+from app.domain.metrics import MetricPoint
+from app.domain.tuned_models import TunedModel
+from app.domain.usage import Usage
+from app.gateways.job_queue import InMemoryJobQueue
+from app.gateways.objects import LocalObjects
+from tests.support.stack import Database
+from tests.workers.runs.conftest import World
+from workers.runs.context import RunContext
+from workers.runs.ending import Ending
+from workers.runs.expiry import expire
+from workers.runs.journal import PostgresJournal
+from workers.runs.sweeper import sweep
+
+PARTS = ("adapter", "state")
+NOTES = ("start", "reference", "validation")
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    world: World
+    database: Database
+
+    async def job(self) -> Job:
+        """In the middle of step 4; there is a checkpoint of step 1."""
+        job = await self.world.job()
+        context = await self.world.context(job)
+        for step in (1, 2, 3):
+            await _commit(context, step)
+        for name in NOTES:
+            _write(context.objects.local_path(f"{context.job_key}/{name}"))
+        _write(context.step_path(4) / ".adapter.1.partial")
+        await PostgresJournal(context, 4).put("turn", "sha", {})
+        return job
+
+    async def cancel(self, job: Job) -> None:
+        async with self.world.app.tenant(self.world.tenant) as unit:
+            await unit.jobs.request_stop(job.id, StopRequest.CANCEL)
+
+    def pass_time(self, interval: str = "11 minutes") -> None:
+        self._execute(
+            f"UPDATE fine_tuning_jobs SET finished_at = finished_at - interval '{interval}'"
+        )
+
+    def journal(self) -> list[str]:
+        return [str(row[0]) for row in self._execute("SELECT job_id FROM journal") or ()]
+
+    def there(self, job: Job) -> list[str]:
+        root = self.root(job)
+        return sorted(str(path.relative_to(root)) for path in root.glob("*/*"))
+
+    def root(self, job: Job) -> Path:
+        return self.world.settings.objects_dir / f"projects/{job.project_id}/jobs/{job.id}"
+
+    async def expire(self) -> None:
+        await expire(self.world.worker, LocalObjects(self.world.settings.objects_dir))
+
+    def _execute(self, query: str) -> list[tuple[object, ...]] | None:
+        url = self.database.superuser_url.replace("+psycopg", "")
+        with psycopg.connect(url) as connection:
+            cursor = connection.execute(query.encode())
+            return cursor.fetchall() if cursor.description else None
+
+
+@pytest.fixture
+def room(world: World, database: Database) -> Room:
+    return Room(world, database)
+
+
+def _write(directory: Path) -> None:
+    directory.mkdir(parents=True)
+    (directory / "file").write_text("x")
+
+
+async def _commit(context: RunContext, step: int) -> None:
+    key = context.step_key(step)
+    for part in PARTS:
+        _write(context.step_path(step) / part)
+    async with context.unit() as unit:
+        if step == 1:
+            await unit.checkpoints.insert(
+                Checkpoint("ftckpt_1", context.job.id, 1, 0, "m-1", {}),
+                object_key=f"{key}/adapter",
+            )
+        await unit.metrics.upsert(context.job.id, [MetricPoint("reward/mean", "train", step, 0.5)])
+        await unit.jobs.commit_step(
+            step,
+            resume_key=f"{key}/state",
+            adapter_key=f"{key}/adapter",
+            usage=Usage(trained_tokens=0),
+            estimated_finish=0,
+        )
+
+
+async def test_a_cancelled_job_keeps_what_can_be_read_and_nothing_to_work_with(
+    room: Room, world: World
+) -> None:
+    job = await room.job()
+    everything = room.there(job)
+    await room.cancel(job)
+    await room.expire()
+    assert room.there(job) == everything, "its run may not have noticed yet"
+    assert room.journal() == [job.id]
+    room.pass_time()
+    await room.expire()
+    assert room.there(job) == ["step-000001-f1/adapter", "step-000003-f1/adapter"]
+    assert room.journal() == []
+    async with world.app.tenant(world.tenant) as unit:
+        checkpoints, _ = await unit.checkpoints.page(job.id, after=None, limit=9)
+        points = await unit.metrics.curve(job.id, names=None, split=None, after_step=0)
+    assert ([one.step for one in checkpoints], len(points)) == ([1], 3)
+
+
+async def test_a_job_whose_workers_died_for_good_is_cleared_alike(room: Room, world: World) -> None:
+    job = await room.job()
+    await world.claim(job, lease_s=-1)
+    await sweep(world.worker, InMemoryJobQueue(), max_attempts=1)
+    assert (await world.read(job)).status is JobStatus.FAILED
+    room.pass_time()
+    await room.expire()
+    assert room.there(job) == ["step-000001-f1/adapter", "step-000003-f1/adapter"]
+    assert room.journal() == []
+
+
+async def test_a_run_that_fails_forgets_its_journal_at_once(room: Room, world: World) -> None:
+    job = await world.job()
+    context = await world.context(job)
+    await PostgresJournal(context, 1).put("turn", "sha", {})
+    ending = Ending(world.worker, project_id=job.project_id, job_id=job.id, fence=context.fence)
+    await ending.failed(RunFailed("no", code="x"))
+    assert room.journal() == []
+
+
+async def test_what_a_job_published_stays_when_its_last_clearing_was_cut_short(
+    room: Room, world: World
+) -> None:
+    job = await room.job()
+    context = await world.context(job)
+    key = f"projects/{job.project_id}/jobs/{job.id}/step-000002-f1/adapter"
+    model = TunedModel("ft:m", job.project_id, job.id, "b", "model-1", key, 2, 0)
+    async with context.unit() as unit:
+        await unit.models.insert(model)
+        await unit.jobs.mark_validated(3, job.method)
+        await unit.jobs.mark_running()
+        await unit.jobs.mark_succeeded("ft:m")
+    room.pass_time()
+    await room.expire()
+    assert room.there(job) == ["step-000001-f1/adapter", "step-000002-f1/adapter"]
+
+
+async def test_jobs_that_have_not_ended_and_jobs_once_cleared_are_left_alone(
+    room: Room, world: World
+) -> None:
+    paused = await room.job()
+    async with world.app.tenant(world.tenant) as unit:
+        await unit.jobs.request_stop(paused.id, StopRequest.PAUSE)
+    everything = room.there(paused)
+    ended = await world.job()
+    await world.context(ended)
+    await room.cancel(ended)
+    room.pass_time()
+    await room.expire()
+    assert (room.there(paused), room.journal()) == (everything, [paused.id])
+    _write(room.root(ended) / "start")
+    await room.expire()
+    assert room.there(ended) == ["start/file"], "it is looked at once"

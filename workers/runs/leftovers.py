@@ -1,0 +1,37 @@
+"""Clears what an ended job's run worked with: its journal, its state, its notes on the disk.
+
+A run that fails or succeeds does so itself. A job that was cancelled, or whose workers died, has
+nobody left who may write for it: its leftovers are found here by its row, once every claim of it
+is surely dead. The ledger, the curves, and the adapters of models and checkpoints stay.
+"""
+
+import asyncio
+from typing import Final
+
+import structlog
+
+from app.gateways.objects import LocalObjects
+from app.store.database import Database
+from app.store.system import system
+from workers.runs.retention import clear_job
+
+log = structlog.get_logger()
+
+SETTLED_S: Final = 600.0
+"""A run that lost its job is ended within two heartbeats."""
+_BATCH: Final = 100
+
+
+async def clear_ended(database: Database, objects: LocalObjects) -> None:
+    while True:
+        async with system(database) as unit:
+            ended = await unit.expiry.ended_runs(_BATCH, settled_s=SETTLED_S)
+        for run in ended:
+            root = objects.local_path(f"projects/{run.project_id}/jobs/{run.job_id}")
+            adapters = {objects.local_path(key) for key in run.adapters}
+            await asyncio.to_thread(clear_job, root, adapters)
+            async with system(database) as unit:
+                await unit.expiry.forget_run(run)
+            log.info("leftovers of an ended job removed", job_id=run.job_id)
+        if len(ended) < _BATCH:
+            return
