@@ -1,15 +1,14 @@
 """Checkpoints as rows, newest first."""
 
-from sqlalchemy import exists, select
+from sqlalchemy import select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.domain.jobs import TERMINAL, Checkpoint
+from app.domain.jobs import Checkpoint
 from app.store.dropped_checkpoints import checkpoint_dropped
+from app.store.models_in_use import checkpoint_in_use
 from app.store.paging import cut, unknown_cursor
 from app.store.schema.checkpoints import CheckpointTable as Table
-from app.store.schema.fine_tuning_jobs import FineTuningJobTable as Jobs
-from app.store.schema.permissions import CheckpointPermissionTable as Permission
 from app.store.storable import storable
 from app.store.times import unix
 
@@ -52,17 +51,8 @@ class CheckpointStore:
         return [_to_checkpoint(row) for row in await self._session.scalars(query)]
 
     async def needed(self, job_id: str) -> frozenset[int]:
-        """Steps whose models somebody uses: another project, or a job that has not ended."""
-        shared = exists().where(
-            Permission.project_id == Table.project_id, Permission.model_name == Table.model_name
-        )
-        ended = [status.value for status in TERMINAL]
-        begun_from = exists().where(
-            Jobs.project_id == Table.project_id,
-            Jobs.model == Table.model_name,
-            Jobs.status.not_in(ended),
-        )
-        query = select(Table.step).where(Table.job_id == job_id, shared | begun_from)
+        """Steps whose models somebody uses: another project, or a job or an eval under way."""
+        query = select(Table.step).where(Table.job_id == job_id, checkpoint_in_use())
         return frozenset(await self._session.scalars(query))
 
     async def page(

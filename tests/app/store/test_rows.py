@@ -1,12 +1,11 @@
 import math
-from dataclasses import replace
 
 import pytest
 from sqlalchemy.exc import IntegrityError
 
 from app.domain.errors import InvalidRequest
 from app.domain.ids import new_id
-from app.domain.jobs import Checkpoint, Job, StopRequest
+from app.domain.jobs import Checkpoint, Job
 from app.domain.metrics import MetricPoint
 from app.domain.rollouts import RolloutRow
 from app.domain.tuned_models import TunedModel
@@ -169,28 +168,6 @@ async def test_a_checkpoint_that_is_not_kept_is_gone_with_its_model_and_nothing_
         assert [row.step for row in await unit.checkpoints.all(job.id)] == [1, 2, 3, 4]
     assert kept.method == job.method
     assert kept.ended_early == {"rule": "plateau", "step": 4, "reason": "flat"}
-
-
-async def test_a_checkpoint_that_is_shared_or_trained_from_is_needed(rows: Rows) -> None:
-    job = await rows.job()
-    names = {step: f"ft:t:o::b:ckpt-step-{step}" for step in (1, 2, 3)}
-    async with run_unit(rows, await held(rows, job)) as run:
-        for step, name in names.items():
-            row = Checkpoint(f"ftckpt_b{step}", job.id, step, 0, name, {})
-            await run.checkpoints.insert(row, object_key=f"k{step}")
-            await run.models.insert(
-                TunedModel(name, "", job.id, "tiny", f"model-b{step}", f"k{step}", step, 0)
-            )
-        assert await run.checkpoints.needed(job.id) == frozenset()
-    child = replace(a_job(rows.first), model=names[3])
-    async with rows.app.tenant(rows.first) as unit:
-        await unit.permissions.grant(
-            names[1], [rows.first.project_id], organization_id=rows.first.organization_id
-        )
-        await unit.jobs.insert(child, secrets=None)
-        assert await unit.checkpoints.needed(job.id) == {1, 3}
-        await unit.jobs.request_stop(child.id, StopRequest.CANCEL)
-        assert await unit.checkpoints.needed(job.id) == {1}
 
 
 async def test_events_page_newest_first_while_more_arrive(rows: Rows) -> None:
