@@ -19,6 +19,8 @@ from workers.grading.samples import item_object, sample_object
 from workers.rollout.journal import Journal
 from workers.rollout.memory import remembered
 
+LARGEST_SCORE: Final = 1e9
+"""Either way. Of greater ones a gradient in fp32 is no number any more, and every step is skipped."""
 _CLASSES: Final = {
     FaultKind.ERROR: FailureClass.GRADER_ERROR,
     FaultKind.TIMEOUT: FailureClass.GRADER_TIMEOUT,
@@ -56,7 +58,7 @@ class JobGrader:
 
     async def _ask(self, request: GradeRequest) -> Grade:
         try:
-            return to_grade(await self._scorer.score(request))
+            grade = to_grade(await self._scorer.score(request))
         except ScoreFault as fault:
             failure = Failure(
                 _CLASSES[FaultKind(fault.kind)],
@@ -65,10 +67,16 @@ class JobGrader:
                 child=fault.child,
             )
             raise GraderFailure(failure) from fault
+        if abs(grade.score) > LARGEST_SCORE:
+            message = f"the score {grade.score:g} is beyond ±{LARGEST_SCORE:g}"
+            raise GraderFailure(Failure(FailureClass.GRADER_BAD_REPLY, message, source=self._name))
+        return grade
 
 
 def to_grade(result: ScoreResult) -> Grade:
-    """Children's scores are components; so are their own named numbers, as `child.number`."""
+    """Children's scores are components; so are their own named numbers, as `child.number`. One that
+    is too large for a mean has no curve.
+    """
     inner = {
         f"{name}.{part}": value
         for name, child in result.children.items()
@@ -78,9 +86,10 @@ def to_grade(result: ScoreResult) -> Grade:
     own = set(result.errors.raised)
     for child in result.children.values():
         own -= set(child.errors.raised)
+    named = {**result.sub_scores, **inner}
     return Grade(
         result.score,
-        {**result.sub_scores, **inner},
+        {name: value for name, value in named.items() if abs(value) <= LARGEST_SCORE},
         result.execution_time_s,
         {
             "": _measures(result, tuple(own), with_tokens=not result.children),

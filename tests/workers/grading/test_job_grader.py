@@ -176,3 +176,23 @@ async def test_a_formula_without_a_value_is_counted_at_the_whole() -> None:
     spec = {"type": "multi", "graders": {"a": CHECK}, "calculate_output": "log(a - 1)"}
     grade = graded((await run(spec))[0])
     assert (grade.score, grade.measures[""]["errors/formula_parse_error"]) == (0.0, 1.0)
+
+
+@pytest.mark.parametrize("score", [1.7e308, -1.7e308, 1.1e9])
+async def test_a_score_that_no_step_could_train_on_is_no_score(score: float) -> None:
+    spec = {"type": "endpoint", "name": "mine", "url": "ENDPOINT"}
+    result, _ = await run(spec, script=lambda _: Reply(json={"score": score}))
+    assert isinstance(result, GraderFailure)
+    assert result.failure.failure_class is FailureClass.GRADER_BAD_REPLY
+    assert (result.failure.source, result.failure.message) == (
+        "mine",
+        f"the score {score:g} is beyond ±1e+09",
+    )
+
+
+async def test_a_large_score_trains_and_a_part_that_no_mean_holds_has_no_curve() -> None:
+    answer = {"score": -1e9, "metrics": {"huge": 1.7e308, "part": 3}}
+    spec = {"type": "endpoint", "name": "mine", "url": "ENDPOINT"}
+    result, _ = await run(spec, script=lambda _: Reply(json=answer))
+    grade = graded(result)
+    assert (grade.score, grade.components) == (-1e9, {"part": 3.0})
