@@ -1,11 +1,14 @@
-"""Supervised training over HTTP, a reinforcement job that goes on from it, and the tuned model
-called.
+"""Supervised and preference training over HTTP, reinforcement jobs that go on from there and from
+one another, the tuned model called, and the webhook at an end.
 """
 
 import csv
 import io
 import json
 import math
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +17,15 @@ import pytest
 import torch
 from openai import BadRequestError, OpenAI
 from peft import PeftModel
+from safetensors.torch import load_file
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from app.settings import shipped_models
 from examples.records_agent.tools import SCHEMAS
 from tests.e2e.conftest import Endpoints
-from tests.support.installation import Installation, wait_until_final
+from tests.support.installation import Installation, wait_for, wait_until_final
 from tests.support.jobs import records_method, upload
+from tests.support.webhook_receiver import webhook_receiver
 
 STEPS = 8
 
@@ -43,9 +48,22 @@ def _row(number: int) -> dict[str, Any]:
     }
 
 
-def _file(client: OpenAI, directory: Path, name: str, numbers: range) -> str:
-    path = directory / name
-    path.write_text("\n".join(json.dumps(_row(n)) for n in numbers))
+def _pair(number: int) -> dict[str, Any]:
+    question = {"role": "user", "content": f"What is the weight of part P{number:03}?"}
+    answers = ("The weight is 12.", f"I do not know of part {number}.")
+    good, bad = ([{"role": "assistant", "content": answer}] for answer in answers)
+    return {
+        "input": {"messages": [question]},
+        "preferred_output": good,
+        "non_preferred_output": bad,
+    }
+
+
+def _file(
+    client: OpenAI, directory: Path, numbers: range, row: Callable[[int], dict[str, Any]] = _row
+) -> str:
+    path = directory / f"rows-{numbers.start}.jsonl"
+    path.write_text("\n".join(json.dumps(row(n)) for n in numbers))
     return upload(client, path)
 
 
@@ -77,21 +95,22 @@ def test_a_supervised_model_is_served_and_goes_on_by_reinforcement(
     live: Installation, endpoints: Endpoints, small_files: tuple[str, str], tmp_path: Path
 ) -> None:
     client = live.client()
-    training = _file(client, tmp_path, "train.jsonl", range(16))
-    held_out = range(40, 50)
-    validation = _file(client, tmp_path, "valid.jsonl", held_out)
-    created = client.fine_tuning.jobs.create(
-        model="tiny-agent",
-        training_file=training,
-        validation_file=validation,
-        seed=5,
-        method={
-            "type": "supervised",
-            "supervised": {"hyperparameters": {"n_epochs": 2, "batch_size": 4}},
-        },
-    )
-    job = wait_until_final(client, created.id, timeout_s=120)
-    assert job.status == "succeeded", job.error
+    training, held_out = _file(client, tmp_path, range(16)), range(40, 50)
+    validation = _file(client, tmp_path, held_out)
+    with _told_of_ends(client, endpoints) as told:
+        created = client.fine_tuning.jobs.create(
+            model="tiny-agent",
+            training_file=training,
+            validation_file=validation,
+            seed=5,
+            method={
+                "type": "supervised",
+                "supervised": {"hyperparameters": {"n_epochs": 2, "batch_size": 4}},
+            },
+        )
+        job = wait_until_final(client, created.id, timeout_s=120)
+        assert job.status == "succeeded", job.error
+        assert told(1) == [("fine_tuning.job.succeeded", job.id)]
     tuned = str(job.fine_tuned_model)
 
     metrics = [one for one in client.fine_tuning.jobs.list_events(job.id) if one.type == "metrics"]
@@ -130,20 +149,101 @@ def test_a_supervised_model_is_served_and_goes_on_by_reinforcement(
     _reinforced_from(live, endpoints, small_files, tuned)
 
 
+@pytest.mark.timeout(240)
+def test_a_preferring_model_goes_on_by_reinforcement_twice(
+    live: Installation, endpoints: Endpoints, small_files: tuple[str, str], tmp_path: Path
+) -> None:
+    client = live.client()
+    created = client.fine_tuning.jobs.create(
+        model="tiny-agent",
+        training_file=_file(client, tmp_path, range(10), _pair),
+        validation_file=_file(client, tmp_path, range(40, 50), _pair),
+        seed=5,
+        method={
+            "type": "dpo",
+            "dpo": {"hyperparameters": {"n_epochs": 2, "batch_size": 5, "beta": 0.5}},
+        },
+    )
+    job = wait_until_final(client, created.id, timeout_s=120)
+    assert job.status == "succeeded", job.error
+    assert [one.step_number for one in client.fine_tuning.jobs.checkpoints.list(job.id)] == [4, 2]
+    losses = live.curve(job.id, "train/loss", "valid")
+    assert losses[0] == pytest.approx(math.log(2), abs=1e-5), "nothing is preferred at first"
+    assert losses[4] < losses[2] < losses[0]
+    report = live.get(f"/fine_tuning/jobs/{job.id}/report")
+    assert report["full_valid_loss"] == {"base": losses[0], "tuned": losses[4]}
+    assert report["full_valid_reward_margin"]["tuned"] > 0
+
+    chain = [job]
+    for _ in range(2):
+        chain.append(_reinforced(live, endpoints, small_files, chain[-1].fine_tuned_model))
+    for before, after in pairwise(chain):
+        moved = _distance(_published(live, before), _published(live, after))
+        assert 0 < moved < 0.01, "two small steps away from where it started, and not from the base"
+
+
+@contextmanager
+def _told_of_ends(
+    client: OpenAI, endpoints: Endpoints
+) -> Iterator[Callable[[int], list[tuple[str, str]]]]:
+    """Yields what waits for so many webhooks, and says what they were of."""
+    with webhook_receiver(int(endpoints.hook.rpartition(":")[2])) as taken:
+        made = client.webhooks.create(
+            name="ends",
+            url=endpoints.hook,
+            event_types=["fine_tuning.job.succeeded", "fine_tuning.job.failed"],
+        )
+
+        def told(count: int) -> list[tuple[str, str]]:
+            wait_for(lambda: len(taken) == count, timeout_s=10, what="the event of the end")
+            events: Any = [
+                client.webhooks.unwrap(body, headers, secret=made.signing_secret)
+                for headers, body in taken
+            ]
+            return [(event.type, event.data.id) for event in events]
+
+        yield told
+        client.webhooks.delete(made.id)
+
+
+def _reinforced(
+    live: Installation, endpoints: Endpoints, files: tuple[str, str], start: str
+) -> Any:
+    """A job of two steps that starts from a tuned model."""
+    client = live.client()
+    method = records_method(
+        endpoints.good, batch_size=12, compute_multiplier=0.25, eval_interval=10
+    )
+    created = client.fine_tuning.jobs.create(
+        model=start, training_file=files[0], validation_file=files[1], method=method
+    )
+    assert created.model == start
+    job = wait_until_final(client, created.id, timeout_s=120)
+    assert job.status == "succeeded", job.error
+    ratios = live.curve(job.id, "train/sampler_max_abs_log_ratio")
+    assert ratios[1] < 1e-2, "sampled from the model that the trainer starts from"
+    assert live.get(f"/fine_tuning/jobs/{job.id}/report")["start_model"] == start
+    return job
+
+
+def _published(live: Installation, job: Any) -> dict[str, torch.Tensor]:
+    step = live.get(f"/fine_tuning/jobs/{job.id}/report")["step"]
+    (adapter,) = live.data_dir.glob(f"objects/projects/*/jobs/{job.id}/step-{step:06d}-f*/adapter")
+    return load_file(adapter / "adapter_model.safetensors")
+
+
+def _distance(one: dict[str, torch.Tensor], other: dict[str, torch.Tensor]) -> float:
+    """Of the weight that differs most. Two fresh adapters differ by 0.1 and more."""
+    return max(float((one[name] - other[name]).abs().max()) for name in one)
+
+
 def _reinforced_from(
     live: Installation, endpoints: Endpoints, files: tuple[str, str], tuned: str
 ) -> None:
     client = live.client()
-    method = records_method(endpoints.good, compute_multiplier=0.25, eval_interval=10)
+    method = records_method(endpoints.good)
     sent = {"training_file": files[0], "validation_file": files[1], "method": method}
-    created = client.fine_tuning.jobs.create(model=tuned, **sent)
-    assert created.model == tuned
-    chained = wait_until_final(client, created.id, timeout_s=120)
-    assert chained.status == "succeeded", chained.error
-    ratios = live.curve(created.id, "train/sampler_max_abs_log_ratio")
-    assert ratios[1] < 1e-2, "sampled from the model that the trainer starts from"
-    report = live.get(f"/fine_tuning/jobs/{created.id}/report")
-    assert report["start_model"] == tuned
+    _reinforced(live, endpoints, files, tuned)
 
     project = httpx.post(
         f"{live.base_url}/organization/projects",
