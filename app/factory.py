@@ -5,7 +5,8 @@ from typing import Self
 
 from app.domain.tenants import AdminPrincipal, Tenant
 from app.gateways.egress import Egress, build_egress
-from app.gateways.inference import HttpInference, Inference
+from app.gateways.http_inference import HttpInference
+from app.gateways.inference import Inference
 from app.gateways.job_queue import CeleryJobQueue, JobQueue
 from app.gateways.judges import EngineModels, build_judge_egress
 from app.gateways.objects import LocalObjects, Objects

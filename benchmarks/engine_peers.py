@@ -24,7 +24,7 @@ from transformers import AutoModelForCausalLM, ContinuousBatchingConfig, Generat
 
 from app.domain.models import BaseModelSpec
 from app.embedded.ports import free_port
-from app.gateways.inference import HttpInference
+from app.gateways.http_inference import HttpInference
 from app.settings import to_models_json
 
 ROOT: Final = Path(__file__).parents[1]

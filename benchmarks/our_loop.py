@@ -21,7 +21,7 @@ from app.domain.dataset import DatasetRow
 from app.domain.ids import SampleKey
 from app.domain.trajectory import Grade, ScoredRollout, Trajectory
 from app.embedded.ports import free_port
-from app.gateways.inference import HttpInference
+from app.gateways.http_inference import HttpInference
 from app.rendering.renderer import Renderer
 from workers.engines.policy import EnginePolicy
 from workers.learning.advantages import group_advantages

@@ -9,7 +9,7 @@ from openai import BadRequestError, NotFoundError, OpenAI
 
 from app.domain.validations import rollout_id
 from app.gateways.egress import build_egress
-from app.gateways.inference import HttpInference
+from app.gateways.http_inference import HttpInference
 from app.gateways.objects import LocalObjects
 from app.store.database import Database as Store
 from app.store.eval_claims import eval_claims

@@ -12,7 +12,7 @@ import structlog
 
 from app.domain.errors import LeaseLost, Unavailable
 from app.gateways.egress import build_egress
-from app.gateways.inference import HttpInference
+from app.gateways.http_inference import HttpInference
 from app.gateways.judges import build_judge_egress
 from app.gateways.logs import log_to_stderr
 from app.gateways.objects import LocalObjects

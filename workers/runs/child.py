@@ -13,7 +13,7 @@ import structlog
 
 from app.domain.errors import LeaseLost, RunFailed, Unavailable
 from app.gateways.egress import build_egress
-from app.gateways.inference import HttpInference
+from app.gateways.http_inference import HttpInference
 from app.gateways.judges import build_judge_egress
 from app.gateways.logs import log_to_stderr
 from app.gateways.signing import cache_salt

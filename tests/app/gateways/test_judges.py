@@ -7,7 +7,7 @@ import pytest
 
 from app.gateways.egress import EgressClient, EgressPolicy
 from app.gateways.endpoints import EndpointPool, FaultKind
-from app.gateways.inference import HttpInference
+from app.gateways.http_inference import HttpInference
 from app.gateways.judges import (
     EngineModel,
     EngineModels,

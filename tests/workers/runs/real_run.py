@@ -18,7 +18,7 @@ from app.domain.jobs import Checkpoint, Job, JobEvent, ReinforcementMethod
 from app.domain.models import BaseModelSpec
 from app.domain.rollouts import RolloutRow
 from app.gateways.egress import EgressReply, InMemoryEgress, SentRequest
-from app.gateways.inference import HttpInference
+from app.gateways.http_inference import HttpInference
 from app.gateways.objects import LocalObjects
 from tests.support.engine_server import running_engine
 from tests.support.tiny_model import DROPS_THINKING, save_tiny_model

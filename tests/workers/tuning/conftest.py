@@ -17,7 +17,7 @@ from app.domain.ids import new_id
 from app.domain.jobs import Job, ReinforcementMethod
 from app.domain.models import BaseModelSpec
 from app.gateways.egress import InMemoryEgress
-from app.gateways.inference import HttpInference
+from app.gateways.http_inference import HttpInference
 from tests.workers.runs.conftest import World, world
 from tests.workers.runs.real_run import RealRuns, Script, TinyEngine, tiny_engine
 from workers.runs.context import RunContext

@@ -13,7 +13,8 @@ import aiohttp
 import pytest
 
 from app.domain.models import BaseModelSpec
-from app.gateways.inference import Completion, HttpInference
+from app.gateways.http_inference import HttpInference
+from app.gateways.inference import Completion
 from app.settings import ModelSettings
 from tests.support.engine_server import running_engine
 from tests.support.vllm_server import running_vllm

@@ -8,13 +8,8 @@ import pytest
 from aiohttp import web
 
 from app.domain.errors import InvalidRequest, Unavailable
-from app.gateways.inference import (
-    AdapterMissing,
-    Completion,
-    EngineAway,
-    HttpInference,
-    InMemoryInference,
-)
+from app.gateways.http_inference import HttpInference
+from app.gateways.inference import AdapterMissing, Completion, EngineAway, InMemoryInference
 
 REPLY = {
     "choices": [
