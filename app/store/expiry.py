@@ -152,10 +152,12 @@ class ExpiryStore:
             found.append(EndedRun(row.project_id, row.id, frozenset(kept)))
         return found
 
-    async def forget_run(self, run: EndedRun) -> None:
-        """Its journal, and that it was held: it is not found again."""
+    async def forget_run(self, run: EndedRun, *, cleared: bool) -> None:
+        """Its journal, and once all is `cleared` that it was held: it is not found again."""
         await act_for(self._session, run.project_id)
         await JournalStore(self._session, run.project_id).forget_all(run.job_id)
+        if not cleared:
+            return
         await self._session.execute(
             update(Job)
             .where(Job.project_id == run.project_id, Job.id == run.job_id, Job.status.in_(_ENDED))

@@ -9,6 +9,8 @@ import structlog
 
 from app.domain.errors import Unavailable
 from app.domain.webhooks import KEEP_S as KEEP_EVENTS_S
+from app.gateways.http_inference import HttpInference
+from app.gateways.inference import Inference
 from app.gateways.objects import LocalObjects
 from app.settings import Settings
 from app.store.database import Database
@@ -29,19 +31,23 @@ STRAY_AFTER_S = 3600.0
 
 async def expire_once(settings: Settings) -> None:
     database = Database(settings.worker_database_url, pool_size=1)
+    inference = HttpInference(
+        settings.engine_url, api_key=settings.engine_api_key.get_secret_value()
+    )
     try:
-        await expire(database, LocalObjects(settings.objects_dir))
+        await expire(database, LocalObjects(settings.objects_dir), inference)
     except Unavailable as error:
         log.warning("expiry skipped, database away", error=str(error))
     finally:
+        await inference.aclose()
         await database.dispose()
 
 
-async def expire(database: Database, objects: LocalObjects) -> None:
+async def expire(database: Database, objects: LocalObjects, inference: Inference) -> None:
     await _files(database, objects)
     await _uploads(database, objects)
     await _strays(database, objects)
-    await clear_ended(database, objects)
+    await clear_ended(database, objects, inference)
     await _answers(database)
     await _webhook_events(database)
 

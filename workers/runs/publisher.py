@@ -5,7 +5,6 @@ at its end, or the next claim does.
 """
 
 import asyncio
-import hashlib
 import time
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from workers.learning.committed import directory_digest
 from workers.learning.compute_thread import computed
 from workers.learning.trainer import Trainer
 from workers.modes.outcome import StepOutcome
+from workers.runs.adapter_names import adapter_prefix
 from workers.runs.context import RunContext
 from workers.runs.retention import Retention
 from workers.runs.scheduler_state import save_scheduler_state
@@ -55,8 +55,7 @@ class Publisher:
         self._published: list[int] = []
         self._noise = 0.0
         """What engine and trainer differ by under the base model, once it was measured."""
-        job = f"{context.job.project_id}/{context.job.id}"
-        self._prefix = f"adapter-{hashlib.sha256(job.encode()).hexdigest()[:24]}-f"
+        self._prefix = adapter_prefix(context.job.project_id, context.job.id)
 
     async def publish(self, outcome: StepOutcome) -> None:
         """Save the step's adapter and state, and make the adapter the policy's newest version."""
@@ -139,7 +138,8 @@ class Publisher:
     async def _probe(self, outcome: StepOutcome) -> None:
         """The engine must now say what the trainer says. Raises `RunFailed` when it does not."""
         probe = outcome.probe or next((r.trajectory.tokens for r in outcome.train_rollouts), [])
-        probe = probe[:PROBE_TOKENS]
+        # The engine samples one token after the probe, which the context must have room for.
+        probe = probe[: min(PROBE_TOKENS, self._context.base_model.context_length - 1)]
         if len(probe) < 2:  # noqa: PLR2004 - a log-prob needs a token before it
             return
         differences = await self._differences(probe, base=False)

@@ -62,7 +62,7 @@ class Room:
         return {path.name for path in below if path.is_file()}
 
     async def sweep(self) -> None:
-        await expire(self.world.worker, self.objects)
+        await expire(self.world.worker, self.objects, self.world.inference)
 
 
 @pytest.fixture
@@ -137,7 +137,8 @@ async def test_bytes_that_never_got_a_row_go_once_they_are_old(room: Room) -> No
 
 
 async def test_nothing_stored_yet_is_nothing_to_do(room: Room, tmp_path: Path) -> None:
-    await expire(room.world.worker, LocalObjects(tmp_path / "not there"))
+    objects = LocalObjects(tmp_path / "not there")
+    await expire(room.world.worker, objects, room.world.inference)
 
 
 async def test_answers_are_kept_for_a_day(room: Room) -> None:

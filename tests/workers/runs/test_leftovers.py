@@ -7,6 +7,7 @@ import psycopg
 import pytest
 
 from app.domain.errors import RunFailed
+from app.domain.ids import new_id
 from app.domain.jobs import Checkpoint, Job, JobStatus, StopRequest
 from app.domain.metrics import MetricPoint
 from app.domain.tuned_models import TunedModel
@@ -15,6 +16,7 @@ from app.gateways.job_queue import InMemoryJobQueue
 from app.gateways.objects import LocalObjects
 from tests.support.stack import Database
 from tests.workers.runs.conftest import World
+from workers.runs.adapter_names import adapter_prefix
 from workers.runs.context import RunContext
 from workers.runs.ending import Ending
 from workers.runs.expiry import expire
@@ -62,7 +64,8 @@ class Room:
         return self.world.settings.objects_dir / f"projects/{job.project_id}/jobs/{job.id}"
 
     async def expire(self) -> None:
-        await expire(self.world.worker, LocalObjects(self.world.settings.objects_dir))
+        objects = LocalObjects(self.world.settings.objects_dir)
+        await expire(self.world.worker, objects, self.world.inference)
 
     def _execute(self, query: str) -> list[tuple[object, ...]] | None:
         url = self.database.superuser_url.replace("+psycopg", "")
@@ -88,7 +91,7 @@ async def _commit(context: RunContext, step: int) -> None:
     async with context.unit() as unit:
         if step == 1:
             await unit.checkpoints.insert(
-                Checkpoint("ftckpt_1", context.job.id, 1, 0, "m-1", {}),
+                Checkpoint(new_id("ftckpt_"), context.job.id, 1, 0, "m-1", {}),
                 object_key=f"{key}/adapter",
             )
         await unit.metrics.upsert(context.job.id, [MetricPoint("reward/mean", "train", step, 0.5)])
@@ -173,3 +176,21 @@ async def test_jobs_that_have_not_ended_and_jobs_once_cleared_are_left_alone(
     _write(room.root(ended) / "start")
     await room.expire()
     assert room.there(ended) == ["start/file"], "it is looked at once"
+
+
+async def test_adapters_of_a_claim_that_died_leave_the_engine_once_it_is_there(
+    room: Room, world: World
+) -> None:
+    dead, living = await room.job(), await room.job()
+    names = {job.id: f"{adapter_prefix(job.project_id, job.id)}1-s3" for job in (dead, living)}
+    for name in (*names.values(), "model-of-a-caller"):
+        await world.inference.load_adapter(name, Path("x"))
+    await room.cancel(dead)
+    room.pass_time()
+    world.inference.away = True
+    await room.expire()
+    assert room.there(dead) == ["step-000001-f1/adapter", "step-000003-f1/adapter"]
+    assert room.journal() == [living.id], "what needs no engine does not wait for it"
+    world.inference.away = False
+    await room.expire()
+    assert set(world.inference.adapters) == {names[living.id], "model-of-a-caller"}
