@@ -24,6 +24,7 @@ from app.preflight.call import (
     method_type,
     reasoning_effort,
     tool_names,
+    train_on,
 )
 from app.preflight.dataset import inspect
 from app.settings import ModelSettings
@@ -74,6 +75,7 @@ def _report(body: dict[str, Any], files: dict[str, Path | None]) -> PreflightRep
                 job_tools=frozenset(tool_names(method)),
                 base_model=base,
                 reasoning_effort=reasoning_effort(method),
+                train_on=train_on(method),
             )
         )
         findings += dataset.findings

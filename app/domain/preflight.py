@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from app.domain.models import BaseModelSpec
-from app.domain.tuning_methods import MethodType
+from app.domain.tuning_methods import MethodType, TrainOn
 
 Severity = Literal["error", "warning"]
 Basis = Literal["history", "assumption"]
@@ -110,6 +110,7 @@ class DatasetQuestion:
     job_tools: frozenset[str]
     base_model: BaseModelSpec | None
     reasoning_effort: str | None = None
+    train_on: TrainOn = "all"
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from typing import Any, assert_never
 
 from app.domain import dataset, preference_rows, supervised_rows
 from app.domain.chat_rows import DatasetError, Fault, load_line
-from app.domain.tuning_methods import MethodType
+from app.domain.tuning_methods import MethodType, TrainOn
 
 
 def check_row(
@@ -25,26 +25,36 @@ def check_row(
 
 
 def judge_row(
-    method: MethodType, line: bytes, number: int, *, job_tools: set[str] | None = None
+    method: MethodType,
+    line: bytes,
+    number: int,
+    *,
+    job_tools: set[str] | None = None,
+    train_on: TrainOn = "all",
 ) -> tuple[dict[str, Any] | None, list[DatasetError]]:
-    """The row on line `number`, `None` if it is unusable, and everything that is wrong with it."""
+    """The row on line `number`, `None` if it is unusable, and everything that is wrong with it.
+    `train_on` says which answers of a supervised row are learned.
+    """
     try:
         item = load_line(line, number)
     except DatasetError as error:
         return None, [error]
     faults = [
         DatasetError(number, pointer, message)
-        for pointer, message in _faults(method, item, job_tools)
+        for pointer, message in _faults(method, item, job_tools, train_on)
     ]
     return (None if faults else item), faults
 
 
 def _faults(
-    method: MethodType, item: dict[str, Any], job_tools: set[str] | None
+    method: MethodType,
+    item: dict[str, Any],
+    job_tools: set[str] | None,
+    train_on: TrainOn = "all",
 ) -> Iterator[Fault]:
     match method:
         case "supervised":
-            return supervised_rows.row_faults(item)
+            return supervised_rows.row_faults(item, train_on)
         case "dpo":
             return preference_rows.row_faults(item)
         case "reinforcement":

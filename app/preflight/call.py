@@ -11,7 +11,7 @@ from app.domain.jobs import NewJob, ReinforcementMethod, resolve_hyperparameters
 from app.domain.models import BaseModelSpec, base_of
 from app.domain.preflight import DatasetReport, Estimate, Finding
 from app.domain.reasoning_efforts import ReasoningEffort
-from app.domain.tuning_methods import MethodType
+from app.domain.tuning_methods import MethodType, TrainOn
 from app.preflight.estimate import Pace, estimate
 
 _METHODS: Final[tuple[MethodType, ...]] = ("reinforcement", "supervised", "dpo")
@@ -96,6 +96,13 @@ def reasoning_effort(method: dict[str, Any]) -> str | None:
     sent = _reinforcement(method).get("hyperparameters")
     effort = sent.get("reasoning_effort") if isinstance(sent, dict) else None
     return effort if effort in _EFFORTS else None
+
+
+def train_on(method: dict[str, Any]) -> TrainOn:
+    """`all` where the call does not say; a wrong one is another's finding."""
+    sent = method.get("supervised")
+    wanted = sent.get("train_on") if isinstance(sent, dict) else None
+    return "last" if wanted == "last" else "all"
 
 
 def called_addresses(method: dict[str, Any]) -> Iterator[CalledAddress]:

@@ -65,7 +65,7 @@ def _rules(question: DatasetQuestion, param: str) -> FileRules:
     return FileRules(
         param=param,
         code=f"invalid_{param}",
-        read_row=row_reader(question.method, question.job_tools),
+        read_row=row_reader(question.method, question.job_tools, question.train_on),
         min_rows=MIN_EXAMPLES,
         max_rows=MAX_TRAIN_EXAMPLES if training else MAX_VALID_EXAMPLES,
     )

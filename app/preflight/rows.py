@@ -4,16 +4,18 @@ from typing import Any, assert_never
 
 from app.domain.chat_rows import DatasetError
 from app.domain.row_formats import judge_row
-from app.domain.tuning_methods import MethodType
+from app.domain.tuning_methods import MethodType, TrainOn
 from app.preflight.files import Prompt, RowReader
 
 
-def row_reader(method: MethodType, job_tools: frozenset[str] | None) -> RowReader:
-    """`job_tools` as in `judge_row`."""
+def row_reader(
+    method: MethodType, job_tools: frozenset[str] | None, train_on: TrainOn = "all"
+) -> RowReader:
+    """`job_tools` and `train_on` as in `judge_row`."""
     tools = None if job_tools is None else set(job_tools)
 
     def read_row(line: bytes, number: int) -> tuple[Prompt | None, list[DatasetError]]:
-        item, faults = judge_row(method, line, number, job_tools=tools)
+        item, faults = judge_row(method, line, number, job_tools=tools, train_on=train_on)
         return (None if item is None else _prompt(method, item)), faults
 
     return read_row

@@ -7,6 +7,7 @@ arguments are re-serialised with default separators.
 """
 
 import json
+import math
 import re
 from dataclasses import dataclass
 from typing import Any, Final, NoReturn
@@ -54,7 +55,7 @@ def _parse_call(text: str, *, closed: bool) -> ParsedToolCall:
     if not closed:
         raise _BrokenCall(f"it does not end with {CALL_END}")
     try:
-        call = json.loads(text, parse_constant=_refuse_constant)
+        call = json.loads(text, parse_constant=_refuse_constant, parse_float=_finite)
     except RecursionError:
         raise _BrokenCall("it is nested too deeply") from None
     except json.JSONDecodeError as error:
@@ -76,6 +77,13 @@ def _arguments(call: dict[str, Any]) -> str:
     if not isinstance(arguments, dict):
         raise _BrokenCall('its "arguments" are not a JSON object')
     return json.dumps(arguments, ensure_ascii=False)
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):  # it would be written as Infinity, which is no JSON
+        raise ValueError(f"{text[:20]} is out of range")
+    return number
 
 
 def _refuse_constant(name: str) -> NoReturn:

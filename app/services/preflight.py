@@ -24,7 +24,8 @@ from app.domain.preflight import (
 )
 from app.domain.tenants import Tenant
 from app.domain.tuning_methods import MethodType
-from app.gateways.egress import Egress, EgressFailure, check_headers
+from app.gateways.egress import Egress, EgressFailure
+from app.gateways.egress_headers import check_headers
 from app.gateways.objects import Objects
 from app.preflight.call import (
     CalledAddress,
@@ -36,6 +37,7 @@ from app.preflight.call import (
     method_type,
     reasoning_effort,
     tool_names,
+    train_on,
 )
 from app.preflight.estimate import Pace, pace_of
 from app.services.inspections import Inspections
@@ -163,6 +165,7 @@ class PreflightService:
             job_tools=frozenset(tool_names(method)),
             base_model=base,
             reasoning_effort=reasoning_effort(method),
+            train_on=train_on(method),
         )
         report = await self._ports.inspections.run(self._tenant.project_id, inspect, question)
         return report, report.findings

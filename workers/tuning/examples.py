@@ -6,6 +6,7 @@ hosted API does, and a row of which nothing would be left to learn is refused wi
 not know files, losses or batches.
 """
 
+import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -61,16 +62,18 @@ def supervised(renderer: Renderer, *, limit: int, train_on: TrainOn) -> Make:
         learned = _learned_turns(messages, train_on)
         if not learned:
             raise DatasetError(
-                row.line, f"/messages/{len(messages) - 1}/weight", "the last answer has weight 0"
+                row.line, f"/messages/{len(messages) - 1}/weight", "there is no answer to learn"
             )
-        plain = _without_weights(messages)
-        turns = [_turn(row, renderer, plain[: place + 1], tools) for place in learned]
-        texts = _merged(turns)
-        samples = [_sample(text.tokens[:limit], text.mask[:limit]) for text in texts]
-        samples = [sample for sample in samples if sample.trained_tokens]
-        if not samples:
-            raise _nothing_left(row, max(len(text.tokens) for text in texts), limit)
-        return Example(tuple(samples), any(len(text.tokens) > limit for text in texts))
+        texts: list[_Text] = []
+        longest = 0
+        for turn in _turns(row, renderer, learned, tools, limit):
+            longest = max(longest, len(turn.tokens))
+            if any(turn.mask[:limit]):
+                _add(texts, _Text(turn.tokens[:limit], turn.mask[:limit]))
+        if not texts:
+            raise _nothing_left(row, limit)
+        samples = tuple(_sample(text.tokens, text.mask) for text in texts)
+        return Example(samples, longest > limit)
 
     return make
 
@@ -88,7 +91,7 @@ def preference(renderer: Renderer, *, limit: int) -> Make:
         pair = [_sample(text.tokens[:limit], text.mask[:limit]) for text in answers]
         longest = max(len(text.tokens) for text in answers)
         if not all(sample.trained_tokens for sample in pair):
-            raise _nothing_left(row, longest, limit)
+            raise _nothing_left(row, limit)
         if pair[0].tokens == pair[1].tokens:
             raise DatasetError(row.line, "", f"within {limit} tokens, both answers are the same")
         return Example(tuple(pair), longest > limit)
@@ -103,10 +106,12 @@ class _Text:
 
 
 def _learned_turns(messages: Messages, train_on: TrainOn) -> list[int]:
-    """Places of the assistant messages that are learned."""
+    """Places of the assistant messages that are learned: never the first message's, which answers
+    nothing.
+    """
     answers = [place for place, one in enumerate(messages) if one["role"] == "assistant"]
     wanted = answers[-1:] if train_on == "last" else answers
-    return [place for place in wanted if messages[place].get("weight") != 0]
+    return [place for place in wanted if place and messages[place].get("weight") != 0]
 
 
 def _without_weights(messages: Messages) -> Messages:
@@ -125,20 +130,43 @@ def _turn(
     return _Text([*prompt, *answer], [0] * len(prompt) + [1] * len(answer))
 
 
-def _merged(turns: list[_Text]) -> list[_Text]:
-    """A turn whose tokens begin a longer text's is learned there; a template that rewrites earlier
-    turns (e.g. drops their reasoning) leaves it a text of its own.
+def _turns(
+    row: TextRow,
+    renderer: Renderer,
+    learned: list[int],
+    tools: list[dict[str, Any]] | None,
+    limit: int,
+) -> Iterator[_Text]:
+    """Each learned turn, up to where no later one can be within `limit`: a row may hold thousands,
+    and every turn is rendered with all that precedes it.
     """
-    texts: list[_Text] = []
-    for turn in reversed(turns):
-        length = len(turn.tokens)
-        home = next((text for text in texts if text.tokens[:length] == turn.tokens), None)
-        if home is None:
-            texts.append(_Text(turn.tokens, list(turn.mask)))
+    messages = _without_weights(row.item["messages"])
+    asked = list(itertools.accumulate(one["role"] == "user" for one in messages))
+    full: _Text | None = None
+    full_at = 0
+    for place in learned:
+        # Past the limit a prompt gets shorter only where a template drops what was thought before
+        # the last question.
+        if full is not None and asked[place] == asked[full_at]:
             continue
-        for place, learned in enumerate(turn.mask):
-            home.mask[place] |= learned
-    return texts
+        turn = _turn(row, renderer, messages[: place + 1], tools)
+        yield turn
+        if not any(turn.mask[:limit]):
+            if full is not None and full.tokens[:limit] == turn.tokens[:limit]:
+                return
+            full, full_at = turn, place
+
+
+def _add(texts: list[_Text], turn: _Text) -> None:
+    """A turn that continues the text before it takes its place and learns what it learned; a
+    template that rewrites earlier turns (e.g. drops their reasoning) leaves that one its own text.
+    """
+    before = texts[-1] if texts else None
+    if before is not None and turn.tokens[: len(before.tokens)] == before.tokens:
+        for place, learned in enumerate(before.mask):
+            turn.mask[place] |= learned
+        texts.pop()
+    texts.append(turn)
 
 
 def _sample(tokens: list[int], mask: list[int]) -> TrainingSample:
@@ -146,10 +174,10 @@ def _sample(tokens: list[int], mask: list[int]) -> TrainingSample:
     return TrainingSample(tokens, mask, [0.0] * len(tokens), 1.0)
 
 
-def _nothing_left(row: TextRow, tokens: int, limit: int) -> DatasetError:
+def _nothing_left(row: TextRow, limit: int) -> DatasetError:
     return DatasetError(
         row.line,
         "",
-        f"the row holds {tokens} tokens and its answer begins after the {limit} that the model "
-        "takes: there is nothing left to learn",
+        f"its answer begins after the {limit} tokens that the model takes: there is nothing left "
+        "to learn",
     )

@@ -27,7 +27,7 @@ def _faults(method: MethodType, row: Any) -> list[str]:
     "row",
     [
         {"messages": [USER, ANSWER]},
-        {"messages": [ANSWER]},
+        {"messages": [ANSWER, USER, ANSWER]},
         {"messages": [USER, {**ANSWER, "weight": 0}, USER, {**ANSWER, "weight": 1}]},
         {
             "messages": [USER, {"role": "assistant", "content": None, "tool_calls": [CALL]}],
@@ -53,6 +53,8 @@ def test_good_supervised_rows(row: Any) -> None:
         ({"messages": [USER, {**ANSWER, "weight": 2}]}, ["/messages/1/weight"]),
         ({"messages": [USER, {**ANSWER, "weight": True}]}, ["/messages/1/weight"]),
         ({"messages": [USER, {**ANSWER, "weight": 0}]}, ["/messages"]),
+        ({"messages": [ANSWER]}, ["/messages/0"]),
+        ({"messages": [ANSWER, USER, {**ANSWER, "weight": 0}]}, ["/messages/0"]),
         ({"messages": [USER, ANSWER], "parallel_tool_calls": "yes"}, ["/parallel_tool_calls"]),
         ({"messages": [USER, ANSWER], "tools": [TOOL, TOOL]}, ["/tools/1/function/name"]),
         (

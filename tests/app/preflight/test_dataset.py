@@ -4,6 +4,8 @@ from typing import Any
 
 from app.domain.models import BaseModelSpec
 from app.domain.preflight import DatasetQuestion, DatasetReport
+from app.domain.tuning_methods import TrainOn
+from app.preflight.call import train_on as train_on_of
 from app.preflight.dataset import inspect
 from app.settings import shipped_models
 from tests.support.tiny_model import KEEPS_THINKING, build_tokenizer
@@ -30,6 +32,7 @@ def look(
     base: BaseModelSpec | None = None,
     method: Any = "reinforcement",
     effort: str | None = None,
+    learned: TrainOn = "all",
 ) -> DatasetReport:
     (directory / "train.jsonl").write_bytes(b"".join(training))
     (directory / "valid.jsonl").write_bytes(b"".join(validation))
@@ -40,6 +43,7 @@ def look(
         job_tools=tools,
         base_model=base or shipped_models()[0],
         reasoning_effort=effort,
+        train_on=learned,
     )
     return inspect(question)
 
@@ -178,3 +182,16 @@ def test_prompts_are_as_long_as_the_jobs_effort_makes_them(tmp_path: Path) -> No
         assert report.training.tokens is not None
         lengths[effort] = report.training.tokens.max
     assert lengths[None] == lengths["default"] < min(lengths["low"], lengths["medium"])
+
+
+def test_an_answer_without_weight_is_no_last_answer_to_learn(tmp_path: Path) -> None:
+    question, answer = {"role": "user", "content": "q"}, {"role": "assistant", "content": "a"}
+    messages = [question, answer, question, {**answer, "weight": 0}]
+    line = json.dumps({"messages": messages}).encode() + b"\n"
+    for train_on in ("all", "last"):
+        call = {"type": "supervised", "supervised": {"train_on": train_on}}
+        report = look(
+            tmp_path, [line] * 10, [line] * 10, method="supervised", learned=train_on_of(call)
+        )
+        faults = [f.pointer for f in report.findings if f.severity == "error"]
+        assert faults == ([] if train_on == "all" else ["/messages/3/weight"] * 20)

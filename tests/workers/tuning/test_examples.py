@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from typing_extensions import override
 
 from app.domain.chat_rows import DatasetError
 from app.rendering.renderer import Renderer
@@ -129,7 +130,7 @@ def test_a_long_row_is_cut_at_its_end_and_refused_when_nothing_is_left(tmp_path:
     assert cut.cut
     assert list(cut.samples[0].tokens) == list(whole.samples[0].tokens)[:-1]
     first = len(renderer.prompt_ids(MESSAGES[:1], None))
-    with pytest.raises(DatasetError, match=f"{length} tokens .* the {first} that"):
+    with pytest.raises(DatasetError, match=f"after the {first} tokens that"):
         supervised(renderer, limit=first, train_on="all")(row)
     assert supervised(renderer, limit=first + 1, train_on="all")(row).samples[0].trained_tokens == 1
 
@@ -162,3 +163,58 @@ def test_a_pair_that_differs_past_the_context_only_is_refused(renderer: Renderer
     prompt = len(renderer.prompt_ids(MESSAGES[:1], None))
     with pytest.raises(DatasetError, match="both answers are the same"):
         preference(renderer, limit=prompt + 1)(TextRow(1, item))
+
+
+class CountingRenderer(Renderer):
+    prompts = 0
+
+    @override
+    def prompt_ids(self, messages: list[Any], tools: list[Any] | None) -> list[int]:
+        self.prompts += 1
+        return super().prompt_ids(messages, tools)
+
+
+@pytest.mark.parametrize("template", [KEEPS_THINKING, DROPS_THINKING], ids=["keeps", "drops"])
+def test_a_row_of_thousands_of_answers_is_rendered_as_far_as_the_context_goes(
+    tmp_path: Path, template: str
+) -> None:
+    _renderer(tmp_path, template)
+    renderer = CountingRenderer(str(tmp_path), tool_parser="hermes", chat_template=None)
+    pair = [{"role": "user", "content": "a"}, {"role": "assistant", "content": "a"}]
+    found = supervised(renderer, limit=200, train_on="all")(TextRow(1, {"messages": pair * 4000}))
+    assert found.cut
+    assert renderer.prompts < 40
+    short = supervised(renderer, limit=200, train_on="all")(TextRow(1, {"messages": pair * 30}))
+    assert found.samples == short.samples
+    assert 180 < max(len(sample.tokens) for sample in found.samples) <= 200
+
+
+def test_an_answer_that_fits_again_without_earlier_thoughts_is_learned(tmp_path: Path) -> None:
+    renderer = _renderer(tmp_path, DROPS_THINKING)
+    thought = "<think>\n" + "I should look it up first. " * 20 + "</think>\n\nWhich part?"
+    asked = {"role": "user", "content": "P017"}
+    messages = [
+        asked,
+        {"role": "assistant", "content": thought},
+        {"role": "tool", "tool_call_id": "a", "content": "1"},
+        {"role": "assistant", "content": "Too late."},
+        asked,
+        {"role": "assistant", "content": "It is red."},
+    ]
+    limit = len(renderer.prompt_ids(messages[:3], None)) - 1
+    example = supervised(renderer, limit=limit, train_on="all")(TextRow(1, {"messages": messages}))
+    texts = [text for text, _ in _learned(renderer, example)]
+    assert example.cut
+    assert texts[-1] == "It is red."
+    assert "Too late." not in texts
+
+
+def test_a_first_message_that_answers_nothing_is_not_learned(renderer: Renderer) -> None:
+    greeting = {"role": "assistant", "content": "Hello."}
+    row = TextRow(1, {"messages": [greeting, *MESSAGES[:2]]})
+    example = supervised(renderer, limit=1000, train_on="all")(row)
+    ((text, before),) = _learned(renderer, example)
+    assert text.endswith("Which part?")
+    assert before == renderer.prompt_ids([greeting, MESSAGES[0]], None)
+    with pytest.raises(DatasetError):
+        supervised(renderer, limit=1000, train_on="all")(TextRow(1, {"messages": [greeting]}))
