@@ -17,7 +17,9 @@ from typing import Any, Final, Protocol
 from app.domain.errors import RequestError, Unavailable
 from app.gateways.adapters import load_missing
 from app.gateways.addresses import read_url
-from app.gateways.egress import EgressClient, EgressPolicy, EgressReply
+from app.gateways.egress import EgressReply
+from app.gateways.egress_client import EgressClient
+from app.gateways.egress_guard import EgressPolicy
 from app.gateways.endpoints import EndpointFault, EndpointPool, EndpointRequest, FaultKind
 from app.gateways.inference import AdapterMissing, Inference
 from app.gateways.judge_chat import (
@@ -201,6 +203,8 @@ class RoutedJudges:
                         object_key=model.object_key,
                     )
                     content = await inference.chat(body)
+        except AdapterMissing as error:  # the engine restarted, or another load is under way
+            raise Unavailable("The model cannot be served at the moment.") from error
         except TimeoutError:
             raise JudgeFault(FaultKind.TIMEOUT, "no answer in time") from None
         except Unavailable:

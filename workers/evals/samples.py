@@ -85,7 +85,7 @@ def sample_of(choices: list[Any], model: str | None) -> Json:
         "output_text": text,
         "output_json": _as_json(text),
         "output_tools": message.get("tool_calls") or [],
-        "output_reasoning_summary": message.get("reasoning_content"),
+        "output_reasoning_summary": message.get("reasoning") or message.get("reasoning_content"),
     }
 
 

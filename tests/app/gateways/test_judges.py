@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from app.gateways.egress import EgressClient, EgressPolicy
+from app.gateways.egress_client import EgressClient
+from app.gateways.egress_guard import EgressPolicy
 from app.gateways.endpoints import EndpointPool, FaultKind
 from app.gateways.http_inference import HttpInference
 from app.gateways.judges import (
@@ -120,6 +121,15 @@ async def test_a_tuned_model_is_loaded_when_it_is_missing(
     reply = await ask(question("ft:x"), engine_url=engine.url, models=TUNED, directory=tmp_path)
     assert isinstance(reply, JudgeReply)
     assert "model-1" in engine.models
+
+
+async def test_a_tuned_model_that_is_lost_again_at_once_is_waited_for(
+    engine: ChatEngine, tmp_path: Path
+) -> None:
+    engine.forgets = 2
+    reply = await ask(question("ft:x"), engine_url=engine.url, models=TUNED, directory=tmp_path)
+    assert isinstance(reply, JudgeReply)
+    assert len(engine.bodies) == 6
 
 
 async def test_an_engine_that_is_away_for_a_moment_is_waited_for(engine: ChatEngine) -> None:

@@ -82,6 +82,14 @@ def test_graders_see_text_json_and_tool_calls_of_an_answer() -> None:
     assert given_sample({"choices": [{"message": {"content": "x"}}]})["output_text"] == "x"
 
 
+def test_graders_see_the_reasoning_whatever_its_server_calls_it() -> None:
+    for name in ("reasoning", "reasoning_content"):
+        message = {"content": "42", name: "12 + 30"}
+        sample = sample_of([{"message": message}], "m")
+        assert sample["output_reasoning_summary"] == "12 + 30"
+    assert sample_of([{"message": {"content": "x"}}], "m")["output_reasoning_summary"] is None
+
+
 def test_a_prompt_is_bounded_as_a_whole() -> None:
     template = [{"role": "user", "content": ["{{item.a}}"] * 1_000}] * 10
     spec = source({"type": "template", "template": template}).input_messages

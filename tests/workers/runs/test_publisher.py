@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typing_extensions import override
@@ -170,6 +171,30 @@ async def test_an_engine_of_other_rounding_is_no_other_policy(
     for step in (1, 2):
         await _step(publisher, context, step)
     assert len(world.inference.adapters) == 2
+
+
+class RoomyEngine(InMemoryInference):
+    """Refuses a prompt that leaves no room for a token, as engines do."""
+
+    @override
+    async def complete(self, model: str, prompt_token_ids: list[int], **options: Any) -> Completion:
+        if len(prompt_token_ids) >= BASE.context_length:
+            raise InvalidRequest("The prompt leaves no room.", param="prompt")
+        return await super().complete(model, prompt_token_ids, **options)
+
+
+async def test_a_probe_that_fills_the_context_leaves_room_for_a_token(world: World) -> None:
+    context = await world.context(await world.job())
+    asked: list[int] = []
+
+    def script(_model: str, prompt: list[int], _seed: int) -> Completion:
+        asked.append(len(prompt))
+        return Completion((1,), (-0.5,), "length", (None, *[-0.25] * (len(prompt) - 1)))
+
+    engine = RoomyEngine(script, base_models=(BASE.name,))
+    publisher = _publisher(context, engine)
+    await publisher.publish(StepOutcome(step=1, probe=[5] * BASE.context_length))
+    assert asked == [BASE.context_length - 1]
 
 
 class RefusingEngine(InMemoryInference):
