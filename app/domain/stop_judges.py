@@ -99,7 +99,8 @@ class _Target:
         self._reason: str | None = None
 
     def see(self, seen: Seen) -> str | None:
-        value = seen.valid.get(self._watched.valid)
+        # The base model's own validation, at step 0, is nothing that the job has reached.
+        value = seen.valid.get(self._watched.valid) if seen.step else None
         if value is not None:
             reached = self._watched.gain(value, self._rule.value) >= -_ROUNDING
             self._reason = (

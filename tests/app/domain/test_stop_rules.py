@@ -36,6 +36,11 @@ def _train(watch: Watch, name: str, values: list[float | None]) -> list[int]:
     ]
 
 
+def test_a_target_is_reached_by_the_jobs_own_validation_not_by_its_base_model() -> None:
+    rewards = [0.9, None, 0.7, None, 0.85]
+    assert _valid(_watch(target={"value": 0.8}), rewards) == [(4, "stop")]
+
+
 def test_a_plateau_counts_validations_since_the_best_the_base_included() -> None:
     watch = _watch(plateau={"evaluations": 2, "min_improvement": 0.1, "action": "stop"})
     assert _valid(watch, [0.5, 0.6, None, 0.65, None, None, 0.69]) == [(6, "stop")]
