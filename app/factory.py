@@ -4,7 +4,8 @@ from dataclasses import dataclass, field
 from typing import Self
 
 from app.domain.tenants import AdminPrincipal, Tenant
-from app.gateways.egress import Egress, build_egress
+from app.gateways.egress import Egress
+from app.gateways.egress_client import build_egress
 from app.gateways.http_inference import HttpInference
 from app.gateways.inference import Inference
 from app.gateways.job_queue import CeleryJobQueue, JobQueue

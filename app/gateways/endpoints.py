@@ -16,7 +16,8 @@ from typing import Final, Generic, TypeVar
 
 from app.domain.errors import EndpointRefused
 from app.gateways.clock import Clock, SystemClock
-from app.gateways.egress import Egress, EgressFailure, EgressReply, FailureKind, check_headers
+from app.gateways.egress import Egress, EgressFailure, EgressReply, FailureKind
+from app.gateways.egress_headers import check_headers
 from app.gateways.endpoint_limits import Breaker, Pacer, Places
 from app.gateways.signing import CallSigner
 

@@ -8,7 +8,8 @@ from typing import Final
 
 from app.domain.errors import EndpointRefused, InvalidRequest
 from app.domain.graders import EndpointGrader, MultiGrader, ScoreModelGrader, SingleGrader, leaves
-from app.gateways.egress import Egress, check_headers
+from app.gateways.egress import Egress
+from app.gateways.egress_headers import check_headers
 from app.gateways.judges import chat_url
 from app.services.judge_models import JudgeModels
 

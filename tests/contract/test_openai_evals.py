@@ -8,7 +8,7 @@ import pytest
 from openai import BadRequestError, NotFoundError, OpenAI
 
 from app.domain.validations import rollout_id
-from app.gateways.egress import build_egress
+from app.gateways.egress_client import build_egress
 from app.gateways.http_inference import HttpInference
 from app.gateways.objects import LocalObjects
 from app.store.database import Database as Store

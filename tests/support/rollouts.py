@@ -5,7 +5,8 @@ from typing import Any
 from app.domain.dataset import DatasetRow
 from app.domain.ids import SampleKey
 from app.domain.tools import ToolSpec
-from app.gateways.egress import EgressClient, EgressPolicy
+from app.gateways.egress_client import EgressClient
+from app.gateways.egress_guard import EgressPolicy
 from app.gateways.endpoints import EndpointPool
 from app.gateways.signing import CallSigner
 from tests.support.endpoints import EndpointServer

@@ -11,7 +11,7 @@ import time
 import structlog
 
 from app.domain.errors import LeaseLost, Unavailable
-from app.gateways.egress import build_egress
+from app.gateways.egress_client import build_egress
 from app.gateways.http_inference import HttpInference
 from app.gateways.judges import build_judge_egress
 from app.gateways.logs import log_to_stderr

@@ -12,7 +12,7 @@ import warnings
 import structlog
 
 from app.domain.errors import LeaseLost, RunFailed, Unavailable
-from app.gateways.egress import build_egress
+from app.gateways.egress_client import build_egress
 from app.gateways.http_inference import HttpInference
 from app.gateways.judges import build_judge_egress
 from app.gateways.logs import log_to_stderr

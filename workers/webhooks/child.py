@@ -8,7 +8,7 @@ import sys
 
 import structlog
 
-from app.gateways.egress import build_egress
+from app.gateways.egress_client import build_egress
 from app.gateways.logs import log_to_stderr
 from app.gateways.secrets import SecretBox
 from app.settings import Settings, load_settings

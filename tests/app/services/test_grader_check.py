@@ -6,7 +6,8 @@ import pytest
 
 from app.domain.errors import InvalidRequest, NotFound
 from app.domain.graders import EndpointGrader
-from app.gateways.egress import EgressClient, EgressPolicy
+from app.gateways.egress_client import EgressClient
+from app.gateways.egress_guard import EgressPolicy
 from app.services import grader_check
 from app.services.grader_check import check_graders
 from app.services.judge_models import JudgeModels

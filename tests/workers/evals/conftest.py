@@ -11,7 +11,7 @@ import pytest
 
 from app.domain.models import BaseModelSpec
 from app.factory import provisioning_service
-from app.gateways.egress import build_egress
+from app.gateways.egress_client import build_egress
 from app.gateways.http_inference import HttpInference
 from app.gateways.judges import build_judge_egress
 from app.gateways.objects import LocalObjects

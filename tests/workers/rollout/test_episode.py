@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from app.domain.dataset import DatasetRow
 from app.domain.errors import RunFailed
 from app.domain.trajectory import FailureClass, StopReason, Trajectory
-from app.gateways.egress import EgressClient
+from app.gateways.egress_client import EgressClient
 from tests.support.endpoints import EndpointServer, Received, Reply, endpoint
 from tests.support.policies import ScriptedPolicy, Writer, call_text
 from tests.support.rollouts import KEY, caller, egress_to, pool, row

@@ -13,7 +13,8 @@ from app.domain.jobs import Job, JobStatus, StopRequest
 from app.domain.keys import Organization, Project
 from app.domain.tenants import Tenant
 from app.domain.webhooks import EVENT_TYPES, SigningSecret, WebhookDelivery, WebhookEndpoint
-from app.gateways.egress import EgressClient, EgressPolicy
+from app.gateways.egress_client import EgressClient
+from app.gateways.egress_guard import EgressPolicy
 from app.gateways.secrets import SecretBox
 from app.services.webhook_endpoints import WebhookEndpointService
 from app.store.database import Database
