@@ -17,6 +17,7 @@ from transformers import LlamaForCausalLM, Qwen2ForCausalLM, Qwen3ForCausalLM
 
 from workers.engines.cpu.adapters import LoraDelta
 from workers.engines.cpu.attention import Step, attend
+from workers.engines.cpu.product import Product
 
 _ARCHITECTURES: Final = (LlamaForCausalLM, Qwen2ForCausalLM, Qwen3ForCausalLM)
 # Other kinds of rotation change with the length of the sequence that they are asked for.
@@ -26,31 +27,27 @@ _HEAD: Final = -1
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """Weights of one decoder layer, outputs first."""
+    """Weights of one decoder layer."""
 
     input_norm_C: Tensor
-    qkv_OC: Tensor
-    qkv_bias_O: Tensor | None
+    qkv: Product
     turned_norm_HD: Tensor | None
     """Scales of the query and key heads' norms, one line per head."""
-    output_CO: Tensor
-    output_bias_C: Tensor | None
+    output: Product
     post_norm_C: Tensor
-    gate_up_FC: Tensor
-    gate_up_bias_F: Tensor | None
-    down_CF: Tensor
-    down_bias_C: Tensor | None
+    gate_up: Product
+    down: Product
     scaling: float
     window: int | None
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a linear layer of the model went: rows `first …` of one tensor of one layer."""
+    """Where a linear layer of the model went: rows `first …` of one product of one layer."""
 
     layer: int
     """`_HEAD` for the language model's head."""
-    tensor: str
+    product: str
     first: int
 
 
@@ -71,7 +68,7 @@ class Decoder:
         *,
         embedding_VC: Tensor,
         norm_C: Tensor,
-        head_VC: Tensor,
+        head: Product,
         rotation_TPD: Tensor,
         places: dict[str, Place],
         own_bytes: int = 0,
@@ -81,7 +78,7 @@ class Decoder:
         self._shape = shape
         self._embedding_VC = embedding_VC
         self._norm_C = norm_C
-        self._head_VC = head_VC
+        self._head = head
         self._rotation_TPD = rotation_TPD
         self._places = places
         self.own_bytes = own_bytes
@@ -100,45 +97,49 @@ class Decoder:
             heads_NHD = self._heads(layer, hidden_NC, cosine_N1D, sine_N1D)
             query_NHD = self._store(step, index, heads_NHD)
             found_NHD = attend(query_NHD, step, index, scaling=layer.scaling, window=layer.window)
-            hidden_NC = _add(hidden_NC, found_NHD.flatten(1), layer.output_CO, layer.output_bias_C)
-            normed_NC = self._norm(hidden_NC, layer.post_norm_C)
-            gate_up_NF = F.linear(normed_NC, layer.gate_up_FC, layer.gate_up_bias_F)
+            hidden_NC = layer.output.added_to(hidden_NC, found_NHD.flatten(1))
+            gate_up_NF = layer.gate_up(self._norm(hidden_NC, layer.post_norm_C))
             gate_NF, up_NF = gate_up_NF.chunk(2, dim=-1)
-            hidden_NC = _add(
-                hidden_NC, F.silu(gate_NF).mul_(up_NF), layer.down_CF, layer.down_bias_C
-            )
+            hidden_NC = layer.down.added_to(hidden_NC, F.silu(gate_NF).mul_(up_NF))
         if kept != list(range(len(hidden_NC))):
             hidden_NC = hidden_NC[torch.tensor(kept, dtype=torch.long)]
-        return F.linear(self._norm(hidden_NC, self._norm_C), self._head_VC)
+        return self._head(self._norm(hidden_NC, self._norm_C))
 
     def merged(self, deltas: dict[str, LoraDelta]) -> "Decoder":
         """New weights with an adapter added, sharing every tensor it leaves alone."""
-        layers, head_VC = list(self._layers), self._head_VC
-        own: dict[tuple[int, str], Tensor] = {}
+        layers, head = list(self._layers), self._head
+        changed: dict[tuple[int, str], Tensor] = {}
         for name, delta in deltas.items():
             place = self._places[name]
-            key = (place.layer, place.tensor)
-            if key not in own:
-                shared = head_VC if place.layer == _HEAD else getattr(layers[place.layer], key[1])
-                own[key] = shared.clone()
-            rows = own[key][place.first : place.first + delta.b_OR.shape[0]]
+            key = (place.layer, place.product)
+            if key not in changed:
+                changed[key] = _plain(self._product(key)).clone()
+            rows = changed[key][place.first : place.first + delta.b_OR.shape[0]]
             rows.copy_(delta.merged(rows))
-        for (index, tensor), weight in own.items():
-            if index == _HEAD:
-                head_VC = weight
+        own_bytes = 0
+        for key, weight_OI in changed.items():
+            product = self._product(key).changed(weight_OI)
+            own_bytes += product.bytes
+            if key[0] == _HEAD:
+                head = product
             else:
-                changes: dict[str, Any] = {tensor: weight}
-                layers[index] = replace(layers[index], **changes)
+                changes: dict[str, Any] = {key[1]: product}
+                layers[key[0]] = replace(layers[key[0]], **changes)
         return Decoder(
             layers,
             self._shape,
             embedding_VC=self._embedding_VC,
             norm_C=self._norm_C,
-            head_VC=head_VC,
+            head=head,
             rotation_TPD=self._rotation_TPD,
             places=self._places,
-            own_bytes=sum(weight.numel() * weight.element_size() for weight in own.values()),
+            own_bytes=own_bytes,
         )
+
+    def _product(self, key: tuple[int, str]) -> Product:
+        index, name = key
+        product: Product = self._head if index == _HEAD else getattr(self._layers[index], name)
+        return product
 
     def _norm(self, hidden_NC: Tensor, scale_C: Tensor | None) -> Tensor:
         return F.rms_norm(hidden_NC, hidden_NC.shape[-1:], scale_C, self._shape.epsilon)
@@ -149,9 +150,7 @@ class Decoder:
         """heads_NHD: queries, keys (both turned to their positions), values."""
         shape = self._shape
         normed_NC = self._norm(hidden_NC, layer.input_norm_C)
-        heads_NHD = F.linear(normed_NC, layer.qkv_OC, layer.qkv_bias_O).view(
-            len(hidden_NC), -1, shape.head_size
-        )
+        heads_NHD = layer.qkv(normed_NC).view(len(hidden_NC), -1, shape.head_size)
         turned_NHD = heads_NHD[:, : -shape.key_heads]
         straight_NHD = turned_NHD
         if layer.turned_norm_HD is not None:
@@ -168,9 +167,10 @@ class Decoder:
         return heads_NHD[:, : -2 * keys]
 
 
-def _add(hidden_NC: Tensor, inner_NO: Tensor, weight_CO: Tensor, bias_C: Tensor | None) -> Tensor:
-    summed_NC = torch.addmm(hidden_NC, inner_NO, weight_CO.t())
-    return summed_NC if bias_C is None else summed_NC + bias_C
+def _plain(product: Product) -> Tensor:
+    if product.plain_OI is None:
+        raise RuntimeError("adapters are merged into a base model only")
+    return product.plain_OI
 
 
 def decoder_of(model: Any, *, context_length: int) -> Decoder | None:
@@ -202,7 +202,7 @@ def decoder_of(model: Any, *, context_length: int) -> Decoder | None:
         ),
         embedding_VC=embedding_VC,
         norm_C=model.model.norm.weight.detach(),
-        head_VC=model.lm_head.weight.detach(),
+        head=Product(model.lm_head.weight.detach(), None, mergeable=True),
         rotation_TPD=torch.stack((cosine_1TD[0], sine_1TD[0]), dim=1),
         places=places,
     )
@@ -212,37 +212,29 @@ def _layer(model: Any, index: int, places: dict[str, Place]) -> Layer:
     module = model.model.layers[index]
     attention, prefix = module.self_attn, f"model.layers.{index}"
 
-    def joined(parent: str, names: tuple[str, ...], tensor: str) -> tuple[Tensor, Tensor | None]:
+    def joined(parent: str, names: tuple[str, ...], product: str) -> Product:
         owner, first = module.get_submodule(parent), 0
         linears = [owner.get_submodule(name) for name in names]
         for name, linear in zip(names, linears, strict=True):
-            places[f"{prefix}.{parent}.{name}"] = Place(index, tensor, first)
+            places[f"{prefix}.{parent}.{name}"] = Place(index, product, first)
             first += linear.out_features
         return _join(linears)
 
-    qkv_OC, qkv_bias_O = joined("self_attn", ("q_proj", "k_proj", "v_proj"), "qkv_OC")
-    output_CO, output_bias_C = joined("self_attn", ("o_proj",), "output_CO")
-    gate_up_FC, gate_up_bias_F = joined("mlp", ("gate_proj", "up_proj"), "gate_up_FC")
-    down_CF, down_bias_C = joined("mlp", ("down_proj",), "down_CF")
     return Layer(
         input_norm_C=module.input_layernorm.weight.detach(),
-        qkv_OC=qkv_OC,
-        qkv_bias_O=qkv_bias_O,
+        qkv=joined("self_attn", ("q_proj", "k_proj", "v_proj"), "qkv"),
         turned_norm_HD=_head_norms(attention, model.config),
-        output_CO=output_CO,
-        output_bias_C=output_bias_C,
+        output=joined("self_attn", ("o_proj",), "output"),
         post_norm_C=module.post_attention_layernorm.weight.detach(),
-        gate_up_FC=gate_up_FC,
-        gate_up_bias_F=gate_up_bias_F,
-        down_CF=down_CF,
-        down_bias_C=down_bias_C,
+        gate_up=joined("mlp", ("gate_proj", "up_proj"), "gate_up"),
+        down=joined("mlp", ("down_proj",), "down"),
         scaling=attention.scaling,
         window=getattr(attention, "sliding_window", None),
     )
 
 
-def _join(linears: list[nn.Linear]) -> tuple[Tensor, Tensor | None]:
-    """One weight (and bias) of several layers with the same input; theirs become views of it."""
+def _join(linears: list[nn.Linear]) -> Product:
+    """One product of several layers with the same input; their weights become views of its own."""
     weight_OI = torch.cat([linear.weight.detach() for linear in linears])
     first = 0
     for linear in linears:
@@ -251,7 +243,7 @@ def _join(linears: list[nn.Linear]) -> tuple[Tensor, Tensor | None]:
         first += linear.out_features
     biases: list[Tensor | None] = [linear.bias for linear in linears]
     found = [bias.detach() for bias in biases if bias is not None]
-    return weight_OI, torch.cat(found) if found else None
+    return Product(weight_OI, torch.cat(found) if found else None, mergeable=True)
 
 
 def _head_norms(attention: Any, config: Any) -> Tensor | None:

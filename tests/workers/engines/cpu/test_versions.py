@@ -1,4 +1,6 @@
 import asyncio
+import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,7 @@ from app.domain.models import BaseModelSpec
 from app.gateways.inference import AdapterMissing
 from tests.support.tiny_model import CONTEXT_LENGTH, save_adapter, save_tiny_model
 from workers.engines.cpu.engine import Engine, load_served
+from workers.engines.cpu.product import Product, packs
 from workers.engines.cpu.scheduler import Limits
 from workers.engines.cpu.sequence import Sampling, Sequence
 from workers.engines.cpu.versions import BaseModel, Versions
@@ -173,9 +176,40 @@ async def test_bf16_is_near_and_is_only_used_when_asked_for(
     assert Limits(threads=1).dtype is torch.float32
 
 
-async def test_an_engine_knows_whether_its_bits_change_with_the_batch(spec: BaseModelSpec) -> None:
+async def test_an_engine_knows_whether_its_bits_change_with_the_batch(
+    spec: BaseModelSpec, tmp_path: Path
+) -> None:
+    """Of a model that is not written out: its products are not packed, and few rows round alike
+    only where they are padded.
+    """
+    shutil.copytree(spec.path, tmp_path / "model")
+    config = tmp_path / "model" / "config.json"
+    config.write_text(json.dumps({**json.loads(config.read_text()), "hidden_act": "gelu"}))
+    other = spec.model_copy(update={"path": str(tmp_path / "model")})
     for invariant in (True, False):
-        engine = Engine([spec], Limits(threads=1, invariant=invariant))
+        engine = Engine([other], Limits(threads=1, invariant=invariant))
         await engine.start()
         assert await engine.invariant(engine.versions.get("tiny").base) is invariant
         await engine.stop()
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_a_packed_product_is_the_plain_one(dtype: torch.dtype) -> None:
+    if not packs(dtype):
+        pytest.skip("this machine or build packs no weights of the type")
+    generator = torch.Generator().manual_seed(0)
+    weight_OI, bias_O, x_NI, hidden_NO = (
+        torch.randn(shape, generator=generator).to(dtype)
+        for shape in ((96, 48), (96,), (70, 48), (70, 96))
+    )
+    product = Product(weight_OI, bias_O, mergeable=False)
+    expected_NO = x_NI.double() @ weight_OI.double().t() + bias_O.double()
+    bound = 1e-5 if dtype == torch.float32 else 0.2
+    with torch.inference_mode():
+        found_NO, added_NO = product(x_NI), product.added_to(hidden_NO, x_NI)
+        assert found_NO.dtype == added_NO.dtype == dtype
+        assert (found_NO - expected_NO).abs().max() < bound
+        assert (added_NO - expected_NO - hidden_NO.double()).abs().max() < bound
+        for rows in (1, 2, 3, 5, 17, 33):
+            assert torch.equal(product(x_NI[:rows]), found_NO[:rows])
+    assert product.plain_OI is None
