@@ -217,6 +217,7 @@ class Factory:
     def models(self) -> ModelService:
         return ModelService(
             self._context.database,
+            self._context.inference,
             base_models=self._context.settings.base_models,
             tenant=self._tenant,
         )

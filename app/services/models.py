@@ -8,6 +8,8 @@ from app.domain.errors import InvalidRequest, NotFound, PermissionDenied
 from app.domain.models import BaseModelSpec, find_base_model
 from app.domain.tenants import Tenant
 from app.domain.tuned_models import TunedModel
+from app.gateways.adapters import unload_unused
+from app.gateways.inference import Inference
 from app.store.database import Database
 
 
@@ -25,9 +27,15 @@ class CallableModel:
 
 class ModelService:
     def __init__(
-        self, database: Database, *, base_models: tuple[BaseModelSpec, ...], tenant: Tenant
+        self,
+        database: Database,
+        inference: Inference,
+        *,
+        base_models: tuple[BaseModelSpec, ...],
+        tenant: Tenant,
     ) -> None:
         self._database = database
+        self._inference = inference
         self._base_models = base_models
         self._tenant = tenant
 
@@ -57,6 +65,7 @@ class ModelService:
             raise PermissionDenied(f"Model '{name}' belongs to the project that shared it.")
         async with self._database.tenant(self._tenant) as unit:
             await unit.models.mark_deleted(name)
+        await unload_unused(self._inference, model.engine_name)
 
 
 def _base(model: BaseModelSpec) -> CallableModel:

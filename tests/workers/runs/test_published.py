@@ -1,14 +1,16 @@
 """Which checkpoint a real run publishes, and which are left for callers and on disk."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from app.domain.errors import NotFound
 from app.domain.jobs import JobStatus
+from app.domain.tuned_models import TunedModel
 from app.services.models import ModelService
 from app.services.permissions import PermissionService
-from tests.workers.runs.conftest import World
+from tests.workers.runs.conftest import BASE, World
 from tests.workers.runs.real_run import SPEC, RealRuns, Script, TinyEngine, tiny_engine
 
 
@@ -24,7 +26,9 @@ def runs(world: World, engine: TinyEngine) -> RealRuns:
 
 
 def _models(runs: RealRuns) -> ModelService:
-    return ModelService(runs.world.app, base_models=(SPEC,), tenant=runs.world.tenant)
+    return ModelService(
+        runs.world.app, runs.world.inference, base_models=(SPEC,), tenant=runs.world.tenant
+    )
 
 
 async def test_the_best_is_published_and_what_fell_out_is_gone_with_its_files(
@@ -95,3 +99,21 @@ async def test_a_checkpoint_that_was_shared_stays_whatever_comes_after_it(runs: 
     assert tuned.step == 2
     assert "step-000001" in shared.object_key
     assert sorted(runs.adapters(job)) == [1, 2], "the last step is nobody's"
+
+
+async def test_a_deleted_model_leaves_the_engine(world: World) -> None:
+    job = await world.job()
+    names = [f"ft:t:o::{letter}" for letter in "abc"]
+    async with (await world.context(job)).unit() as unit:
+        for name in names:
+            await unit.models.insert(
+                TunedModel(name, "", job.id, BASE.name, f"model-{name[-1]}", "k", 2, 0)
+            )
+    models = ModelService(world.app, world.inference, base_models=(BASE,), tenant=world.tenant)
+    await world.inference.load_adapter("model-a", Path("k"))
+    await models.delete(names[0])
+    assert world.inference.adapters == {}
+    await models.delete(names[1])  # was never loaded
+    world.inference.away = True
+    await models.delete(names[2])
+    assert {model.name for model in await models.all()} == {BASE.name}
