@@ -49,6 +49,7 @@ class AsyncMode:
             total_steps=feed.total_steps,
             max_staleness=self._options.max_staleness,
             max_requeues=self._options.max_requeues,
+            begins=feed.begins,
         )
         if saved is not None:
             self._queue.restore(saved)

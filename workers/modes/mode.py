@@ -32,6 +32,10 @@ class Rooms:
     """Runs while a request is at the engine."""
 
 
+def _always(_step: int) -> bool:
+    return True
+
+
 @dataclass(frozen=True, slots=True)
 class Feed:
     """A run's prompts, fixed for all of its steps."""
@@ -45,6 +49,10 @@ class Feed:
     """What is remembered up to the commit of a step."""
     check: Callable[[Sequence[ScoredRollout]], None]
     """Raises `RunFailed` when too much of a step was lost to train on the rest."""
+    begins: Callable[[int], bool] = _always
+    """Whether a step will begin, as far as can be told by now: what is sampled ahead of one that
+    will not calls tools and graders for nothing. True of the next step.
+    """
 
     def keys(
         self, row: DatasetRow, step: int, attempt: int = 0

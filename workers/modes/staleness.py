@@ -40,12 +40,16 @@ class StalenessQueue:
         total_steps: int,
         max_staleness: int,
         max_requeues: int,
+        begins: Callable[[int], bool] = lambda _step: True,
     ) -> None:
-        """`size`: prompts of curriculum step 1 … `total_steps`."""
+        """`size`: prompts of curriculum step 1 … `total_steps`. `begins`: whether a step will; it
+        must be true of the next one.
+        """
         self._size = size
         self._last = total_steps
         self._bound = max_staleness
         self._max_requeues = max_requeues
+        self._begins = begins
         self._under_way: set[Ticket] = set()
         self._finished: set[Ticket] = set()
         self._cursor = (1, 0)
@@ -63,7 +67,7 @@ class StalenessQueue:
     def admit(self, version: int) -> Ticket | None:
         """The next prompt, if capacity lets it in."""
         step, place = self._cursor
-        if step > min(self._last, version + self._bound + 1):
+        if step > min(self._last, version + self._bound + 1) or not self._begins(step):
             return None
         self._cursor = (step, place + 1) if place + 1 < self._size(step) else (step + 1, 0)
         ticket = Ticket(version, step, place)

@@ -14,6 +14,7 @@ from app.domain import metrics as names
 from app.domain.dataset import DatasetRow
 from app.domain.errors import RunFailed
 from app.domain.trajectory import ScoredRollout
+from app.domain.usage import Usage
 from workers.modes.mode import Feed, Mode
 from workers.modes.outcome import StepOutcome
 from workers.rollout.journal import AdapterJournal
@@ -49,6 +50,7 @@ class Loop:
         self._publisher = publisher
         self._reporter = reporter
         self._journals: dict[int, asyncio.Task[PostgresJournal]] = {}
+        self._committed = 0
 
     async def baseline(self, valid_rows: Sequence[DatasetRow]) -> None:
         """Measure the base model on the held-out rows, once per job."""
@@ -81,7 +83,11 @@ class Loop:
         `saved` is what the mode left with the step before.
         """
         begun = time.perf_counter()
-        await self._mode.start(self._feed(train_rows), committed=first - 1, saved=saved)
+        self._committed = first - 1
+        if first <= self._plan.total_steps:
+            between()  # before anything is sampled ahead
+        feed = self._feed(train_rows, len(valid_rows))
+        await self._mode.start(feed, committed=first - 1, saved=saved)
         for step in range(first, self._plan.total_steps + 1):
             between()
             started = time.perf_counter()
@@ -91,6 +97,7 @@ class Loop:
             pace_s = (ended - begun) / (step - first + 1)
             await self._reporter.commit_step(outcome, self._plan, pace_s=pace_s)
             self._journals.pop(step, None)
+            self._committed = step
             await self._mode.committed(step)
             await self._publisher.retire()
 
@@ -102,7 +109,7 @@ class Loop:
             await self._evaluate(outcome, valid_rows, await self._journal(step))
         return outcome
 
-    def _feed(self, train_rows: Sequence[DatasetRow]) -> Feed:
+    def _feed(self, train_rows: Sequence[DatasetRow], held_out: int) -> Feed:
         job, hyper = self._context.job, self._plan.hyperparameters
 
         @lru_cache(maxsize=16)  # rows are parsed when asked for, and there may be very many
@@ -112,6 +119,14 @@ class Loop:
             )
             return [train_rows[number] for number in numbers]
 
+        def begins(step: int) -> bool:
+            """By the job's caps, with the rollouts of the steps between and their validations."""
+            before = range(self._committed + 1, step)
+            trained = sum(len(rows(one)) for one in before) * hyper.group_size
+            validations = sum(self._plan.evaluates_after(one) for one in before)
+            ahead = Usage(rollouts=trained + validations * held_out * hyper.eval_samples)
+            return job.caps.reached((self._reporter.usage or Usage()).plus(ahead)) is None
+
         return Feed(
             job_id=job.id,
             group_size=hyper.group_size,
@@ -119,6 +134,7 @@ class Loop:
             rows=rows,
             journal=self._journal,
             check=self._check_infrastructure,
+            begins=begins,
         )
 
     async def _evaluate(

@@ -41,6 +41,20 @@ def test_capacity_is_k_plus_one_steps_beyond_the_served_version() -> None:
     assert places(admit_all(queue, 3)) == [(4, 0)], "a last, shorter step; nothing follows it"
 
 
+def test_nothing_is_admitted_of_a_step_that_will_not_begin() -> None:
+    beginning = {1}
+    queue = StalenessQueue(
+        lambda _step: 2,
+        total_steps=4,
+        max_staleness=2,
+        max_requeues=0,
+        begins=lambda step: step in beginning,
+    )
+    assert places(admit_all(queue, 0)) == [(1, 0), (1, 1)]
+    beginning.add(2)
+    assert places(admit_all(queue, 0)) == [(2, 0), (2, 1)]
+
+
 def test_a_fast_group_overtakes_a_slow_one_only_while_the_bound_holds() -> None:
     queue = make_queue([1, 1, 1], bound=1)
     slow, fast = admit_all(queue, 0)

@@ -1,0 +1,80 @@
+"""A cap of rollouts in the async mode: nothing is begun for a step that will not be."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+from app.domain.jobs import Job, JobStatus
+from app.domain.usage import Caps
+from tests.workers.runs.conftest import World
+from tests.workers.runs.real_run import RealRuns, Script, TinyEngine, tiny_engine
+from workers.runs.job import JobRun
+
+BASELINE, STEP = 10, 10
+"""Rollouts of each; the next validation is after the last step."""
+
+
+class Killed(BaseException):
+    pass
+
+
+@pytest.fixture(scope="module")
+def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TinyEngine]:
+    with tiny_engine(tmp_path_factory.mktemp("tiny")) as running:
+        yield running
+
+
+@pytest.fixture
+def runs(world: World, engine: TinyEngine) -> RealRuns:
+    return RealRuns(world, engine)
+
+
+async def _job(runs: RealRuns) -> Job:
+    return await runs.job(
+        mode={"type": "async", "max_staleness": 2},
+        hyperparameters={"n_epochs": 4, "eval_interval": 9},
+    )
+
+
+async def _run(runs: RealRuns, job: Job, script: Script, cap: int) -> Job:
+    async with runs.context(job, script) as context:
+        capped = replace(context.job, caps=Caps(max_rollouts=cap))
+        await JobRun(replace(context, job=capped)).run()
+    return await runs.world.read(job)
+
+
+@pytest.mark.parametrize("cap", [BASELINE + STEP, BASELINE + 1])
+async def test_no_rollout_is_begun_ahead_of_a_step_that_the_cap_forbids(
+    runs: RealRuns, cap: int
+) -> None:
+    job, script = await _job(runs), Script()
+    paused = await _run(runs, job, script, cap)
+    assert (paused.status, paused.step) == (JobStatus.PAUSED, 1)
+    assert script.asked == {"train": STEP, "valid": BASELINE}
+
+
+async def test_steps_that_the_cap_lets_begin_are_all_trained(runs: RealRuns) -> None:
+    job, script = await _job(runs), Script()
+    paused = await _run(runs, job, script, BASELINE + 2 * STEP + 1)
+    assert (paused.status, paused.step) == (JobStatus.PAUSED, 3)
+    assert script.asked == {"train": 3 * STEP, "valid": BASELINE}
+
+
+async def test_a_claim_that_is_to_pause_at_once_begins_nothing(runs: RealRuns) -> None:
+    job = await _job(runs)
+    async with runs.context(job, Script()) as context:
+        run = JobRun(context)
+
+        def die() -> None:
+            usage = run._reporter.usage
+            if usage is not None and usage.rollouts > BASELINE:
+                raise Killed
+
+        run._between_steps = die  # type: ignore[method-assign]
+        with pytest.raises(Killed):
+            await run.run()
+    script = Script()
+    paused = await _run(runs, job, script, BASELINE + STEP)
+    assert (paused.status, paused.step) == (JobStatus.PAUSED, 1)
+    assert script.asked == {"train": 0, "valid": 0}
