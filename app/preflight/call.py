@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final, get_args
 
-from app.domain.jobs import NewJob, ReinforcementMethod, resolve_hyperparameters
+from app.domain.jobs import NewJob
 from app.domain.models import BaseModelSpec, base_of
 from app.domain.preflight import DatasetReport, Estimate, Finding
 from app.domain.reasoning_efforts import ReasoningEffort
+from app.domain.reinforcement_method import ReinforcementMethod, resolve_hyperparameters
 from app.domain.tuning_methods import MethodType, TrainOn
 from app.preflight.estimate import Pace, estimate
 

@@ -6,8 +6,8 @@ Must not know where a pace came from.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from app.domain.jobs import ResolvedHyperparameters
 from app.domain.preflight import DatasetReport, Estimate
+from app.domain.reinforcement_method import ResolvedHyperparameters
 from app.domain.usage import Usage
 
 _ASSUMED_FILL = 0.25

@@ -10,16 +10,10 @@ import structlog
 from app.domain.errors import InvalidRequest, Unavailable
 from app.domain.evals import eval_of_job
 from app.domain.ids import new_id
-from app.domain.jobs import (
-    Job,
-    JobStatus,
-    NewJob,
-    ReinforcementMethod,
-    StopRequest,
-    TuningMethod,
-)
+from app.domain.jobs import Job, JobStatus, NewJob, StopRequest, TuningMethod
 from app.domain.models import BaseModelSpec, find_base_model, is_tuned_name
 from app.domain.redaction import collect_headers, redact
+from app.domain.reinforcement_method import ReinforcementMethod
 from app.domain.tenants import Tenant
 from app.domain.tuning_methods import DpoMethod, MethodType
 from app.domain.usage import NO_CAPS, Caps
@@ -31,7 +25,7 @@ from app.gateways.secrets import SecretBox
 from app.services.grader_check import check_address, check_grader
 from app.services.judge_models import JudgeModels
 from app.store.database import Database
-from app.store.fine_tuning_jobs import new_rows
+from app.store.job_rows import new_rows
 from app.store.new_jobs import PURPOSE
 from app.store.unit_of_work import UnitOfWork
 

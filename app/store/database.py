@@ -23,7 +23,8 @@ from app.domain.jobs import Job, QueuePlace
 from app.domain.keys import ApiKeyRow
 from app.domain.tenants import AdminPrincipal, Tenant
 from app.store.connections import refuse_closed
-from app.store.fine_tuning_jobs import no_such_job, to_job
+from app.store.fine_tuning_jobs import no_such_job
+from app.store.job_rows import to_job
 from app.store.look_ups import find_job, find_key, find_places
 from app.store.new_jobs import NewRows, insert_job_alone
 from app.store.request_transaction import RequestPlaces

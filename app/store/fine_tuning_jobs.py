@@ -1,6 +1,5 @@
 """Jobs as rows: what a tenant may do with them; the run that holds one is in `run_jobs`."""
 
-from collections.abc import Iterable
 from typing import Any
 
 from sqlalchemy import Text, bindparam, func, select, text, tuple_, update
@@ -8,24 +7,13 @@ from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.domain.errors import NotFound, WrongState
-from app.domain.evals import Eval
-from app.domain.jobs import (
-    TERMINAL,
-    Job,
-    JobError,
-    JobStatus,
-    QueuePlace,
-    StopRequest,
-    may_become,
-)
+from app.domain.jobs import TERMINAL, Job, JobStatus, QueuePlace, StopRequest, may_become
 from app.domain.usage import NO_CAPS, Caps, Usage
 from app.domain.webhooks import JOB_EVENTS
-from app.store.evals import eval_row
-from app.store.events import event_row
+from app.store.job_rows import job_row, places_by_job, to_job
 from app.store.new_jobs import SHOWN, NewRows, insert_job
 from app.store.paging import cut, unknown_cursor
 from app.store.schema.fine_tuning_jobs import FineTuningJobTable as Table
-from app.store.times import unix, unix_or_none
 from app.store.webhook_events import emit
 
 _NEWEST_LOOKED_AT = 200
@@ -36,78 +24,6 @@ _QUEUE_PLACES = text("SELECT job_id, place, starts_at FROM queue_places(:wanted)
 )
 _DONE = {StopRequest.CANCEL: "cancelled", StopRequest.PAUSE: "paused"}
 _COLUMNS = select(*SHOWN).where(Table.id == bindparam("wanted"))
-
-
-def to_job(row: Any) -> Job:
-    error = None if row.error is None else JobError(**row.error)
-    return Job(
-        id=row.id,
-        organization_id=row.organization_id,
-        project_id=row.project_id,
-        model=row.model,
-        status=JobStatus(row.status),
-        training_file=row.training_file,
-        validation_file=row.validation_file,
-        seed=row.seed,
-        suffix=row.suffix,
-        method=row.method,
-        metadata=row.job_metadata,
-        integrations=row.integrations,
-        error=error,
-        created_at=unix(row.created_at),
-        started_at=unix_or_none(row.started_at),
-        finished_at=unix_or_none(row.finished_at),
-        estimated_finish=unix_or_none(row.estimated_finish),
-        fine_tuned_model=row.fine_tuned_model,
-        trained_tokens=row.trained_tokens,
-        result_files=row.result_files,
-        stop_request=None if row.stop_request is None else StopRequest(row.stop_request),
-        step=row.step,
-        total_steps=row.total_steps,
-        fence=row.fence,
-        attempts=row.attempts,
-        key_id=row.key_id,
-        caps=Caps(row.max_training_time_s, row.max_rollouts),
-        usage=None if row.usage is None else Usage.from_json(row.usage),
-        ended_early=row.ended_early,
-    )
-
-
-def job_row(job: Job, secrets: bytes | None) -> dict[str, Any]:
-    """What is written of a new job, by column."""
-    return {
-        "id": job.id,
-        "organization_id": job.organization_id,
-        "project_id": job.project_id,
-        "key_id": job.key_id,
-        "model": job.model,
-        "status": job.status.value,
-        "training_file": job.training_file,
-        "validation_file": job.validation_file,
-        "seed": job.seed,
-        "suffix": job.suffix,
-        "method": job.method,
-        "secrets": secrets,
-        "metadata": job.metadata,
-        "integrations": job.integrations,
-        "result_files": job.result_files,
-        "max_training_time_s": job.caps.max_training_time_s,
-        "max_rollouts": job.caps.max_rollouts,
-    }
-
-
-def new_rows(job: Job, *, secrets: bytes | None, evaluated: Eval | None, told: str) -> NewRows:
-    """A new job with its eval and its first event; its files have to be there."""
-    return NewRows(
-        job_row(job, secrets),
-        evaluated=None if evaluated is None else eval_row(job.project_id, evaluated),
-        told=event_row(job.project_id, job.id, told),
-        files=[one for one in (job.training_file, job.validation_file) if one is not None],
-    )
-
-
-def places_by_job(rows: Iterable[Any]) -> dict[str, QueuePlace]:
-    return {row.job_id: QueuePlace(row.place, unix_or_none(row.starts_at)) for row in rows}
 
 
 def no_such_job(job_id: str) -> NotFound:

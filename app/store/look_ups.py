@@ -17,7 +17,7 @@ from sqlalchemy import inspect
 from app.domain.jobs import Job, QueuePlace
 from app.domain.keys import ApiKeyRow
 from app.domain.tenants import KeyKind
-from app.store.fine_tuning_jobs import places_by_job, to_job
+from app.store.job_rows import places_by_job, to_job
 from app.store.schema.fine_tuning_jobs import FineTuningJobTable
 from app.store.times import unix
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from app.domain.jobs import Job, ReinforcementMethod, ResolvedHyperparameters, TuningMethod
+from app.domain.jobs import Job, TuningMethod
 from app.domain.models import BaseModelSpec
+from app.domain.reinforcement_method import ReinforcementMethod, ResolvedHyperparameters
 from app.gateways.egress import Egress
 from app.gateways.inference import Inference
 from app.gateways.objects import Objects

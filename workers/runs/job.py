@@ -7,14 +7,14 @@ import structlog
 
 from app.domain.errors import RunFailed, Unavailable
 from app.domain.files import FileRow
-from app.domain.jobs import (
+from app.domain.jobs import StopRequest
+from app.domain.models import tuned_model_name
+from app.domain.reinforcement_method import (
     ReinforcementMethod,
     ResolvedHyperparameters,
-    StopRequest,
     resolve_hyperparameters,
     resolved_method,
 )
-from app.domain.models import tuned_model_name
 from app.domain.stop_rules import Finding
 from app.domain.usage import ReachedCap
 from app.gateways.trained_efforts import note_trained_effort

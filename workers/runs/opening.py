@@ -1,8 +1,9 @@
 """Opens a claimed run: reads its row, unseals its headers, finds the model that it starts from."""
 
 from app.domain.ids import OrganizationId
-from app.domain.jobs import Job, ReinforcementMethod, TuningMethod
+from app.domain.jobs import Job, TuningMethod
 from app.domain.redaction import restore_headers
+from app.domain.reinforcement_method import ReinforcementMethod
 from app.domain.tuning_methods import DpoMethod, SupervisedMethod
 from app.gateways.egress import Egress
 from app.gateways.inference import Inference

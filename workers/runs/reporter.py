@@ -11,9 +11,10 @@ import structlog
 
 from app.domain.best_checkpoint import kept_steps
 from app.domain.ids import Split, new_id
-from app.domain.jobs import Checkpoint, ReinforcementMethod
+from app.domain.jobs import Checkpoint
 from app.domain.metrics import LOSS, REWARD_MEAN, ROLLOUTS_VALID, TIME_STEP, MetricPoint
 from app.domain.models import checkpoint_model_name
+from app.domain.reinforcement_method import ReinforcementMethod
 from app.domain.stop_options import KeepCheckpoints
 from app.domain.tuned_models import TunedModel
 from app.domain.usage import Usage

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from app.domain.ids import Split
-from app.domain.jobs import ReinforcementMethod
+from app.domain.reinforcement_method import ReinforcementMethod
 from app.domain.stop_options import ReinforcementStopOptions, StopOptions
 from app.domain.stop_rules import LOSSES, REWARD, Finding, Watch, gravest, names_read
 from app.store.unit_of_work import RunUnitOfWork

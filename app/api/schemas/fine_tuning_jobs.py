@@ -10,7 +10,8 @@ from app.api.schemas.parameters import missing
 from app.api.schemas.tuning_methods import CapsBody, Method, read_caps, read_method
 from app.domain.errors import InvalidRequest
 from app.domain.evals import eval_id_of
-from app.domain.jobs import Job, JobStatus, NewJob, ReinforcementMethod
+from app.domain.jobs import Job, JobStatus, NewJob
+from app.domain.reinforcement_method import ReinforcementMethod
 
 Text = Annotated[str, StringConstraints(min_length=1, max_length=256)]
 MetadataKey = Annotated[str, StringConstraints(max_length=64)]

@@ -10,7 +10,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from app.api.schemas.common import Json, WireModel
 from app.api.schemas.parameters import first_fault, missing
 from app.domain.errors import InvalidRequest
-from app.domain.jobs import ReinforcementMethod, TuningMethod
+from app.domain.jobs import TuningMethod
+from app.domain.reinforcement_method import ReinforcementMethod
 from app.domain.tuning_methods import DpoMethod, MethodType, SupervisedMethod
 from app.domain.usage import Caps
 

@@ -15,7 +15,7 @@ from app.domain.registry import Noun, Registered
 from app.domain.tenants import KeyKind, Tenant
 from app.domain.uploads import UploadPartRow, UploadRow
 from app.store.database import Database, UnboundRoleError
-from app.store.fine_tuning_jobs import job_row
+from app.store.job_rows import job_row
 from app.store.schema import Base
 from app.store.schema.fine_tuning_jobs import FineTuningJobTable
 from app.store.system import system

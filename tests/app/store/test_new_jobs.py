@@ -14,7 +14,7 @@ from app.domain.files import FileRow
 from app.domain.ids import ProjectId
 from app.domain.jobs import Job
 from app.domain.tenants import Tenant
-from app.store.fine_tuning_jobs import new_rows
+from app.store.job_rows import new_rows
 from app.store.new_jobs import NewRows
 from tests.app.store.conftest import Rows, a_job
 from tests.app.store.test_connections import left

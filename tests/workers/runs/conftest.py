@@ -8,14 +8,10 @@ from typing import Any
 import pytest
 
 from app.domain.ids import OrganizationId, ProjectId, new_id
-from app.domain.jobs import (
-    Job,
-    JobStatus,
-    ReinforcementMethod,
-    resolve_hyperparameters,
-)
+from app.domain.jobs import Job, JobStatus
 from app.domain.keys import Organization, Project
 from app.domain.models import BaseModelSpec
+from app.domain.reinforcement_method import ReinforcementMethod, resolve_hyperparameters
 from app.domain.tenants import Tenant
 from app.gateways.egress import EgressReply, InMemoryEgress
 from app.gateways.inference import Completion, InMemoryInference

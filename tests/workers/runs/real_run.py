@@ -14,8 +14,9 @@ from typing import Any
 
 from app.domain.files import FileRow
 from app.domain.ids import new_id
-from app.domain.jobs import Checkpoint, Job, JobEvent, ReinforcementMethod
+from app.domain.jobs import Checkpoint, Job, JobEvent
 from app.domain.models import BaseModelSpec
+from app.domain.reinforcement_method import ReinforcementMethod
 from app.domain.rollouts import RolloutRow
 from app.gateways.egress import EgressReply, InMemoryEgress, SentRequest
 from app.gateways.http_inference import HttpInference

@@ -14,8 +14,9 @@ import pytest
 
 from app.domain.files import FileRow
 from app.domain.ids import new_id
-from app.domain.jobs import Job, ReinforcementMethod
+from app.domain.jobs import Job
 from app.domain.models import BaseModelSpec
+from app.domain.reinforcement_method import ReinforcementMethod
 from app.gateways.egress import InMemoryEgress
 from app.gateways.http_inference import HttpInference
 from tests.workers.runs.conftest import World, world
