@@ -20,6 +20,8 @@ from app.domain.errors import InvalidRequest
 
 CONFIG_FILE: Final = "adapter_config.json"
 WEIGHTS_FILE: Final = "adapter_model.safetensors"
+Stamp = tuple[tuple[int, int, int], ...]
+"""What tells an adapter's files from others in their place."""
 _HARMLESS: Final = {CONFIG_FILE, WEIGHTS_FILE, "README.md", "manifest.json"}
 _KEY: Final = re.compile(r"base_model\.model\.(?P<module>.+)\.lora_(?P<side>[AB])\.weight")
 # Settings of PEFT 0.21's LoraConfig that change the mathematics and are not implemented.
@@ -48,6 +50,10 @@ class LoraDelta:
     b_OR: Tensor
     scale: float
 
+    @property
+    def bytes(self) -> int:
+        return sum(t.numel() * t.element_size() for t in (self.a_RI, self.b_OR))
+
     def merged(self, weight_OI: Tensor) -> Tensor:
         return weight_OI + self.scale * (self.b_OR @ self.a_RI)
 
@@ -70,6 +76,15 @@ def read_adapter(path: Path, base: nn.Module) -> dict[str, LoraDelta]:
     deltas = _pair(config, tensors)
     _check_fit(config, deltas, base)
     return deltas
+
+
+def stamp_of(path: Path) -> Stamp:
+    """Empty where there is no adapter."""
+    try:
+        stats = [(path / name).stat() for name in (CONFIG_FILE, WEIGHTS_FILE)]
+    except OSError:
+        return ()
+    return tuple((stat.st_ino, stat.st_size, stat.st_mtime_ns) for stat in stats)
 
 
 def read_config(path: Path) -> dict[str, Any]:

@@ -34,7 +34,9 @@ class Engine:
         """Loads every base model, which takes a while and much memory."""
         self._references = [load_served(spec, limits.dtype) for spec in specs]
         self.versions = Versions(
-            [base for base, _ in self._references], merged_bytes=limits.merged_bytes
+            [base for base, _ in self._references],
+            merged_bytes=limits.merged_bytes,
+            adapter_bytes=limits.adapter_bytes,
         )
         self._limits = limits
         self._scheduler = Scheduler(self.versions, self._deliver, limits)

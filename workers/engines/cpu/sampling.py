@@ -5,6 +5,7 @@ Promises that a row's draw does not depend on the rows beside it, and that the l
 of the distribution that was drawn from (vLLM's `processed_logprobs`). Must not know requests' ids.
 """
 
+import math
 from dataclasses import dataclass
 from typing import Final
 
@@ -19,6 +20,8 @@ _MIX_1: Final = np.uint64(0xBF58476D1CE4E5B9)
 _MIX_2: Final = np.uint64(0x94D049BB133111EB)
 
 
+GREEDY_BELOW: Final = 1e-5
+"""Temperatures below it are 0, as in vLLM: logits divided by less overflow."""
 _BLOCK: Final = 128
 """Tokens whose probabilities are summed first when a draw is looked up."""
 
@@ -33,10 +36,11 @@ class Draws:
     _log_totals_B: Tensor
 
     def best(self, row: int, count: int) -> dict[int, float]:
-        """The most likely tokens' log-probs, best first."""
-        found = self._shifted_BV[row].topk(count)
-        logprobs = found.values.double() - self._log_totals_B[row]
-        return dict(zip(found.indices.tolist(), logprobs.tolist(), strict=True))
+        """The most likely tokens' log-probs, best first; fewer where no others can be drawn."""
+        found = self._shifted_BV[row].topk(min(count, self._shifted_BV.shape[1]))
+        logprobs = (found.values.double() - self._log_totals_B[row]).tolist()
+        pairs = zip(found.indices.tolist(), logprobs, strict=True)
+        return {token: logprob for token, logprob in pairs if logprob > -math.inf}
 
 
 def uniforms(
@@ -66,11 +70,19 @@ def draw(
     seeds: list[int],
     positions: list[int],
 ) -> Draws:
-    """One token per row. Temperature 0 takes the most likely one, log-probs at temperature 1."""
+    """One token per row. Temperatures below `GREEDY_BELOW` take the most likely one whatever the
+    nucleus, log-probs at temperature 1.
+    """
     scaled_BV = logits_BV.float()
+    greedy = [row for row, temperature in enumerate(temperatures) if temperature < GREEDY_BELOW]
     if any(temperature not in {0, 1} for temperature in temperatures):
-        scaled_BV = scaled_BV / torch.tensor([t if t > 0 else 1.0 for t in temperatures])[:, None]
-    narrowed = [row for row, top_p in enumerate(top_ps) if top_p < 1]
+        divisors = [1.0 if t < GREEDY_BELOW else t for t in temperatures]
+        scaled_BV = scaled_BV / torch.tensor(divisors)[:, None]
+    narrowed = [
+        row
+        for row, (top_p, t) in enumerate(zip(top_ps, temperatures, strict=True))
+        if top_p < 1 and t >= GREEDY_BELOW
+    ]
     if narrowed:
         kept_top_ps = torch.tensor([top_ps[row] for row in narrowed])
         scaled_BV = scaled_BV.clone() if scaled_BV is logits_BV else scaled_BV
@@ -79,7 +91,6 @@ def draw(
     mass_BV = shifted_BV.exp()
     sums_BK = _block_sums(mass_BV)
     ids_B1 = _invert(mass_BV, sums_BK, torch.from_numpy(uniforms(seeds, positions))[:, None])
-    greedy = [row for row, temperature in enumerate(temperatures) if temperature <= 0]
     if greedy:
         ids_B1[greedy] = logits_BV[greedy].argmax(dim=-1, keepdim=True)
     log_totals_B = sums_BK[:, -1].log()

@@ -15,10 +15,11 @@ from typing import Final
 import structlog
 import torch
 
+from workers.engines.cpu.arena import ARENA_BYTES
 from workers.engines.cpu.lane import Lane, LaneShape
 from workers.engines.cpu.prefixes import PrefixStore
 from workers.engines.cpu.sequence import Sequence, Update
-from workers.engines.cpu.versions import MERGED_BYTES, Version, Versions
+from workers.engines.cpu.versions import ADAPTER_BYTES, MERGED_BYTES, Version, Versions
 from workers.engines.cpu.weights import Weights
 
 log = structlog.get_logger()
@@ -33,9 +34,14 @@ class Limits:
     """Of one forward pass."""
     max_rows: int = 128
     """Sequences of one version that run at once; more wait their turn."""
+    arena_bytes: int = ARENA_BYTES
+    """Keys and values of one version's running sequences; what does not fit waits its turn. One
+    always runs, whatever it takes."""
     prefix_bytes: int = 256 << 20
     merged_bytes: int = MERGED_BYTES
     """Of weights that adapters were merged into and nothing runs on."""
+    adapter_bytes: int = ADAPTER_BYTES
+    """Of adapters as they were read; one that is dropped is read again when it is called."""
     invariant: bool = True
     """A sequence's tokens and log-probs have the same bits whatever runs beside it."""
     dtype: torch.dtype = torch.float32
@@ -52,7 +58,9 @@ class Scheduler:
         self._inbox: queue.SimpleQueue[Sequence | None] = queue.SimpleQueue()
         self._lanes: OrderedDict[int, Lane] = OrderedDict()
         self._prefixes = PrefixStore(limits.prefix_bytes)
-        self._shape = LaneShape(limits.max_rows, limits.threads, limits.invariant)
+        self._shape = LaneShape(
+            limits.max_rows, limits.threads, limits.invariant, limits.arena_bytes
+        )
         self._held: dict[int, Weights] = {}
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="engine", daemon=True)

@@ -18,7 +18,7 @@ class Sampling:
 
     max_tokens: int
     temperature: float
-    """0 is greedy, with log-probs at temperature 1."""
+    """Below 1e-5 it is greedy whatever `top_p`, with log-probs at temperature 1."""
     seed: int
     top_p: float = 1.0
     stop_token_ids: frozenset[int] = frozenset()
@@ -50,6 +50,11 @@ class Sequence:
     """Of these, how many at admission came from another sequence's prefix."""
     cancelled: bool = False
     finish_reason: FinishReason | None = None
+
+    @property
+    def longest(self) -> int:
+        """Tokens that it may have at its end."""
+        return self.prompt_length + self.sampling.max_tokens
 
     @property
     def sampled(self) -> int:

@@ -1,9 +1,11 @@
 """Base models and adapters as versions of weights that can be run.
 
-Owns names, which weights they stand for, and how much memory merged copies take. Promises: a loaded
-name is never loaded twice, each load is a new version (so nothing computed under an older one is
-ever reused), a version that is unloaded still serves the sequences that hold it, and weights that
-are in use are never dropped.
+Owns names, which weights they stand for, and how much memory adapters and merged copies take: past
+a limit the least recently used of either are dropped, and an adapter is read again from where it
+was loaded. Promises: a loaded name is never loaded twice, each load is a new version (so nothing
+computed under an older one is ever reused, and other files in its place are not taken for it), a
+version that is unloaded still serves the sequences that hold it, and weights that are in use are
+never dropped.
 """
 
 import itertools
@@ -23,13 +25,21 @@ from app.domain.errors import InvalidRequest
 from app.domain.models import BaseModelSpec
 from app.gateways.inference import AdapterMissing
 from app.rendering.renderer import Renderer
-from workers.engines.cpu.adapters import LoraDelta, read_adapter, read_config
+from workers.engines.cpu.adapters import (
+    LoraDelta,
+    Stamp,
+    read_adapter,
+    read_config,
+    stamp_of,
+)
 from workers.engines.cpu.arena import KvShape
 from workers.engines.cpu.decoder import decoder_of
 from workers.engines.cpu.weights import PlainWeights, Weights
 
 MERGED_BYTES: Final = 1 << 30
 """Of weights that adapters were merged into, beside those in use."""
+ADAPTER_BYTES: Final = 1 << 30
+"""Of adapters as they were read, for merging them again."""
 _numbers = itertools.count()
 
 
@@ -63,8 +73,12 @@ class Version:
 
     name: str
     base: BaseModel
-    deltas: dict[str, LoraDelta] = field(default_factory=dict)
+    deltas: dict[str, LoraDelta] | None = None
+    """While they are in memory; a base model has none."""
     path: Path | None = None
+    """Where the adapter lies; `None` of a base model."""
+    stamp: Stamp | None = None
+    """Of its files when it was loaded."""
     number: int = field(default_factory=lambda: next(_numbers))
     created: int = field(default_factory=lambda: int(time.time()))
     loaded: bool = True
@@ -105,11 +119,20 @@ def serve(spec: BaseModelSpec, model: Any, renderer: Renderer) -> BaseModel:
 class Versions:
     """Names to versions. Thread-safe."""
 
-    def __init__(self, bases: list[BaseModel], *, merged_bytes: int = MERGED_BYTES) -> None:
+    def __init__(
+        self,
+        bases: list[BaseModel],
+        *,
+        merged_bytes: int = MERGED_BYTES,
+        adapter_bytes: int = ADAPTER_BYTES,
+    ) -> None:
         self._lock = threading.Lock()
         self._by_name = {base.spec.name: Version(base.spec.name, base) for base in bases}
         self._bases = bases
         self._limit = merged_bytes
+        self._adapter_limit = adapter_bytes
+        self._in_memory: OrderedDict[int, Version] = OrderedDict()
+        """Loaded versions that have their deltas."""
         self._merged: OrderedDict[int, Weights] = OrderedDict()
         self._users: Counter[int] = Counter()
 
@@ -131,13 +154,15 @@ class Versions:
                 f"The lora adapter '{name}' has already been loaded.", param="lora_name"
             )
         base = self._base(path)
-        version = Version(name, base, read_adapter(path, base.model), path)
+        stamp = stamp_of(path)
+        version = Version(name, base, read_adapter(path, base.model), path, stamp)
         with self._lock:
             if name in self._by_name:
                 raise InvalidRequest(
                     f"The lora adapter '{name}' has already been loaded.", param="lora_name"
                 )
             self._by_name[name] = version
+            self._remember(version)
         return version
 
     def unload(self, name: str) -> None:
@@ -146,20 +171,22 @@ class Versions:
         if version.path is None:
             raise InvalidRequest("A base model cannot be unloaded.", param="lora_name")
         with self._lock:
-            self._by_name.pop(name, None)
-            version.loaded = False
-            self._drop_unused()
+            self._forget(version)
 
     def acquire(self, version: Version) -> Weights:
-        """The weights to run, kept in memory until `release`. Merged on first use."""
-        if not version.deltas:
+        """The weights to run, kept in memory until `release`. Merged on first use.
+
+        Raises `InvalidRequest` when the adapter must be read again and is not there any more; its
+        name is forgotten then, so that it can be loaded anew.
+        """
+        if version.path is None:
             return version.base.weights
         with self._lock:
             self._users[version.number] += 1
             merged = self._merged.get(version.number)
         try:
             if merged is None:
-                merged = version.base.weights.merged(version.deltas)
+                merged = version.base.weights.merged(self._deltas(version, version.path))
         except BaseException:
             self.release(version)
             raise
@@ -171,7 +198,7 @@ class Versions:
 
     def release(self, version: Version) -> None:
         """The end of one `acquire`."""
-        if not version.deltas:
+        if version.path is None:
             return
         with self._lock:
             self._users[version.number] -= 1
@@ -188,6 +215,44 @@ class Versions:
     def merged_bytes(self) -> int:
         with self._lock:
             return sum(weights.own_bytes for weights in self._merged.values())
+
+    @property
+    def adapter_bytes(self) -> int:
+        with self._lock:
+            return sum(_bytes(version) for version in self._in_memory.values())
+
+    def _deltas(self, version: Version, path: Path) -> dict[str, LoraDelta]:
+        deltas = version.deltas
+        if deltas is None:
+            try:
+                deltas = _read_again(version, path)
+            except InvalidRequest:
+                with self._lock:
+                    self._forget(version)
+                raise
+        with self._lock:
+            if version.loaded:
+                version.deltas = deltas
+                self._remember(version)
+        return deltas
+
+    def _remember(self, version: Version) -> None:
+        """The newest one stays whatever it takes: it is about to be merged."""
+        self._in_memory[version.number] = version
+        self._in_memory.move_to_end(version.number)
+        total = sum(_bytes(one) for one in self._in_memory.values())
+        while total > self._adapter_limit and len(self._in_memory) > 1:
+            _, oldest = self._in_memory.popitem(last=False)
+            total -= _bytes(oldest)
+            oldest.deltas = None
+
+    def _forget(self, version: Version) -> None:
+        """Its deltas go with the last sequence that holds it."""
+        if self._by_name.get(version.name) is version:
+            del self._by_name[version.name]
+        self._in_memory.pop(version.number, None)
+        version.loaded = False
+        self._drop_unused()
 
     def _drop_unused(self) -> None:
         """Past the limit, the least recently used that nothing runs on; at once when unloaded."""
@@ -209,3 +274,13 @@ class Versions:
             if name == base.spec.path or base.spec.answers_to(str(name)):
                 return base
         raise InvalidRequest(f"The adapter's base model {name!r} is not served.", param="lora_path")
+
+
+def _read_again(version: Version, path: Path) -> dict[str, LoraDelta]:
+    if stamp_of(path) != version.stamp:
+        raise InvalidRequest(f"The files of '{version.name}' are not those that were loaded.")
+    return read_adapter(path, version.base.model)
+
+
+def _bytes(version: Version) -> int:
+    return sum(delta.bytes for delta in (version.deltas or {}).values())

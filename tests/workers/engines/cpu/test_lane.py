@@ -2,9 +2,11 @@ import random
 
 import pytest
 import torch
+from typing_extensions import override
 
 from app.domain.models import BaseModelSpec
 from tests.support.tiny_model import CONTEXT_LENGTH, VOCAB_SIZE, save_tiny_model
+from workers.engines.cpu.arena import ARENA_BYTES, KvArena
 from workers.engines.cpu.engine import load_served
 from workers.engines.cpu.lane import IDLE_ARENA_BYTES, PREFILL_TOKENS, Lane, LaneShape
 from workers.engines.cpu.prefixes import PrefixStore
@@ -26,10 +28,17 @@ def one_thread() -> None:
 
 class World:
     def __init__(
-        self, base: BaseModel, *, max_rows: int = 40, prefix_bytes: int = 64 << 20
+        self,
+        base: BaseModel,
+        *,
+        max_rows: int = 40,
+        prefix_bytes: int = 64 << 20,
+        arena_bytes: int = ARENA_BYTES,
+        arena: KvArena | None = None,
     ) -> None:
         self.prefixes = PrefixStore(prefix_bytes)
-        self.lane = Lane(Version("tiny", base), self.prefixes, LaneShape(max_rows))
+        shape = LaneShape(max_rows, arena_bytes=arena_bytes)
+        self.lane = Lane(Version("tiny", base), self.prefixes, shape, arena=arena)
 
     def add(self, prompt: list[int], *, tokens: int = 8, seed: int = 0, salt: str = "") -> Sequence:
         sampling = Sampling(tokens, 1.0, seed, cache_salt=salt)
@@ -49,7 +58,7 @@ class World:
 
     @property
     def rows(self) -> list[Sequence]:
-        return self.lane._rows
+        return self.lane._rows.sequences
 
 
 def _prompt(length: int, seed: int = 0) -> list[int]:
@@ -111,6 +120,108 @@ def test_memory_of_a_large_batch_is_given_back_when_all_are_cancelled(base: Base
     assert world.lane.idle
     assert world.lane._arena.bytes == 0
     again = world.add(_prompt(300, 1), tokens=2)
+    world.run()
+    assert again.finish_reason == "length"
+
+
+def test_what_does_not_fit_the_arena_waits_its_turn(base: BaseModel) -> None:
+    limit = 3 * 128 * base.kv_shape.bytes_per_token()
+    world = World(base, arena_bytes=limit)
+    prompts = [_prompt(60, seed) for seed in range(7)]
+    crowd = [world.add(prompt, tokens=60) for prompt in prompts]
+    most = 0
+    while not world.lane.idle:
+        world.advance()
+        most = max(most, len(world.rows))
+        assert world.lane._arena.bytes <= limit
+    assert most == 3
+    for prompt, sequence in zip(prompts, crowd, strict=True):
+        alone = World(base)
+        same = alone.add(prompt, tokens=60)
+        alone.run()
+        assert (sequence.tokens, sequence.logprobs) == (same.tokens, same.logprobs)
+
+
+def test_one_sequence_runs_whatever_it_takes_and_by_itself(base: BaseModel) -> None:
+    per_token = base.kv_shape.bytes_per_token()
+    world = World(base, arena_bytes=4 * 64 * per_token)
+    short = [world.add(_prompt(20, seed), tokens=20) for seed in (1, 2, 3)]
+    long = world.add(_prompt(400, 4), tokens=40)
+    late = world.add(_prompt(20, 5), tokens=20)
+    world.advance()
+    assert world.rows == short
+    while not long.sampled:
+        world.advance()
+    assert world.rows == [long]
+    assert world.lane._arena.bytes == 448 * per_token
+    world.run()
+    assert (long.finish_reason, late.finish_reason) == ("length", "length")
+
+
+def test_a_long_row_makes_no_room_for_rows_that_nobody_needs(base: BaseModel) -> None:
+    arena = KvArena(base.kv_shape)
+    arena.reserve(rows=1, length=100)
+    assert arena.rows == 8
+    arena.reserve(rows=1, length=60_000)
+    assert arena.rows == 1
+    arena.reserve(rows=2, length=60_000)
+    assert arena.rows == 2
+
+
+class FailingArena(KvArena):
+    """Finds no memory at one of its calls."""
+
+    def __init__(self, base: BaseModel, *, reserve: int = -1, read: int = -1) -> None:
+        super().__init__(base.kv_shape)
+        self._left = {"reserve": reserve, "read": read}
+
+    @override
+    def reserve(self, *, rows: int, length: int) -> None:
+        self._fail("reserve")
+        super().reserve(rows=rows, length=length)
+
+    @override
+    def read(self, row: int, length: int) -> torch.Tensor:
+        self._fail("read")
+        return super().read(row, length)
+
+    def _fail(self, name: str) -> None:
+        self._left[name] -= 1
+        if self._left[name] == 0:
+            raise RuntimeError("DefaultCPUAllocator: can't allocate memory")
+
+
+@pytest.mark.parametrize("reserve", range(1, 12))
+def test_every_sequence_ends_once_though_there_is_no_memory_to_join(
+    base: BaseModel, reserve: int
+) -> None:
+    _ends_once(World(base, arena=FailingArena(base, reserve=reserve)))
+
+
+@pytest.mark.parametrize("read", range(1, 5))
+def test_every_sequence_ends_once_though_there_is_no_memory_to_keep_its_prefix(
+    base: BaseModel, read: int
+) -> None:
+    _ends_once(World(base, arena=FailingArena(base, read=read)))
+
+
+def _ends_once(world: World) -> None:
+    """A group, which waits for its first member, and long prompts, of which one stays in part."""
+    crowd = [world.add(_prompt(30, seed), tokens=3) for seed in range(3)]
+    crowd += [world.add(_prompt(40, 9), tokens=3, seed=seed) for seed in range(4)]
+    crowd += [world.add(_prompt(300, seed), tokens=3) for seed in (7, 8)]
+    crowd[1].cancelled = True
+    ended = []
+    with pytest.raises(RuntimeError, match="memory"):
+        for _ in range(20):
+            ended += world.advance()
+    ended += world.lane.abandon()
+    finals = [update.sequence for update in ended if update.finish_reason is not None]
+    assert sorted(map(id, finals)) == sorted(map(id, crowd))
+    assert all(update.finish_reason == update.sequence.finish_reason for update in ended)
+    assert "error" in {update.finish_reason for update in ended}
+    assert world.lane.idle
+    again = world.add(_prompt(30, 1), tokens=2)
     world.run()
     assert again.finish_reason == "length"
 

@@ -84,6 +84,31 @@ def test_top_p_keeps_the_smallest_sufficient_set_and_renormalises() -> None:
         assert logprob == pytest.approx(expected[token], abs=1e-5)
 
 
+def test_only_what_can_be_drawn_is_named_beside_a_draw() -> None:
+    logits = torch.log(torch.tensor([[0.1, 0.5, 0.3, 0.1]]))
+    draws = draw(logits, temperatures=[1.0], top_ps=[0.7], seeds=[0], positions=[0])
+    best = draws.best(0, 20)
+    assert list(best) == [1, 2]
+    assert list(best.values()) == pytest.approx([math.log(0.5 / 0.8), math.log(0.3 / 0.8)])
+
+
+@pytest.mark.parametrize("temperature", [0.0, 1e-300, 1e-39, 1e-30, 9e-6])
+def test_a_temperature_too_small_to_divide_by_is_greedy(temperature: float) -> None:
+    logits = torch.tensor([[9.0, 3.0, 9.5, -40.0], [9.0, 3.0, 9.5, -40.0]])
+    tokens, logprobs = _draw(logits, temperatures=[temperature, 1e-5])
+    assert tokens == [2, 2]
+    assert logprobs[0] == pytest.approx(torch.log_softmax(logits[0], -1)[2].item(), abs=1e-6)
+    assert logprobs[1] == 0.0
+
+
+def test_greedy_has_no_nucleus() -> None:
+    """Among equals it would leave out the one that is taken."""
+    logits = torch.zeros(1, 600)
+    tokens, logprobs = _draw(logits, temperatures=[0.0], top_ps=[0.001])
+    assert tokens == [0]
+    assert logprobs == pytest.approx([-math.log(600)])
+
+
 def test_an_impossible_token_is_never_drawn() -> None:
     logits = torch.tensor([[-math.inf, 0.0, -math.inf]]).expand(500, -1).clone()
     tokens, logprobs = _draw(logits)

@@ -9,9 +9,11 @@ import torch
 from peft import PeftModel
 from transformers import Qwen3ForCausalLM
 
+from app.domain.errors import InvalidRequest, Unavailable
 from app.domain.models import BaseModelSpec
 from app.gateways.inference import AdapterMissing
 from tests.support.tiny_model import CONTEXT_LENGTH, save_adapter, save_tiny_model
+from workers.engines.cpu.adapters import WEIGHTS_FILE, read_adapter
 from workers.engines.cpu.engine import Engine, load_served
 from workers.engines.cpu.product import Product, packs
 from workers.engines.cpu.scheduler import Limits
@@ -45,7 +47,7 @@ def _merged_numbers(versions: Versions) -> set[int]:
 
 
 def test_the_least_recently_used_weights_go_first(base: BaseModel, adapters: list[Path]) -> None:
-    one = base.weights.merged(Versions([base]).load("probe", adapters[0]).deltas).own_bytes
+    one = base.weights.merged(read_adapter(adapters[0], base.model)).own_bytes
     versions = Versions([base], merged_bytes=2 * one)
     a, b, c = (versions.load(str(i), adapters[i]) for i in range(3))
     for version in (a, b, a, c):
@@ -85,11 +87,11 @@ def test_an_unloaded_version_stays_until_its_last_user_ends(
 def test_merged_weights_share_what_the_adapter_leaves_alone(
     base: BaseModel, adapters: list[Path]
 ) -> None:
-    version = Versions([base]).load("v1", adapters[0])
+    deltas = read_adapter(adapters[0], base.model)
     model: Any = base.model
     whole = sum(p.numel() * p.element_size() for p in model.parameters())
     linear = whole - model.get_input_embeddings().weight.numel() * 4
-    assert 0 < base.weights.merged(version.deltas).own_bytes <= linear
+    assert 0 < base.weights.merged(deltas).own_bytes <= linear
 
 
 def _expected(model_dir: Path, adapter: Path | None, sequence: Sequence) -> torch.Tensor:
@@ -131,6 +133,64 @@ async def test_many_adapters_loaded_while_sampling_give_their_own_log_probs(
     assert [sequence.reused for sequence in sequences] == [0] * 5
     await engine.stop()
     assert engine.versions.merged_bytes <= 3 << 20
+
+
+async def test_adapters_past_their_limit_are_read_again_when_they_are_called(
+    model_dir: Path, adapters: list[Path], spec: BaseModelSpec
+) -> None:
+    engine = Engine([spec], Limits(threads=1, merged_bytes=0, adapter_bytes=1))
+    await engine.start()
+    versions = [engine.versions.load(f"v{n}", path) for n, path in enumerate(adapters[:3])]
+    one = engine.versions.adapter_bytes
+    assert one > 0
+    for n in (0, 1, 2, 0):
+        sequence = engine.sequence(versions[n], list(range(20, 60)), Sampling(9, 1.0, seed=2))
+        await engine.finish([sequence])
+        expected = _expected(model_dir, adapters[n], sequence)
+        assert torch.allclose(torch.tensor(sequence.logprobs), expected, atol=1e-4)
+        assert engine.versions.adapter_bytes == one
+    await engine.stop()
+
+
+@pytest.mark.parametrize("gone", [True, False])
+async def test_an_adapter_that_cannot_be_read_again_is_missing_and_can_be_loaded(
+    adapters: list[Path], spec: BaseModelSpec, tmp_path: Path, *, gone: bool
+) -> None:
+    engine = Engine([spec], Limits(threads=1, merged_bytes=0, adapter_bytes=1))
+    await engine.start()
+    place = Path(shutil.copytree(adapters[0], tmp_path / "adapter"))
+    version = engine.versions.load("v1", place)
+    engine.versions.load("v2", adapters[1])
+    (place / WEIGHTS_FILE).unlink()
+    if not gone:
+        shutil.copy(adapters[2] / WEIGHTS_FILE, place)
+    with pytest.raises(Unavailable):
+        await engine.finish([engine.sequence(version, [5, 6, 7], Sampling(2, 1.0, seed=2))])
+    with pytest.raises(AdapterMissing):
+        engine.versions.get("v1")
+    if gone:
+        with pytest.raises(InvalidRequest):
+            engine.versions.load("v1", place)
+        shutil.copy(adapters[2] / WEIGHTS_FILE, place)
+    again = engine.sequence(engine.versions.load("v1", place), [5, 6, 7], Sampling(2, 1.0, seed=2))
+    await engine.finish([again])
+    await engine.stop()
+    assert again.finish_reason == "length"
+
+
+async def test_a_version_whose_adapter_was_dropped_serves_what_was_sent_before_it_was_unloaded(
+    adapters: list[Path], spec: BaseModelSpec
+) -> None:
+    engine = Engine([spec], Limits(threads=1, merged_bytes=0, adapter_bytes=1))
+    await engine.start()
+    version = engine.versions.load("v1", adapters[0])
+    engine.versions.load("v2", adapters[1])
+    engine.versions.unload("v1")
+    late = engine.sequence(version, [5, 6, 7], Sampling(2, 1.0, seed=2))
+    await engine.finish([late])
+    await engine.stop()
+    assert late.finish_reason == "length"
+    assert version.deltas is None
 
 
 async def test_one_tenants_bits_do_not_depend_on_another_tenants_work(
