@@ -62,6 +62,7 @@ WRITES: dict[str, Verb] = {
     "reports.upsert": lambda unit, job: unit.reports.upsert(job, {"a": 1}),
     "journal.put_many": lambda unit, job: unit.journal.put_many(job, 1, [("k", "s", {})]),
     "journal.forget": lambda unit, job: unit.journal.forget(job, 1),
+    "journal.forget_all": lambda unit, job: unit.journal.forget_all(job),
 }
 READS = {
     "get",
