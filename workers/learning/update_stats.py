@@ -1,7 +1,7 @@
 """What one update says about itself.
 
 Owns the sums over micro-batches behind the `train/*` curves. Promises: only finite values, means
-over trained tokens, and none where there were no tokens. Must not know models or losses.
+over computed tokens, and none where there were no tokens. Must not know models or losses.
 """
 
 import math
@@ -82,7 +82,7 @@ class StatsTally:
         tokens = float(self._sums_5[4])
         values = {
             names.LEARNING_RATE: self._learning_rate,
-            names.TRAINED_TOKENS: tokens,
+            names.COMPUTED_TOKENS: tokens,
             names.SKIPPED_STEPS: float(self._skipped),
         }
         values |= self._means(tokens) if tokens else {}

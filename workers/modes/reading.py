@@ -31,6 +31,7 @@ class StepReading:
             for _ in group.rollouts
         ]
         outcome.trained_tokens = sum(sample.trained_tokens for sample in samples_of(groups))
+        outcome.train_values[names.TRAINED_TOKENS] = float(outcome.trained_tokens)
         outcome.train_values.update(group_counts(groups))
         outcome.train_values[names.STALENESS_MEAN] = fmean(weighed) if weighed else 0.0
         outcome.train_values[names.STALENESS_MAX] = float(max(weighed, default=0))

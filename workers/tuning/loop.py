@@ -102,6 +102,7 @@ class TextLoop:
         outcome.train_values = self._curves(stats)
         outcome.train_values[names.TIME_TRAINING] = time.perf_counter() - started
         outcome.trained_tokens = trained_tokens(samples)
+        outcome.train_values[names.TRAINED_TOKENS] = float(outcome.trained_tokens)
         outcome.probe = list(samples[0].tokens)
         return outcome
 
@@ -129,7 +130,7 @@ class TextLoop:
     def _some_measured(self, rows: Sequence[int]) -> list[RowValues]:
         found = self._trainer.evaluate([self._samples.held_out(row) for row in rows])
         return [
-            RowValues(1.0 if self._samples.pairs else one[names.TRAINED_TOKENS], self._curves(one))
+            RowValues(1.0 if self._samples.pairs else one[names.COMPUTED_TOKENS], self._curves(one))
             for one in found
         ]
 

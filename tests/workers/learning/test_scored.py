@@ -42,7 +42,7 @@ def test_sets_that_share_batches_say_what_each_says_alone(
         (alone,) = trainer.evaluate([one])
         assert said.keys() == alone.keys()
         assert said == pytest.approx(alone, rel=1e-4, abs=1e-6)
-        assert said["train/tokens"] == sum(sample.trained_tokens for sample in one)
+        assert said["train/computed_tokens"] == sum(sample.trained_tokens for sample in one)
 
 
 def test_sets_that_share_batches_are_run_on_together(make_trainer: MakeTrainer) -> None:

@@ -54,6 +54,6 @@ def test_evaluation_learns_nothing_and_says_what_a_step_says(
         name: t.tolist() for name, t in adapter_tensors(trainer._model).items()
     }
     step = trainer.update(samples)
-    for name in ("train/loss", "train/token_accuracy", "train/tokens", "train/entropy"):
+    for name in ("train/loss", "train/token_accuracy", "train/computed_tokens", "train/entropy"):
         assert said[name] == pytest.approx(step[name], rel=1e-6), name
     assert trainer.steps == 1

@@ -131,7 +131,7 @@ def test_stats_by_hand(make_trainer: MakeTrainer) -> None:
     stats = trainer.update(
         [TrainingSample(tokens, mask, q, 2.0), TrainingSample(tokens, mask, q, 0.0)]
     )
-    assert stats[names.TRAINED_TOKENS] == 2
+    assert stats[names.COMPUTED_TOKENS] == 2
     assert stats[names.LEARNING_RATE] == 1e-2
     k3 = (math.exp(0.1) - 1 - 0.1 + math.exp(-0.4) - 1 + 0.4) / 2
     assert stats[names.SAMPLER_KL] == pytest.approx(k3, rel=1e-3)
@@ -148,7 +148,7 @@ def test_stats_by_hand(make_trainer: MakeTrainer) -> None:
 def test_what_no_token_was_computed_of_is_not_told(make_trainer: MakeTrainer) -> None:
     trainer = make_trainer()
     stats = trainer.update([TrainingSample([5, 9, 3], [0, 1, 1], [0.0, -1.0, -1.0], 0.0)])
-    assert stats == {names.LEARNING_RATE: 1e-2, names.TRAINED_TOKENS: 0, names.SKIPPED_STEPS: 0}
+    assert stats == {names.LEARNING_RATE: 1e-2, names.COMPUTED_TOKENS: 0, names.SKIPPED_STEPS: 0}
     assert trainer.steps == 0
 
 
@@ -172,7 +172,7 @@ def test_minibatches_take_several_steps(
         twin.update(samples[part::3])
     for name, parameter in trainer._parameters.items():
         assert torch.equal(parameter, twin._parameters[name])
-    assert stats[names.TRAINED_TOKENS] == sum(sum(s.mask) for s in samples)
+    assert stats[names.COMPUTED_TOKENS] == sum(sum(s.mask) for s in samples)
 
 
 def test_accumulated_parts_make_the_step_of_the_whole(
@@ -188,7 +188,7 @@ def test_accumulated_parts_make_the_step_of_the_whole(
     for part in (samples[:2], samples[2:3], samples[3:]):
         parts.accumulate(part)
     stats = parts.step(sum(sum(s.mask) for s in samples))
-    assert stats[names.TRAINED_TOKENS] == expected[names.TRAINED_TOKENS]
+    assert stats[names.COMPUTED_TOKENS] == expected[names.COMPUTED_TOKENS]
     assert stats[names.LOSS] == pytest.approx(expected[names.LOSS], rel=1e-4, abs=1e-6)
     assert stats[names.GRAD_NORM] == pytest.approx(expected[names.GRAD_NORM], rel=1e-4)
     assert [trainer.steps for trainer in (whole, once, parts)] == [1, 1, 1]

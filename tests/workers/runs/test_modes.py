@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator
+from itertools import cycle
 from typing import Any
 
 import psycopg
@@ -60,8 +61,14 @@ def _remembered(database: stack.Database, job_id: str) -> int:
 async def test_each_place_of_the_curriculum_is_trained_once(
     runs: RealRuns, database: stack.Database, mode: dict[str, Any]
 ) -> None:
-    job = await runs.job(stop=QUIET, mode=mode, hyperparameters={"n_epochs": 2})
-    ended = await runs.run(job, Script())
+    job = await runs.job(
+        stop=QUIET,
+        mode=mode,
+        hyperparameters={"n_epochs": 2, "compute_multiplier": 0.375},
+        objective={"token_penalty": 0},
+    )
+    thirds = cycle((0.0, 0.5, 1.0))  # a rollout of the mean reward is trained, and moves nothing
+    ended = await runs.run(job, Script(train=lambda _: next(thirds)))
     assert (ended.status, ended.step) == (JobStatus.SUCCEEDED, ended.total_steps)
     ledger = _ledger(database, job.id)
     assert len(ledger) == len({place[:3] for place in ledger}) > 0
@@ -72,6 +79,10 @@ async def test_each_place_of_the_curriculum_is_trained_once(
     assert all(abs(row[3] - row[0]) <= lag for row in ledger)
     assert sum((await runs.curve(job, "train/skipped_steps", "train")).values()) == 0
     assert _remembered(database, job.id) == 0
+    tokens = await runs.curve(job, "train/tokens")
+    assert sum(tokens.values()) == ended.trained_tokens
+    computed = await runs.curve(job, "train/computed_tokens")
+    assert all(0 < count < tokens[step] for step, count in computed.items())
 
 
 async def test_what_was_begun_ahead_is_forgotten_when_a_job_ends_early(
