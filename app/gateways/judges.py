@@ -33,6 +33,7 @@ from app.gateways.judge_chat import (
 )
 from app.gateways.objects import Objects
 from app.gateways.signing import CallSigner
+from app.gateways.trained_efforts import as_trained
 from app.settings import EgressSettings, JudgeSettings
 
 __all__ = [
@@ -143,7 +144,9 @@ class RoutedJudges:
         model = await self._engine.find(question.model)
         if model is None:
             raise JudgeFault(FaultKind.ERROR, f"the model '{question.model}' does not exist")
-        return await self._chat(model, question.body(model.engine_name, structured=structured))
+        body = question.body(model.engine_name, structured=structured)
+        body = await as_trained(self._engine.objects, body, model.object_key)
+        return await self._chat(model, body)
 
     async def _post(
         self,

@@ -7,7 +7,7 @@ nothing of the job. Must not know what an effort does.
 import json
 from collections.abc import AsyncIterator
 from pathlib import PurePosixPath
-from typing import Final
+from typing import Any, Final
 
 from app.gateways.objects import Objects
 
@@ -32,3 +32,14 @@ async def trained_effort(objects: Objects, adapter_key: str) -> str | None:
         return None
     effort: str = json.loads(content)["reasoning_effort"]
     return effort
+
+
+async def as_trained(
+    objects: Objects, body: dict[str, Any], adapter_key: str | None
+) -> dict[str, Any]:
+    """A chat call with the effort of the model's training, unless it names one. `adapter_key` is
+    `None` of a base model.
+    """
+    if adapter_key is None or body.get("reasoning_effort") is not None:
+        return body
+    return {**body, "reasoning_effort": await trained_effort(objects, adapter_key)}

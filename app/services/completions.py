@@ -14,7 +14,7 @@ from app.domain.reasoning_efforts import CALLED_EFFORTS
 from app.gateways.adapters import load_missing
 from app.gateways.inference import AdapterMissing, Inference
 from app.gateways.objects import Objects
-from app.gateways.trained_efforts import trained_effort
+from app.gateways.trained_efforts import as_trained
 from app.services.models import CallableModel, ModelService
 
 # fmt: off
@@ -79,11 +79,10 @@ class CompletionService:
                 code="unknown_parameter",
             )
         _check_parts(body["messages"])
-        effort = _asked_effort(body)
+        _check_effort(body)
         model = await self._models.get(str(body["model"]))
-        if effort is None and model.object_key is not None:
-            effort = await trained_effort(self._objects, model.object_key)
-        return model, {**body, "model": model.engine_name, "reasoning_effort": effort}
+        forwarded = {**body, "model": model.engine_name}
+        return model, await as_trained(self._objects, forwarded, model.object_key)
 
     async def _open(self, body: dict[str, Any]) -> tuple[bytes, AsyncIterator[bytes]]:
         chunks = self._inference.chat_stream(body)
@@ -95,10 +94,10 @@ class CompletionService:
         )
 
 
-def _asked_effort(body: dict[str, Any]) -> str | None:
+def _check_effort(body: dict[str, Any]) -> None:
     effort = body.get("reasoning_effort")
-    if effort is None or (isinstance(effort, str) and effort in CALLED_EFFORTS):
-        return effort
+    if effort is None or effort in CALLED_EFFORTS:
+        return
     raise InvalidRequest(
         f"reasoning_effort must be one of {', '.join(CALLED_EFFORTS)}.",
         param="reasoning_effort",

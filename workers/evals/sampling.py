@@ -12,6 +12,7 @@ from app.domain.errors import RequestError, RunFailed, Unavailable
 from app.gateways.adapters import load_missing
 from app.gateways.inference import AdapterMissing
 from app.gateways.judges import EngineModel
+from app.gateways.trained_efforts import as_trained
 from workers.evals.context import EvalContext, find_model
 
 PATIENCE_S: Final = 300.0
@@ -48,6 +49,7 @@ class Sampler:
                     f"The model '{self._name}' does not exist any more.", code="model_not_found"
                 )
             body = {**settings, "model": model.engine_name, "messages": messages}
+            body = await as_trained(self._context.ports.objects, body, model.object_key)
             try:
                 return _read(await self._chat(model, body))
             except Unavailable:

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from app.domain.reasoning_efforts import template_variables
 from app.gateways.egress_client import EgressClient
 from app.gateways.egress_guard import EgressPolicy
 from app.gateways.endpoints import EndpointPool, FaultKind
@@ -20,6 +21,7 @@ from app.gateways.judges import (
 )
 from app.gateways.objects import LocalObjects
 from app.gateways.signing import CallSigner
+from app.gateways.trained_efforts import note_trained_effort
 from app.settings import EgressSettings, JudgeSettings
 from tests.support.chat_engine import ChatEngine, chat_engine
 from tests.support.endpoints import EndpointServer, Received, Reply, Script, endpoint
@@ -121,6 +123,18 @@ async def test_a_tuned_model_is_loaded_when_it_is_missing(
     reply = await ask(question("ft:x"), engine_url=engine.url, models=TUNED, directory=tmp_path)
     assert isinstance(reply, JudgeReply)
     assert "model-1" in engine.models
+
+
+async def test_a_tuned_model_judges_with_the_effort_it_was_trained_with(
+    engine: ChatEngine, tmp_path: Path
+) -> None:
+    await note_trained_effort(LocalObjects(tmp_path), "jobs/a", "high")
+    models = {"ft:x": EngineModel("ft:x", "model-1", "jobs/a/step-1/adapter")}
+    for _ in range(2):
+        await ask(question("ft:x"), engine_url=engine.url, models=models, directory=tmp_path)
+    assert [body["chat_template_kwargs"] for body in engine.bodies] == [
+        template_variables("high")
+    ] * len(engine.bodies)
 
 
 async def test_a_tuned_model_that_is_lost_again_at_once_is_waited_for(

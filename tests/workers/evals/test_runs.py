@@ -1,18 +1,23 @@
 """Runs of evals, really run: sampled by an engine, scored, written once, whoever dies."""
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 
 import psycopg
 import pytest
+from typing_extensions import override
 
 from app.domain.errors import LeaseLost
 from app.domain.eval_data import MAX_ITEMS
+from app.gateways.inference import Completion, InMemoryInference
 from app.gateways.job_queue import InMemoryJobQueue
+from app.gateways.trained_efforts import note_trained_effort
 from app.settings import to_environment
 from app.store.eval_claims import eval_claims
 from tests.support.endpoints import Received, Reply
-from tests.workers.evals.conftest import ANSWER, QUESTION, World, exact, rows, sampled
+from tests.support.stack import Database
+from tests.workers.evals.conftest import ANSWER, MODEL, QUESTION, World, exact, rows, sampled
 from workers.evals.child import work
 from workers.evals.dispatcher import dispatch
 from workers.evals.sweeper import sweep_evals
@@ -211,6 +216,57 @@ async def test_a_model_that_is_gone_ends_the_run(world: World) -> None:
     await work(ports, await world.claim(path))
     run = await world.get(path)
     assert (run["status"], run["error"]["code"]) == ("failed", "model_not_found")
+
+
+class _Remembering(InMemoryInference):
+    """Answers and keeps what it was asked."""
+
+    def __init__(self) -> None:
+        super().__init__(lambda *_: Completion((), (), "stop"))
+        self.asked: list[dict[str, Any]] = []
+
+    @override
+    async def chat(self, body: dict[str, Any]) -> dict[str, Any]:
+        self._check(body["model"])
+        self.asked.append(body)
+        return {"choices": [{"message": {"role": "assistant", "content": ANSWER}}]}
+
+
+@pytest.mark.parametrize(("named", "heard"), [(None, "low"), ("high", "high")])
+async def test_a_tuned_model_is_asked_with_the_effort_it_was_trained_with(
+    world: World, database: Database, named: str | None, heard: str
+) -> None:
+    name = await _tuned_with_little_effort(world, database)
+    inference = _Remembering()
+    params = {"temperature": 0, **({} if named is None else {"reasoning_effort": named})}
+    source = sampled(rows(RIGHT), model=name, sampling_params=params)
+    path = await world.make(exact(), source=source)
+    await work(replace(world.ports, inference=inference), await world.claim(path))
+    assert (await world.get(path))["result_counts"]["passed"] == 1
+    assert [body["reasoning_effort"] for body in inference.asked] == [heard]
+
+
+async def _tuned_with_little_effort(world: World, database: Database) -> str:
+    line = b'{"messages": [{"role": "user", "content": "hi"}]}\n'
+    reply = await world.http.post(
+        "/v1/files", files={"file": ("rows.jsonl", line * 12)}, data={"purpose": "fine-tune"}
+    )
+    sent = {
+        "model": "parrot",
+        "training_file": reply.json()["id"],
+        "method": {"type": "supervised", "supervised": {}},
+    }
+    job = await world.post("/v1/fine_tuning/jobs", sent, expect=200)
+    name, key = f"ft:{MODEL}:first::low", f"projects/p/jobs/{job['id']}"
+    with psycopg.connect(database.superuser_url.replace("+psycopg", "")) as connection:
+        connection.execute(
+            "INSERT INTO tuned_models (name, project_id, job_id, base_model, engine_name,"
+            " object_key, step) SELECT %s, project_id, id, model, 'adapter-low', %s, 1"
+            " FROM fine_tuning_jobs WHERE id = %s",
+            [name, f"{key}/step-000001-f1/adapter", job["id"]],
+        )
+    await note_trained_effort(world.ports.objects, key, "low")
+    return name
 
 
 async def test_the_sweeper_wakes_what_waits_and_ends_what_keeps_dying(world: World) -> None:
