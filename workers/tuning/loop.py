@@ -27,6 +27,7 @@ _OF_SAMPLING: Final = frozenset(
         names.SAMPLER_KL,
         names.SAMPLER_MAX_LOG_RATIO,
         names.CLIPPED_SHARE,
+        names.COMPUTED_TOKENS,
         names.LEFT_OUT_SHARE,
         names.TRUNCATED_SHARE,
         names.BASE_KL,
