@@ -149,9 +149,13 @@ class Renderer:
         end = ids.index(self._end_of_turn_id)
         return ids[end + 1 :] if ended else ids[end:]
 
-    def parse(self, token_ids: list[int] | tuple[int, ...]) -> ParsedTurn:
-        """Read a sampled turn. Never raises on what the model wrote."""
-        text = self.decode(token_ids)
+    def parse(
+        self, token_ids: list[int] | tuple[int, ...], *, until: int | None = None
+    ) -> ParsedTurn:
+        """Read a sampled turn, of its text the first `until` characters. Never raises on what the
+        model wrote.
+        """
+        text = self.decode(token_ids)[:until]
         opened = self.starts_thinking or text.lstrip().startswith(_THINK)
         reasoning, answer = "", text
         if _THINK_END in text:

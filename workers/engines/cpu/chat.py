@@ -1,41 +1,19 @@
 """`POST /v1/chat/completions`: messages and tools in, an assistant message out, also as a stream.
 
 Owns the hosted response shapes. Tool calls are told whole, once their closing tag is there: a
-broken call is answered as plain content, as vLLM does.
+broken call is answered as plain content, as vLLM does. Must not know how an answer is read.
 """
 
 import time
 from collections.abc import AsyncGenerator
-from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any
 from uuid import uuid4
 
-from app.rendering.renderer import ParsedTurn, Renderer
+from app.rendering.renderer import Renderer
 from workers.engines.cpu.bodies import ChatBody
+from workers.engines.cpu.chat_turn import Answer, ChatTurn
 from workers.engines.cpu.engine import Engine, random_seed
-from workers.engines.cpu.sequence import Sampling, Sequence
-
-_HELD_BACK: Final = ("<tool_call>", "<think>", "</think>")
-_UNFINISHED_CHARACTER: Final = "\ufffd"
-
-
-@dataclass(slots=True)
-class ChatTurn:
-    """One chat request under way."""
-
-    body: ChatBody
-    sequence: Sequence
-    renderer: Renderer
-    envelope: dict[str, Any] = field(default_factory=dict)
-
-    def text(self, count: int) -> str:
-        start = self.sequence.prompt_length
-        return self.renderer.decode(self.sequence.tokens[start : start + count])
-
-    def stop_at(self, text: str) -> int | None:
-        """Where the first stop string begins."""
-        found = [at for stop in self.body.stop or [] if (at := text.find(stop)) >= 0]
-        return min(found, default=None)
+from workers.engines.cpu.sequence import Sampling
 
 
 def begin_turn(engine: Engine, body: ChatBody, *, streamed: bool) -> ChatTurn:
@@ -72,134 +50,114 @@ def _renderer(renderer: Renderer, body: ChatBody) -> Renderer:
 async def chat(engine: Engine, body: ChatBody) -> dict[str, Any]:
     turn = begin_turn(engine, body, streamed=False)
     updates = engine.updates(turn.sequence)
-    text, cut = "", None
     try:
         async for update in updates:
-            text = turn.text(update.count)
-            cut = turn.stop_at(text)
-            if cut is not None:
+            turn.hear(update.count)
+            if turn.cut is not None:
                 break
     finally:
         await updates.aclose()
-    parsed = turn.renderer.parse(turn.sequence.tokens[turn.sequence.prompt_length :])
-    message = {"role": "assistant", **_message(turn, parsed, text, cut)}
+    answer = turn.answer()
+    message = {"role": "assistant", **_message(answer)}
     choice: dict[str, Any] = {
         "index": 0,
         "message": message,
-        "logprobs": _logprobs(turn),
-        "finish_reason": _finish_reason(turn, message, cut),
+        "logprobs": _logprobs(turn, 0),
+        "finish_reason": _finish_reason(turn, answer),
     }
     if body.return_token_ids:
-        choice["token_ids"] = turn.sequence.tokens[turn.sequence.prompt_length :]
+        choice["token_ids"] = turn.token_ids
         turn.envelope["prompt_token_ids"] = turn.sequence.tokens[: turn.sequence.prompt_length]
-    return {**turn.envelope, "choices": [choice], "usage": _usage(turn, parsed)}
+    return {**turn.envelope, "choices": [choice], "usage": _usage(turn, answer)}
 
 
 async def stream_chat(engine: Engine, turn: ChatTurn) -> AsyncGenerator[dict[str, Any]]:
-    """Chunks: the role, content as it becomes certain, whole tool calls, the finish reason."""
+    """Chunks: the role, content as it becomes certain, reasoning and tool calls whole, the finish
+    reason. A token's log-probs come with the first chunk after it was sampled.
+    """
     yield _chunk(turn, {"role": "assistant", "content": ""})
-    told, text, cut = 0, "", None
+    told = listed = 0
     updates = engine.updates(turn.sequence)
     try:
         async for update in updates:
-            text = turn.text(update.count)
-            cut = turn.stop_at(text)
-            answer = _certain(turn, text if cut is None else text[:cut])
-            if len(answer) > told:
-                yield _chunk(turn, {"content": answer[told:]})
-                told = len(answer)
-            if cut is not None:
+            turn.hear(update.count)
+            if turn.cut is not None:
                 break
+            certain = turn.certain()
+            if len(certain) > told:
+                yield _chunk(turn, {"content": certain[told:]}, logprobs=_logprobs(turn, listed))
+                told, listed = len(certain), turn.count
     finally:
         await updates.aclose()
-    parsed = turn.renderer.parse(turn.sequence.tokens[turn.sequence.prompt_length :])
-    message = _message(turn, parsed, text, cut)
-    for delta in _last_deltas(message, told, _certain(turn, text)):
-        yield _chunk(turn, delta)
-    yield _chunk(turn, {}, finish_reason=_finish_reason(turn, message, cut))
+    answer = turn.answer()
+    for delta in _last_deltas(answer, told):
+        yield _chunk(turn, delta, logprobs=_logprobs(turn, listed))
+        listed = turn.count
+    last = _chunk(turn, {}, logprobs=_logprobs(turn, listed))
+    last["choices"][0]["finish_reason"] = _finish_reason(turn, answer)
+    yield last
     if turn.body.include_usage:
-        yield {**turn.envelope, "choices": [], "usage": _usage(turn, parsed)}
+        yield {**turn.envelope, "choices": [], "usage": _usage(turn, answer)}
 
 
-def _last_deltas(message: dict[str, Any], told: int, certain: str) -> list[dict[str, Any]]:
+def _last_deltas(answer: Answer, told: int) -> list[dict[str, Any]]:
     """What the stream still owes: held-back content, reasoning and tool calls."""
     deltas: list[dict[str, Any]] = []
-    content = message["content"] or ""
-    if "tool_calls" not in message and len(content) > told and content.startswith(certain[:told]):
-        deltas.append({"content": content[told:]})
-    if message.get("reasoning"):
-        deltas.append({"reasoning": message["reasoning"]})
-    for index, call in enumerate(message.get("tool_calls", [])):
+    if len(answer.content) > told:
+        deltas.append({"content": answer.content[told:]})
+    if answer.reasoning:
+        deltas.append({"reasoning": answer.reasoning})
+    for index, call in enumerate(_tool_calls(answer)):
         deltas.append({"tool_calls": [{"index": index, **call}]})
     return deltas
 
 
-def _certain(turn: ChatTurn, text: str) -> str:
-    """The start of the answer's content that no later token can turn into something else."""
-    reasoning_end = text.rfind("</think>")
-    if reasoning_end >= 0:
-        text = text[reasoning_end + len("</think>") :]
-    elif turn.renderer.starts_thinking or text.lstrip().startswith("<think>"):
-        return ""
-    text = text.lstrip().rstrip(_UNFINISHED_CHARACTER)
-    if turn.body.tools and turn.body.tool_choice != "none":
-        text = text.partition("<tool_call>")[0]
-    for mark in _HELD_BACK:
-        for length in range(len(mark), 0, -1):
-            if text.endswith(mark[:length]):
-                text = text[:-length]
-    return text.rstrip()
-
-
-def _message(turn: ChatTurn, parsed: ParsedTurn, text: str, cut: int | None) -> dict[str, Any]:
-    answer = text if cut is None else text[:cut]
-    for mark in ("</think>", "<think>"):
-        answer = answer.rpartition(mark)[2]
-    if parsed.reasoning and "</think>" not in text:
-        answer = ""
-    message: dict[str, Any] = {"content": answer.strip()}
-    if parsed.reasoning:
-        message["reasoning"] = parsed.reasoning
-    wanted = bool(turn.body.tools) and turn.body.tool_choice != "none" and cut is None
-    if wanted and parsed.tool_calls and parsed.parse_error is None:
-        calls = parsed.tool_calls[: 1 if turn.body.parallel_tool_calls is False else None]
-        message["content"] = parsed.content or None
-        message["tool_calls"] = [
-            {
-                "id": f"call_{uuid4().hex[:24]}",
-                "type": "function",
-                "function": {"name": call.name, "arguments": call.arguments_json},
-            }
-            for call in calls
-        ]
+def _message(answer: Answer) -> dict[str, Any]:
+    message: dict[str, Any] = {"content": answer.content}
+    if answer.reasoning:
+        message["reasoning"] = answer.reasoning
+    if answer.tool_calls:
+        message["content"] = answer.content or None
+        message["tool_calls"] = _tool_calls(answer)
     return message
 
 
-def _finish_reason(turn: ChatTurn, message: dict[str, Any], cut: int | None) -> str:
-    if message.get("tool_calls"):
+def _tool_calls(answer: Answer) -> list[dict[str, Any]]:
+    return [
+        {
+            "id": f"call_{uuid4().hex[:24]}",
+            "type": "function",
+            "function": {"name": call.name, "arguments": call.arguments_json},
+        }
+        for call in answer.tool_calls
+    ]
+
+
+def _finish_reason(turn: ChatTurn, answer: Answer) -> str:
+    if answer.tool_calls:
         return "tool_calls"
-    return "stop" if cut is not None else turn.sequence.finish_reason or "stop"
+    return "stop" if turn.cut is not None else turn.sequence.finish_reason or "stop"
 
 
 def _chunk(
-    turn: ChatTurn, delta: dict[str, Any], *, finish_reason: str | None = None
+    turn: ChatTurn, delta: dict[str, Any], *, logprobs: dict[str, Any] | None = None
 ) -> dict[str, Any]:
-    choice = {"index": 0, "delta": delta, "logprobs": None, "finish_reason": finish_reason}
+    choice = {"index": 0, "delta": delta, "logprobs": logprobs, "finish_reason": None}
     return {**turn.envelope, "choices": [choice]}
 
 
-def _logprobs(turn: ChatTurn) -> dict[str, Any] | None:
+def _logprobs(turn: ChatTurn, first: int) -> dict[str, Any] | None:
+    """Of the tokens that count, from the `first` on."""
     if not turn.body.logprobs:
         return None
-    sequence, decode = turn.sequence, turn.renderer.decode
+    sequence, text = turn.sequence, turn.sequence.version.base.text
     entries = []
-    for index, logprob in enumerate(sequence.logprobs):
+    for index, token in enumerate(turn.token_ids[first:], start=first):
         best = sequence.top_logprobs[index] if sequence.top_logprobs else {}
-        token = sequence.tokens[sequence.prompt_length + index]
         entries.append(
             {
-                **_token(decode([token]), logprob),
-                "top_logprobs": [_token(decode([other]), value) for other, value in best.items()],
+                **_token(text(token), sequence.logprobs[index]),
+                "top_logprobs": [_token(text(other), value) for other, value in best.items()],
             }
         )
     return {"content": entries, "refusal": None}
@@ -209,12 +167,12 @@ def _token(text: str, logprob: float) -> dict[str, Any]:
     return {"token": text, "logprob": logprob, "bytes": list(text.encode())}
 
 
-def _usage(turn: ChatTurn, parsed: ParsedTurn) -> dict[str, Any]:
-    prompt, sampled = turn.sequence.prompt_length, turn.sequence.sampled
+def _usage(turn: ChatTurn, answer: Answer) -> dict[str, Any]:
+    prompt = turn.sequence.prompt_length
     return {
         "prompt_tokens": prompt,
-        "completion_tokens": sampled,
-        "total_tokens": prompt + sampled,
+        "completion_tokens": turn.count,
+        "total_tokens": prompt + turn.count,
         "prompt_tokens_details": {"cached_tokens": turn.sequence.reused},
-        "completion_tokens_details": {"reasoning_tokens": parsed.reasoning_tokens},
+        "completion_tokens_details": {"reasoning_tokens": answer.reasoning_tokens},
     }

@@ -12,7 +12,7 @@ from app.domain.models import BaseModelSpec
 from app.gateways.http_inference import HttpInference
 from app.rendering.renderer import Renderer
 from tests.support.tiny_model import CONTEXT_LENGTH, KEEPS_THINKING, LOOKUP, save_parrot
-from tests.workers.engines.contract.conftest import ENGINES, KEY, World, running
+from tests.workers.engines.contract.conftest import ENGINES, KEY, TOLERANCE, World, running
 
 CALL = {"id": "a", "type": "function"}
 TOOL_TURNS: list[dict[str, Any]] = [
@@ -200,16 +200,26 @@ def test_streamed_tool_calls_add_up(client: OpenAI) -> None:
     assert chunks[-1].choices[0].finish_reason == "tool_calls"
 
 
+@pytest.mark.parametrize(
+    ("stop", "expected"),
+    [
+        ([" is"], "The answer"),
+        (["swer is 4", "xyz"], "The an"),
+        (["k.", "zzz"], "The answer is 42, I thin"),
+    ],
+)
 @pytest.mark.parametrize("stream", [False, True])
-def test_stop_strings_cut_the_answer(client: OpenAI, stream: bool) -> None:
+def test_stop_strings_cut_the_answer(
+    client: OpenAI, stream: bool, stop: list[str], expected: str
+) -> None:
     if stream:
-        chunks = _stream(client, PLAIN[:1], stop=[" is"])
+        chunks = _stream(client, PLAIN[:1], stop=stop)
         content = "".join(chunk.choices[0].delta.content or "" for chunk in chunks)
         finish_reason = chunks[-1].choices[0].finish_reason
     else:
-        choice = _ask(client, PLAIN[:1], stop=[" is"]).choices[0]
+        choice = _ask(client, PLAIN[:1], stop=stop).choices[0]
         content, finish_reason = choice.message.content, choice.finish_reason
-    assert (content, finish_reason) == ("The answer", "stop")
+    assert (content, finish_reason) == (expected, "stop")
 
 
 def test_length_and_log_probs(client: OpenAI) -> None:
@@ -221,6 +231,36 @@ def test_length_and_log_probs(client: OpenAI) -> None:
     assert len(entries) == 3
     assert all(entry.top_logprobs[0].logprob == entry.logprob for entry in entries)
     assert all(-0.7 < entry.logprob <= 0 for entry in entries)
+
+
+def test_streamed_log_probs_add_up_to_those_of_the_whole(client: OpenAI) -> None:
+    options = {"logprobs": True, "top_logprobs": 2}
+    whole = _ask(client, PLAIN[:1], **options).choices[0].logprobs.content
+    chunks = _stream(client, PLAIN[:1], **options)
+    told = [
+        entry
+        for chunk in chunks
+        if chunk.choices[0].logprobs is not None
+        for entry in chunk.choices[0].logprobs.content or ()
+    ]
+    assert len(whole) > 5
+    assert [entry.token for entry in told] == [entry.token for entry in whole]
+    for found, expected in zip(told, whole, strict=True):
+        assert found.logprob == pytest.approx(expected.logprob, abs=TOLERANCE)
+        assert len(found.top_logprobs) == 2
+
+
+@pytest.mark.parametrize("settings", [{"top_p": 0.1}, {"temperature": 1e-40}, {"temperature": 0}])
+async def test_no_log_prob_is_beyond_json(
+    gateway: HttpInference, settings: dict[str, float]
+) -> None:
+    """The gateway refuses a reply that holds NaN or Infinity."""
+    body = {"model": "parrot", "messages": PLAIN[:1], "temperature": 1, "seed": 3, **settings}
+    reply = await gateway.chat({**body, "logprobs": True, "top_logprobs": 5})
+    entries = reply["choices"][0]["logprobs"]["content"]
+    assert entries
+    assert all(-20 < entry["logprob"] <= 0 and entry["top_logprobs"] for entry in entries)
+    assert reply["choices"][0]["message"]["content"] == PLAIN[1]["content"]
 
 
 def test_errors_are_the_clients_own(client: OpenAI) -> None:

@@ -41,11 +41,16 @@ BROKEN: list[dict[str, Any]] = [
     {"role": "assistant", "content": 'Well <tool_call>{"name": "lookup"</tool_call>'},
 ]
 
+LONE_END: list[dict[str, Any]] = [
+    {"role": "user", "content": "Tell me the colour."},
+    {"role": "assistant", "content": "Red.</think> Or not."},
+]
+
 
 @pytest.fixture(scope="module")
 def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
     root = tmp_path_factory.mktemp("parrot")
-    save_parrot(root, [TOOL_TURNS, THINKING, BROKEN])
+    save_parrot(root, [TOOL_TURNS, THINKING, BROKEN, LONE_END])
     spec = BaseModelSpec(name="parrot", path=str(root), context_length=CONTEXT_LENGTH)
     with running_engine([spec], api_key=KEY) as url:
         yield url, root
@@ -130,6 +135,106 @@ def test_a_broken_call_streams_as_content(client: OpenAI) -> None:
     chunks = _stream(client, BROKEN[:1], tools=None)
     content = "".join(chunk.choices[0].delta.content or "" for chunk in chunks)
     assert content == BROKEN[1]["content"]
+
+
+def _whole(reply: Any) -> dict[str, Any]:
+    (choice,) = reply.choices
+    calls = [
+        (call.function.name, call.function.arguments) for call in choice.message.tool_calls or ()
+    ]
+    return {
+        "content": choice.message.content or "",
+        "reasoning": getattr(choice.message, "reasoning", None),
+        "calls": calls,
+        "finish_reason": choice.finish_reason,
+        "logprobs": choice.logprobs.content,
+        "usage": reply.usage.model_copy(update={"prompt_tokens_details": None}),
+    }
+
+
+def _added_up(chunks: list[Any]) -> dict[str, Any]:
+    """What `_whole` says of the same answer."""
+    *chunks, last = chunks
+    choices = [chunk.choices[0] for chunk in chunks]
+    deltas = [choice.delta for choice in choices]
+    thoughts = [delta.reasoning for delta in deltas if getattr(delta, "reasoning", None)]
+    functions = [call.function for delta in deltas for call in delta.tool_calls or ()]
+    assert all(choice.finish_reason is None for choice in choices[:-1])
+    return {
+        "content": "".join(delta.content or "" for delta in deltas),
+        "reasoning": "".join(thoughts) or None,
+        "calls": [(function.name, function.arguments) for function in functions],
+        "finish_reason": choices[-1].finish_reason,
+        "logprobs": [e for c in choices if c.logprobs is not None for e in c.logprobs.content],
+        "usage": last.usage.model_copy(update={"prompt_tokens_details": None}),
+    }
+
+
+SETTINGS: list[dict[str, Any]] = [
+    {"temperature": 0},
+    {"temperature": 0, "stop": ["swer is 4"]},
+    {"temperature": 0, "stop": ["ould add.\n</thi", "nothing"]},
+    {"temperature": 0, "stop": ["I should ad"]},
+    {"temperature": 0, "stop": ['"lookup", "arg']},
+    {"temperature": 0, "stop": ["</think>"]},
+    {"temperature": 0, "max_completion_tokens": 4},
+    *(
+        {"temperature": 1.1, "seed": seed, "top_p": 0.95, "stop": ["er", " P0"]}
+        for seed in range(8)
+    ),
+    *({"temperature": 1.6, "seed": seed, "stop": ["t", "the", "42"]} for seed in range(8)),
+    *({"temperature": 1.4, "seed": seed} for seed in range(8)),
+]
+
+
+@pytest.mark.parametrize("tools", [None, [LOOKUP]])
+@pytest.mark.parametrize("messages", [TOOL_TURNS[:1], THINKING[:1], BROKEN[:1]])
+def test_a_streamed_answer_says_what_a_whole_one_says(
+    client: OpenAI, messages: list[Any], tools: list[Any] | None
+) -> None:
+    for settings in SETTINGS:
+        options = {"logprobs": True, "top_logprobs": 2, "max_completion_tokens": 60, **settings}
+        if tools:
+            options["tools"] = tools
+        whole = _whole(_ask(client, messages, **options))
+        chunks = _stream(client, messages, stream_options={"include_usage": True}, **options)
+        assert _added_up(chunks) == whole
+        assert len(whole["logprobs"]) == whole["usage"].completion_tokens
+
+
+def test_an_answer_ends_with_the_token_that_completes_a_stop_string(
+    client: OpenAI, engine: tuple[str, Path]
+) -> None:
+    """The engine samples on until it learns of the cut; nothing of that is told."""
+    renderer = Renderer(str(engine[1]), tool_parser="hermes", chat_template=None)
+    stops, cut = ["e", "42", " a"], 0
+    for seed in range(20):
+        reply = _ask(
+            client,
+            THINKING[:1],
+            temperature=1.3,
+            seed=seed,
+            stop=stops,
+            logprobs=True,
+            extra_body={"return_token_ids": True},
+        )
+        ids = reply.choices[0].token_ids
+        cut += any(stop in renderer.decode(ids) for stop in stops)
+        assert not any(stop in renderer.decode(ids[:-1]) for stop in stops)
+        assert reply.usage.completion_tokens == len(reply.choices[0].logprobs.content) == len(ids)
+    assert cut > 10
+
+
+def test_a_stop_string_cuts_reasoning_too(client: OpenAI) -> None:
+    choice = _ask(client, THINKING[:1], stop=[" add"]).choices[0]
+    assert (choice.message.content, choice.message.reasoning) == ("", "I should")
+
+
+def test_a_lone_end_of_reasoning_is_content(client: OpenAI) -> None:
+    choice = _ask(client, LONE_END[:1]).choices[0]
+    assert choice.message.content == LONE_END[1]["content"]
+    chunks = _stream(client, LONE_END[:1], stream_options={"include_usage": True}, logprobs=True)
+    assert _added_up(chunks)["content"] == LONE_END[1]["content"]
 
 
 def test_errors_are_the_clients_own(client: OpenAI, engine: tuple[str, Path]) -> None:
