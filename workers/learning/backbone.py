@@ -28,11 +28,17 @@ class Backbone:
         a quarter more time for a fraction of the memory.
         """
         self._base = base
+        self._stock = base.config._attn_implementation  # noqa: SLF001 - no public name
         self.packs = attention.can_share(base)
         if self.packs:
             base.set_attn_implementation(attention.NAME)
         if checkpointing:
             _checkpoint(base)
+
+    def run_by_row(self) -> None:
+        """From now on, for a base that is not what it looks like."""
+        self._base.set_attn_implementation(self._stock)
+        self.packs = False
 
     def __call__(self, ids_M: Tensor, layout: Layout) -> Tensor:
         """Last hidden states (M, D) of the packed tokens `ids_M`."""

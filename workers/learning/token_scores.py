@@ -6,6 +6,7 @@ temperature, whoever asks. Must not know losses or optimizers.
 
 from collections.abc import Sequence
 
+import structlog
 import torch
 from transformers import PreTrainedModel
 
@@ -16,6 +17,8 @@ from workers.learning.head import LogProbHead, TokenScores
 from workers.learning.layout import alone
 from workers.learning.model_check import check_model
 from workers.learning.samples import TrainingSample
+
+log = structlog.get_logger()
 
 
 class TokenScorer:
@@ -28,6 +31,17 @@ class TokenScorer:
         self._device = base.device
         self._backbone = Backbone(base, checkpointing=checkpointing)
         self._head = LogProbHead(output_layer(base), temperature=temperature)
+        try:
+            self._check(base, temperature)
+        except (ValueError, TypeError) as error:
+            if not self.shares:
+                raise
+            # Its forward may lose the layout on the way to attention, or refuse it.
+            log.info("base_model_is_run_by_row", reason=str(error))
+            self._backbone.run_by_row()
+            self._check(base, temperature)
+
+    def _check(self, base: PreTrainedModel, temperature: float) -> None:
         check_model(
             base,
             lambda batch: self(batch).logprobs_N,

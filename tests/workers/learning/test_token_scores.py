@@ -1,0 +1,74 @@
+"""A base that does not take packed rows, though it looks like it, is run row by row."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from transformers import PreTrainedModel
+
+from tests.workers.learning.conftest import VOCAB
+from workers.learning.adapters import load_base
+from workers.learning.samples import TrainingSample
+from workers.learning.token_scores import TokenScorer
+
+Forward = Callable[..., Any]
+
+
+def loaded(model_dir: Path) -> PreTrainedModel:
+    return load_base(str(model_dir), device=torch.device("cpu"), dtype=torch.float64)
+
+
+def losing(forward: Forward) -> Forward:
+    """The layout never reaches attention."""
+
+    def lost(*args: Any, **kwargs: Any) -> Any:
+        return forward(*args, **{k: v for k, v in kwargs.items() if k != "layout"})
+
+    return lost
+
+
+def refusing(forward: Forward) -> Forward:
+    def refused(*args: Any, **kwargs: Any) -> Any:
+        if "layout" in kwargs:
+            raise TypeError("forward() got an unexpected keyword argument 'layout'")
+        return forward(*args, **kwargs)
+
+    return refused
+
+
+@pytest.mark.parametrize("odd", [losing, refusing])
+def test_a_base_that_looks_as_if_it_packed_is_run_by_row(
+    model_dir: Path, odd: Callable[[Forward], Forward]
+) -> None:
+    base = loaded(model_dir)
+    for layer in base.model.layers:
+        layer.self_attn.forward = odd(layer.self_attn.forward)
+    scorer, plain = (
+        TokenScorer(base, temperature=1.0),
+        TokenScorer(loaded(model_dir), temperature=1),
+    )
+    assert (scorer.shares, plain.shares) == (False, True)
+    prompt = torch.randint(0, VOCAB, (9,)).tolist()
+    samples = [
+        TrainingSample([*prompt, *own], [0] * 9 + [1] * len(own), [0.0] * (9 + len(own)), 1.0)
+        for own in ([5, 3, 8], [7], [1, 2, 3, 4])
+    ]
+    mine = scorer.of_samples(samples, max_tokens=64)
+    for one, other in zip(mine, plain.of_samples(samples, max_tokens=64), strict=True):
+        assert one == pytest.approx(other, abs=1e-9)
+
+
+def test_a_base_that_computes_more_than_its_output_layer_is_still_refused(model_dir: Path) -> None:
+    base = loaded(model_dir)
+    forward = base.forward
+
+    def scaled(*args: Any, **kwargs: Any) -> Any:
+        out = forward(*args, **kwargs)
+        out.logits = out.logits * 0.5
+        return out
+
+    base.forward = scaled
+    with pytest.raises(ValueError, match="not its output layer's alone"):
+        TokenScorer(base, temperature=1.0)
