@@ -20,7 +20,7 @@ from workers.rollout.journal import Journal
 from workers.rollout.memory import remembered
 
 LARGEST_SCORE: Final = 1e9
-"""Either way. Of greater ones a gradient in fp32 is no number any more, and every step is skipped."""
+"""Either way. Of greater ones a gradient in fp32 is no number, and every step would be skipped."""
 _CLASSES: Final = {
     FaultKind.ERROR: FailureClass.GRADER_ERROR,
     FaultKind.TIMEOUT: FailureClass.GRADER_TIMEOUT,
