@@ -51,18 +51,19 @@ def means(rows: Sequence[RowValues]) -> dict[str, float]:
 
 
 def keep(context: RunContext, step: int, rows: Sequence[RowValues]) -> None:
-    """Before the step is committed. Another claim may have kept the same already."""
-    directory = _directory(context, step)
-    if directory.is_dir():
-        return
-    with commit_directory(directory) as partial:
+    """Before the step is committed, each claim for itself: what one that died then has kept is of
+    the adapter that it made of the step, which on a GPU need not be this one to the bit.
+    """
+    with commit_directory(_directory(context) / f"{_name(step)}{context.fence}") as partial:
         lines = [{"weight": row.weight, "values": dict(row.values)} for row in rows]
         (partial / _FILE).write_text(json.dumps(lines) + "\n", encoding="utf-8")
 
 
 def kept(context: RunContext, step: int) -> list[RowValues]:
-    """Raises `ManifestMismatch`."""
-    directory = _directory(context, step)
+    """Of the claim that committed them, which is the latest. Raises `ManifestMismatch`."""
+    claims = _directory(context).glob(f"{_name(step)}*")
+    fences = [int(path.name.removeprefix(_name(step))) for path in claims]
+    directory = _directory(context) / f"{_name(step)}{max(fences, default=0)}"
     verify_directory(directory)
     lines = json.loads((directory / _FILE).read_text(encoding="utf-8"))
     return [RowValues(line["weight"], line["values"]) for line in lines]
@@ -128,5 +129,10 @@ def _full(before: dict[str, float], after: dict[str, float]) -> dict[str, Any]:
     }
 
 
-def _directory(context: RunContext, step: int) -> Path:
-    return context.objects.local_path(f"{context.job_key}/validation/step-{step:06d}")
+def _directory(context: RunContext) -> Path:
+    return context.objects.local_path(f"{context.job_key}/validation")
+
+
+def _name(step: int) -> str:
+    """The claim's fence follows."""
+    return f"step-{step:06d}-f"
