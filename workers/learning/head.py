@@ -18,6 +18,8 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 from typing_extensions import override
 
+from workers.learning.product import linear
+
 LOGITS_PER_CHUNK: Final = {"cpu": 1 << 20, "cuda": 1 << 26}
 """On a CPU 4 MiB of fp32 logits, which its caches hold; 256 MiB on CUDA."""
 MIN_CHUNK: Final = 64
@@ -103,7 +105,7 @@ class _ChunkedLogProbs(torch.autograd.Function):
         slope_ND = torch.empty_like(hidden_ND) if ctx.needs_input_grad[0] else None
         for start in range(0, count, chunk):
             part = slice(start, start + chunk)
-            logits_CV = nn.functional.linear(hidden_ND[part], weight_VD, bias_V).to(precision)
+            logits_CV = linear(hidden_ND[part], weight_VD, bias_V).to(precision)
             if temperature != 1.0:
                 logits_CV.div_(temperature)
             targets_C1 = targets_N[part, None]
@@ -119,7 +121,9 @@ class _ChunkedLogProbs(torch.autograd.Function):
             if slope_ND is not None:
                 # softmax - onehot, before rounding to a lower precision
                 probs_CV.scatter_add_(1, targets_C1, torch.full_like(picked_C1, -1.0))
-                slope_ND[part] = (probs_CV.to(weight_VD.dtype) @ weight_VD).div_(-temperature)
+                slope_ND[part] = linear(probs_CV.to(weight_VD.dtype), weight_VD.T).div_(
+                    -temperature
+                )
         ctx.save_for_backward(slope_ND, weight_VD, targets_N)
         ctx.temperature = temperature
         ctx.mark_non_differentiable(entropy_N, top_N)

@@ -17,6 +17,8 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 from typing_extensions import override
 
+from workers.learning.product import linear
+
 MERGED_TYPES = (torch.float32, torch.float64)
 
 
@@ -85,10 +87,8 @@ class _LoraLinear(torch.autograd.Function):
         ctx.save_for_backward(hidden_MI, weight_OI, down_RI, up_OR)
         ctx.scaling = scaling
         if weight_OI.dtype in MERGED_TYPES:
-            return nn.functional.linear(
-                hidden_MI, _merged(weight_OI, down_RI, up_OR, scaling), bias_O
-            )
-        out_MO = nn.functional.linear(hidden_MI, weight_OI, bias_O)
+            return linear(hidden_MI, _merged(weight_OI, down_RI, up_OR, scaling), bias_O)
+        out_MO = linear(hidden_MI, weight_OI, bias_O)
         thin_MR = hidden_MI @ down_RI.to(hidden_MI.dtype).T
         return out_MO.addmm_(thin_MR, up_OR.to(hidden_MI.dtype).T, alpha=scaling)
 
@@ -106,7 +106,7 @@ class _LoraLinear(torch.autograd.Function):
         if not ctx.needs_input_grad[0]:
             return None, None, None, down_grad, up_grad, None
         if weight_OI.dtype in MERGED_TYPES:
-            grad_MI = grad_MO @ _merged(weight_OI, down_RI, up_OR, scaling)
+            grad_MI = linear(grad_MO, _merged(weight_OI, down_RI, up_OR, scaling).T)
         else:
             grad_MI = (grad_MO @ weight_OI).addmm_(slope_MR, down_RI.to(dtype), alpha=scaling)
         return grad_MI, None, None, down_grad, up_grad, None
