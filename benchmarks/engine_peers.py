@@ -31,6 +31,8 @@ ROOT: Final = Path(__file__).parents[1]
 VLLM_PYTHON: Final = ROOT / ".venv-vllm" / "bin" / "python"
 BASE, ADAPTER = "base", "adapter@v1"
 _START_TIMEOUT_S: Final = 180.0
+_OWN_SPINS: Final = "300000"
+"""libgomp's own, as in this process: engines take turns and nothing else is to run."""
 
 
 class Peer(Protocol):
@@ -212,7 +214,7 @@ def _running(
         process = subprocess.Popen(
             command,
             cwd=ROOT,
-            env={**os.environ, **environment},
+            env={**os.environ, "GOMP_SPINCOUNT": _OWN_SPINS, **environment},
             stdout=output,
             stderr=subprocess.STDOUT,
         )
