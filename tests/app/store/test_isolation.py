@@ -122,7 +122,7 @@ async def _fill_every_table(rows: Rows) -> Job:
         await unit.uploads.insert_part(UploadPartRow("part_1", "upload_1", 1, 0))
     async with run_unit(rows, await held(rows, job)) as run:
         for verb in WRITES:
-            if not verb.startswith("jobs.") and verb != "journal.forget":
+            if not verb.startswith(("jobs.", "journal.forget")):
                 await WRITES[verb](run, job.id)
     await evals.fill(rows, job.id)
     await webhook_events.an_endpoint(rows)
