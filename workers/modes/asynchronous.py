@@ -23,7 +23,7 @@ from workers.modes.outcome import StepOutcome
 from workers.modes.reading import StepReading
 from workers.modes.staleness import StalenessQueue, Ticket
 
-PATIENCE_STEPS: Final = 2.0
+PATIENCE_STEPS: Final = 3.0
 """How many average steps a late group is waited for before it is started over."""
 _MEASURED: Final = 8
 
