@@ -54,7 +54,7 @@ def _differences(fresh: Path, committed: Path) -> list[str]:
 def _generate_python(target: Path) -> None:
     config = HERE / "python" / "generator.yaml"
     command = [str(GENERATOR), "generate", "--path", str(SPECIFICATION), "--config", str(config)]
-    command += ["--output-path", str(target), "--meta", "none", "--overwrite"]
+    command += ["--output-path", str(target), "--meta", "none", "--overwrite", "--fail-on-warning"]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     (target / "py.typed").touch()
 

@@ -1409,6 +1409,63 @@ export interface components {
             /** Value */
             value: string;
         };
+        /**
+         * AdvantageOptions
+         * @description How the rewards of a prompt's rollouts become advantages.
+         *
+         *     `centred` (the default): less the group's mean. `std`: that, divided by the group's standard
+         *     deviation. `leave_one_out`: less the mean of the others. `batch_std`: less the group's mean,
+         *     divided by the standard deviation of the whole step.
+         */
+        AdvantageOptions: {
+            /**
+             * Type
+             * @enum {string}
+             */
+            type: "centred" | "std" | "leave_one_out" | "batch_std";
+        };
+        /**
+         * AsyncOptions
+         * @description Sampling goes on while a step is trained, from versions at most `max_staleness` old.
+         */
+        AsyncOptions: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "async";
+            /**
+             * Max Staleness
+             * @default 1
+             */
+            max_staleness: number;
+            /**
+             * Max Requeues
+             * @default 2
+             */
+            max_requeues: number;
+        };
+        /**
+         * BradleyTerryOptions
+         * @description Without a reference, so that β does nothing.
+         */
+        BradleyTerryOptions: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "bradley_terry";
+            /**
+             * Margin
+             * @default 0
+             */
+            margin: number;
+            /**
+             * Length Normalised
+             * @default false
+             */
+            length_normalised: boolean;
+        };
         /** ChatCompletionRequest */
         ChatCompletionRequest: {
             /** Model */
@@ -1421,6 +1478,24 @@ export interface components {
             stream?: boolean | null;
         } & {
             [key: string]: unknown;
+        };
+        /** CispoOptions */
+        CispoOptions: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "cispo";
+            /**
+             * Low
+             * @default 0
+             */
+            low: number;
+            /**
+             * High
+             * @default 4
+             */
+            high: number;
         };
         /**
          * CompleteUpload
@@ -1709,6 +1784,14 @@ export interface components {
             /** Failed */
             failed: number;
         };
+        /** CrossEntropyOptions */
+        CrossEntropyOptions: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "cross_entropy";
+        };
         /** Curriculum */
         Curriculum: {
             /** Id */
@@ -1821,6 +1904,79 @@ export interface components {
          */
         DeliveryStatus: "pending" | "delivered" | "failed";
         /**
+         * DpoHyperparameters
+         * @description As sent, with the weight of the distance from the base model.
+         */
+        DpoHyperparameters: {
+            /**
+             * Batch Size
+             * @default auto
+             */
+            batch_size?: number | "auto" | null;
+            /**
+             * Learning Rate Multiplier
+             * @default auto
+             */
+            learning_rate_multiplier?: number | "auto" | null;
+            /**
+             * N Epochs
+             * @default auto
+             */
+            n_epochs?: number | "auto" | null;
+            /**
+             * Beta
+             * @default auto
+             */
+            beta?: number | "auto" | null;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * DpoMethod
+         * @description `method.dpo` of the create call; unknown keys are kept and echoed.
+         */
+        DpoMethod: {
+            stop?: components["schemas"]["StopOptions"] | null;
+            keep_checkpoints?: components["schemas"]["KeepCheckpoints"] | null;
+            hyperparameters?: components["schemas"]["DpoHyperparameters"] | null;
+            /** Loss */
+            loss?: (components["schemas"]["DpoOptions"] | components["schemas"]["BradleyTerryOptions"]) | null;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * DpoOptions
+         * @description The weight β is `method.dpo.hyperparameters.beta`, its hosted place.
+         */
+        DpoOptions: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "dpo";
+            /**
+             * Variant
+             * @default sigmoid
+             * @enum {string}
+             */
+            variant: "sigmoid" | "ipo";
+            /**
+             * Label Smoothing
+             * @default 0
+             */
+            label_smoothing: number;
+        };
+        /** DroOptions */
+        DroOptions: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "dro";
+            /** Beta */
+            beta: number;
+        };
+        /**
          * EndpointCheck
          * @description Whether something answers HTTP at a customer's address, asked with HEAD: nothing is run.
          */
@@ -1865,6 +2021,28 @@ export interface components {
             rate_limit?: number | null;
         } & {
             [key: string]: unknown;
+        };
+        /**
+         * EntropyRule
+         * @description The policy has stopped exploring.
+         */
+        EntropyRule: {
+            /**
+             * Action
+             * @default warn
+             * @enum {string}
+             */
+            action: "off" | "warn" | "pause" | "stop";
+            /**
+             * Below
+             * @default 0.02
+             */
+            below: number;
+            /**
+             * Steps
+             * @default 5
+             */
+            steps: number;
         };
         /** ErrorBody */
         ErrorBody: {
@@ -2388,6 +2566,62 @@ export interface components {
             endpoints: components["schemas"]["EndpointCheck"][];
             estimate: components["schemas"]["Estimate"] | null;
         };
+        /** FocalOptions */
+        FocalOptions: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "focal";
+            /**
+             * Gamma
+             * @default 2
+             */
+            gamma: number;
+        };
+        /**
+         * GapRule
+         * @description Training has run away from validation: rows learned by heart, or a grader that is gamed.
+         */
+        GapRule: {
+            /**
+             * Action
+             * @default warn
+             * @enum {string}
+             */
+            action: "off" | "warn" | "pause" | "stop";
+            /**
+             * Threshold
+             * @default 0.2
+             */
+            threshold: number;
+            /**
+             * Evaluations
+             * @default 2
+             */
+            evaluations: number;
+        };
+        /**
+         * GeometricMeanMask
+         * @description Leaves out rollouts whose ratios' geometric mean lies outside the band.
+         */
+        GeometricMeanMask: {
+            /**
+             * Low
+             * @default 0.99
+             */
+            low: number;
+            /**
+             * High
+             * @default 1.01
+             */
+            high: number;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "geometric_mean";
+        };
         /** GraderErrorFlags */
         GraderErrorFlags: {
             /** Formula Parse Error */
@@ -2458,6 +2692,14 @@ export interface components {
             /** Sampled Model Name */
             sampled_model_name: string | null;
         };
+        /** ImportanceSamplingOptions */
+        ImportanceSamplingOptions: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "importance_sampling";
+        };
         /** JobErrorBody */
         JobErrorBody: {
             /** Code */
@@ -2509,12 +2751,66 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
+        /**
+         * KeepCheckpoints
+         * @description How many checkpoints a job keeps; one that falls out disappears with its model.
+         *
+         *     A checkpoint that is shared with another project, or that an unfinished job trains from, is kept
+         *     beside them.
+         */
+        KeepCheckpoints: {
+            /**
+             * Best
+             * @default 3
+             */
+            best: number;
+            /**
+             * Last
+             * @default 1
+             */
+            last: number;
+        };
+        /** LabelSmoothingOptions */
+        LabelSmoothingOptions: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "label_smoothing";
+            /**
+             * Smoothing
+             * @default 0.1
+             */
+            smoothing: number;
+        };
         /** LinePair */
         LinePair: {
             /** First */
             first: number;
             /** Second */
             second: number;
+        };
+        /** MaxStepsRule */
+        MaxStepsRule: {
+            /**
+             * Action
+             * @default stop
+             * @enum {string}
+             */
+            action: "off" | "warn" | "pause" | "stop";
+            /** Steps */
+            steps: number;
+        };
+        /** MaxTimeRule */
+        MaxTimeRule: {
+            /**
+             * Action
+             * @default stop
+             * @enum {string}
+             */
+            action: "off" | "warn" | "pause" | "stop";
+            /** Seconds */
+            seconds: number;
         };
         /** Method */
         Method: {
@@ -2524,19 +2820,28 @@ export interface components {
              */
             type: "supervised" | "dpo" | "reinforcement";
             /** Reinforcement */
-            reinforcement?: {
-                [key: string]: unknown;
-            } | null;
+            reinforcement?: components["schemas"]["ReinforcementBody"] | null;
             /** Supervised */
-            supervised?: {
-                [key: string]: unknown;
-            } | null;
+            supervised?: components["schemas"]["SupervisedMethod"] | null;
             /** Dpo */
-            dpo?: {
-                [key: string]: unknown;
-            } | null;
+            dpo?: components["schemas"]["DpoMethod"] | null;
         } & {
             [key: string]: unknown;
+        };
+        /** MismatchOptions */
+        MismatchOptions: {
+            /**
+             * Truncation
+             * @default auto
+             */
+            truncation: components["schemas"]["Truncation"] | "auto" | null;
+            /** Sequence Mask */
+            sequence_mask?: (components["schemas"]["GeometricMeanMask"] | components["schemas"]["ProductMask"]) | null;
+            /**
+             * Max Log Ratio
+             * @default 20
+             */
+            max_log_ratio: number;
         };
         /** Model */
         Model: {
@@ -2634,6 +2939,46 @@ export interface components {
             created_at: number;
             api_key: components["schemas"]["ServiceAccountKey"] | null;
         };
+        /**
+         * ObjectiveOptions
+         * @description Terms of the value that advantages are taken of; the reward that is shown stays the grader's.
+         *     All are off by default but a light token penalty.
+         */
+        ObjectiveOptions: {
+            /**
+             * Token Penalty
+             * @default 0.02
+             */
+            token_penalty: number;
+            /**
+             * Token Budget
+             * @default auto
+             */
+            token_budget: number | "auto";
+            /** Call Budget */
+            call_budget?: number | null;
+            /**
+             * Call Budget Penalty
+             * @default 0.05
+             */
+            call_budget_penalty: number;
+            /**
+             * Repeated Call Penalty
+             * @default 0
+             */
+            repeated_call_penalty: number;
+            overlong?: components["schemas"]["OverlongOptions"] | null;
+            /**
+             * Clamp Limit Stop
+             * @default false
+             */
+            clamp_limit_stop: boolean;
+            /**
+             * Kl Coefficient
+             * @default 0
+             */
+            kl_coefficient: number;
+        };
         /** OutputItemObject */
         OutputItemObject: {
             /** Id */
@@ -2682,6 +3027,24 @@ export interface components {
                 number,
                 number
             ][];
+        };
+        /**
+         * OverlongOptions
+         * @description A penalty that grows over the last `buffer` of `limit` sampled tokens of a rollout.
+         */
+        OverlongOptions: {
+            /** Limit */
+            limit: number;
+            /**
+             * Buffer
+             * @default auto
+             */
+            buffer: number | "auto";
+            /**
+             * Penalty
+             * @default 1
+             */
+            penalty: number;
         };
         /** OwnedByServiceAccount */
         OwnedByServiceAccount: {
@@ -3074,12 +3437,72 @@ export interface components {
             /** Project Id */
             project_id: string;
         };
+        /**
+         * PlateauRule
+         * @description Validation has not become better for a while, the base model's included.
+         */
+        PlateauRule: {
+            /**
+             * Action
+             * @default warn
+             * @enum {string}
+             */
+            action: "off" | "warn" | "pause" | "stop";
+            /**
+             * Evaluations
+             * @default 3
+             */
+            evaluations: number;
+            /**
+             * Min Improvement
+             * @default 0.01
+             */
+            min_improvement: number;
+        };
         /** Point */
         Point: {
             /** Step */
             step: number;
             /** Value */
             value: number;
+        };
+        /** PpoOptions */
+        PpoOptions: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "ppo";
+            /**
+             * Epsilon
+             * @default 0.2
+             */
+            epsilon: number;
+            /** Epsilon High */
+            epsilon_high?: number | null;
+            /** Dual Clip */
+            dual_clip?: number | null;
+        };
+        /**
+         * ProductMask
+         * @description Leaves out rollouts whose ratios' product lies outside the band: by default, above 3.
+         */
+        ProductMask: {
+            /**
+             * Low
+             * @default 0
+             */
+            low: number;
+            /**
+             * High
+             * @default 3
+             */
+            high: number;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "product";
         };
         /** ProjectKeyDeleted */
         ProjectKeyDeleted: {
@@ -3176,6 +3599,135 @@ export interface components {
             grader: {
                 [key: string]: unknown;
             };
+        };
+        /**
+         * RegisteredReference
+         * @description A registered object in place of its definition.
+         */
+        RegisteredReference: {
+            /** Id */
+            id: string;
+            /** Version */
+            version?: number | null;
+        };
+        /**
+         * ReinforcementBody
+         * @description `method.reinforcement` of a create call.
+         */
+        ReinforcementBody: {
+            /** Mode */
+            mode?: (components["schemas"]["SyncOptions"] | components["schemas"]["StreamingOptions"] | components["schemas"]["AsyncOptions"]) | null;
+            /** Loss */
+            loss?: (components["schemas"]["ImportanceSamplingOptions"] | components["schemas"]["PpoOptions"] | components["schemas"]["CispoOptions"] | components["schemas"]["DroOptions"]) | null;
+            advantage?: components["schemas"]["AdvantageOptions"] | null;
+            objective?: components["schemas"]["ObjectiveOptions"] | null;
+            mismatch?: components["schemas"]["MismatchOptions"] | null;
+            /** Grader */
+            grader: (components["schemas"]["StringCheckGrader"] | components["schemas"]["TextSimilarityGrader"] | components["schemas"]["ScoreModelGrader"] | components["schemas"]["EndpointGrader"] | components["schemas"]["MultiGrader"]) | components["schemas"]["RegisteredReference"];
+            /** Tools */
+            tools?: (components["schemas"]["ToolSpec"] | components["schemas"]["RegisteredReference"])[] | null;
+            /** Max Episode Steps */
+            max_episode_steps?: number | null;
+            /** Response Format */
+            response_format?: {
+                [key: string]: unknown;
+            } | null;
+            stop?: components["schemas"]["ReinforcementStopOptions"] | null;
+            keep_checkpoints?: components["schemas"]["KeepCheckpoints"] | null;
+            hyperparameters?: components["schemas"]["ReinforcementHyperparameters"] | null;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * ReinforcementHyperparameters
+         * @description As sent: every field a value or `auto`. Unknown keys are kept and echoed.
+         */
+        ReinforcementHyperparameters: {
+            /**
+             * Batch Size
+             * @default auto
+             */
+            batch_size?: number | "auto" | null;
+            /**
+             * Learning Rate Multiplier
+             * @default auto
+             */
+            learning_rate_multiplier?: number | "auto" | null;
+            /**
+             * N Epochs
+             * @default auto
+             */
+            n_epochs?: number | "auto" | null;
+            /**
+             * Compute Multiplier
+             * @default auto
+             */
+            compute_multiplier?: number | "auto" | null;
+            /**
+             * Eval Interval
+             * @default auto
+             */
+            eval_interval?: number | "auto" | null;
+            /**
+             * Eval Samples
+             * @default auto
+             */
+            eval_samples?: number | "auto" | null;
+            /**
+             * Reasoning Effort
+             * @default default
+             */
+            reasoning_effort?: ("default" | "low" | "medium" | "high") | null;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * ReinforcementStopOptions
+         * @description With those that read rollouts.
+         */
+        ReinforcementStopOptions: {
+            /**
+             * @default {
+             *       "action": "warn",
+             *       "evaluations": 3,
+             *       "min_improvement": 0.01
+             *     }
+             */
+            plateau: components["schemas"]["PlateauRule"];
+            target?: components["schemas"]["TargetRule"] | null;
+            max_steps?: components["schemas"]["MaxStepsRule"] | null;
+            max_time?: components["schemas"]["MaxTimeRule"] | null;
+            /**
+             * @default {
+             *       "action": "warn",
+             *       "threshold": 0.2,
+             *       "evaluations": 2
+             *     }
+             */
+            gap: components["schemas"]["GapRule"];
+            /**
+             * @default {
+             *       "action": "warn",
+             *       "ratio": 2,
+             *       "steps": 5
+             *     }
+             */
+            token_growth: components["schemas"]["TokenGrowthRule"];
+            /**
+             * @default {
+             *       "action": "warn",
+             *       "below": 0.02,
+             *       "steps": 5
+             *     }
+             */
+            entropy_collapse: components["schemas"]["EntropyRule"];
+            /**
+             * @default {
+             *       "action": "warn",
+             *       "steps": 5
+             *     }
+             */
+            zero_variance: components["schemas"]["ZeroVarianceRule"];
         };
         /** ResultCountsBody */
         ResultCountsBody: {
@@ -3488,6 +4040,47 @@ export interface components {
             };
         };
         /**
+         * StopOptions
+         * @description Rules that every method has.
+         */
+        StopOptions: {
+            /**
+             * @default {
+             *       "action": "warn",
+             *       "evaluations": 3,
+             *       "min_improvement": 0.01
+             *     }
+             */
+            plateau: components["schemas"]["PlateauRule"];
+            target?: components["schemas"]["TargetRule"] | null;
+            max_steps?: components["schemas"]["MaxStepsRule"] | null;
+            max_time?: components["schemas"]["MaxTimeRule"] | null;
+            /**
+             * @default {
+             *       "action": "warn",
+             *       "threshold": 0.2,
+             *       "evaluations": 2
+             *     }
+             */
+            gap: components["schemas"]["GapRule"];
+        };
+        /**
+         * StreamingOptions
+         * @description Gradients are computed while the step is still sampled; it stays on-policy.
+         */
+        StreamingOptions: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "streaming";
+            /**
+             * Minibatches
+             * @default 4
+             */
+            minibatches: number;
+        };
+        /**
          * StringCheckGrader
          * @description 1 when the comparison holds, else 0.
          */
@@ -3515,6 +4108,69 @@ export interface components {
             operation: "eq" | "ne" | "neq" | "like" | "ilike";
         } & {
             [key: string]: unknown;
+        };
+        /**
+         * SupervisedHyperparameters
+         * @description As sent: every field a value or `auto`. Unknown keys are kept and echoed.
+         */
+        SupervisedHyperparameters: {
+            /**
+             * Batch Size
+             * @default auto
+             */
+            batch_size?: number | "auto" | null;
+            /**
+             * Learning Rate Multiplier
+             * @default auto
+             */
+            learning_rate_multiplier?: number | "auto" | null;
+            /**
+             * N Epochs
+             * @default auto
+             */
+            n_epochs?: number | "auto" | null;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * SupervisedMethod
+         * @description `method.supervised` of the create call; unknown keys are kept and echoed.
+         */
+        SupervisedMethod: {
+            stop?: components["schemas"]["StopOptions"] | null;
+            keep_checkpoints?: components["schemas"]["KeepCheckpoints"] | null;
+            hyperparameters?: components["schemas"]["SupervisedHyperparameters"] | null;
+            /** Loss */
+            loss?: (components["schemas"]["CrossEntropyOptions"] | components["schemas"]["LabelSmoothingOptions"] | components["schemas"]["FocalOptions"]) | null;
+            /** Train On */
+            train_on?: ("all" | "last") | null;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * SyncOptions
+         * @description Sample a whole step, train it, publish it. Reproducible to the bit on a CPU.
+         */
+        SyncOptions: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "sync";
+        };
+        /**
+         * TargetRule
+         * @description Validation is as good as it has to be.
+         */
+        TargetRule: {
+            /**
+             * Action
+             * @default stop
+             * @enum {string}
+             */
+            action: "off" | "warn" | "pause" | "stop";
+            /** Value */
+            value: number;
         };
         /** TestWebhookEndpoint */
         TestWebhookEndpoint: {
@@ -3566,6 +4222,28 @@ export interface components {
             evaluation_metric: "fuzzy_match" | "bleu" | "gleu" | "meteor" | "rouge_1" | "rouge_2" | "rouge_3" | "rouge_4" | "rouge_5" | "rouge_l";
         } & {
             [key: string]: unknown;
+        };
+        /**
+         * TokenGrowthRule
+         * @description Rollouts write more and more.
+         */
+        TokenGrowthRule: {
+            /**
+             * Action
+             * @default warn
+             * @enum {string}
+             */
+            action: "off" | "warn" | "pause" | "stop";
+            /**
+             * Ratio
+             * @default 2
+             */
+            ratio: number;
+            /**
+             * Steps
+             * @default 5
+             */
+            steps: number;
         };
         /**
          * TokenLengths
@@ -3666,6 +4344,19 @@ export interface components {
             /** Latency S */
             latency_s: number;
         };
+        /** ToolSpec */
+        ToolSpec: {
+            /** Name */
+            name: string;
+            /** Server Url */
+            server_url: string;
+            /** Headers */
+            headers?: {
+                [key: string]: string;
+            } | null;
+        } & {
+            [key: string]: unknown;
+        };
         /** ToolTest */
         ToolTest: {
             /**
@@ -3692,6 +4383,21 @@ export interface components {
             passed: boolean;
             /** Checks */
             checks: components["schemas"]["ToolCheck"][];
+        };
+        /**
+         * Truncation
+         * @description Weighs each token by its ratio of trained to sampling policy, at most `cap`; the loss's own
+         *     ratio then starts from the policy that is trained.
+         */
+        Truncation: {
+            /**
+             * Level
+             * @default token
+             * @enum {string}
+             */
+            level: "token" | "sequence";
+            /** Cap */
+            cap: number;
         };
         /**
          * UpdateCurriculum
@@ -4089,6 +4795,23 @@ export interface components {
             object: "list";
             /** Data */
             data: string[];
+        };
+        /**
+         * ZeroVarianceRule
+         * @description No group has rollouts of different reward: nothing is learned from any of them.
+         */
+        ZeroVarianceRule: {
+            /**
+             * Action
+             * @default warn
+             * @enum {string}
+             */
+            action: "off" | "warn" | "pause" | "stop";
+            /**
+             * Steps
+             * @default 5
+             */
+            steps: number;
         };
     };
     responses: never;

@@ -7,8 +7,14 @@ from typing import Any
 
 import pytest
 import yaml
+from jsonschema_rs import Draft202012Validator
 from openapi_spec_validator import validate
+from pydantic import BaseModel
 
+from app.api.schemas.fine_tuning_jobs import CreateFineTuningJob
+from app.domain.errors import InvalidRequest
+from app.domain.reinforcement_method import ReinforcementMethod
+from app.domain.tuning_methods import DpoMethod, SupervisedMethod
 from app.main import create_app
 from openapi.breaking import RELEASED, Check
 from openapi.compare import DEVIATIONS, UPSTREAM, Comparison, judge, listed
@@ -112,3 +118,64 @@ def test_the_pinned_document_names_what_the_official_client_calls(
     assert len(keys) == len(upstream["paths"]) + sum(
         len(methods) - 1 for methods in upstream["paths"].values()
     )
+
+
+GRADER: dict[str, Any] = {"type": "endpoint", "name": "g", "url": "https://g.example/grade"}
+METHODS_OF_JOBS: list[tuple[dict[str, Any], bool]] = [
+    ({"type": "reinforcement", "reinforcement": {"grader": GRADER}}, True),
+    (
+        {"type": "reinforcement", "reinforcement": {"grader": {"id": "grader_1"}, "tools": None}},
+        True,
+    ),
+    (
+        {
+            "type": "reinforcement",
+            "reinforcement": {
+                "grader": GRADER,
+                "tools": [{"id": "tool_1", "version": 2}, {"name": "t", "server_url": "https://t"}],
+                "mode": {"type": "async", "max_staleness": 2},
+                "loss": {"type": "ppo", "epsilon_high": 0.3},
+                "stop": {"target": {"value": 0.9}},
+                "response_format": None,
+                "hyperparameters": {"n_epochs": "auto", "batch_size": None, "future": {"a": 1}},
+                "future": [None],
+            },
+        },
+        True,
+    ),
+    ({"type": "supervised", "supervised": {"loss": {"type": "focal"}, "train_on": "last"}}, True),
+    ({"type": "dpo", "dpo": {"hyperparameters": {"beta": 0.3}}}, True),
+    ({"type": "reinforcement", "reinforcement": {"tools": []}}, False),
+    ({"type": "reinforcement", "reinforcement": {"grader": GRADER, "loss": {"type": "no"}}}, False),
+    ({"type": "supervised", "supervised": {"hyperparameters": {"n_epochs": 51}}}, False),
+    ({"type": "dpo", "dpo": {"hyperparameters": {"beta": "much"}}}, False),
+]
+
+
+@pytest.mark.parametrize(("method", "takes"), METHODS_OF_JOBS)
+def test_what_a_method_may_hold_is_said(
+    specification: dict[str, Any], method: dict[str, Any], *, takes: bool
+) -> None:
+    """And the service takes what the document takes: its own check is asked the same."""
+    resolver = {"$ref": "#/components/schemas/CreateFineTuningJob", **specification}
+    body = {"model": "m", "training_file": "file-1", "validation_file": "file-2", "method": method}
+    assert Draft202012Validator(resolver).is_valid(body) is takes
+    if "id" not in json.dumps(method):  # references are replaced before the method is read
+        try:
+            CreateFineTuningJob.model_validate(body).to_spec()
+        except InvalidRequest:
+            assert not takes
+        else:
+            assert takes
+
+
+def test_every_key_of_a_method_is_described(specification: dict[str, Any]) -> None:
+    schemas = specification["components"]["schemas"]
+    described: dict[type[BaseModel], str] = {
+        ReinforcementMethod: "ReinforcementBody",
+        SupervisedMethod: "SupervisedMethod",
+        DpoMethod: "DpoMethod",
+    }
+    for model, name in described.items():
+        assert schemas[name]["properties"].keys() == model.model_fields.keys()
+        assert schemas[name]["additionalProperties"] is True

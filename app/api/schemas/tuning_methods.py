@@ -8,6 +8,7 @@ from typing import Annotated, Any, Final, Literal, TypeVar
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from app.api.schemas.common import Json, WireModel
+from app.api.schemas.method_descriptions import DescribedBy, ReinforcementBody
 from app.api.schemas.parameters import first_fault, missing
 from app.domain.errors import InvalidRequest
 from app.domain.jobs import TuningMethod
@@ -50,9 +51,9 @@ class CapsBody(WireModel):
 
 class Method(WireModel):
     type: Literal["supervised", "dpo", "reinforcement"]
-    reinforcement: Json | None = None
-    supervised: Json | None = None
-    dpo: Json | None = None
+    reinforcement: Annotated[Json, DescribedBy(ReinforcementBody)] | None = None
+    supervised: Annotated[Json, DescribedBy(SupervisedMethod)] | None = None
+    dpo: Annotated[Json, DescribedBy(DpoMethod)] | None = None
 
 
 class _NestedCaps(CapsBody):

@@ -6,8 +6,13 @@ from .admin_key_deleted import AdminKeyDeleted
 from .admin_key_object import AdminKeyObject
 from .admin_key_owner import AdminKeyOwner
 from .admin_key_with_value import AdminKeyWithValue
+from .advantage_options import AdvantageOptions
+from .advantage_options_type import AdvantageOptionsType
+from .async_options import AsyncOptions
+from .bradley_terry_options import BradleyTerryOptions
 from .chat_completion_request import ChatCompletionRequest
 from .chat_completion_request_messages_item import ChatCompletionRequestMessagesItem
+from .cispo_options import CispoOptions
 from .complete_upload import CompleteUpload
 from .create_admin_key import CreateAdminKey
 from .create_chat_completion_response_200 import CreateChatCompletionResponse200
@@ -42,6 +47,7 @@ from .create_upload import CreateUpload
 from .create_webhook_endpoint import CreateWebhookEndpoint
 from .create_webhook_endpoint_event_types_item import CreateWebhookEndpointEventTypesItem
 from .criterion_result import CriterionResult
+from .cross_entropy_options import CrossEntropyOptions
 from .curriculum import Curriculum
 from .curriculum_metadata_type_0 import CurriculumMetadataType0
 from .curriculum_test import CurriculumTest
@@ -52,9 +58,16 @@ from .data_source_config_item_schema_type_0 import DataSourceConfigItemSchemaTyp
 from .data_source_config_type import DataSourceConfigType
 from .deleted import Deleted
 from .delivery_status import DeliveryStatus
+from .dpo_hyperparameters import DpoHyperparameters
+from .dpo_method import DpoMethod
+from .dpo_options import DpoOptions
+from .dpo_options_variant import DpoOptionsVariant
+from .dro_options import DroOptions
 from .endpoint_check import EndpointCheck
 from .endpoint_grader import EndpointGrader
 from .endpoint_grader_headers_type_0 import EndpointGraderHeadersType0
+from .entropy_rule import EntropyRule
+from .entropy_rule_action import EntropyRuleAction
 from .error_body import ErrorBody
 from .error_envelope import ErrorEnvelope
 from .estimate import Estimate
@@ -97,6 +110,10 @@ from .fine_tuning_job_metadata_type_0 import FineTuningJobMetadataType0
 from .fine_tuning_job_method import FineTuningJobMethod
 from .fine_tuning_job_succeeded_webhook_event import FineTuningJobSucceededWebhookEvent
 from .fine_tuning_job_validation import FineTuningJobValidation
+from .focal_options import FocalOptions
+from .gap_rule import GapRule
+from .gap_rule_action import GapRuleAction
+from .geometric_mean_mask import GeometricMeanMask
 from .get_eval_run_output_items_order import GetEvalRunOutputItemsOrder
 from .get_eval_run_output_items_status_type_0 import GetEvalRunOutputItemsStatusType0
 from .get_eval_runs_order import GetEvalRunsOrder
@@ -107,11 +124,14 @@ from .grader_run_metadata_scores import GraderRunMetadataScores
 from .grader_run_model_grader_token_usage_per_model import GraderRunModelGraderTokenUsagePerModel
 from .grader_run_model_grader_token_usage_per_model_additional_property import GraderRunModelGraderTokenUsagePerModelAdditionalProperty
 from .grader_run_sub_rewards import GraderRunSubRewards
+from .importance_sampling_options import ImportanceSamplingOptions
 from .job_error_body import JobErrorBody
 from .job_status import JobStatus
 from .judge_message import JudgeMessage
 from .judge_message_role import JudgeMessageRole
 from .judge_sampling import JudgeSampling
+from .keep_checkpoints import KeepCheckpoints
+from .label_smoothing_options import LabelSmoothingOptions
 from .line_pair import LinePair
 from .list_evals_order import ListEvalsOrder
 from .list_evals_order_by import ListEvalsOrderBy
@@ -121,11 +141,13 @@ from .list_fine_tuning_job_metrics_split_type_0 import ListFineTuningJobMetricsS
 from .list_fine_tuning_job_rollouts_split_type_0 import ListFineTuningJobRolloutsSplitType0
 from .list_project_api_keys_owner_project_access_type_0 import ListProjectApiKeysOwnerProjectAccessType0
 from .liveness_response_liveness import LivenessResponseLiveness
+from .max_steps_rule import MaxStepsRule
+from .max_steps_rule_action import MaxStepsRuleAction
+from .max_time_rule import MaxTimeRule
+from .max_time_rule_action import MaxTimeRuleAction
 from .method import Method
-from .method_dpo_type_0 import MethodDpoType0
-from .method_reinforcement_type_0 import MethodReinforcementType0
-from .method_supervised_type_0 import MethodSupervisedType0
 from .method_type import MethodType
+from .mismatch_options import MismatchOptions
 from .model import Model
 from .model_list import ModelList
 from .model_usage import ModelUsage
@@ -133,12 +155,14 @@ from .multi_grader import MultiGrader
 from .multi_grader_graders import MultiGraderGraders
 from .new_service_account import NewServiceAccount
 from .new_service_account_role import NewServiceAccountRole
+from .objective_options import ObjectiveOptions
 from .output_item_object import OutputItemObject
 from .output_item_object_datasource_item import OutputItemObjectDatasourceItem
 from .output_item_object_results_item import OutputItemObjectResultsItem
 from .output_item_object_sample import OutputItemObjectSample
 from .output_item_object_status import OutputItemObjectStatus
 from .overlap import Overlap
+from .overlong_options import OverlongOptions
 from .owned_by_service_account import OwnedByServiceAccount
 from .owned_by_user import OwnedByUser
 from .owner_service_account import OwnerServiceAccount
@@ -163,7 +187,11 @@ from .page_tool import PageTool
 from .page_webhook_delivery_object import PageWebhookDeliveryObject
 from .page_webhook_endpoint_object import PageWebhookEndpointObject
 from .permission_object import PermissionObject
+from .plateau_rule import PlateauRule
+from .plateau_rule_action import PlateauRuleAction
 from .point import Point
+from .ppo_options import PpoOptions
+from .product_mask import ProductMask
 from .project_key_deleted import ProjectKeyDeleted
 from .project_key_object import ProjectKeyObject
 from .project_key_object_owner_project_access import ProjectKeyObjectOwnerProjectAccess
@@ -173,6 +201,12 @@ from .readiness_response_readiness import ReadinessResponseReadiness
 from .registered_grader import RegisteredGrader
 from .registered_grader_grader import RegisteredGraderGrader
 from .registered_grader_metadata_type_0 import RegisteredGraderMetadataType0
+from .registered_reference import RegisteredReference
+from .reinforcement_body import ReinforcementBody
+from .reinforcement_body_response_format_type_0 import ReinforcementBodyResponseFormatType0
+from .reinforcement_hyperparameters import ReinforcementHyperparameters
+from .reinforcement_hyperparameters_reasoning_effort_type_0 import ReinforcementHyperparametersReasoningEffortType0
+from .reinforcement_stop_options import ReinforcementStopOptions
 from .result_counts_body import ResultCountsBody
 from .resume_fine_tuning_job import ResumeFineTuningJob
 from .retrieve_fine_tuning_job_report_response_retrievefinetuningjobreport import RetrieveFineTuningJobReportResponseRetrievefinetuningjobreport
@@ -201,14 +235,24 @@ from .service_account_object_role import ServiceAccountObjectRole
 from .signing_secret import SigningSecret
 from .split_test import SplitTest
 from .split_test_tools import SplitTestTools
+from .stop_options import StopOptions
+from .streaming_options import StreamingOptions
 from .string_check_grader import StringCheckGrader
 from .string_check_grader_operation import StringCheckGraderOperation
+from .supervised_hyperparameters import SupervisedHyperparameters
+from .supervised_method import SupervisedMethod
+from .supervised_method_train_on_type_0 import SupervisedMethodTrainOnType0
+from .sync_options import SyncOptions
+from .target_rule import TargetRule
+from .target_rule_action import TargetRuleAction
 from .test_webhook_endpoint import TestWebhookEndpoint
 from .test_webhook_endpoint_event_type import TestWebhookEndpointEventType
 from .text_part import TextPart
 from .text_part_type import TextPartType
 from .text_similarity_grader import TextSimilarityGrader
 from .text_similarity_grader_evaluation_metric import TextSimilarityGraderEvaluationMetric
+from .token_growth_rule import TokenGrowthRule
+from .token_growth_rule_action import TokenGrowthRuleAction
 from .token_lengths import TokenLengths
 from .tool import Tool
 from .tool_check import ToolCheck
@@ -217,7 +261,11 @@ from .tool_headers_type_0 import ToolHeadersType0
 from .tool_metadata_type_0 import ToolMetadataType0
 from .tool_parameters_type_0 import ToolParametersType0
 from .tool_run import ToolRun
+from .tool_spec import ToolSpec
+from .tool_spec_headers_type_0 import ToolSpecHeadersType0
 from .tool_test import ToolTest
+from .truncation import Truncation
+from .truncation_level import TruncationLevel
 from .update_curriculum import UpdateCurriculum
 from .update_curriculum_metadata_type_0 import UpdateCurriculumMetadataType0
 from .update_curriculum_training_type_0_item import UpdateCurriculumTrainingType0Item
@@ -253,6 +301,8 @@ from .webhook_endpoint_object import WebhookEndpointObject
 from .webhook_endpoint_test_result import WebhookEndpointTestResult
 from .webhook_endpoint_with_secret import WebhookEndpointWithSecret
 from .webhook_event_type_list import WebhookEventTypeList
+from .zero_variance_rule import ZeroVarianceRule
+from .zero_variance_rule_action import ZeroVarianceRuleAction
 
 __all__ = (
     "AddUploadPartBody",
@@ -261,8 +311,13 @@ __all__ = (
     "AdminKeyObject",
     "AdminKeyOwner",
     "AdminKeyWithValue",
+    "AdvantageOptions",
+    "AdvantageOptionsType",
+    "AsyncOptions",
+    "BradleyTerryOptions",
     "ChatCompletionRequest",
     "ChatCompletionRequestMessagesItem",
+    "CispoOptions",
     "CompleteUpload",
     "CreateAdminKey",
     "CreateChatCompletionResponse200",
@@ -297,6 +352,7 @@ __all__ = (
     "CreateWebhookEndpoint",
     "CreateWebhookEndpointEventTypesItem",
     "CriterionResult",
+    "CrossEntropyOptions",
     "Curriculum",
     "CurriculumMetadataType0",
     "CurriculumTest",
@@ -307,9 +363,16 @@ __all__ = (
     "DataSourceConfigType",
     "Deleted",
     "DeliveryStatus",
+    "DpoHyperparameters",
+    "DpoMethod",
+    "DpoOptions",
+    "DpoOptionsVariant",
+    "DroOptions",
     "EndpointCheck",
     "EndpointGrader",
     "EndpointGraderHeadersType0",
+    "EntropyRule",
+    "EntropyRuleAction",
     "ErrorBody",
     "ErrorEnvelope",
     "Estimate",
@@ -352,6 +415,10 @@ __all__ = (
     "FineTuningJobMethod",
     "FineTuningJobSucceededWebhookEvent",
     "FineTuningJobValidation",
+    "FocalOptions",
+    "GapRule",
+    "GapRuleAction",
+    "GeometricMeanMask",
     "GetEvalRunOutputItemsOrder",
     "GetEvalRunOutputItemsStatusType0",
     "GetEvalRunsOrder",
@@ -362,11 +429,14 @@ __all__ = (
     "GraderRunModelGraderTokenUsagePerModel",
     "GraderRunModelGraderTokenUsagePerModelAdditionalProperty",
     "GraderRunSubRewards",
+    "ImportanceSamplingOptions",
     "JobErrorBody",
     "JobStatus",
     "JudgeMessage",
     "JudgeMessageRole",
     "JudgeSampling",
+    "KeepCheckpoints",
+    "LabelSmoothingOptions",
     "LinePair",
     "ListEvalsOrder",
     "ListEvalsOrderBy",
@@ -376,11 +446,13 @@ __all__ = (
     "ListFineTuningJobRolloutsSplitType0",
     "ListProjectApiKeysOwnerProjectAccessType0",
     "LivenessResponseLiveness",
+    "MaxStepsRule",
+    "MaxStepsRuleAction",
+    "MaxTimeRule",
+    "MaxTimeRuleAction",
     "Method",
-    "MethodDpoType0",
-    "MethodReinforcementType0",
-    "MethodSupervisedType0",
     "MethodType",
+    "MismatchOptions",
     "Model",
     "ModelList",
     "ModelUsage",
@@ -388,12 +460,14 @@ __all__ = (
     "MultiGraderGraders",
     "NewServiceAccount",
     "NewServiceAccountRole",
+    "ObjectiveOptions",
     "OutputItemObject",
     "OutputItemObjectDatasourceItem",
     "OutputItemObjectResultsItem",
     "OutputItemObjectSample",
     "OutputItemObjectStatus",
     "Overlap",
+    "OverlongOptions",
     "OwnedByServiceAccount",
     "OwnedByUser",
     "OwnerServiceAccount",
@@ -418,7 +492,11 @@ __all__ = (
     "PageWebhookDeliveryObject",
     "PageWebhookEndpointObject",
     "PermissionObject",
+    "PlateauRule",
+    "PlateauRuleAction",
     "Point",
+    "PpoOptions",
+    "ProductMask",
     "ProjectKeyDeleted",
     "ProjectKeyObject",
     "ProjectKeyObjectOwnerProjectAccess",
@@ -428,6 +506,12 @@ __all__ = (
     "RegisteredGrader",
     "RegisteredGraderGrader",
     "RegisteredGraderMetadataType0",
+    "RegisteredReference",
+    "ReinforcementBody",
+    "ReinforcementBodyResponseFormatType0",
+    "ReinforcementHyperparameters",
+    "ReinforcementHyperparametersReasoningEffortType0",
+    "ReinforcementStopOptions",
     "ResultCountsBody",
     "ResumeFineTuningJob",
     "RetrieveFineTuningJobReportResponseRetrievefinetuningjobreport",
@@ -456,14 +540,24 @@ __all__ = (
     "SigningSecret",
     "SplitTest",
     "SplitTestTools",
+    "StopOptions",
+    "StreamingOptions",
     "StringCheckGrader",
     "StringCheckGraderOperation",
+    "SupervisedHyperparameters",
+    "SupervisedMethod",
+    "SupervisedMethodTrainOnType0",
+    "SyncOptions",
+    "TargetRule",
+    "TargetRuleAction",
     "TestWebhookEndpoint",
     "TestWebhookEndpointEventType",
     "TextPart",
     "TextPartType",
     "TextSimilarityGrader",
     "TextSimilarityGraderEvaluationMetric",
+    "TokenGrowthRule",
+    "TokenGrowthRuleAction",
     "TokenLengths",
     "Tool",
     "ToolCheck",
@@ -472,7 +566,11 @@ __all__ = (
     "ToolMetadataType0",
     "ToolParametersType0",
     "ToolRun",
+    "ToolSpec",
+    "ToolSpecHeadersType0",
     "ToolTest",
+    "Truncation",
+    "TruncationLevel",
     "UpdateCurriculum",
     "UpdateCurriculumMetadataType0",
     "UpdateCurriculumTrainingType0Item",
@@ -508,4 +606,6 @@ __all__ = (
     "WebhookEndpointTestResult",
     "WebhookEndpointWithSecret",
     "WebhookEventTypeList",
+    "ZeroVarianceRule",
+    "ZeroVarianceRuleAction",
 )

@@ -14,9 +14,9 @@ from ..types import UNSET, Unset
 from typing import cast
 
 if TYPE_CHECKING:
-  from ..models.method_dpo_type_0 import MethodDpoType0
-  from ..models.method_reinforcement_type_0 import MethodReinforcementType0
-  from ..models.method_supervised_type_0 import MethodSupervisedType0
+  from ..models.dpo_method import DpoMethod
+  from ..models.reinforcement_body import ReinforcementBody
+  from ..models.supervised_method import SupervisedMethod
 
 
 
@@ -31,15 +31,15 @@ class Method:
     """ 
         Attributes:
             type_ (MethodType):
-            reinforcement (MethodReinforcementType0 | None | Unset):
-            supervised (MethodSupervisedType0 | None | Unset):
-            dpo (MethodDpoType0 | None | Unset):
+            reinforcement (None | ReinforcementBody | Unset):
+            supervised (None | SupervisedMethod | Unset):
+            dpo (DpoMethod | None | Unset):
      """
 
     type_: MethodType
-    reinforcement: MethodReinforcementType0 | None | Unset = UNSET
-    supervised: MethodSupervisedType0 | None | Unset = UNSET
-    dpo: MethodDpoType0 | None | Unset = UNSET
+    reinforcement: None | ReinforcementBody | Unset = UNSET
+    supervised: None | SupervisedMethod | Unset = UNSET
+    dpo: DpoMethod | None | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
 
@@ -47,15 +47,15 @@ class Method:
 
 
     def to_dict(self) -> dict[str, Any]:
-        from ..models.method_dpo_type_0 import MethodDpoType0 # noqa: PLC0415
-        from ..models.method_reinforcement_type_0 import MethodReinforcementType0 # noqa: PLC0415
-        from ..models.method_supervised_type_0 import MethodSupervisedType0 # noqa: PLC0415
+        from ..models.dpo_method import DpoMethod # noqa: PLC0415
+        from ..models.reinforcement_body import ReinforcementBody # noqa: PLC0415
+        from ..models.supervised_method import SupervisedMethod # noqa: PLC0415
         type_: str = self.type_
 
         reinforcement: dict[str, Any] | None | Unset
         if isinstance(self.reinforcement, Unset):
             reinforcement = UNSET
-        elif isinstance(self.reinforcement, MethodReinforcementType0):
+        elif isinstance(self.reinforcement, ReinforcementBody):
             reinforcement = self.reinforcement.to_dict()
         else:
             reinforcement = self.reinforcement
@@ -63,7 +63,7 @@ class Method:
         supervised: dict[str, Any] | None | Unset
         if isinstance(self.supervised, Unset):
             supervised = UNSET
-        elif isinstance(self.supervised, MethodSupervisedType0):
+        elif isinstance(self.supervised, SupervisedMethod):
             supervised = self.supervised.to_dict()
         else:
             supervised = self.supervised
@@ -71,7 +71,7 @@ class Method:
         dpo: dict[str, Any] | None | Unset
         if isinstance(self.dpo, Unset):
             dpo = UNSET
-        elif isinstance(self.dpo, MethodDpoType0):
+        elif isinstance(self.dpo, DpoMethod):
             dpo = self.dpo.to_dict()
         else:
             dpo = self.dpo
@@ -95,16 +95,16 @@ class Method:
 
     @classmethod
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
-        from ..models.method_dpo_type_0 import MethodDpoType0 # noqa: PLC0415
-        from ..models.method_reinforcement_type_0 import MethodReinforcementType0 # noqa: PLC0415
-        from ..models.method_supervised_type_0 import MethodSupervisedType0 # noqa: PLC0415
+        from ..models.dpo_method import DpoMethod # noqa: PLC0415
+        from ..models.reinforcement_body import ReinforcementBody # noqa: PLC0415
+        from ..models.supervised_method import SupervisedMethod # noqa: PLC0415
         d = dict(src_dict)
         type_ = check_method_type(d.pop("type"))
 
 
 
 
-        def _parse_reinforcement(data: object) -> MethodReinforcementType0 | None | Unset:
+        def _parse_reinforcement(data: object) -> None | ReinforcementBody | Unset:
             if data is None:
                 return data
             if isinstance(data, Unset):
@@ -112,19 +112,19 @@ class Method:
             try:
                 if not isinstance(data, dict):
                     raise TypeError()
-                reinforcement_type_0 = MethodReinforcementType0.from_dict(data)
+                reinforcement_type_0 = ReinforcementBody.from_dict(data)
 
 
 
                 return reinforcement_type_0
             except (TypeError, ValueError, AttributeError, KeyError):
                 pass
-            return cast(MethodReinforcementType0 | None | Unset, data)
+            return cast(None | ReinforcementBody | Unset, data)
 
         reinforcement = _parse_reinforcement(d.pop("reinforcement", UNSET))
 
 
-        def _parse_supervised(data: object) -> MethodSupervisedType0 | None | Unset:
+        def _parse_supervised(data: object) -> None | SupervisedMethod | Unset:
             if data is None:
                 return data
             if isinstance(data, Unset):
@@ -132,19 +132,19 @@ class Method:
             try:
                 if not isinstance(data, dict):
                     raise TypeError()
-                supervised_type_0 = MethodSupervisedType0.from_dict(data)
+                supervised_type_0 = SupervisedMethod.from_dict(data)
 
 
 
                 return supervised_type_0
             except (TypeError, ValueError, AttributeError, KeyError):
                 pass
-            return cast(MethodSupervisedType0 | None | Unset, data)
+            return cast(None | SupervisedMethod | Unset, data)
 
         supervised = _parse_supervised(d.pop("supervised", UNSET))
 
 
-        def _parse_dpo(data: object) -> MethodDpoType0 | None | Unset:
+        def _parse_dpo(data: object) -> DpoMethod | None | Unset:
             if data is None:
                 return data
             if isinstance(data, Unset):
@@ -152,14 +152,14 @@ class Method:
             try:
                 if not isinstance(data, dict):
                     raise TypeError()
-                dpo_type_0 = MethodDpoType0.from_dict(data)
+                dpo_type_0 = DpoMethod.from_dict(data)
 
 
 
                 return dpo_type_0
             except (TypeError, ValueError, AttributeError, KeyError):
                 pass
-            return cast(MethodDpoType0 | None | Unset, data)
+            return cast(DpoMethod | None | Unset, data)
 
         dpo = _parse_dpo(d.pop("dpo", UNSET))
 

@@ -14,12 +14,12 @@ from ..types import UNSET, Unset
 
 
 
-T = TypeVar("T", bound="MethodDpoType0")
+T = TypeVar("T", bound="ReinforcementBodyResponseFormatType0")
 
 
 
 @_attrs_define
-class MethodDpoType0:
+class ReinforcementBodyResponseFormatType0:
     
 
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
@@ -40,12 +40,12 @@ class MethodDpoType0:
     @classmethod
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
         d = dict(src_dict)
-        method_dpo_type_0 = cls(
+        reinforcement_body_response_format_type_0 = cls(
         )
 
 
-        method_dpo_type_0.additional_properties = d
-        return method_dpo_type_0
+        reinforcement_body_response_format_type_0.additional_properties = d
+        return reinforcement_body_response_format_type_0
 
     @property
     def additional_keys(self) -> list[str]:

@@ -8,20 +8,29 @@ from attrs import field as _attrs_field
 
 from ..types import UNSET, Unset
 
+from ..types import UNSET, Unset
+from typing import cast
 
 
 
 
 
 
-T = TypeVar("T", bound="MethodSupervisedType0")
+T = TypeVar("T", bound="RegisteredReference")
 
 
 
 @_attrs_define
-class MethodSupervisedType0:
-    
+class RegisteredReference:
+    """ A registered object in place of its definition.
 
+        Attributes:
+            id (str):
+            version (int | None | Unset):
+     """
+
+    id: str
+    version: int | None | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
 
@@ -29,9 +38,22 @@ class MethodSupervisedType0:
 
 
     def to_dict(self) -> dict[str, Any]:
-        
+        id = self.id
+
+        version: int | None | Unset
+        if isinstance(self.version, Unset):
+            version = UNSET
+        else:
+            version = self.version
+
+
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
+        field_dict.update({
+            "id": id,
+        })
+        if version is not UNSET:
+            field_dict["version"] = version
 
         return field_dict
 
@@ -40,12 +62,26 @@ class MethodSupervisedType0:
     @classmethod
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
         d = dict(src_dict)
-        method_supervised_type_0 = cls(
+        id = d.pop("id")
+
+        def _parse_version(data: object) -> int | None | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(int | None | Unset, data)
+
+        version = _parse_version(d.pop("version", UNSET))
+
+
+        registered_reference = cls(
+            id=id,
+            version=version,
         )
 
 
-        method_supervised_type_0.additional_properties = d
-        return method_supervised_type_0
+        registered_reference.additional_properties = d
+        return registered_reference
 
     @property
     def additional_keys(self) -> list[str]:

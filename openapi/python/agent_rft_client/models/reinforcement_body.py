@@ -1,0 +1,660 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeVar, BinaryIO, TextIO, TYPE_CHECKING, Generator
+
+from attrs import define as _attrs_define
+from attrs import field as _attrs_field
+
+from ..types import UNSET, Unset
+
+from ..types import UNSET, Unset
+from typing import cast
+
+if TYPE_CHECKING:
+  from ..models.advantage_options import AdvantageOptions
+  from ..models.async_options import AsyncOptions
+  from ..models.cispo_options import CispoOptions
+  from ..models.dro_options import DroOptions
+  from ..models.endpoint_grader import EndpointGrader
+  from ..models.importance_sampling_options import ImportanceSamplingOptions
+  from ..models.keep_checkpoints import KeepCheckpoints
+  from ..models.mismatch_options import MismatchOptions
+  from ..models.multi_grader import MultiGrader
+  from ..models.objective_options import ObjectiveOptions
+  from ..models.ppo_options import PpoOptions
+  from ..models.registered_reference import RegisteredReference
+  from ..models.reinforcement_body_response_format_type_0 import ReinforcementBodyResponseFormatType0
+  from ..models.reinforcement_hyperparameters import ReinforcementHyperparameters
+  from ..models.reinforcement_stop_options import ReinforcementStopOptions
+  from ..models.score_model_grader import ScoreModelGrader
+  from ..models.streaming_options import StreamingOptions
+  from ..models.string_check_grader import StringCheckGrader
+  from ..models.sync_options import SyncOptions
+  from ..models.text_similarity_grader import TextSimilarityGrader
+  from ..models.tool_spec import ToolSpec
+
+
+
+
+
+T = TypeVar("T", bound="ReinforcementBody")
+
+
+
+@_attrs_define
+class ReinforcementBody:
+    """ `method.reinforcement` of a create call.
+
+        Attributes:
+            grader (EndpointGrader | MultiGrader | RegisteredReference | ScoreModelGrader | StringCheckGrader |
+                TextSimilarityGrader):
+            mode (AsyncOptions | None | StreamingOptions | SyncOptions | Unset):
+            loss (CispoOptions | DroOptions | ImportanceSamplingOptions | None | PpoOptions | Unset):
+            advantage (AdvantageOptions | None | Unset):
+            objective (None | ObjectiveOptions | Unset):
+            mismatch (MismatchOptions | None | Unset):
+            tools (list[RegisteredReference | ToolSpec] | None | Unset):
+            max_episode_steps (int | None | Unset):
+            response_format (None | ReinforcementBodyResponseFormatType0 | Unset):
+            stop (None | ReinforcementStopOptions | Unset):
+            keep_checkpoints (KeepCheckpoints | None | Unset):
+            hyperparameters (None | ReinforcementHyperparameters | Unset):
+     """
+
+    grader: EndpointGrader | MultiGrader | RegisteredReference | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader
+    mode: AsyncOptions | None | StreamingOptions | SyncOptions | Unset = UNSET
+    loss: CispoOptions | DroOptions | ImportanceSamplingOptions | None | PpoOptions | Unset = UNSET
+    advantage: AdvantageOptions | None | Unset = UNSET
+    objective: None | ObjectiveOptions | Unset = UNSET
+    mismatch: MismatchOptions | None | Unset = UNSET
+    tools: list[RegisteredReference | ToolSpec] | None | Unset = UNSET
+    max_episode_steps: int | None | Unset = UNSET
+    response_format: None | ReinforcementBodyResponseFormatType0 | Unset = UNSET
+    stop: None | ReinforcementStopOptions | Unset = UNSET
+    keep_checkpoints: KeepCheckpoints | None | Unset = UNSET
+    hyperparameters: None | ReinforcementHyperparameters | Unset = UNSET
+    additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
+
+
+
+
+
+    def to_dict(self) -> dict[str, Any]:
+        from ..models.advantage_options import AdvantageOptions # noqa: PLC0415
+        from ..models.async_options import AsyncOptions # noqa: PLC0415
+        from ..models.cispo_options import CispoOptions # noqa: PLC0415
+        from ..models.dro_options import DroOptions # noqa: PLC0415
+        from ..models.endpoint_grader import EndpointGrader # noqa: PLC0415
+        from ..models.importance_sampling_options import ImportanceSamplingOptions # noqa: PLC0415
+        from ..models.keep_checkpoints import KeepCheckpoints # noqa: PLC0415
+        from ..models.mismatch_options import MismatchOptions # noqa: PLC0415
+        from ..models.multi_grader import MultiGrader # noqa: PLC0415
+        from ..models.objective_options import ObjectiveOptions # noqa: PLC0415
+        from ..models.ppo_options import PpoOptions # noqa: PLC0415
+        from ..models.registered_reference import RegisteredReference # noqa: PLC0415
+        from ..models.reinforcement_body_response_format_type_0 import ReinforcementBodyResponseFormatType0 # noqa: PLC0415
+        from ..models.reinforcement_hyperparameters import ReinforcementHyperparameters # noqa: PLC0415
+        from ..models.reinforcement_stop_options import ReinforcementStopOptions # noqa: PLC0415
+        from ..models.score_model_grader import ScoreModelGrader # noqa: PLC0415
+        from ..models.streaming_options import StreamingOptions # noqa: PLC0415
+        from ..models.string_check_grader import StringCheckGrader # noqa: PLC0415
+        from ..models.sync_options import SyncOptions # noqa: PLC0415
+        from ..models.text_similarity_grader import TextSimilarityGrader # noqa: PLC0415
+        from ..models.tool_spec import ToolSpec # noqa: PLC0415
+        grader: dict[str, Any]
+        if isinstance(self.grader, StringCheckGrader):
+            grader = self.grader.to_dict()
+        elif isinstance(self.grader, TextSimilarityGrader):
+            grader = self.grader.to_dict()
+        elif isinstance(self.grader, ScoreModelGrader):
+            grader = self.grader.to_dict()
+        elif isinstance(self.grader, EndpointGrader):
+            grader = self.grader.to_dict()
+        elif isinstance(self.grader, MultiGrader):
+            grader = self.grader.to_dict()
+        else:
+            grader = self.grader.to_dict()
+
+
+        mode: dict[str, Any] | None | Unset
+        if isinstance(self.mode, Unset):
+            mode = UNSET
+        elif isinstance(self.mode, SyncOptions):
+            mode = self.mode.to_dict()
+        elif isinstance(self.mode, StreamingOptions):
+            mode = self.mode.to_dict()
+        elif isinstance(self.mode, AsyncOptions):
+            mode = self.mode.to_dict()
+        else:
+            mode = self.mode
+
+        loss: dict[str, Any] | None | Unset
+        if isinstance(self.loss, Unset):
+            loss = UNSET
+        elif isinstance(self.loss, ImportanceSamplingOptions):
+            loss = self.loss.to_dict()
+        elif isinstance(self.loss, PpoOptions):
+            loss = self.loss.to_dict()
+        elif isinstance(self.loss, CispoOptions):
+            loss = self.loss.to_dict()
+        elif isinstance(self.loss, DroOptions):
+            loss = self.loss.to_dict()
+        else:
+            loss = self.loss
+
+        advantage: dict[str, Any] | None | Unset
+        if isinstance(self.advantage, Unset):
+            advantage = UNSET
+        elif isinstance(self.advantage, AdvantageOptions):
+            advantage = self.advantage.to_dict()
+        else:
+            advantage = self.advantage
+
+        objective: dict[str, Any] | None | Unset
+        if isinstance(self.objective, Unset):
+            objective = UNSET
+        elif isinstance(self.objective, ObjectiveOptions):
+            objective = self.objective.to_dict()
+        else:
+            objective = self.objective
+
+        mismatch: dict[str, Any] | None | Unset
+        if isinstance(self.mismatch, Unset):
+            mismatch = UNSET
+        elif isinstance(self.mismatch, MismatchOptions):
+            mismatch = self.mismatch.to_dict()
+        else:
+            mismatch = self.mismatch
+
+        tools: list[dict[str, Any]] | None | Unset
+        if isinstance(self.tools, Unset):
+            tools = UNSET
+        elif isinstance(self.tools, list):
+            tools = []
+            for tools_type_0_item_data in self.tools:
+                tools_type_0_item: dict[str, Any]
+                if isinstance(tools_type_0_item_data, ToolSpec):
+                    tools_type_0_item = tools_type_0_item_data.to_dict()
+                else:
+                    tools_type_0_item = tools_type_0_item_data.to_dict()
+
+                tools.append(tools_type_0_item)
+
+
+        else:
+            tools = self.tools
+
+        max_episode_steps: int | None | Unset
+        if isinstance(self.max_episode_steps, Unset):
+            max_episode_steps = UNSET
+        else:
+            max_episode_steps = self.max_episode_steps
+
+        response_format: dict[str, Any] | None | Unset
+        if isinstance(self.response_format, Unset):
+            response_format = UNSET
+        elif isinstance(self.response_format, ReinforcementBodyResponseFormatType0):
+            response_format = self.response_format.to_dict()
+        else:
+            response_format = self.response_format
+
+        stop: dict[str, Any] | None | Unset
+        if isinstance(self.stop, Unset):
+            stop = UNSET
+        elif isinstance(self.stop, ReinforcementStopOptions):
+            stop = self.stop.to_dict()
+        else:
+            stop = self.stop
+
+        keep_checkpoints: dict[str, Any] | None | Unset
+        if isinstance(self.keep_checkpoints, Unset):
+            keep_checkpoints = UNSET
+        elif isinstance(self.keep_checkpoints, KeepCheckpoints):
+            keep_checkpoints = self.keep_checkpoints.to_dict()
+        else:
+            keep_checkpoints = self.keep_checkpoints
+
+        hyperparameters: dict[str, Any] | None | Unset
+        if isinstance(self.hyperparameters, Unset):
+            hyperparameters = UNSET
+        elif isinstance(self.hyperparameters, ReinforcementHyperparameters):
+            hyperparameters = self.hyperparameters.to_dict()
+        else:
+            hyperparameters = self.hyperparameters
+
+
+        field_dict: dict[str, Any] = {}
+        field_dict.update(self.additional_properties)
+        field_dict.update({
+            "grader": grader,
+        })
+        if mode is not UNSET:
+            field_dict["mode"] = mode
+        if loss is not UNSET:
+            field_dict["loss"] = loss
+        if advantage is not UNSET:
+            field_dict["advantage"] = advantage
+        if objective is not UNSET:
+            field_dict["objective"] = objective
+        if mismatch is not UNSET:
+            field_dict["mismatch"] = mismatch
+        if tools is not UNSET:
+            field_dict["tools"] = tools
+        if max_episode_steps is not UNSET:
+            field_dict["max_episode_steps"] = max_episode_steps
+        if response_format is not UNSET:
+            field_dict["response_format"] = response_format
+        if stop is not UNSET:
+            field_dict["stop"] = stop
+        if keep_checkpoints is not UNSET:
+            field_dict["keep_checkpoints"] = keep_checkpoints
+        if hyperparameters is not UNSET:
+            field_dict["hyperparameters"] = hyperparameters
+
+        return field_dict
+
+
+
+    @classmethod
+    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+        from ..models.advantage_options import AdvantageOptions # noqa: PLC0415
+        from ..models.async_options import AsyncOptions # noqa: PLC0415
+        from ..models.cispo_options import CispoOptions # noqa: PLC0415
+        from ..models.dro_options import DroOptions # noqa: PLC0415
+        from ..models.endpoint_grader import EndpointGrader # noqa: PLC0415
+        from ..models.importance_sampling_options import ImportanceSamplingOptions # noqa: PLC0415
+        from ..models.keep_checkpoints import KeepCheckpoints # noqa: PLC0415
+        from ..models.mismatch_options import MismatchOptions # noqa: PLC0415
+        from ..models.multi_grader import MultiGrader # noqa: PLC0415
+        from ..models.objective_options import ObjectiveOptions # noqa: PLC0415
+        from ..models.ppo_options import PpoOptions # noqa: PLC0415
+        from ..models.registered_reference import RegisteredReference # noqa: PLC0415
+        from ..models.reinforcement_body_response_format_type_0 import ReinforcementBodyResponseFormatType0 # noqa: PLC0415
+        from ..models.reinforcement_hyperparameters import ReinforcementHyperparameters # noqa: PLC0415
+        from ..models.reinforcement_stop_options import ReinforcementStopOptions # noqa: PLC0415
+        from ..models.score_model_grader import ScoreModelGrader # noqa: PLC0415
+        from ..models.streaming_options import StreamingOptions # noqa: PLC0415
+        from ..models.string_check_grader import StringCheckGrader # noqa: PLC0415
+        from ..models.sync_options import SyncOptions # noqa: PLC0415
+        from ..models.text_similarity_grader import TextSimilarityGrader # noqa: PLC0415
+        from ..models.tool_spec import ToolSpec # noqa: PLC0415
+        d = dict(src_dict)
+        def _parse_grader(data: object) -> EndpointGrader | MultiGrader | RegisteredReference | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader:
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                grader_type_0_type_0 = StringCheckGrader.from_dict(data)
+
+
+
+                return grader_type_0_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                grader_type_0_type_1 = TextSimilarityGrader.from_dict(data)
+
+
+
+                return grader_type_0_type_1
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                grader_type_0_type_2 = ScoreModelGrader.from_dict(data)
+
+
+
+                return grader_type_0_type_2
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                grader_type_0_type_3 = EndpointGrader.from_dict(data)
+
+
+
+                return grader_type_0_type_3
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                grader_type_0_type_4 = MultiGrader.from_dict(data)
+
+
+
+                return grader_type_0_type_4
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            if not isinstance(data, dict):
+                raise TypeError()
+            grader_type_1 = RegisteredReference.from_dict(data)
+
+
+
+            return grader_type_1
+
+        grader = _parse_grader(d.pop("grader"))
+
+
+        def _parse_mode(data: object) -> AsyncOptions | None | StreamingOptions | SyncOptions | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                mode_type_0_type_0 = SyncOptions.from_dict(data)
+
+
+
+                return mode_type_0_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                mode_type_0_type_1 = StreamingOptions.from_dict(data)
+
+
+
+                return mode_type_0_type_1
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                mode_type_0_type_2 = AsyncOptions.from_dict(data)
+
+
+
+                return mode_type_0_type_2
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(AsyncOptions | None | StreamingOptions | SyncOptions | Unset, data)
+
+        mode = _parse_mode(d.pop("mode", UNSET))
+
+
+        def _parse_loss(data: object) -> CispoOptions | DroOptions | ImportanceSamplingOptions | None | PpoOptions | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                loss_type_0_type_0 = ImportanceSamplingOptions.from_dict(data)
+
+
+
+                return loss_type_0_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                loss_type_0_type_1 = PpoOptions.from_dict(data)
+
+
+
+                return loss_type_0_type_1
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                loss_type_0_type_2 = CispoOptions.from_dict(data)
+
+
+
+                return loss_type_0_type_2
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                loss_type_0_type_3 = DroOptions.from_dict(data)
+
+
+
+                return loss_type_0_type_3
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(CispoOptions | DroOptions | ImportanceSamplingOptions | None | PpoOptions | Unset, data)
+
+        loss = _parse_loss(d.pop("loss", UNSET))
+
+
+        def _parse_advantage(data: object) -> AdvantageOptions | None | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                advantage_type_0 = AdvantageOptions.from_dict(data)
+
+
+
+                return advantage_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(AdvantageOptions | None | Unset, data)
+
+        advantage = _parse_advantage(d.pop("advantage", UNSET))
+
+
+        def _parse_objective(data: object) -> None | ObjectiveOptions | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                objective_type_0 = ObjectiveOptions.from_dict(data)
+
+
+
+                return objective_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(None | ObjectiveOptions | Unset, data)
+
+        objective = _parse_objective(d.pop("objective", UNSET))
+
+
+        def _parse_mismatch(data: object) -> MismatchOptions | None | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                mismatch_type_0 = MismatchOptions.from_dict(data)
+
+
+
+                return mismatch_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(MismatchOptions | None | Unset, data)
+
+        mismatch = _parse_mismatch(d.pop("mismatch", UNSET))
+
+
+        def _parse_tools(data: object) -> list[RegisteredReference | ToolSpec] | None | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            try:
+                if not isinstance(data, list):
+                    raise TypeError()
+                tools_type_0 = []
+                _tools_type_0 = data
+                for tools_type_0_item_data in (_tools_type_0):
+                    def _parse_tools_type_0_item(data: object) -> RegisteredReference | ToolSpec:
+                        try:
+                            if not isinstance(data, dict):
+                                raise TypeError()
+                            tools_type_0_item_type_0 = ToolSpec.from_dict(data)
+
+
+
+                            return tools_type_0_item_type_0
+                        except (TypeError, ValueError, AttributeError, KeyError):
+                            pass
+                        if not isinstance(data, dict):
+                            raise TypeError()
+                        tools_type_0_item_type_1 = RegisteredReference.from_dict(data)
+
+
+
+                        return tools_type_0_item_type_1
+
+                    tools_type_0_item = _parse_tools_type_0_item(tools_type_0_item_data)
+
+                    tools_type_0.append(tools_type_0_item)
+
+                return tools_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(list[RegisteredReference | ToolSpec] | None | Unset, data)
+
+        tools = _parse_tools(d.pop("tools", UNSET))
+
+
+        def _parse_max_episode_steps(data: object) -> int | None | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(int | None | Unset, data)
+
+        max_episode_steps = _parse_max_episode_steps(d.pop("max_episode_steps", UNSET))
+
+
+        def _parse_response_format(data: object) -> None | ReinforcementBodyResponseFormatType0 | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                response_format_type_0 = ReinforcementBodyResponseFormatType0.from_dict(data)
+
+
+
+                return response_format_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(None | ReinforcementBodyResponseFormatType0 | Unset, data)
+
+        response_format = _parse_response_format(d.pop("response_format", UNSET))
+
+
+        def _parse_stop(data: object) -> None | ReinforcementStopOptions | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                stop_type_0 = ReinforcementStopOptions.from_dict(data)
+
+
+
+                return stop_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(None | ReinforcementStopOptions | Unset, data)
+
+        stop = _parse_stop(d.pop("stop", UNSET))
+
+
+        def _parse_keep_checkpoints(data: object) -> KeepCheckpoints | None | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                keep_checkpoints_type_0 = KeepCheckpoints.from_dict(data)
+
+
+
+                return keep_checkpoints_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(KeepCheckpoints | None | Unset, data)
+
+        keep_checkpoints = _parse_keep_checkpoints(d.pop("keep_checkpoints", UNSET))
+
+
+        def _parse_hyperparameters(data: object) -> None | ReinforcementHyperparameters | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                hyperparameters_type_0 = ReinforcementHyperparameters.from_dict(data)
+
+
+
+                return hyperparameters_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(None | ReinforcementHyperparameters | Unset, data)
+
+        hyperparameters = _parse_hyperparameters(d.pop("hyperparameters", UNSET))
+
+
+        reinforcement_body = cls(
+            grader=grader,
+            mode=mode,
+            loss=loss,
+            advantage=advantage,
+            objective=objective,
+            mismatch=mismatch,
+            tools=tools,
+            max_episode_steps=max_episode_steps,
+            response_format=response_format,
+            stop=stop,
+            keep_checkpoints=keep_checkpoints,
+            hyperparameters=hyperparameters,
+        )
+
+
+        reinforcement_body.additional_properties = d
+        return reinforcement_body
+
+    @property
+    def additional_keys(self) -> list[str]:
+        return list(self.additional_properties.keys())
+
+    def __getitem__(self, key: str) -> Any:
+        return self.additional_properties[key]
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self.additional_properties[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        del self.additional_properties[key]
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.additional_properties

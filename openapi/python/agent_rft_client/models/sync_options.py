@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeVar, BinaryIO, TextIO, TYPE_CHECKING, Generator
+
+from attrs import define as _attrs_define
+from attrs import field as _attrs_field
+
+from ..types import UNSET, Unset
+
+from ..types import UNSET, Unset
+from typing import Literal, cast
+
+
+
+
+
+
+T = TypeVar("T", bound="SyncOptions")
+
+
+
+@_attrs_define
+class SyncOptions:
+    """ Sample a whole step, train it, publish it. Reproducible to the bit on a CPU.
+
+        Attributes:
+            type_ (Literal['sync'] | Unset):  Default: 'sync'.
+     """
+
+    type_: Literal['sync'] | Unset = 'sync'
+
+
+
+
+
+    def to_dict(self) -> dict[str, Any]:
+        type_ = self.type_
+
+
+        field_dict: dict[str, Any] = {}
+
+        field_dict.update({
+        })
+        if type_ is not UNSET:
+            field_dict["type"] = type_
+
+        return field_dict
+
+
+
+    @classmethod
+    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+        d = dict(src_dict)
+        type_ = cast(Literal['sync'] | Unset , d.pop("type", UNSET))
+        if type_ != 'sync'and not isinstance(type_, Unset):
+            raise ValueError(f"type must match const 'sync', got '{type_}'")
+
+        sync_options = cls(
+            type_=type_,
+        )
+
+        return sync_options
+
