@@ -1,0 +1,50 @@
+"""The compute thread: one after another, and behind whatever else the machine has to do."""
+
+import asyncio
+import os
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+import torch
+
+from workers.learning.compute_thread import NICENESS, computed
+
+TASKS = Path("/proc/self/task")
+
+
+async def test_calls_run_one_after_another_on_one_thread() -> None:
+    running: list[int] = []
+
+    def work() -> int:
+        running.append(1)
+        assert len(running) == 1
+        running.pop()
+        return threading.get_native_id()
+
+    threads = await asyncio.gather(*(computed(work) for _ in range(50)))
+    assert set(threads) == {threads[0]} != {threading.get_native_id()}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="priorities of threads are Linux's")
+@pytest.mark.skipif(torch.cuda.is_available(), reason="beside a GPU it must not be late")
+async def test_it_yields_and_so_do_the_threads_that_help_it() -> None:
+    def niceness() -> list[int]:
+        before = set(TASKS.iterdir())
+        threads = torch.get_num_threads()
+        torch.set_num_threads(2)
+        torch.randn(600, 600) @ torch.randn(600, 600)
+        torch.set_num_threads(threads)
+        helpers = [int(one.name) for one in set(TASKS.iterdir()) - before]
+        own = threading.get_native_id()
+        return [os.getpriority(os.PRIO_PROCESS, one) for one in (own, *helpers)]
+
+    found = await computed(niceness)
+    assert set(found) == {max(NICENESS, os.getpriority(os.PRIO_PROCESS, 0))}
+
+
+async def test_the_event_loop_keeps_its_own_priority() -> None:
+    before = os.getpriority(os.PRIO_PROCESS, threading.get_native_id())
+    await computed(lambda: None)
+    assert os.getpriority(os.PRIO_PROCESS, threading.get_native_id()) == before
