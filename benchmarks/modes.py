@@ -2,16 +2,19 @@
 
 Whole jobs over real HTTP sockets, the CPU engine in its own process, and tools behind log-normal
 latencies (median 50 ms, sigma 1; in 30 % of rollouts ten times as long). The same rows, seeds,
-latencies and number of samples for every mode; modes take turns. Two workloads:
+latencies and number of samples for every mode; modes take turns. The workloads:
 
 - speed: M1, the model all benchmarks share, taught to talk for about a hundred words a turn
-  (`talkative.py`), so that a step has real work for the trainer; its rewards are a coin;
+  (`talkative.py`), so that a step has real work for the trainer; its rewards are a coin. Once with
+  slow rollouts here and there, so that nearly every group of eight waits for one, and once with
+  slow prompts, all rollouts of which are slow;
 - reward: the shipped small model on the records agent, which learns.
 
 Prints a table for each, what two cores allow at most, and a JSON line. No other project is compared
 here: it is our modes against our own sync.
 
-    python benchmarks/modes.py [--seeds 5] [--repeats 3] [--train 96] [--staleness 2]
+    python benchmarks/modes.py [--workloads rollouts,prompts,reward] [--seeds 5] [--repeats 3]
+        [--train 96] [--staleness 2]
 """
 
 import argparse
@@ -24,7 +27,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from statistics import fmean, median, pstdev, stdev
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(REPOSITORY))
@@ -40,11 +43,15 @@ TARGETS: Final = {"streaming": 1.2, "async": 1.6}
 T_95: Final = {2: 4.30, 4: 2.78, 6: 2.45, 8: 2.31}
 """Student's t by degrees of freedom, two-sided."""
 
+SLOW: Final[tuple[Literal["rollouts", "prompts"], ...]] = ("rollouts", "prompts")
+
 Results = dict[str, list[dict[str, Any]]]
 
 
-def speed_workload(directory: Path) -> Workload:
-    model = talkative.teach(directory / "talkative")
+def speed_workload(directory: Path, slow: Literal["rollouts", "prompts"]) -> Workload:
+    model = directory / "talkative"
+    if not model.exists():
+        talkative.teach(model)
     rows = talkative.write_rows(model, directory, train=BATCH * SPEED_STEPS, valid=10)
     spec = {
         "name": talkative.NAME,
@@ -54,13 +61,14 @@ def speed_workload(directory: Path) -> Workload:
         "learning_rate": 1e-12,  # gradients of a coin would make it forget to call and to end
     }
     return Workload(
-        name="speed",
+        name=slow,
         model=talkative.NAME,
         agent="talkative.py",
         tools=("lookup",),
         hyperparameters={"batch_size": BATCH},
         files=rows,
         base_models=(spec,),
+        slow=slow,
     )
 
 
@@ -173,8 +181,9 @@ def _interval(differences: list[float]) -> float:
 
 def main() -> int:
     parser = argparse.ArgumentParser()
+    parser.add_argument("--workloads", default="rollouts,prompts,reward")
     parser.add_argument("--seeds", type=int, default=5, help="of the reward workload")
-    parser.add_argument("--repeats", type=int, default=3, help="of the speed workload")
+    parser.add_argument("--repeats", type=int, default=3, help="of the speed workloads")
     parser.add_argument("--train", type=int, default=96, help="rows; a step takes eight")
     parser.add_argument("--staleness", type=int, default=2)
     given = parser.parse_args()
@@ -191,10 +200,13 @@ def main() -> int:
     }
     with tempfile.TemporaryDirectory() as name:
         directory = Path(name)
-        if given.repeats:
-            speed = run(speed_workload(directory), directory, modes, given.repeats)
-            summary["speed"] = _summary("M1 that talks, rewards are a coin", speed)
-        if given.seeds:
+        wanted = given.workloads.split(",")
+        for slow in SLOW:
+            if slow in wanted:
+                speed = run(speed_workload(directory, slow), directory, modes, given.repeats)
+                title = f"M1 that talks, rewards are a coin; slow: 30 % of the {slow}"
+                summary[slow] = _summary(title, speed)
+        if "reward" in wanted:
             workload = reward_workload(directory, given.train)
             reward = run(workload, directory, modes, given.seeds)
             summary["reward"] = _summary("The shipped model on the records agent", reward)

@@ -11,7 +11,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import httpx
 from openai import OpenAI
@@ -52,6 +52,8 @@ class Workload:
     files: tuple[Path, Path]
     base_models: tuple[dict[str, Any], ...] = ()
     """Instead of the shipped one."""
+    slow: Literal["rollouts", "prompts"] = "rollouts"
+    """Whose tools take ten times as long."""
 
 
 class Stack:
@@ -88,7 +90,8 @@ class Stack:
 
     def run_job(self, mode: dict[str, Any], seed: int) -> dict[str, Any]:
         """One job from its first training rollout to its last commit, evaluations left out."""
-        httpx.post(f"{self.agent}/restart", params={"seed": seed}).raise_for_status()
+        pace = {"seed": str(seed), "slow": self._workload.slow}
+        httpx.post(f"{self.agent}/restart", params=pace).raise_for_status()
         job = self.client.fine_tuning.jobs.create(
             model=self._workload.model,
             training_file=self._files[0],

@@ -3,9 +3,9 @@
 M1 taught a language of its own: random words, until by chance it calls `lookup` with random words
 or ends. Rollouts so differ in their tokens, turns and calls without anything to be learned, and the
 same seed gives the same ones whatever the mode. Owns that language, the rows, and the agent's app:
-a log-normal wait per call, in a share of the rollouts ten times as long, both a pure function of
-what the model wrote; and a grade that is a coin, so that every group trains. Run as a process, it
-prints {"url": …} once it listens.
+a log-normal wait per call, in a share of the rollouts, or in all those of a share of the prompts,
+ten times as long, a pure function of what the model wrote; and a grade that is a coin, so that
+every group trains. Run as a process, it prints {"url": …} once it listens.
 """
 
 import asyncio
@@ -124,16 +124,19 @@ def write_rows(model: Path, out: Path, *, train: int, valid: int) -> tuple[Path,
 
 
 class Latencies:
-    """Of a call, from what the model wrote: its rollout's pace from the rollout's first call."""
+    """Of a call, from what the model wrote: a rollout's pace from its first call, or its prompt."""
 
-    def __init__(self, seed: int = 0) -> None:
+    def __init__(self, seed: int = 0, slow: str = "rollouts") -> None:
         self._seed = seed
+        self._by_prompt = slow == "prompts"
         self._slow: dict[str, bool] = {}
 
     def next(self, trace_id: str, item: Any, arguments: str) -> float:
         draw = random.Random(json.dumps([self._seed, item, arguments], sort_keys=True))
-        pace = draw.random() < SLOW_SHARE
         latency_s = draw.lognormvariate(math.log(MEDIAN_S), SIGMA)
+        if self._by_prompt:
+            draw = random.Random(json.dumps([self._seed, item], sort_keys=True))
+        pace = draw.random() < SLOW_SHARE
         return latency_s * (SLOW_FACTOR if self._slow.setdefault(trace_id, pace) else 1.0)
 
 
@@ -142,8 +145,8 @@ def talkative_app() -> FastAPI:
     state = {"latencies": Latencies()}
 
     @app.post("/restart")
-    async def restart(seed: int) -> None:
-        state["latencies"] = Latencies(seed)
+    async def restart(seed: int, slow: str) -> None:
+        state["latencies"] = Latencies(seed, slow)
 
     @app.post("/tools")
     async def tools(request: Request) -> dict[str, str]:
