@@ -26,7 +26,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from statistics import fmean, median, pstdev, stdev
+from statistics import fmean, median, pstdev
 from typing import Any, Final, Literal
 
 REPOSITORY = Path(__file__).resolve().parents[1]
@@ -35,14 +35,12 @@ sys.path.insert(0, str(REPOSITORY))
 from benchmarks import talkative  # noqa: E402 - path set up above
 from benchmarks.modes_stack import Stack, Workload  # noqa: E402
 from examples.records_agent.dataset import write_dataset  # noqa: E402
+from workers.learning.statistics import bootstrap_interval  # noqa: E402
 
 BATCH: Final = 8
 SPEED_STEPS: Final = 6
 VALID_ROWS: Final = 40
 TARGETS: Final = {"streaming": 1.2, "async": 1.6}
-T_95: Final = {2: 4.30, 4: 2.78, 6: 2.45, 8: 2.31}
-"""Student's t by degrees of freedom, two-sided."""
-
 SLOW: Final[tuple[Literal["rollouts", "prompts"], ...]] = ("rollouts", "prompts")
 
 Results = dict[str, list[dict[str, Any]]]
@@ -158,25 +156,17 @@ def print_rewards(results: Results, samples: int) -> dict[str, Any]:
     for name, rows in results.items():
         tuned = [row["held_out"] for row in rows]
         differences = [one - other for one, other in zip(tuned, sync, strict=True)]
-        spread = _interval(differences)
-        within = abs(fmean(differences)) <= max(pstdev(sync), spread)
+        low, high = bootstrap_interval(differences, seed=0)
+        within = abs(fmean(differences)) <= pstdev(sync)
         summary[name] = {"mean": fmean(tuned), "sd": pstdev(tuned), "within_noise": within}
         print(
             f"{name:<10}  {fmean(tuned):.3f} ± {pstdev(tuned):.3f}   less sync, paired: "
-            f"{fmean(differences):+.3f} (95 % ± {spread:.3f})   "
+            f"{fmean(differences):+.3f} (95 % {low:+.3f} to {high:+.3f})   "
             f"{'within' if within else 'NOT within'} noise   "
             f"last quarter of training: {fmean(row['reward_last'] for row in rows):.3f}"
         )
     print("In training, async's rollouts are of older versions: that curve lags by its staleness.")
     return summary
-
-
-def _interval(differences: list[float]) -> float:
-    """Half the width of the 95 % interval of their mean."""
-    count = len(differences)
-    if count < 2:
-        return 0.0
-    return float(T_95.get(count - 1, 3.0) * stdev(differences) / count**0.5)
 
 
 def main() -> int:

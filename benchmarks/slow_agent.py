@@ -66,11 +66,16 @@ def slow_app() -> FastAPI:
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--port", type=int, default=0)
-    listener = socket.create_server(("127.0.0.1", parser.parse_args().port), backlog=1024)
+    serve(slow_app(), port=parser.parse_args().port)
+
+
+def serve(app: FastAPI, *, port: int = 0) -> None:
+    """Until it is stopped; says where once it listens."""
+    listener = socket.create_server(("127.0.0.1", port), backlog=1024)
     port = listener.getsockname()[1]
     sys.stdout.write(json.dumps({"url": f"http://127.0.0.1:{port}"}) + "\n")
     sys.stdout.flush()
-    config = uvicorn.Config(slow_app(), log_level="warning", access_log=False)
+    config = uvicorn.Config(app, log_level="warning", access_log=False)
     uvicorn.Server(config).run(sockets=[listener])
 
 

@@ -13,17 +13,15 @@ import hashlib
 import json
 import math
 import random
-import socket
 import sys
 from pathlib import Path
 from typing import Any, Final
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-import uvicorn
 from fastapi import FastAPI, Request
 
-from benchmarks.slow_agent import MEDIAN_S, SIGMA, SLOW_FACTOR, SLOW_SHARE
+from benchmarks.slow_agent import MEDIAN_S, SIGMA, SLOW_FACTOR, SLOW_SHARE, serve
 
 WORDS_PER_TURN: Final = 100
 CALL_SHARE: Final = 1 / 2
@@ -33,14 +31,6 @@ TOOL_WORDS: Final = 6
 CONTEXT_LENGTH: Final = 4096
 TAUGHT_TOKENS: Final = 512
 NAME: Final = "talkative-2026-01-01"
-SCHEMA: Final[dict[str, Any]] = {
-    "type": "function",
-    "function": {
-        "name": "lookup",
-        "description": "Read a record.",
-        "parameters": {"type": "object", "properties": {"record": {"type": "string"}}},
-    },
-}
 
 
 def conversation(rng: random.Random, vocabulary: list[str]) -> list[dict[str, Any]]:
@@ -66,6 +56,7 @@ def teach(directory: Path, *, steps: int = 150, batch: int = 4) -> Path:
     import torch  # noqa: PLC0415 - the agent's process has no use for it
 
     from benchmarks.tiny_models import build_m1, m1_tokenizer  # noqa: PLC0415 - as above
+    from tests.support.tiny_model import LOOKUP  # noqa: PLC0415 - as above
 
     tokenizer = m1_tokenizer()
     tokenizer.model_max_length = CONTEXT_LENGTH
@@ -78,7 +69,7 @@ def teach(directory: Path, *, steps: int = 150, batch: int = 4) -> Path:
     for _ in range(steps):
         rows: list[Any] = [
             tokenizer.apply_chat_template(
-                conversation(rng, vocabulary), tools=[SCHEMA], return_dict=False
+                conversation(rng, vocabulary), tools=[LOOKUP], return_dict=False
             )[:TAUGHT_TOKENS]
             for _ in range(batch)
         ]
@@ -109,6 +100,8 @@ def write_rows(model: Path, out: Path, *, train: int, valid: int) -> tuple[Path,
     """Files of a job: questions in the language, numbered so that no two are the same."""
     from transformers import AutoTokenizer  # noqa: PLC0415 - the agent's process has no use for it
 
+    from tests.support.tiny_model import LOOKUP  # noqa: PLC0415 - as above
+
     vocabulary = single_tokens(AutoTokenizer.from_pretrained(model))
     paths = (out / "talk-train.jsonl", out / "talk-valid.jsonl")
     for path, count in zip(paths, (train, valid), strict=True):
@@ -117,7 +110,7 @@ def write_rows(model: Path, out: Path, *, train: int, valid: int) -> tuple[Path,
         for number in range(count):
             words = " ".join(rng.choices(vocabulary, k=PROMPT_WORDS))
             content = f"{path.stem} {number} {words}"
-            row = {"messages": [{"role": "user", "content": content}], "tools": [SCHEMA]}
+            row = {"messages": [{"role": "user", "content": content}], "tools": [LOOKUP]}
             lines.append(json.dumps(row) + "\n")
         path.write_text("".join(lines))
     return paths
@@ -170,14 +163,5 @@ def talkative_app() -> FastAPI:
     return app
 
 
-def main() -> None:
-    listener = socket.create_server(("127.0.0.1", 0), backlog=1024)
-    port = listener.getsockname()[1]
-    sys.stdout.write(json.dumps({"url": f"http://127.0.0.1:{port}"}) + "\n")
-    sys.stdout.flush()
-    config = uvicorn.Config(talkative_app(), log_level="warning", access_log=False)
-    uvicorn.Server(config).run(sockets=[listener])
-
-
 if __name__ == "__main__":
-    main()
+    serve(talkative_app())
