@@ -19,4 +19,4 @@ USER rft
 WORKDIR /data
 ENV PYTHONUNBUFFERED=1
 EXPOSE 8000
-CMD ["uvicorn", "app.main:create_app", "--factory", "--http", "app.api.protocol:Protocol", "--host", "0.0.0.0", "--port", "8000"]
+CMD ["uvicorn", "app.main:create_app", "--factory", "--http", "app.api.middleware.protocol:Protocol", "--host", "0.0.0.0", "--port", "8000"]

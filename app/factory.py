@@ -3,49 +3,49 @@
 from dataclasses import dataclass, field
 from typing import Self
 
-from app.domain.tenants import AdminPrincipal, Tenant
-from app.gateways.egress import Egress
-from app.gateways.egress_client import build_egress
-from app.gateways.http_inference import HttpInference
-from app.gateways.inference import Inference
+from app.domain.accounts.tenants import AdminPrincipal, Tenant
+from app.gateways.egress.client import build_egress
+from app.gateways.egress.egress import Egress
+from app.gateways.endpoints.signing import CallSigner, cache_salt
+from app.gateways.inference.http import HttpInference
+from app.gateways.inference.inference import Inference
+from app.gateways.inference.judges import EngineModels, build_judge_egress
 from app.gateways.job_queue import CeleryJobQueue, JobQueue
-from app.gateways.judges import EngineModels, build_judge_egress
 from app.gateways.objects import LocalObjects, Objects
 from app.gateways.rate_limits import RateLimits, RedisRateLimits
 from app.gateways.secrets import SecretBox
-from app.gateways.signing import CallSigner, cache_salt
-from app.services.admin_keys import AdminKeyService
-from app.services.checkpoints import CheckpointService
-from app.services.completions import CompletionService
-from app.services.curricula import CurriculumService, DataPorts
-from app.services.eval_runs import EvalRunService
-from app.services.evals import EvalService
-from app.services.events import EventService
-from app.services.files import FileService
-from app.services.fine_tuning_jobs import JobPorts, JobService
+from app.services.accounts.admin_keys import AdminKeyService
+from app.services.accounts.keys import KeyService
+from app.services.accounts.project_keys import ProjectKeyService
+from app.services.accounts.projects import ProjectService
+from app.services.accounts.provisioning import ProvisioningService
+from app.services.accounts.service_accounts import ServiceAccountService
+from app.services.evals.eval_runs import EvalRunService
+from app.services.evals.evals import EvalService
+from app.services.evals.validation_runs import ValidationRunService
+from app.services.files.files import FileService
+from app.services.files.uploads import UploadService
 from app.services.idempotency import IdempotencyService
-from app.services.inspections import Inspections
-from app.services.judge_models import JudgeModels
-from app.services.keys import KeyService
-from app.services.metrics import MetricService
-from app.services.models import ModelService
-from app.services.permissions import PermissionService
-from app.services.preflight import PreflightPorts, PreflightService
-from app.services.project_keys import ProjectKeyService
-from app.services.projects import ProjectService
-from app.services.provisioning import ProvisioningService
-from app.services.references import ReferencePorts, References
-from app.services.registered_graders import RegisteredGraderService
-from app.services.registry import RegistryPorts
-from app.services.rollouts import RolloutService
-from app.services.service_accounts import ServiceAccountService
-from app.services.signing import SigningService
-from app.services.tool_test_places import ToolTestPlaces
-from app.services.tools import ToolService
-from app.services.trials import TrialPorts, TrialService
-from app.services.uploads import UploadService
-from app.services.validation_runs import ValidationRunService
-from app.services.webhook_endpoints import WebhookEndpointService
+from app.services.jobs.checkpoints import CheckpointService
+from app.services.jobs.events import EventService
+from app.services.jobs.inspections import Inspections
+from app.services.jobs.jobs import JobPorts, JobService
+from app.services.jobs.metrics import MetricService
+from app.services.jobs.preflight import PreflightPorts, PreflightService
+from app.services.jobs.references import ReferencePorts, References
+from app.services.jobs.rollouts import RolloutService
+from app.services.models.completions import CompletionService
+from app.services.models.judge_models import JudgeModels
+from app.services.models.models import ModelService
+from app.services.models.permissions import PermissionService
+from app.services.registry.curricula import CurriculumService, DataPorts
+from app.services.registry.registered_graders import RegisteredGraderService
+from app.services.registry.registered_objects import RegistryPorts
+from app.services.registry.tool_test_slots import ToolTestPlaces
+from app.services.registry.tools import ToolService
+from app.services.registry.trials import TrialPorts, TrialService
+from app.services.webhooks.signing import SigningService
+from app.services.webhooks.webhook_endpoints import WebhookEndpointService
 from app.settings import Settings
 from app.store.database import Database
 

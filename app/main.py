@@ -15,12 +15,10 @@ from app.api import (
     checkpoints,
     completions,
     curricula,
-    errors,
     eval_runs,
     evals,
     events,
     files,
-    fine_tuning_jobs,
     health,
     metrics,
     models,
@@ -37,12 +35,14 @@ from app.api import (
     uploads,
     webhook_endpoints,
 )
-from app.api.body import BodyGuard
-from app.api.idempotency import Idempotency
-from app.api.request_context import RequestContext
-from app.api.specification import SpecifiedApp, sent_events
+from app.api import jobs as fine_tuning_jobs
+from app.api.middleware.body import BodyGuard
+from app.api.middleware.idempotency import Idempotency
+from app.api.middleware.request_context import RequestContext
+from app.api.support import errors
+from app.api.support.specification import SpecifiedApp, sent_events
 from app.factory import ProcessContext
-from app.gateways.logs import log_to_stderr
+from app.logs import log_to_stderr
 from app.settings import Settings, load_settings
 
 _ROUTES = (

@@ -26,7 +26,7 @@ from pydantic_settings import (
 )
 from typing_extensions import override
 
-from app.domain.models import BaseModelSpec
+from app.domain.models.models import BaseModelSpec
 
 PREFIX = "AGENT_RFT_"
 CONFIG_VARIABLE = "AGENT_RFT_CONFIG"

@@ -22,9 +22,9 @@ import torch
 from peft import PeftModel
 from transformers import AutoModelForCausalLM, ContinuousBatchingConfig, GenerationConfig
 
-from app.domain.models import BaseModelSpec
+from app.domain.models.models import BaseModelSpec
 from app.embedded.ports import free_port
-from app.gateways.http_inference import HttpInference
+from app.gateways.inference.http import HttpInference
 from app.settings import to_models_json
 
 ROOT: Final = Path(__file__).parents[1]

@@ -30,8 +30,8 @@ from peft import PeftModel
 from transformers import Qwen3ForCausalLM
 
 from app.embedded.ports import free_port
-from app.gateways.http_inference import HttpInference
-from app.gateways.inference import Completion
+from app.gateways.inference.http import HttpInference
+from app.gateways.inference.inference import Completion
 from tests.support.tiny_model import CONTEXT_LENGTH, VOCAB_SIZE, save_adapter, save_tiny_model
 
 

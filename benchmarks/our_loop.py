@@ -17,19 +17,19 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from app.domain.dataset import DatasetRow
+from app.domain.data.dataset import DatasetRow
 from app.domain.ids import SampleKey
-from app.domain.trajectory import Grade, ScoredRollout, Trajectory
+from app.domain.rollouts.trajectory import Grade, ScoredRollout, Trajectory
 from app.embedded.ports import free_port
-from app.gateways.http_inference import HttpInference
+from app.gateways.inference.http import HttpInference
 from app.rendering.renderer import Renderer
 from workers.engines.policy import EnginePolicy
+from workers.journal.journal import InMemoryJournal, Journal
 from workers.learning.advantages import group_advantages
 from workers.learning.compute_thread import computed
-from workers.learning.samples import TrainingSample
 from workers.learning.trainer import LoraTrainer
+from workers.learning.training_samples import TrainingSample
 from workers.rollout.episode import EpisodeLimits
-from workers.rollout.journal import InMemoryJournal, Journal
 from workers.rollout.policy import Policy, SampledTurn, SamplingParams
 from workers.rollout.runner import RolloutRoom, run_rollouts
 from workers.rollout.tools import ToolCaller

@@ -7,11 +7,11 @@ redelivery (measured: redelivery after a kill takes a visibility timeout plus up
 from celery import Celery
 from kombu.entity import Queue
 
-from app.domain.evals import EVAL_SWEEP_TASK
-from app.domain.jobs import CONTROL_QUEUE, EXPIRE_TASK, RUN_TASK, RUNS_QUEUE, SWEEP_TASK
-from app.domain.webhooks import DELIVER_TASK
+from app.domain.evals.evals import EVAL_SWEEP_TASK
+from app.domain.events.webhooks import DELIVER_TASK
+from app.domain.jobs.jobs import CONTROL_QUEUE, EXPIRE_TASK, RUN_TASK, RUNS_QUEUE, SWEEP_TASK
 from app.gateways.job_queue import broker_settings
-from app.gateways.logs import log_to_stderr
+from app.logs import log_to_stderr
 from app.settings import Settings, load_settings
 
 EXPIRE_INTERVAL_S = 600.0

@@ -2,9 +2,9 @@
 
 import asyncio
 
-from app.domain.evals import EVAL_SWEEP_TASK, EVAL_TASK
-from app.domain.jobs import EXPIRE_TASK, RUN_TASK, SWEEP_TASK
-from app.domain.webhooks import DELIVER_TASK
+from app.domain.evals.evals import EVAL_SWEEP_TASK, EVAL_TASK
+from app.domain.events.webhooks import DELIVER_TASK
+from app.domain.jobs.jobs import EXPIRE_TASK, RUN_TASK, SWEEP_TASK
 from app.settings import load_settings
 from workers.celery_app import app
 
@@ -52,6 +52,6 @@ def deliver_webhooks() -> None:
 @app.task(name=EXPIRE_TASK)  # type: ignore[untyped-decorator]  # as above
 def expire() -> None:
     """Remove the bytes and rows of files and uploads whose time is over."""
-    from workers.runs.expiry import expire_once  # noqa: PLC0415 - as above
+    from workers.maintenance.expiry import expire_once  # noqa: PLC0415 - as above
 
     asyncio.run(expire_once(load_settings()))

@@ -4,8 +4,6 @@ from typing import Literal
 
 from fastapi import APIRouter
 
-from app.api.dependencies import Administered, After, Limit
-from app.api.errors import responses
 from app.api.schemas.admin_keys import (
     AdminKeyDeleted,
     AdminKeyObject,
@@ -13,6 +11,8 @@ from app.api.schemas.admin_keys import (
     CreateAdminKey,
 )
 from app.api.schemas.common import Page, paged
+from app.api.support.dependencies import Administered, After, Limit
+from app.api.support.errors import responses
 
 router = APIRouter(prefix="/v1/organization/admin_api_keys", tags=["Administration"])
 

@@ -5,10 +5,10 @@ from typing import Any
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse, StreamingResponse
 
-from app.api.dependencies import Services
-from app.api.errors import responses
-from app.api.hang_up import unless_client_hangs_up
+from app.api.middleware.hang_up import unless_client_hangs_up
 from app.api.schemas.completions import ChatCompletionRequest
+from app.api.support.dependencies import Services
+from app.api.support.errors import responses
 
 router = APIRouter(prefix="/v1/chat/completions", tags=["Chat"])
 _REPLIES: dict[int | str, dict[str, Any]] = {

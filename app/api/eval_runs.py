@@ -4,8 +4,6 @@ from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query
 
-from app.api.dependencies import After, Context, Limit, Services
-from app.api.errors import responses
 from app.api.schemas.common import Page
 from app.api.schemas.eval_runs import (
     CreateEvalRun,
@@ -13,7 +11,9 @@ from app.api.schemas.eval_runs import (
     EvalRunObject,
     OutputItemObject,
 )
-from app.domain.evals import EvalRunStatus
+from app.api.support.dependencies import After, Context, Limit, Services
+from app.api.support.errors import responses
+from app.domain.evals.evals import EvalRunStatus
 
 router = APIRouter(prefix="/v1/evals/{eval_id}/runs", tags=["Evals"])
 Order = Literal["asc", "desc"]

@@ -4,10 +4,10 @@ from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query
 
-from app.api.dependencies import After, Limit, Services
-from app.api.errors import responses
 from app.api.schemas.common import Page
 from app.api.schemas.evals import CreateEval, EvalDeleted, EvalObject, UpdateEval
+from app.api.support.dependencies import After, Limit, Services
+from app.api.support.errors import responses
 
 router = APIRouter(prefix="/v1/evals", tags=["Evals"])
 

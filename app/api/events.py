@@ -2,10 +2,10 @@
 
 from fastapi import APIRouter
 
-from app.api.dependencies import After, Limit, Services
-from app.api.errors import responses
 from app.api.schemas.common import Page
 from app.api.schemas.events import FineTuningJobEvent
+from app.api.support.dependencies import After, Limit, Services
+from app.api.support.errors import responses
 
 router = APIRouter(prefix="/v1/fine_tuning/jobs/{job_id}/events", tags=["Fine-tuning"])
 

@@ -7,14 +7,14 @@ from urllib.parse import quote
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import StreamingResponse
 
-from app.api.dependencies import After, Services
-from app.api.errors import responses
-from app.api.idempotency import admission
-from app.api.multipart import StreamedForm
+from app.api.middleware.idempotency import admission
 from app.api.schemas.common import Deleted, Page
 from app.api.schemas.files import MAX_EXPIRY_S, MIN_EXPIRY_S, FileObject
+from app.api.support.dependencies import After, Services
+from app.api.support.errors import responses
+from app.api.support.multipart import StreamedForm
+from app.domain.data.files import PURPOSES, NewFile
 from app.domain.errors import InvalidRequest
-from app.domain.files import PURPOSES, NewFile
 
 router = APIRouter(prefix="/v1/files", tags=["Files"])
 FileLimit = Annotated[int, Query(ge=1, le=10_000)]

@@ -3,8 +3,8 @@
 from fastapi import APIRouter
 from fastapi.responses import HTMLResponse
 
-from app.api.dependencies import Context
-from app.api.errors import unavailable
+from app.api.support.dependencies import Context
+from app.api.support.errors import unavailable
 
 router = APIRouter(tags=["Service"])
 _PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>agent-rft</title>

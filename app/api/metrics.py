@@ -4,10 +4,10 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
-from app.api.dependencies import Services
-from app.api.errors import responses
 from app.api.schemas.common import Page
 from app.api.schemas.metrics import Curve
+from app.api.support.dependencies import Services
+from app.api.support.errors import responses
 from app.domain.errors import InvalidRequest
 from app.domain.ids import Split
 

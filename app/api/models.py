@@ -2,10 +2,10 @@
 
 from fastapi import APIRouter
 
-from app.api.dependencies import Services
-from app.api.errors import responses
 from app.api.schemas.common import Deleted
 from app.api.schemas.models import Model, ModelList
+from app.api.support.dependencies import Services
+from app.api.support.errors import responses
 
 router = APIRouter(prefix="/v1/models", tags=["Models"])
 

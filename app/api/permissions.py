@@ -8,11 +8,11 @@ from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query
 
-from app.api.dependencies import After, AnyPrincipal, Context, Limit
-from app.api.errors import responses
 from app.api.schemas.common import Deleted, Page
 from app.api.schemas.permissions import CreatePermissions, PermissionObject
-from app.domain.permissions import CheckpointPermission
+from app.api.support.dependencies import After, AnyPrincipal, Context, Limit
+from app.api.support.errors import responses
+from app.domain.models.permissions import CheckpointPermission
 from app.factory import permission_service
 
 router = APIRouter(

@@ -4,13 +4,13 @@ from typing import Any
 
 from fastapi import APIRouter, Request
 
-from app.api.dependencies import Services
-from app.api.errors import responses
-from app.api.hang_up import unless_client_hangs_up
-from app.api.schemas.fine_tuning_jobs import CreateFineTuningJob
+from app.api.middleware.hang_up import unless_client_hangs_up
+from app.api.schemas.jobs import CreateFineTuningJob
 from app.api.schemas.preflight import FineTuningJobValidation, fault_of, read_call
+from app.api.support.dependencies import Services
+from app.api.support.errors import responses
 from app.domain.errors import InvalidRequest
-from app.domain.preflight import PreflightReport
+from app.domain.jobs.preflight import PreflightReport
 from app.factory import Factory
 
 router = APIRouter(prefix="/v1/fine_tuning/jobs", tags=["Fine-tuning"])

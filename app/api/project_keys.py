@@ -4,10 +4,10 @@ from typing import Literal
 
 from fastapi import APIRouter
 
-from app.api.dependencies import Administered, After, Limit
-from app.api.errors import responses
 from app.api.schemas.common import Page, paged
 from app.api.schemas.project_keys import ProjectKeyDeleted, ProjectKeyObject, UpdateProjectKey
+from app.api.support.dependencies import Administered, After, Limit
+from app.api.support.errors import responses
 from app.domain.errors import InvalidRequest
 
 router = APIRouter(prefix="/v1/organization/projects/{project_id}/api_keys", tags=["Projects"])

@@ -4,10 +4,10 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
-from app.api.dependencies import Administered, After, Limit
-from app.api.errors import responses
 from app.api.schemas.common import Page, paged
 from app.api.schemas.projects import CreateProject, ProjectObject, UpdateProject
+from app.api.support.dependencies import Administered, After, Limit
+from app.api.support.errors import responses
 
 router = APIRouter(prefix="/v1/organization/projects", tags=["Projects"])
 

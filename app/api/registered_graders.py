@@ -2,10 +2,7 @@
 
 from fastapi import APIRouter, Request
 
-from app.api.dependencies import After, Limit, Services
-from app.api.errors import responses
-from app.api.hang_up import unless_client_hangs_up
-from app.api.registry_pages import AfterVersion, objects_page, versions_page
+from app.api.middleware.hang_up import unless_client_hangs_up
 from app.api.schemas.common import Deleted, Page
 from app.api.schemas.registered_graders import (
     CreateGrader,
@@ -15,6 +12,9 @@ from app.api.schemas.registered_graders import (
 )
 from app.api.schemas.registry import Version
 from app.api.schemas.trials import GraderRun
+from app.api.support.dependencies import After, Limit, Services
+from app.api.support.errors import responses
+from app.api.support.registry_pages import AfterVersion, objects_page, versions_page
 
 router = APIRouter(prefix="/v1/graders", tags=["Graders"])
 

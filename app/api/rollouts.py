@@ -4,10 +4,10 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
-from app.api.dependencies import After, Limit, Services
-from app.api.errors import responses
 from app.api.schemas.common import Json, Page
 from app.api.schemas.rollouts import Rollout
+from app.api.support.dependencies import After, Limit, Services
+from app.api.support.errors import responses
 from app.domain.ids import Split
 
 router = APIRouter(prefix="/v1/fine_tuning/jobs/{job_id}", tags=["Fine-tuning"])

@@ -2,8 +2,6 @@
 
 from fastapi import APIRouter
 
-from app.api.dependencies import Administered, After, Limit
-from app.api.errors import responses
 from app.api.schemas.common import Page, paged
 from app.api.schemas.service_accounts import (
     CreateServiceAccount,
@@ -14,7 +12,9 @@ from app.api.schemas.service_accounts import (
     ServiceAccountObject,
     UpdateServiceAccount,
 )
-from app.domain.keys import ServiceAccountRole
+from app.api.support.dependencies import Administered, After, Limit
+from app.api.support.errors import responses
+from app.domain.accounts.keys import ServiceAccountRole
 
 router = APIRouter(
     prefix="/v1/organization/projects/{project_id}/service_accounts", tags=["Projects"]

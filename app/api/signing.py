@@ -2,9 +2,9 @@
 
 from fastapi import APIRouter
 
-from app.api.dependencies import Services
-from app.api.errors import responses
 from app.api.schemas.signing import SigningSecret
+from app.api.support.dependencies import Services
+from app.api.support.errors import responses
 
 router = APIRouter(prefix="/v1/signing_secret", tags=["Signing"])
 

@@ -2,9 +2,7 @@
 
 from fastapi import APIRouter, Request
 
-from app.api.dependencies import Services
-from app.api.errors import responses
-from app.api.hang_up import unless_client_hangs_up
+from app.api.middleware.hang_up import unless_client_hangs_up
 from app.api.schemas.trials import (
     GraderRun,
     RunGraderRequest,
@@ -13,6 +11,8 @@ from app.api.schemas.trials import (
     ValidatedGrader,
     ValidateGraderRequest,
 )
+from app.api.support.dependencies import Services
+from app.api.support.errors import responses
 
 router = APIRouter(prefix="/v1/fine_tuning/alpha", tags=["Fine-tuning"])
 

@@ -4,12 +4,12 @@ from typing import Any
 
 from fastapi import APIRouter, Request
 
-from app.api.dependencies import Services
-from app.api.errors import responses
-from app.api.idempotency import admission
-from app.api.multipart import StreamedForm, plain_name
+from app.api.middleware.idempotency import admission
 from app.api.schemas.uploads import CompleteUpload, CreateUpload, UploadObject, UploadPart
-from app.domain.files import NewFile
+from app.api.support.dependencies import Services
+from app.api.support.errors import responses
+from app.api.support.multipart import StreamedForm, plain_name
+from app.domain.data.files import NewFile
 
 router = APIRouter(prefix="/v1/uploads", tags=["Uploads"])
 _PART_BODY: dict[str, Any] = {

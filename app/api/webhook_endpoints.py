@@ -2,8 +2,6 @@
 
 from fastapi import APIRouter
 
-from app.api.dependencies import After, CurrentTenant, Limit, Services
-from app.api.errors import responses
 from app.api.schemas.common import Page
 from app.api.schemas.webhook_endpoints import (
     CreateWebhookEndpoint,
@@ -17,7 +15,9 @@ from app.api.schemas.webhook_endpoints import (
     WebhookEndpointWithSecret,
     WebhookEventTypeList,
 )
-from app.domain.webhooks import EVENT_TYPES
+from app.api.support.dependencies import After, CurrentTenant, Limit, Services
+from app.api.support.errors import responses
+from app.domain.events.webhooks import EVENT_TYPES
 
 router = APIRouter(prefix="/v1", tags=["Webhooks"])
 _PATH = "/webhook_endpoints/{webhook_endpoint_id}"

@@ -155,7 +155,7 @@ def main() -> None:
     from app.cli.console import describe  # noqa: PLC0415
     from app.domain.errors import AgentRftError  # noqa: PLC0415
     from app.embedded.errors import EmbeddedError  # noqa: PLC0415
-    from app.gateways.logs import log_to_stderr  # noqa: PLC0415
+    from app.logs import log_to_stderr  # noqa: PLC0415
 
     log_to_stderr()
     try:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from app.api.schemas.preflight import FineTuningJobValidation, read_call
-from app.domain.preflight import (
+from app.domain.jobs.preflight import (
     DatasetQuestion,
     DatasetReport,
     FileSummary,

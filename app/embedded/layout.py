@@ -99,7 +99,7 @@ def api_child(settings: Settings, data_dir: DataDir, port: int) -> ChildSpec:
         command=(
             *(sys.executable, "-m", "uvicorn", "app.main:create_app", "--factory"),
             *("--host", HOST, "--port", str(port), "--timeout-graceful-shutdown", "5"),
-            *("--http", "app.api.protocol:Protocol"),
+            *("--http", "app.api.middleware.protocol:Protocol"),
         ),
         environment=_without(_environment(settings), hidden),
         log=data_dir.logs / "api.log",

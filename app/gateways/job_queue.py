@@ -14,9 +14,9 @@ from celery import Celery
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
-from app.domain.evals import EVAL_TASK
-from app.domain.jobs import CONTROL_QUEUE, RUN_TASK, RUNS_QUEUE
-from app.domain.webhooks import DELIVER_TASK
+from app.domain.evals.evals import EVAL_TASK
+from app.domain.events.webhooks import DELIVER_TASK
+from app.domain.jobs.jobs import CONTROL_QUEUE, RUN_TASK, RUNS_QUEUE
 
 log = structlog.get_logger()
 

@@ -2,10 +2,10 @@
 
 from collections.abc import AsyncIterator, Sequence
 
-from app.domain.files import FileRow
-from app.domain.jobs import Job
-from app.domain.metrics import MetricPoint
-from app.domain.result_files import result_file
+from app.domain.data.files import FileRow
+from app.domain.jobs.jobs import Job
+from app.domain.jobs.result_files import result_file
+from app.domain.rollouts.metrics import MetricPoint
 from app.gateways.objects import Objects
 
 

@@ -10,10 +10,10 @@ import math
 import re
 from typing import Any, Final
 
-from app.domain.graders import EndpointGrader
-from app.gateways.egress import EgressReply
-from app.gateways.endpoints import EndpointFault, EndpointPool, EndpointRequest, FaultKind
-from app.gateways.signing import CallSigner
+from app.domain.graders.graders import EndpointGrader
+from app.gateways.egress.egress import EgressReply
+from app.gateways.endpoints.pool import EndpointFault, EndpointPool, EndpointRequest, FaultKind
+from app.gateways.endpoints.signing import CallSigner
 from app.grading.scorer import GradeRequest, GraderErrors, ScoreFault, ScoreResult
 
 _MAX_COMPONENTS: Final = 32

@@ -12,8 +12,8 @@ from dataclasses import replace
 from functools import reduce
 from typing import Final
 
-from app.domain.formula import FormulaError, parse_formula
-from app.domain.graders import MultiGrader
+from app.domain.graders.formula import FormulaError, parse_formula
+from app.domain.graders.graders import MultiGrader
 from app.grading.scorer import (
     GradeRequest,
     GraderErrors,

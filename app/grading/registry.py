@@ -1,13 +1,13 @@
 """Graders by kind: the one way from a configuration to what scores.
 
-A new kind is a class in `app.domain.graders`, a file beside this one and one case below.
+A new kind is a class in `app.domain.graders.graders`, a file beside this one and one case below.
 """
 
 import time
 from dataclasses import dataclass, replace
 from typing import assert_never
 
-from app.domain.graders import (
+from app.domain.graders.graders import (
     EndpointGrader,
     MultiGrader,
     ScoreModelGrader,
@@ -15,9 +15,9 @@ from app.domain.graders import (
     StringCheckGrader,
     TextSimilarityGrader,
 )
-from app.gateways.endpoints import EndpointPool
-from app.gateways.judges import Judges
-from app.gateways.signing import CallSigner
+from app.gateways.endpoints.pool import EndpointPool
+from app.gateways.endpoints.signing import CallSigner
+from app.gateways.inference.judges import Judges
 from app.grading.endpoint import EndpointScorer
 from app.grading.multi import MultiScorer
 from app.grading.score_model import ScoreModelScorer

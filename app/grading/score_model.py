@@ -10,10 +10,10 @@ import json
 from dataclasses import replace
 from typing import Any, Final
 
-from app.domain.graders import ScoreModelGrader
-from app.domain.judge_prompts import Prompt
-from app.gateways.endpoints import FaultKind
-from app.gateways.judges import JudgeFault, JudgeQuestion, JudgeReply, Judges
+from app.domain.graders.graders import ScoreModelGrader
+from app.domain.graders.judge_prompts import Prompt
+from app.gateways.endpoints.pool import FaultKind
+from app.gateways.inference.judges import JudgeFault, JudgeQuestion, JudgeReply, Judges
 from app.grading.endpoint import finite
 from app.grading.scorer import GradeRequest, GraderErrors, ScoreFault, ScoreResult, TokenUsage
 from app.grading.templating import Unrenderable, fill

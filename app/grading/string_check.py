@@ -1,7 +1,7 @@
 """Comparison of two texts: 1 or 0."""
 
-from app.domain.graders import StringCheckGrader
-from app.domain.templates import parse_template
+from app.domain.graders.graders import StringCheckGrader
+from app.domain.graders.templates import parse_template
 from app.grading.scorer import GradeRequest, ScoreResult
 from app.grading.templating import Unrenderable, render
 

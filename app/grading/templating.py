@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from app.domain.judge_prompts import Prompt
-from app.domain.templates import MissingVariable, RenderedTooLong, Template
+from app.domain.graders.judge_prompts import Prompt
+from app.domain.graders.templates import MissingVariable, RenderedTooLong, Template
 from app.grading.scorer import GradeRequest, GraderErrors, ScoreResult
 
 

@@ -15,8 +15,8 @@ import asyncio
 from collections.abc import Callable
 from typing import Any, Final
 
-from app.domain.graders import TextSimilarityGrader
-from app.domain.templates import parse_template
+from app.domain.graders.graders import TextSimilarityGrader
+from app.domain.graders.templates import parse_template
 from app.grading.scorer import GradeRequest, GraderErrors, ScoreResult
 from app.grading.templating import Unrenderable, render
 

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final, get_args
 
-from app.domain.jobs import NewJob
-from app.domain.models import BaseModelSpec, base_of
-from app.domain.preflight import DatasetReport, Estimate, Finding
-from app.domain.reasoning_efforts import ReasoningEffort
-from app.domain.reinforcement_method import ReinforcementMethod, resolve_hyperparameters
-from app.domain.tuning_methods import MethodType, TrainOn
+from app.domain.jobs.jobs import NewJob
+from app.domain.jobs.preflight import DatasetReport, Estimate, Finding
+from app.domain.methods.reasoning_efforts import ReasoningEffort
+from app.domain.methods.reinforcement import ReinforcementMethod, resolve_hyperparameters
+from app.domain.methods.supervised import MethodType, TrainOn
+from app.domain.models.models import BaseModelSpec, base_of
 from app.preflight.estimate import Pace, estimate
 
 _METHODS: Final[tuple[MethodType, ...]] = ("reinforcement", "supervised", "dpo")

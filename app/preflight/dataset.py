@@ -8,9 +8,8 @@ from collections.abc import Iterator
 from statistics import fmean
 
 from app.domain.errors import InvalidRequest
-from app.domain.jobs import MAX_TRAIN_EXAMPLES, MAX_VALID_EXAMPLES, MIN_EXAMPLES
-from app.domain.models import BaseModelSpec
-from app.domain.preflight import (
+from app.domain.jobs.jobs import MAX_TRAIN_EXAMPLES, MAX_VALID_EXAMPLES, MIN_EXAMPLES
+from app.domain.jobs.preflight import (
     DatasetQuestion,
     DatasetReport,
     FileSummary,
@@ -18,6 +17,7 @@ from app.domain.preflight import (
     Overlap,
     TokenLengths,
 )
+from app.domain.models.models import BaseModelSpec
 from app.preflight.files import MAX_EXAMPLES, FileRules, ReadFile, read_file
 from app.preflight.rows import row_reader
 from app.preflight.tool_schemas import tool_problems

@@ -6,9 +6,9 @@ Must not know where a pace came from.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from app.domain.preflight import DatasetReport, Estimate
-from app.domain.reinforcement_method import ResolvedHyperparameters
-from app.domain.usage import Usage
+from app.domain.jobs.preflight import DatasetReport, Estimate
+from app.domain.jobs.usage import Usage
+from app.domain.methods.reinforcement import ResolvedHyperparameters
 
 _ASSUMED_FILL = 0.25
 """Share of the context behind the prompt that a rollout is taken to fill before anything is known:

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
-from app.domain.chat_rows import MAX_ROW_BYTES, DatasetError
-from app.domain.preflight import Finding
+from app.domain.data.chat_rows import MAX_ROW_BYTES, DatasetError
+from app.domain.jobs.preflight import Finding
 from app.rendering.chat_template import Message
 
 MAX_FINDINGS: Final = 100

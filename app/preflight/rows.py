@@ -2,9 +2,9 @@
 
 from typing import Any, assert_never
 
-from app.domain.chat_rows import DatasetError
-from app.domain.row_formats import judge_row
-from app.domain.tuning_methods import MethodType, TrainOn
+from app.domain.data.chat_rows import DatasetError
+from app.domain.data.row_formats import judge_row
+from app.domain.methods.supervised import MethodType, TrainOn
 from app.preflight.files import Prompt, RowReader
 
 

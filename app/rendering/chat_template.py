@@ -19,7 +19,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from typing_extensions import override
 
 from app.domain.errors import InvalidRequest
-from app.domain.reasoning_efforts import template_variables
+from app.domain.methods.reasoning_efforts import template_variables
 
 Message = dict[str, Any]
 

@@ -13,9 +13,9 @@ from dataclasses import replace
 from types import TracebackType
 from typing import Self
 
+from app.domain.accounts.tenants import AdminPrincipal, Tenant
 from app.domain.errors import IdempotencyKeyInUse, IdempotencyKeyReused
-from app.domain.idempotency import Answer, AnsweredBefore
-from app.domain.tenants import AdminPrincipal, Tenant
+from app.domain.events.idempotency import Answer, AnsweredBefore
 from app.gateways.secrets import SecretBox, SecretsUnreadable
 from app.store.database import Database
 from app.store.unit_of_work import RequestUnitOfWork

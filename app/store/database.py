@@ -17,16 +17,16 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.ext.asyncio import AsyncEngine, async_sessionmaker, create_async_engine
 from sqlalchemy.util import await_only, greenlet_spawn
 
+from app.domain.accounts.keys import ApiKeyRow
+from app.domain.accounts.tenants import AdminPrincipal, Tenant
 from app.domain.errors import Unavailable
 from app.domain.ids import OrganizationId, ProjectId
-from app.domain.jobs import Job, QueuePlace
-from app.domain.keys import ApiKeyRow
-from app.domain.tenants import AdminPrincipal, Tenant
+from app.domain.jobs.jobs import Job, QueuePlace
 from app.store.connections import refuse_closed
-from app.store.fine_tuning_jobs import no_such_job
-from app.store.job_rows import to_job
-from app.store.look_ups import find_job, find_key, find_places
-from app.store.new_jobs import NewRows, insert_job_alone
+from app.store.jobs.jobs import no_such_job
+from app.store.jobs.look_ups import find_job, find_key, find_places
+from app.store.jobs.new_jobs import NewRows, insert_job_alone
+from app.store.jobs.rows import to_job
 from app.store.request_transaction import RequestPlaces
 from app.store.unit_of_work import RequestUnitOfWork, RunUnitOfWork, UnitOfWork
 

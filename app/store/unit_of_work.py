@@ -17,38 +17,38 @@ from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 from typing_extensions import override
 
 from app.domain.errors import LeaseLost, Unavailable
-from app.domain.jobs import JobStatus
-from app.store.checkpoints import CheckpointStore
+from app.domain.jobs.jobs import JobStatus
+from app.store.accounts.keys import KeyStore
+from app.store.accounts.projects import ProjectStore
+from app.store.accounts.service_accounts import ServiceAccountStore
 from app.store.connections import begin
-from app.store.eval_items import EvalItemStore
-from app.store.eval_runs import EvalRunStore
-from app.store.evals import EvalStore
-from app.store.events import EventStore
-from app.store.files import FileStore
-from app.store.fine_tuning_jobs import JobStore
+from app.store.evals.eval_items import EvalItemStore
+from app.store.evals.eval_runs import EvalRunStore
+from app.store.evals.evals import EvalStore
+from app.store.evals.validation_runs import ValidationRunStore
+from app.store.files.files import FileStore
+from app.store.files.uploads import UploadStore
 from app.store.idempotency import IdempotencyStore
-from app.store.journal import JournalStore
-from app.store.keys import KeyStore
-from app.store.metrics import MetricStore
-from app.store.models import ModelStore
-from app.store.permissions import PermissionStore
-from app.store.projects import ProjectStore
-from app.store.registry import RegistryStore
-from app.store.reports import ReportStore
+from app.store.jobs.checkpoints import CheckpointStore
+from app.store.jobs.events import EventStore
+from app.store.jobs.jobs import JobStore
+from app.store.jobs.journal import JournalStore
+from app.store.jobs.metrics import MetricStore
+from app.store.jobs.reports import ReportStore
+from app.store.jobs.rollouts import RolloutStore
+from app.store.jobs.run_jobs import RunJobStore
+from app.store.models.models import ModelStore
+from app.store.models.permissions import PermissionStore
+from app.store.registry.registered_objects import RegistryStore
 from app.store.request_transaction import (
     RequestPlaces,
     RequestTransaction,
     enrol,
     joinable,
 )
-from app.store.rollouts import RolloutStore
-from app.store.run_jobs import RunJobStore
 from app.store.schema.fine_tuning_jobs import FineTuningJobTable
-from app.store.service_accounts import ServiceAccountStore
-from app.store.uploads import UploadStore
-from app.store.validation_runs import ValidationRunStore
-from app.store.webhook_endpoints import WebhookEndpointStore
-from app.store.webhook_events import wrote_events
+from app.store.webhooks.webhook_endpoints import WebhookEndpointStore
+from app.store.webhooks.webhook_events import wrote_events
 
 log = structlog.get_logger()
 

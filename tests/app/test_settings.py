@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from app.domain.models import BaseModelSpec
+from app.domain.models.models import BaseModelSpec
 from app.settings import (
     EgressSettings,
     HostSettings,

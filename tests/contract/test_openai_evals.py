@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 from openai import BadRequestError, NotFoundError, OpenAI
 
-from app.domain.validations import rollout_id
-from app.gateways.egress_client import build_egress
-from app.gateways.http_inference import HttpInference
+from app.domain.evals.validation_runs import rollout_id
+from app.gateways.egress.client import build_egress
+from app.gateways.inference.http import HttpInference
 from app.gateways.objects import LocalObjects
 from app.store.database import Database as Store
-from app.store.eval_claims import eval_claims
+from app.store.evals.claims import eval_claims
 from tests.contract.conftest import BASE, Service
 from workers.evals.child import work
 from workers.evals.context import EvalPorts

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from openai import BadRequestError, NotFoundError, OpenAI, PermissionDeniedError
 
+from app.domain.accounts.keys import Project
+from app.domain.accounts.tenants import KeyKind
 from app.domain.ids import ProjectId, new_id
-from app.domain.keys import Project
-from app.domain.tenants import KeyKind
 from app.factory import provisioning_service
-from app.services.keys import KeyService
+from app.services.accounts.keys import KeyService
 from app.settings import Settings
 from app.store.database import Database as Store
 from tests.contract.conftest import Service

@@ -8,8 +8,8 @@ import pytest
 from openai import BadRequestError, InvalidWebhookSignatureError, NotFoundError, OpenAI
 from openai.resources.webhooks import Webhooks
 
-from app.gateways.egress_client import EgressClient
-from app.gateways.egress_guard import EgressPolicy
+from app.gateways.egress.client import EgressClient
+from app.gateways.egress.guard import EgressPolicy
 from app.gateways.secrets import SecretBox
 from app.store.database import Database as Store
 from tests.contract.conftest import HOOK_PORT, ROW, Service

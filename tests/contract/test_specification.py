@@ -11,10 +11,10 @@ from jsonschema_rs import Draft202012Validator
 from openapi_spec_validator import validate
 from pydantic import BaseModel
 
-from app.api.schemas.fine_tuning_jobs import CreateFineTuningJob
+from app.api.schemas.jobs import CreateFineTuningJob
 from app.domain.errors import InvalidRequest
-from app.domain.reinforcement_method import ReinforcementMethod
-from app.domain.tuning_methods import DpoMethod, SupervisedMethod
+from app.domain.methods.reinforcement import ReinforcementMethod
+from app.domain.methods.supervised import DpoMethod, SupervisedMethod
 from app.main import create_app
 from openapi.breaking import RELEASED, Check
 from openapi.compare import DEVIATIONS, UPSTREAM, Comparison, judge, listed

@@ -5,7 +5,11 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel
 
-from app.domain import loss_options, mismatch_options, mode_options, objective_options, stop_options
+from app.domain.methods import loss as loss_options
+from app.domain.methods import mismatch as mismatch_options
+from app.domain.methods import mode as mode_options
+from app.domain.methods import objective as objective_options
+from app.domain.methods import stop as stop_options
 
 PAGE = (Path(__file__).parents[2] / "docs" / "learning.md").read_text(encoding="utf-8")
 ROOMS = (loss_options, mismatch_options, mode_options, objective_options, stop_options)

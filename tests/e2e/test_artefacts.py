@@ -6,7 +6,7 @@ import torch
 from peft import PeftModel
 from transformers import AutoModelForCausalLM
 
-from app.gateways.http_inference import HttpInference
+from app.gateways.inference.http import HttpInference
 from app.rendering.renderer import Renderer
 from app.settings import shipped_models
 from tests.e2e.conftest import BATCH, TRAIN_ROWS, FinishedJob

@@ -35,7 +35,7 @@ def running_api(settings: Settings) -> Iterator[ApiServer]:
     keys = asyncio.run(make_keys(settings))
     config = uvicorn.Config(
         create_app(settings),
-        http="app.api.protocol:Protocol",
+        http="app.api.middleware.protocol:Protocol",
         host="127.0.0.1",
         port=0,
         log_level="warning",

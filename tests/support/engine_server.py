@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from aiohttp import web
 
-from app.domain.models import BaseModelSpec
+from app.domain.models.models import BaseModelSpec
 from workers.engines.cpu.engine import Engine
 from workers.engines.cpu.scheduler import Limits
 from workers.engines.cpu.server import build_app

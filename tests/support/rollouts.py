@@ -2,13 +2,13 @@
 
 from typing import Any
 
-from app.domain.dataset import DatasetRow
+from app.domain.data.dataset import DatasetRow
 from app.domain.ids import SampleKey
-from app.domain.tools import ToolSpec
-from app.gateways.egress_client import EgressClient
-from app.gateways.egress_guard import EgressPolicy
-from app.gateways.endpoints import EndpointPool
-from app.gateways.signing import CallSigner
+from app.domain.tools.tools import ToolSpec
+from app.gateways.egress.client import EgressClient
+from app.gateways.egress.guard import EgressPolicy
+from app.gateways.endpoints.pool import EndpointPool
+from app.gateways.endpoints.signing import CallSigner
 from tests.support.endpoints import EndpointServer
 from workers.rollout.tools import ToolCaller
 

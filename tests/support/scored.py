@@ -3,7 +3,7 @@
 from typing import Any
 
 from app.domain.ids import SampleKey, Split
-from app.domain.trajectory import (
+from app.domain.rollouts.trajectory import (
     Failure,
     FailureClass,
     Grade,

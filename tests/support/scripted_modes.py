@@ -8,22 +8,22 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any
 
-from app.domain.dataset import DatasetRow
+from app.domain.data.dataset import DatasetRow
 from app.domain.ids import SampleKey
-from app.domain.trajectory import Grade, ScoredRollout, Trajectory
-from app.gateways.egress import EgressReply, InMemoryEgress
+from app.domain.rollouts.trajectory import Grade, ScoredRollout, Trajectory
+from app.gateways.egress.egress import EgressReply, InMemoryEgress
 from app.rendering.renderer import Renderer
 from tests.support.policies import shipped_renderer
 from tests.support.rollouts import caller, pool
-from workers.learning.samples import TrainingSample
+from workers.journal.journal import InMemoryJournal, Journal
 from workers.learning.shaping import ShapingConfig
-from workers.modes.groups import Recipe
-from workers.modes.mode import Feed, Mode, Rooms
-from workers.modes.outcome import StepOutcome
+from workers.learning.training_samples import TrainingSample
+from workers.reinforcement.schedulers.groups import Recipe
+from workers.reinforcement.schedulers.mode import Feed, Mode, Rooms
 from workers.rollout.episode import EpisodeLimits
-from workers.rollout.journal import InMemoryJournal, Journal
 from workers.rollout.policy import SampledTurn, SamplingParams
 from workers.rollout.runner import RolloutRoom
+from workers.runs.step_outcome import StepOutcome
 
 JOB_SEED = 11
 Gate = Callable[[SampleKey], Awaitable[None]]

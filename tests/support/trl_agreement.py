@@ -17,8 +17,8 @@ from torch import Tensor
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from workers.learning.adapters import adapter_parameters
-from workers.learning.samples import TrainingSample
 from workers.learning.trainer import LoraTrainer, TrainerOptions
+from workers.learning.training_samples import TrainingSample
 
 RANK, ALPHA = 8, 16
 EPSILON, EPSILON_HIGH = 0.2, 0.28

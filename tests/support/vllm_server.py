@@ -11,7 +11,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from app.domain.models import BaseModelSpec
+from app.domain.models.models import BaseModelSpec
 from app.settings import to_models_json
 from tests.support.installation import REPOSITORY, free_port
 

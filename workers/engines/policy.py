@@ -18,7 +18,7 @@ import structlog
 from typing_extensions import override
 
 from app.domain.errors import InvalidRequest
-from app.gateways.inference import AdapterMissing, Completion, EngineAway, Inference
+from app.gateways.inference.inference import AdapterMissing, Completion, EngineAway, Inference
 from workers.rollout.busy_clock import BusyClock
 from workers.rollout.policy import SampledTurn, SamplingParams, VersionedPolicy
 

@@ -15,7 +15,7 @@ from typing import Final
 
 from pydantic import TypeAdapter
 
-from app.domain.models import BaseModelSpec
+from app.domain.models.models import BaseModelSpec
 from app.settings import HostSettings, inherited_environment
 
 PLUGINS: Final = Path(__file__).with_name("vllm_plugins")

@@ -11,18 +11,18 @@ import time
 import structlog
 
 from app.domain.errors import LeaseLost, Unavailable
-from app.gateways.egress_client import build_egress
-from app.gateways.http_inference import HttpInference
-from app.gateways.judges import build_judge_egress
-from app.gateways.logs import log_to_stderr
+from app.gateways.egress.client import build_egress
+from app.gateways.endpoints.signing import cache_salt
+from app.gateways.inference.http import HttpInference
+from app.gateways.inference.judges import build_judge_egress
 from app.gateways.objects import LocalObjects
-from app.gateways.signing import cache_salt
+from app.logs import log_to_stderr
 from app.settings import Settings, load_settings
 from app.store.database import Database
-from app.store.eval_claims import ClaimedEvalRun, eval_claims
+from app.store.evals.claims import ClaimedEvalRun, eval_claims
 from workers.evals.context import EvalPorts, open_eval_run
 from workers.evals.run import EvalWork
-from workers.parent_watch import end_with_parent
+from workers.processes.parent_watch import end_with_parent
 
 log = structlog.get_logger()
 

@@ -4,24 +4,24 @@ from dataclasses import dataclass
 
 from pydantic import TypeAdapter
 
-from app.domain.eval_data import DATA_SOURCE, JsonlSource, SampledSource
-from app.domain.evals import Criterion, Eval, EvalRun, Tally, result_names
-from app.domain.graders import Grader
-from app.domain.models import find_base_model
-from app.domain.redaction import restore_headers
-from app.gateways.egress import Egress
-from app.gateways.endpoints import EndpointPool
-from app.gateways.inference import Inference
-from app.gateways.judges import EngineModel, EngineModels, RoutedJudges
+from app.domain.evals.data_sources import DATA_SOURCE, JsonlSource, SampledSource
+from app.domain.evals.evals import Criterion, Eval, EvalRun, Tally, result_names
+from app.domain.graders.graders import Grader
+from app.domain.jobs.redaction import restore_headers
+from app.domain.models.models import find_base_model
+from app.gateways.egress.egress import Egress
+from app.gateways.endpoints.pool import EndpointPool
+from app.gateways.endpoints.signing import CallSigner
+from app.gateways.inference.inference import Inference
+from app.gateways.inference.judges import EngineModel, EngineModels, RoutedJudges
 from app.gateways.objects import Objects
 from app.gateways.secrets import SecretBox
-from app.gateways.signing import CallSigner
 from app.grading.registry import GradingPorts, build_scorer
 from app.grading.scorer import Scorer
 from app.settings import Settings
 from app.store.database import Database
-from app.store.eval_claims import ClaimedEvalRun, EvalRunUnitOfWork, held_eval_run
-from workers.runs.patience import patiently
+from app.store.evals.claims import ClaimedEvalRun, EvalRunUnitOfWork, held_eval_run
+from workers.processes.retry import patiently
 
 _GRADER: TypeAdapter[Criterion] = TypeAdapter(Grader)
 

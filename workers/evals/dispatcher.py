@@ -16,7 +16,7 @@ import structlog
 
 from app.settings import Settings
 from app.store.database import Database
-from app.store.eval_claims import ClaimedEvalRun, eval_claims
+from app.store.evals.claims import ClaimedEvalRun, eval_claims
 
 log = structlog.get_logger()
 

@@ -9,12 +9,12 @@ import hashlib
 from dataclasses import dataclass, field
 from typing import Any
 
-from app.domain.eval_data import EvalRow, SampledSource
-from app.domain.evals import ItemStatus, OutputItem, passes, result_names, token_usage
+from app.domain.evals.data_sources import EvalRow, SampledSource
+from app.domain.evals.evals import ItemStatus, OutputItem, passes, result_names, token_usage
 from app.domain.ids import new_id
 from app.grading.scorer import GradeRequest, ScoreFault, ScoreResult
 from workers.evals.context import EvalContext
-from workers.evals.samples import (
+from workers.evals.eval_prompts import (
     UnusableItem,
     given_sample,
     prompt_of,

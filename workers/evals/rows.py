@@ -4,9 +4,9 @@ import asyncio
 from collections.abc import Iterator
 from pathlib import Path
 
-from app.domain.chat_rows import MAX_ROW_BYTES
+from app.domain.data.chat_rows import MAX_ROW_BYTES
 from app.domain.errors import NotFound, RunFailed
-from app.domain.eval_data import (
+from app.domain.evals.data_sources import (
     MAX_ITEMS,
     EvalRow,
     FileContent,
@@ -14,7 +14,7 @@ from app.domain.eval_data import (
     parse_row,
 )
 from workers.evals.context import EvalContext
-from workers.runs.patience import patiently
+from workers.processes.retry import patiently
 
 
 async def load_rows(context: EvalContext) -> Iterator[tuple[int, EvalRow]]:

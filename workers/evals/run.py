@@ -11,12 +11,12 @@ from typing import Final
 import structlog
 
 from app.domain.errors import RunFailed
-from app.domain.eval_data import EvalRow
-from app.domain.evals import OutputItem
+from app.domain.evals.data_sources import EvalRow
+from app.domain.evals.evals import OutputItem
 from workers.evals.context import EvalContext
 from workers.evals.items import Usage, work_on
 from workers.evals.rows import load_rows
-from workers.runs.patience import patiently
+from workers.processes.retry import patiently
 
 log = structlog.get_logger()
 

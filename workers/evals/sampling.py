@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from app.domain.errors import RequestError, RunFailed, Unavailable
-from app.gateways.adapters import load_missing
-from app.gateways.inference import AdapterMissing
-from app.gateways.judges import EngineModel
+from app.gateways.inference.adapters import load_missing
+from app.gateways.inference.inference import AdapterMissing
+from app.gateways.inference.judges import EngineModel
 from app.gateways.trained_efforts import as_trained
 from workers.evals.context import EvalContext, find_model
 

@@ -6,7 +6,7 @@ from app.domain.errors import Unavailable
 from app.gateways.job_queue import CeleryJobQueue, JobQueue
 from app.settings import Settings
 from app.store.database import Database
-from app.store.eval_claims import eval_claims
+from app.store.evals.claims import eval_claims
 
 log = structlog.get_logger()
 

@@ -1,6 +1,6 @@
 """A grader that could not say a score: the rollout leaves the batch, it is never a 0."""
 
-from app.domain.trajectory import Failure
+from app.domain.rollouts.trajectory import Failure
 
 
 class GraderFailure(Exception):

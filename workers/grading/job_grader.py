@@ -8,16 +8,16 @@ sees the same one. Must not know how anything is scored.
 from dataclasses import asdict
 from typing import Any, Final
 
-from app.domain.dataset import DatasetRow
+from app.domain.data.dataset import DatasetRow
 from app.domain.ids import SampleKey
-from app.domain.trajectory import Failure, FailureClass, Grade, Trajectory
-from app.gateways.endpoints import FaultKind
+from app.domain.rollouts.trajectory import Failure, FailureClass, Grade, Trajectory
+from app.gateways.endpoints.pool import FaultKind
 from app.grading.endpoint import encode
 from app.grading.scorer import GradeRequest, ScoreFault, Scorer, ScoreResult
 from workers.grading.failure import GraderFailure
-from workers.grading.samples import item_object, sample_object
-from workers.rollout.journal import Journal
-from workers.rollout.memory import remembered
+from workers.grading.grader_samples import item_object, sample_object
+from workers.journal.journal import Journal
+from workers.journal.replay import remembered
 
 LARGEST_SCORE: Final = 1e9
 """Either way. Of greater ones a gradient in fp32 is no number, and every step would be skipped."""

@@ -5,14 +5,20 @@ Kinds of graders are `app.grading`'s; here they meet trajectories and the journa
 
 from typing import Protocol
 
-from app.domain.dataset import DatasetRow
-from app.domain.graders import EndpointGrader, MultiGrader, ScoreModelGrader, SingleGrader, leaves
+from app.domain.data.dataset import DatasetRow
+from app.domain.graders.graders import (
+    EndpointGrader,
+    MultiGrader,
+    ScoreModelGrader,
+    SingleGrader,
+    leaves,
+)
 from app.domain.ids import SampleKey
-from app.domain.trajectory import Grade, Trajectory
+from app.domain.rollouts.trajectory import Grade, Trajectory
 from app.grading.registry import GradingPorts, build_scorer
 from workers.grading.failure import GraderFailure
 from workers.grading.job_grader import JobGrader
-from workers.rollout.journal import Journal
+from workers.journal.journal import Journal
 
 __all__ = ["Grader", "GraderFailure", "GradingPorts", "build_grader"]
 

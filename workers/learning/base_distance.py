@@ -10,7 +10,7 @@ is the same step. Must not know models.
 import math
 from collections.abc import Hashable, Sequence
 
-from workers.learning.samples import TrainingSample
+from workers.learning.training_samples import TrainingSample
 
 
 def pulled_to_base(

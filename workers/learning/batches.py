@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from workers.learning.layout import Group, Layout, alone
-from workers.learning.samples import TrainingSample
+from workers.learning.training_samples import TrainingSample
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from torch import Tensor
 from transformers import PreTrainedModel
 
 from workers.learning.batches import MicroBatch, micro_batches
-from workers.learning.samples import TrainingSample
+from workers.learning.training_samples import TrainingSample
 
 TOLERANCE: Final = {torch.float64: 1e-6, torch.float32: 1e-3}
 LOW_PRECISION_TOLERANCE: Final = 0.25

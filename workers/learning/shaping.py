@@ -8,7 +8,7 @@ graders or groups.
 from dataclasses import dataclass
 from typing import Final
 
-from app.domain.trajectory import StopReason, Trajectory
+from app.domain.rollouts.trajectory import StopReason, Trajectory
 
 COUNTED_CALLS: Final = 10
 """Calls beyond this many over budget (or repeated) cost nothing more: each term stays bounded."""

@@ -16,7 +16,7 @@ from workers.learning.batches import MicroBatch, micro_batches
 from workers.learning.head import LogProbHead, TokenScores
 from workers.learning.layout import alone
 from workers.learning.model_check import check_model
-from workers.learning.samples import TrainingSample
+from workers.learning.training_samples import TrainingSample
 
 log = structlog.get_logger()
 

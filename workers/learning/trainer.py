@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 from typing_extensions import override
 
-from app.domain.metrics import LOSS
+from app.domain.rollouts.metrics import LOSS
 from workers.learning.adapters import (
     adapter_parameters,
     attach_lora,
@@ -28,8 +28,7 @@ from workers.learning.batches import MicroBatch, micro_batches, trained_tokens
 from workers.learning.lora_forward import speed_up
 from workers.learning.losses.registry import build_loss
 from workers.learning.mismatch import correct
-from workers.learning.samples import TrainingSample
-from workers.learning.scored import Scored, by_owner
+from workers.learning.scored_batch import Scored, by_owner
 from workers.learning.start import StartingPoint
 from workers.learning.token_scores import TokenScorer
 from workers.learning.trainer_options import Trainer, TrainerOptions
@@ -38,6 +37,7 @@ from workers.learning.trainer_state import (
     load_trainer_state,
     save_trainer_state,
 )
+from workers.learning.training_samples import TrainingSample
 from workers.learning.update_stats import StatsTally, UpdateStats
 
 __all__ = ["LoraTrainer", "Trainer", "TrainerOptions"]

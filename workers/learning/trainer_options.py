@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import torch
 
 from workers.learning.mismatch import MismatchConfig
-from workers.learning.samples import TrainingSample
+from workers.learning.training_samples import TrainingSample
 from workers.learning.update_stats import UpdateStats
 
 

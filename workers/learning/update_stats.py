@@ -10,12 +10,12 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor
 
-from app.domain import metrics as names
+from app.domain.rollouts import metrics as names
 from workers.learning.head import TokenScores
 from workers.learning.mismatch import Corrected
 
 UpdateStats = dict[str, float]
-"""Curve values by name of `app.domain.metrics`."""
+"""Curve values by name of `app.domain.rollouts.metrics`."""
 
 
 class StatsTally:

@@ -15,14 +15,14 @@ import time
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from app.domain.dataset import DatasetRow
+from app.domain.data.dataset import DatasetRow
 from app.domain.errors import InvalidRequest, RunFailed
 from app.domain.ids import SampleKey
+from app.domain.rollouts.trajectory import Failure, StopReason, ToolCallRecord, Trajectory, Turn
 from app.domain.storable_text import storable
-from app.domain.trajectory import Failure, StopReason, ToolCallRecord, Trajectory, Turn
 from app.rendering.renderer import ParsedTurn, Renderer
-from workers.rollout.journal import Journal
-from workers.rollout.memory import remembered
+from workers.journal.journal import Journal
+from workers.journal.replay import remembered
 from workers.rollout.policy import Policy, SampledTurn, SamplingParams
 from workers.rollout.tool_replies import Reply, fit_replies
 from workers.rollout.tools import CallPlace, ToolCaller, ToolFailure, ToolOutcome

@@ -8,13 +8,13 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from app.domain.dataset import DatasetRow
+from app.domain.data.dataset import DatasetRow
 from app.domain.ids import SampleKey
-from app.domain.trajectory import ScoredRollout
+from app.domain.rollouts.trajectory import ScoredRollout
 from app.rendering.renderer import Renderer
 from workers.grading.registry import Grader, GraderFailure
+from workers.journal.journal import Journal
 from workers.rollout.episode import EpisodeLimits, RolloutFailure, run_episode
-from workers.rollout.journal import Journal
 from workers.rollout.policy import Policy
 from workers.rollout.tools import ToolCaller
 

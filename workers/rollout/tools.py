@@ -10,21 +10,21 @@ from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 from app.domain.ids import SampleKey
-from app.domain.tools import ToolSpec
-from app.domain.trajectory import Failure, FailureClass
-from app.gateways.endpoints import (
+from app.domain.rollouts.trajectory import Failure, FailureClass
+from app.domain.tools.tools import ToolSpec
+from app.gateways.endpoints.pool import (
     Endpoint,
     EndpointFault,
     EndpointPool,
     EndpointRequest,
     FaultKind,
 )
-from app.gateways.signing import CallSigner
-from app.gateways.tool_calls import FunctionCall, ToolOutcome, call_tool, declared_rate
+from app.gateways.endpoints.signing import CallSigner
+from app.gateways.endpoints.tool_calls import FunctionCall, ToolOutcome, call_tool, declared_rate
 from app.rendering.hermes import ParsedToolCall
+from workers.journal.journal import Journal
+from workers.journal.replay import remembered
 from workers.rollout.arguments import check_arguments
-from workers.rollout.journal import Journal
-from workers.rollout.memory import remembered
 
 __all__ = ["CallPlace", "ToolCaller", "ToolFailure", "ToolOutcome"]
 

@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Sequence
 
 from app.domain.errors import AgentRftError
-from app.gateways.inference import Inference
+from app.gateways.inference.inference import Inference
 
 
 def adapter_prefix(project_id: str, job_id: str) -> str:

@@ -12,14 +12,14 @@ import warnings
 import structlog
 
 from app.domain.errors import LeaseLost, RunFailed, Unavailable
-from app.gateways.egress_client import build_egress
-from app.gateways.http_inference import HttpInference
-from app.gateways.judges import build_judge_egress
-from app.gateways.logs import log_to_stderr
-from app.gateways.signing import cache_salt
+from app.gateways.egress.client import build_egress
+from app.gateways.endpoints.signing import cache_salt
+from app.gateways.inference.http import HttpInference
+from app.gateways.inference.judges import build_judge_egress
+from app.logs import log_to_stderr
 from app.settings import Settings, load_settings
 from app.store.database import Database
-from workers.parent_watch import end_with_parent
+from workers.processes.parent_watch import end_with_parent
 from workers.runs.ending import Ending
 from workers.runs.job import JobRun
 from workers.runs.opening import open_run

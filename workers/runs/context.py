@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from app.domain.jobs import Job, TuningMethod
-from app.domain.models import BaseModelSpec
-from app.domain.reinforcement_method import ReinforcementMethod, ResolvedHyperparameters
-from app.gateways.egress import Egress
-from app.gateways.inference import Inference
+from app.domain.jobs.jobs import Job, TuningMethod
+from app.domain.methods.reinforcement import ReinforcementMethod, ResolvedHyperparameters
+from app.domain.models.models import BaseModelSpec
+from app.gateways.egress.egress import Egress
+from app.gateways.inference.inference import Inference
 from app.gateways.objects import Objects
 from app.settings import Settings
 from app.store.database import Database

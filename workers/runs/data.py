@@ -13,13 +13,13 @@ from typing import BinaryIO, Literal, overload
 
 from typing_extensions import override
 
-from app.domain.dataset import MAX_ROW_BYTES, DatasetError, DatasetRow, each_row, parse_row
+from app.domain.data.dataset import MAX_ROW_BYTES, DatasetError, DatasetRow, each_row, parse_row
 from app.domain.errors import NotFound, RunFailed
-from app.domain.jobs import MAX_TRAIN_EXAMPLES, MAX_VALID_EXAMPLES, MIN_EXAMPLES
+from app.domain.jobs.jobs import MAX_TRAIN_EXAMPLES, MAX_VALID_EXAMPLES, MIN_EXAMPLES
+from workers.processes.retry import patiently
 from workers.runs.context import RunContext
-from workers.runs.patience import patiently
-from workers.tuning.examples import Examples
-from workers.tuning.rows import TextRows
+from workers.supervised.examples import Examples
+from workers.supervised.rows import TextRows
 
 
 class RowFile(Sequence[DatasetRow]):

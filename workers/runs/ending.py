@@ -2,13 +2,13 @@
 
 import structlog
 
+from app.domain.data.files import FileRow
 from app.domain.errors import AgentRftError, RunFailed
-from app.domain.files import FileRow
-from app.domain.jobs import JobError
-from app.domain.stop_rules import Finding
-from app.domain.usage import ReachedCap
+from app.domain.jobs.jobs import JobError
+from app.domain.jobs.stop_rules import Finding
+from app.domain.jobs.usage import ReachedCap
 from app.store.database import Database
-from workers.runs.patience import patiently
+from workers.processes.retry import patiently
 from workers.runs.stopping import PAUSED_BY
 
 log = structlog.get_logger()

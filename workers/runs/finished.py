@@ -7,10 +7,10 @@ checkpoint has a validation value. Without torch.
 from dataclasses import dataclass
 from typing import Any
 
-from app.domain.best_checkpoint import best_first
-from app.domain.stop_rules import Finding
+from app.domain.jobs.best_checkpoint import best_first
+from app.domain.jobs.stop_rules import Finding
+from workers.processes.retry import patiently
 from workers.runs.context import RunContext
-from workers.runs.patience import patiently
 
 
 @dataclass(frozen=True, slots=True)

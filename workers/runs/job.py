@@ -5,30 +5,30 @@ from collections.abc import Awaitable, Callable
 
 import structlog
 
+from app.domain.data.files import FileRow
 from app.domain.errors import RunFailed, Unavailable
-from app.domain.files import FileRow
-from app.domain.jobs import StopRequest
-from app.domain.models import tuned_model_name
-from app.domain.reinforcement_method import (
+from app.domain.jobs.jobs import StopRequest
+from app.domain.jobs.stop_rules import Finding
+from app.domain.jobs.usage import ReachedCap
+from app.domain.methods.reinforcement import (
     ReinforcementMethod,
     ResolvedHyperparameters,
     resolve_hyperparameters,
     resolved_method,
 )
-from app.domain.stop_rules import Finding
-from app.domain.usage import ReachedCap
+from app.domain.models.models import tuned_model_name
 from app.gateways.trained_efforts import note_trained_effort
 from app.store.unit_of_work import RunUnitOfWork
+from workers.processes.retry import patiently
 from workers.runs.context import Plan, RunContext
 from workers.runs.data import RowFile, load_rows
 from workers.runs.ending import Ending
 from workers.runs.finished import Trained
-from workers.runs.patience import patiently
 from workers.runs.reporter import VALIDATED, Reporter
 from workers.runs.result_file import write_result_file
 from workers.runs.retention import Retention
 from workers.runs.stopping import StoppedEarly
-from workers.tuning.preparation import prepare
+from workers.supervised.preparation import prepare
 
 log = structlog.get_logger()
 
@@ -221,12 +221,12 @@ class JobRun:
 
 
 def _heavy_half() -> Callable[..., Awaitable[Trained]]:
-    from workers.runs.training import train  # noqa: PLC0415 - seconds, spent beside other work
+    from workers.reinforcement.training import train  # noqa: PLC0415 - seconds, spent beside other work
 
     return train
 
 
 def _text_half() -> Callable[..., Awaitable[Trained]]:
-    from workers.tuning.training import tune  # noqa: PLC0415 - as above
+    from workers.supervised.training import tune  # noqa: PLC0415 - as above
 
     return tune

@@ -7,11 +7,11 @@ lost with the work it belongs to, which the next claim does and measures again.
 import time
 from typing import Any, Final
 
-from app.domain import grader_entries
-from app.domain import metrics as names
-from app.domain.usage import Usage
+from app.domain.graders import entries as grader_entries
+from app.domain.jobs.usage import Usage
+from app.domain.rollouts import metrics as names
 from app.settings import PricingSettings
-from workers.modes.outcome import StepOutcome
+from workers.runs.step_outcome import StepOutcome
 
 _HOUR_S: Final = 3600.0
 

@@ -1,18 +1,18 @@
 """Opens a claimed run: reads its row, unseals its headers, finds the model that it starts from."""
 
 from app.domain.ids import OrganizationId
-from app.domain.jobs import Job, TuningMethod
-from app.domain.redaction import restore_headers
-from app.domain.reinforcement_method import ReinforcementMethod
-from app.domain.tuning_methods import DpoMethod, SupervisedMethod
-from app.gateways.egress import Egress
-from app.gateways.inference import Inference
+from app.domain.jobs.jobs import Job, TuningMethod
+from app.domain.jobs.redaction import restore_headers
+from app.domain.methods.reinforcement import ReinforcementMethod
+from app.domain.methods.supervised import DpoMethod, SupervisedMethod
+from app.gateways.egress.egress import Egress
+from app.gateways.inference.inference import Inference
 from app.gateways.objects import LocalObjects
 from app.gateways.secrets import SecretBox
 from app.settings import Settings
 from app.store.database import Database
+from workers.processes.retry import patiently
 from workers.runs.context import RunContext
-from workers.runs.patience import patiently
 from workers.runs.starting import find_start
 
 

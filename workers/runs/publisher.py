@@ -10,17 +10,17 @@ from pathlib import Path
 
 import structlog
 
-from app.domain import metrics as names
 from app.domain.errors import AgentRftError, InvalidRequest, RunFailed
+from app.domain.rollouts import metrics as names
 from workers.engines.policy import EnginePolicy
 from workers.learning.committed import directory_digest
 from workers.learning.compute_thread import computed
 from workers.learning.trainer import Trainer
-from workers.modes.outcome import StepOutcome
 from workers.runs.adapter_names import adapter_prefix
 from workers.runs.context import RunContext
 from workers.runs.retention import Retention
 from workers.runs.scheduler_state import save_scheduler_state
+from workers.runs.step_outcome import StepOutcome
 
 log = structlog.get_logger()
 

@@ -9,24 +9,24 @@ from typing import Literal
 
 import structlog
 
-from app.domain.best_checkpoint import kept_steps
 from app.domain.ids import Split, new_id
-from app.domain.jobs import Checkpoint
-from app.domain.metrics import LOSS, REWARD_MEAN, ROLLOUTS_VALID, TIME_STEP, MetricPoint
-from app.domain.models import checkpoint_model_name
-from app.domain.reinforcement_method import ReinforcementMethod
-from app.domain.stop_options import KeepCheckpoints
-from app.domain.tuned_models import TunedModel
-from app.domain.usage import Usage
+from app.domain.jobs.best_checkpoint import kept_steps
+from app.domain.jobs.jobs import Checkpoint
+from app.domain.jobs.usage import Usage
+from app.domain.methods.reinforcement import ReinforcementMethod
+from app.domain.methods.stop import KeepCheckpoints
+from app.domain.models.models import checkpoint_model_name
+from app.domain.models.tuned_models import TunedModel
+from app.domain.rollouts.metrics import LOSS, REWARD_MEAN, ROLLOUTS_VALID, TIME_STEP, MetricPoint
 from app.store.unit_of_work import RunUnitOfWork
-from workers.modes.outcome import StepOutcome
+from workers.processes.retry import patiently
+from workers.reinforcement.step_report import ReinforcementTelling, Telling
 from workers.runs.context import RunContext, Steps
 from workers.runs.metering import Meter
-from workers.runs.patience import patiently
+from workers.runs.step_outcome import StepOutcome
 from workers.runs.stopping import Stopping, say_findings
-from workers.runs.telling import ReinforcementTelling, Telling
 from workers.runs.trace import rollout_row
-from workers.tuning.telling import TextTelling
+from workers.supervised.step_report import TextTelling
 
 log = structlog.get_logger()
 

@@ -2,11 +2,11 @@
 job and lists it.
 """
 
-from app.domain.files import FileRow
-from app.domain.metrics import MetricPoint
+from app.domain.data.files import FileRow
+from app.domain.rollouts.metrics import MetricPoint
 from app.gateways.result_files import store_result_file
+from workers.processes.retry import patiently
 from workers.runs.context import RunContext
-from workers.runs.patience import patiently
 
 
 async def write_result_file(context: RunContext) -> FileRow | None:

@@ -10,8 +10,8 @@ from app.domain.errors import AgentRftError, RunFailed
 from workers.learning.compute_thread import computed
 from workers.learning.trainer_options import Trainer
 from workers.learning.trainer_state import saved_settings
+from workers.processes.retry import patiently
 from workers.runs.context import RunContext
-from workers.runs.patience import patiently
 from workers.runs.scheduler_state import load_scheduler_state
 
 log = structlog.get_logger()

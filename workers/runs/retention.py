@@ -15,8 +15,8 @@ from typing import Final
 
 import structlog
 
+from workers.processes.retry import patiently
 from workers.runs.context import RunContext
-from workers.runs.patience import patiently
 
 log = structlog.get_logger()
 

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Final
 
 from app.domain.errors import RunFailed
-from app.domain.jobs import Job
-from app.domain.models import BaseModelSpec, find_base_model, is_tuned_name
+from app.domain.jobs.jobs import Job
+from app.domain.models.models import BaseModelSpec, find_base_model, is_tuned_name
 from app.gateways.objects import Objects
 from app.settings import Settings
 from app.store.database import Database
@@ -25,7 +25,7 @@ from workers.learning.committed import (
     commit_directory,
     verify_directory,
 )
-from workers.runs.patience import patiently
+from workers.processes.retry import patiently
 
 _CONFIG: Final = "adapter_config.json"
 _GONE: Final = "model_not_available"

@@ -11,13 +11,13 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from app.domain.ids import Split
-from app.domain.reinforcement_method import ReinforcementMethod
-from app.domain.stop_options import ReinforcementStopOptions, StopOptions
-from app.domain.stop_rules import LOSSES, REWARD, Finding, Watch, gravest, names_read
+from app.domain.jobs.stop_rules import LOSSES, REWARD, Finding, Watch, gravest, names_read
+from app.domain.methods.reinforcement import ReinforcementMethod
+from app.domain.methods.stop import ReinforcementStopOptions, StopOptions
 from app.store.unit_of_work import RunUnitOfWork
-from workers.modes.outcome import StepOutcome
+from workers.processes.retry import patiently
 from workers.runs.context import RunContext
-from workers.runs.patience import patiently
+from workers.runs.step_outcome import StepOutcome
 
 _PAGE: Final = 100
 PAUSED_BY: Final = "paused_by_rule"

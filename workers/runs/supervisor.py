@@ -21,8 +21,8 @@ from app.domain.errors import LeaseLost, Unavailable
 from app.gateways.job_queue import CeleryJobQueue, JobQueue
 from app.settings import Settings
 from app.store.database import Database
-from app.store.system import ClaimedJob, system
-from workers.runs.patience import patiently
+from app.store.jobs.claims import ClaimedJob, system
+from workers.processes.retry import patiently
 
 log = structlog.get_logger()
 

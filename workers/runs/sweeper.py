@@ -10,7 +10,7 @@ from app.domain.errors import Unavailable
 from app.gateways.job_queue import CeleryJobQueue, JobQueue
 from app.settings import Settings
 from app.store.database import Database
-from app.store.system import system
+from app.store.jobs.claims import system
 
 log = structlog.get_logger()
 

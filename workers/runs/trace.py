@@ -3,8 +3,8 @@
 from typing import Any
 
 from app.domain.ids import new_id
-from app.domain.rollouts import RolloutRow
-from app.domain.trajectory import ScoredRollout, ToolCallRecord, Turn
+from app.domain.rollouts.rollouts import RolloutRow
+from app.domain.rollouts.trajectory import ScoredRollout, ToolCallRecord, Turn
 
 
 def rollout_row(

@@ -8,12 +8,12 @@ import sys
 
 import structlog
 
-from app.gateways.egress_client import build_egress
-from app.gateways.logs import log_to_stderr
+from app.gateways.egress.client import build_egress
 from app.gateways.secrets import SecretBox
+from app.logs import log_to_stderr
 from app.settings import Settings, load_settings
 from app.store.database import Database
-from workers.parent_watch import end_with_parent
+from workers.processes.parent_watch import end_with_parent
 from workers.webhooks.delivery import Deliverer, DeliveryPorts
 
 log = structlog.get_logger()

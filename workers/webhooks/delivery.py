@@ -13,12 +13,12 @@ from typing import Final
 import structlog
 
 from app.domain.errors import LeaseLost, Unavailable
-from app.domain.webhooks import SEND_TIMEOUT_S, Outcome, retry_delay_s
-from app.gateways.egress import Egress
+from app.domain.events.webhooks import SEND_TIMEOUT_S, Outcome, retry_delay_s
+from app.gateways.egress.egress import Egress
+from app.gateways.endpoints.webhooks import EndpointSecrets, send_event
 from app.gateways.secrets import SecretBox, SecretsUnreadable
-from app.gateways.webhooks import EndpointSecrets, send_event
 from app.store.database import Database
-from app.store.webhook_deliveries import (
+from app.store.webhooks.deliveries import (
     Bounds,
     ClaimedDelivery,
     Parcel,

@@ -12,7 +12,7 @@ import structlog
 from app.domain.errors import Unavailable
 from app.settings import Settings
 from app.store.database import Database
-from app.store.webhook_deliveries import delivery_claims
+from app.store.webhooks.deliveries import delivery_claims
 
 log = structlog.get_logger()
 

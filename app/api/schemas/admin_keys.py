@@ -6,7 +6,7 @@ from pydantic import BaseModel, Field
 
 from app.api.schemas.common import WireModel
 from app.api.schemas.projects import Name
-from app.domain.keys import Organization, OwnedKey
+from app.domain.accounts.keys import Organization, OwnedKey
 
 MAX_LIFETIME_S = 31_536_000
 Lifetime = Annotated[int, Field(ge=1, le=MAX_LIFETIME_S, strict=True)]

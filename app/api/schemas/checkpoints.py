@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import BaseModel
 
-from app.domain.jobs import Checkpoint
+from app.domain.jobs.jobs import Checkpoint
 
 
 class FineTuningJobCheckpoint(BaseModel):

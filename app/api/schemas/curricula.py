@@ -5,10 +5,10 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, Field
 
 from app.api.schemas.common import Json, WireModel
-from app.api.schemas.fine_tuning_jobs import Text
+from app.api.schemas.jobs import Text
 from app.api.schemas.preflight import Fault
 from app.api.schemas.registry import Metadata, RegisteredObject, own_keys
-from app.domain.curricula import (
+from app.domain.registry.curricula import (
     MAX_ROWS,
     SPLITS,
     CurriculumReport,
@@ -16,8 +16,8 @@ from app.domain.curricula import (
     Split,
     SplitReport,
 )
-from app.domain.registry import Registered
-from app.domain.tools import TOOL_NAME
+from app.domain.registry.registered_objects import Registered
+from app.domain.tools.tools import TOOL_NAME
 
 Rows = Annotated[list[Json], Field(min_length=1, max_length=MAX_ROWS)]
 

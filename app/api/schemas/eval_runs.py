@@ -9,8 +9,8 @@ from pydantic import BaseModel, ValidationError
 from app.api.schemas.common import Json, WireModel
 from app.api.schemas.evals import Metadata, Name, fault_of
 from app.domain.errors import InvalidRequest
-from app.domain.eval_data import DATA_SOURCE, JsonlSource, SampledSource
-from app.domain.evals import EvalRun, EvalRunStatus, ItemStatus, OutputItem
+from app.domain.evals.data_sources import DATA_SOURCE, JsonlSource, SampledSource
+from app.domain.evals.evals import EvalRun, EvalRunStatus, ItemStatus, OutputItem
 
 _KEPT_CALLS = ("stored_completions", "responses", "logs")
 _TAGGED = frozenset({"", "source", "input_messages"})

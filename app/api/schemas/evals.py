@@ -5,11 +5,11 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, Field, StringConstraints, TypeAdapter, ValidationError
 
 from app.api.schemas.common import Json, WireModel
-from app.api.schemas.fine_tuning_jobs import MetadataKey, MetadataValue
+from app.api.schemas.jobs import MetadataKey, MetadataValue
 from app.api.schemas.parameters import dotted
 from app.domain.errors import InvalidRequest
-from app.domain.evals import Criterion, Eval, NewEval
-from app.domain.graders import NOT_AVAILABLE, Grader, TextSimilarityGrader
+from app.domain.evals.evals import Criterion, Eval, NewEval
+from app.domain.graders.graders import NOT_AVAILABLE, Grader, TextSimilarityGrader
 
 Name = Annotated[str, StringConstraints(max_length=256)]
 Metadata = Annotated[dict[MetadataKey, MetadataValue], Field(max_length=16)]

@@ -5,7 +5,7 @@ from typing import Literal
 from pydantic import BaseModel
 
 from app.api.schemas.common import Json
-from app.domain.jobs import JobEvent
+from app.domain.jobs.jobs import JobEvent
 
 
 class FineTuningJobEvent(BaseModel):

@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import BaseModel
 
-from app.domain.files import FileRow
+from app.domain.data.files import FileRow
 
 MIN_EXPIRY_S, MAX_EXPIRY_S = 3600, 2_592_000
 

@@ -12,9 +12,9 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 from pydantic_core.core_schema import definition_reference_schema, definitions_schema
 
-from app.domain.graders import Grader
-from app.domain.reinforcement_method import MAX_TOOLS, ReinforcementMethod
-from app.domain.tools import ToolSpec
+from app.domain.graders.graders import Grader
+from app.domain.methods.reinforcement import MAX_TOOLS, ReinforcementMethod
+from app.domain.tools.tools import ToolSpec
 
 
 class RegisteredReference(BaseModel):

@@ -5,7 +5,7 @@ from typing import Literal
 from pydantic import BaseModel
 
 from app.domain.ids import Split
-from app.domain.metrics import MetricPoint
+from app.domain.rollouts.metrics import MetricPoint
 
 
 class Point(BaseModel):

@@ -3,7 +3,7 @@
 from pydantic import ValidationError
 
 from app.domain.errors import InvalidRequest
-from app.domain.graders import NOT_AVAILABLE
+from app.domain.graders.graders import NOT_AVAILABLE
 
 _UNION_MEMBERS = ("constrained-", "literal[", "function-", "[key]")
 _SHOWN_KEY = 80

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, Field, StringConstraints
 
 from app.api.schemas.common import WireModel
-from app.domain.permissions import CheckpointPermission
+from app.domain.models.permissions import CheckpointPermission
 
 ProjectIdText = Annotated[str, StringConstraints(min_length=1, max_length=128)]
 

@@ -6,11 +6,11 @@ from typing import Any, Final, Literal
 
 from pydantic import BaseModel, ValidationError
 
-from app.api.schemas.fine_tuning_jobs import CreateFineTuningJob
+from app.api.schemas.jobs import CreateFineTuningJob
 from app.api.schemas.parameters import dotted
 from app.domain.errors import InvalidRequest
-from app.domain.jobs import NewJob
-from app.domain.preflight import (
+from app.domain.jobs.jobs import NewJob
+from app.domain.jobs.preflight import (
     DatasetReport,
     EndpointCheck,
     Estimate,

@@ -6,7 +6,7 @@ from pydantic import BaseModel, Field
 
 from app.api.schemas.admin_keys import Lifetime
 from app.api.schemas.common import WireModel
-from app.domain.keys import OwnedKey
+from app.domain.accounts.keys import OwnedKey
 
 NoScopes = Annotated[
     list[str], Field(max_length=0, description="A key speaks for its project without restriction")

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, Field, StringConstraints
 
 from app.api.schemas.common import WireModel
-from app.domain.keys import Project
+from app.domain.accounts.keys import Project
 
 Name = Annotated[str, StringConstraints(min_length=1, max_length=256)]
 

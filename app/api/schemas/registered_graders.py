@@ -3,11 +3,11 @@
 from typing import Literal
 
 from app.api.schemas.common import Json, WireModel
-from app.api.schemas.fine_tuning_jobs import Text
+from app.api.schemas.jobs import Text
 from app.api.schemas.registry import Metadata, RegisteredObject, own_keys
 from app.api.schemas.trials import HeaderSafe
-from app.domain.graders import Grader
-from app.domain.registry import Registered
+from app.domain.graders.graders import Grader
+from app.domain.registry.registered_objects import Registered
 
 
 class CreateGrader(WireModel):

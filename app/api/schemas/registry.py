@@ -5,8 +5,8 @@ from typing import Annotated, Any
 from fastapi import Query
 from pydantic import BaseModel, Field
 
-from app.api.schemas.fine_tuning_jobs import MetadataKey, MetadataValue
-from app.domain.registry import Registered
+from app.api.schemas.jobs import MetadataKey, MetadataValue
+from app.domain.registry.registered_objects import Registered
 
 Metadata = Annotated[dict[MetadataKey, MetadataValue], Field(max_length=16)]
 Version = Annotated[

@@ -6,7 +6,7 @@ from pydantic import BaseModel
 
 from app.api.schemas.common import Json
 from app.domain.ids import Split
-from app.domain.rollouts import RolloutRow
+from app.domain.rollouts.rollouts import RolloutRow
 
 
 class Rollout(BaseModel):

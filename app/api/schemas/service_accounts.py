@@ -8,7 +8,7 @@ from app.api.schemas.admin_keys import Lifetime
 from app.api.schemas.common import WireModel
 from app.api.schemas.project_keys import NoScopes
 from app.api.schemas.projects import Name
-from app.domain.keys import ApiKeyRow, ServiceAccount
+from app.domain.accounts.keys import ApiKeyRow, ServiceAccount
 
 
 class CreateServiceAccount(WireModel):

@@ -6,15 +6,15 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from app.api.schemas.common import Json, WireModel
 from app.api.schemas.registry import Metadata, RegisteredObject, own_keys
-from app.domain.registry import Registered
-from app.domain.tool_contract import (
+from app.domain.registry.registered_objects import Registered
+from app.domain.tools.contract import (
     MAX_RATE,
     MAX_REQUESTS,
     CallPlan,
     CheckStatus,
     ContractReport,
 )
-from app.domain.tools import TOOL_NAME
+from app.domain.tools.tools import TOOL_NAME
 
 ToolName = Annotated[str, StringConstraints(pattern=TOOL_NAME)]
 Url = Annotated[str, StringConstraints(min_length=1, max_length=2048)]

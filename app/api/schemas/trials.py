@@ -8,9 +8,9 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, Field, StringConstraints
 
 from app.api.schemas.common import Json, WireModel
-from app.domain.graders import Grader
-from app.domain.tools import TOOL_NAME
-from app.domain.trials import ToolTrial
+from app.domain.graders.graders import Grader
+from app.domain.tools.tools import TOOL_NAME
+from app.domain.tools.trials import ToolTrial
 
 HeaderSafe = Annotated[str, StringConstraints(pattern=r"^[!-~]{1,256}$")]
 """Sent in headers too."""

@@ -11,10 +11,10 @@ from app.api.schemas.common import Json, WireModel
 from app.api.schemas.method_descriptions import DescribedBy, ReinforcementBody
 from app.api.schemas.parameters import first_fault, missing
 from app.domain.errors import InvalidRequest
-from app.domain.jobs import TuningMethod
-from app.domain.reinforcement_method import ReinforcementMethod
-from app.domain.tuning_methods import DpoMethod, MethodType, SupervisedMethod
-from app.domain.usage import Caps
+from app.domain.jobs.jobs import TuningMethod
+from app.domain.jobs.usage import Caps
+from app.domain.methods.reinforcement import ReinforcementMethod
+from app.domain.methods.supervised import DpoMethod, MethodType, SupervisedMethod
 
 _MODELS: Final[dict[MethodType, type[TuningMethod]]] = {
     "supervised": SupervisedMethod,

@@ -6,8 +6,14 @@ from pydantic import BaseModel, Field, StringConstraints
 
 from app.api.schemas.common import WireModel
 from app.api.schemas.files import MAX_EXPIRY_S, MIN_EXPIRY_S, FileObject
-from app.domain.files import FileRow
-from app.domain.uploads import MAX_PARTS, MAX_UPLOAD_BYTES, UploadPartRow, UploadRow, UploadStatus
+from app.domain.data.files import FileRow
+from app.domain.data.uploads import (
+    MAX_PARTS,
+    MAX_UPLOAD_BYTES,
+    UploadPartRow,
+    UploadRow,
+    UploadStatus,
+)
 
 Name = Annotated[str, StringConstraints(min_length=1, max_length=255)]
 

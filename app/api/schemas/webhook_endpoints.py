@@ -5,7 +5,7 @@ from typing import Annotated, Literal, Self
 from pydantic import BaseModel, Field, StringConstraints
 
 from app.api.schemas.common import WireModel
-from app.domain.webhooks import (
+from app.domain.events.webhooks import (
     DeliveryStatus,
     EventType,
     SigningSecret,

@@ -4,7 +4,7 @@ from typing import Final, Literal
 
 from pydantic import BaseModel
 
-from app.domain.webhooks import EventType
+from app.domain.events.webhooks import EventType
 
 
 class EventSubject(BaseModel):

@@ -52,7 +52,7 @@ class FineTuningJobTable(Base):
     max_training_time_s: Mapped[float | None]
     max_rollouts: Mapped[int | None] = mapped_column(BigInteger)
     usage: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
-    """Added up with each commit; see `app.domain.usage`."""
+    """Added up with each commit; see `app.domain.jobs.usage`."""
     kept_checkpoints: Mapped[list[int] | None] = mapped_column(JSONB(none_as_null=True))
     """Steps whose checkpoints stay; `None` before a run has dropped any."""
     ended_early: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))

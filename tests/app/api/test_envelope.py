@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
-from app.api.body import json_problem
+from app.api.middleware.body import json_problem
 from app.main import create_app
 from tests.app.api.conftest import Api
 from tests.support.stack import Database

@@ -5,7 +5,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from app.domain.redaction import restore_headers
+from app.domain.jobs.redaction import restore_headers
 from app.gateways.secrets import SecretBox
 from tests.app.api.conftest import ENDPOINT, Api
 from tests.support.stack import Database

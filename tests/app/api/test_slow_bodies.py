@@ -7,8 +7,8 @@ from contextlib import asynccontextmanager
 import uvicorn
 from starlette.types import Message, Receive, Scope, Send
 
-from app.api.body import BodyGuard
-from app.api.protocol import Protocol
+from app.api.middleware.body import BodyGuard
+from app.api.middleware.protocol import Protocol
 
 
 class Impatient(Protocol):

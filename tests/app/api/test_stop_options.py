@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from app.domain.stop_options import ReinforcementStopOptions, shown_end
+from app.domain.methods.stop import ReinforcementStopOptions, shown_end
 from tests.app.api.conftest import Api
 
 JOBS = "/v1/fine_tuning/jobs"

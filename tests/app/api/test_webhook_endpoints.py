@@ -8,7 +8,7 @@ import psycopg
 import pytest
 from openai import OpenAI
 
-from app.domain.webhooks import EVENT_TYPES, MAX_ENDPOINTS
+from app.domain.events.webhooks import EVENT_TYPES, MAX_ENDPOINTS
 from tests.app.api.conftest import ENDPOINT, Api, running
 from tests.support.endpoints import Reply, endpoint
 from tests.support.stack import Database

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pydantic import TypeAdapter
 
-from app.domain.models import BaseModelSpec
+from app.domain.models.models import BaseModelSpec
 from app.embedded.leftovers import command_line
 from app.embedded.ports import free_port
 from app.embedded.state import DataDir, ownership

@@ -1,8 +1,8 @@
 import pytest
 
-from app.domain.chat_rows import MAX_ROW_BYTES
-from app.domain.eval_data import RowFault, parse_row
-from app.domain.evals import (
+from app.domain.data.chat_rows import MAX_ROW_BYTES
+from app.domain.evals.data_sources import RowFault, parse_row
+from app.domain.evals.evals import (
     Eval,
     ResultCounts,
     Tally,

@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from app.domain.graders import Grader, leaves
+from app.domain.graders.graders import Grader, leaves
 
 GRADERS: TypeAdapter[Any] = TypeAdapter(Grader)
 CHECK: dict[str, Any] = {

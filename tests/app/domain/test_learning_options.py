@@ -2,8 +2,8 @@ from typing import Any
 
 import pytest
 
-from app.domain.learning_options import LearningOptions, resolved_learning, shown_learning
-from app.domain.models import BaseModelSpec
+from app.domain.methods.learning import LearningOptions, resolved_learning, shown_learning
+from app.domain.models.models import BaseModelSpec
 
 BASE = BaseModelSpec(name="m", path="m", context_length=4096, max_turn_tokens=300)
 OBJECTIVE = {

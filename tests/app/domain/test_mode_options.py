@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from app.domain.mode_options import (
+from app.domain.methods.mode import (
     AsyncOptions,
     StreamingOptions,
     SyncOptions,

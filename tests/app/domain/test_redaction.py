@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from app.domain.redaction import (
+from app.domain.jobs.redaction import (
     REDACTED,
     collect_headers,
     redact,

@@ -3,9 +3,9 @@ from typing import Any
 
 import pytest
 
-from app.domain.chat_rows import DatasetError
-from app.domain.row_formats import check_row, judge_row
-from app.domain.tuning_methods import MethodType
+from app.domain.data.chat_rows import DatasetError
+from app.domain.data.row_formats import check_row, judge_row
+from app.domain.methods.supervised import MethodType
 
 USER = {"role": "user", "content": "hi"}
 ANSWER = {"role": "assistant", "content": "hello"}

@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from app.domain.sample_arguments import sample_arguments
+from app.domain.tools.sample_arguments import sample_arguments
 
 
 @pytest.mark.parametrize(

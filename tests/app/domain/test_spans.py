@@ -1,8 +1,8 @@
 from typing import Any
 
 from app.domain.ids import new_id
-from app.domain.rollouts import RolloutRow
-from app.domain.spans import last_turn, prompt_messages, trace_of
+from app.domain.rollouts.rollouts import RolloutRow
+from app.domain.rollouts.spans import last_turn, prompt_messages, trace_of
 
 EARLIER = [
     {"role": "user", "content": "before"},

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from app.domain import metrics as names
-from app.domain.stop_judges import Watched
-from app.domain.stop_options import ReinforcementStopOptions, StopOptions
-from app.domain.stop_rules import LOSSES, REWARD, Finding, Watch, gravest
+from app.domain.jobs.detectors import Watched
+from app.domain.jobs.stop_rules import LOSSES, REWARD, Finding, Watch, gravest
+from app.domain.methods.stop import ReinforcementStopOptions, StopOptions
+from app.domain.rollouts import metrics as names
 
 OFF: dict[str, Any] = {
     name: {"action": "off"}

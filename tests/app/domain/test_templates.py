@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.domain.templates import (
+from app.domain.graders.templates import (
     MAX_RENDERED,
     MissingVariable,
     RenderedTooLong,

@@ -2,8 +2,8 @@ from typing import Any
 
 import pytest
 
-from app.domain.stop_options import shown_end
-from app.domain.tuning_methods import automatic_values, resolved
+from app.domain.methods.stop import shown_end
+from app.domain.methods.supervised import automatic_values, resolved
 
 
 @pytest.mark.parametrize(

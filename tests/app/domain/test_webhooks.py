@@ -4,7 +4,7 @@ import base64
 
 import pytest
 
-from app.domain.webhooks import (
+from app.domain.events.webhooks import (
     MAX_SECRETS,
     OVERLAP_S,
     RETRY_DELAYS_S,

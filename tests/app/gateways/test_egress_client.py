@@ -15,10 +15,16 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from cryptography.x509.oid import NameOID
 
 from app.domain.errors import EndpointRefused
-from app.gateways.egress import EgressFailure, EgressReply, FailureKind, InMemoryEgress, SentRequest
-from app.gateways.egress_client import EgressClient
-from app.gateways.egress_guard import EgressPolicy
-from app.gateways.egress_headers import check_headers
+from app.gateways.egress.client import EgressClient
+from app.gateways.egress.egress import (
+    EgressFailure,
+    EgressReply,
+    FailureKind,
+    InMemoryEgress,
+    SentRequest,
+)
+from app.gateways.egress.guard import EgressPolicy
+from app.gateways.egress.headers import check_headers
 from tests.support.endpoints import (
     EndpointServer,
     Received,

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from typing_extensions import override
 
-from app.gateways.egress import EgressFailure, EgressReply, FailureKind
-from app.gateways.endpoint_limits import Breaker, Pacer, Places
-from app.gateways.endpoints import (
+from app.gateways.egress.egress import EgressFailure, EgressReply, FailureKind
+from app.gateways.endpoints.limits import Breaker, Pacer, Places
+from app.gateways.endpoints.pool import (
     Answer,
     Endpoint,
     EndpointFault,
@@ -19,7 +19,7 @@ from app.gateways.endpoints import (
     EndpointRequest,
     FaultKind,
 )
-from app.gateways.signing import CallSigner
+from app.gateways.endpoints.signing import CallSigner
 from tests.support.clock import VirtualClock
 
 URL = "https://tool.example/"

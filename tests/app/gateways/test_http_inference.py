@@ -8,8 +8,13 @@ import pytest
 from aiohttp import web
 
 from app.domain.errors import InvalidRequest, Unavailable
-from app.gateways.http_inference import HttpInference
-from app.gateways.inference import AdapterMissing, Completion, EngineAway, InMemoryInference
+from app.gateways.inference.http import HttpInference
+from app.gateways.inference.inference import (
+    AdapterMissing,
+    Completion,
+    EngineAway,
+    InMemoryInference,
+)
 
 REPLY = {
     "choices": [

@@ -5,12 +5,13 @@ from typing import Any
 
 import pytest
 
-from app.domain.reasoning_efforts import template_variables
-from app.gateways.egress_client import EgressClient
-from app.gateways.egress_guard import EgressPolicy
-from app.gateways.endpoints import EndpointPool, FaultKind
-from app.gateways.http_inference import HttpInference
-from app.gateways.judges import (
+from app.domain.methods.reasoning_efforts import template_variables
+from app.gateways.egress.client import EgressClient
+from app.gateways.egress.guard import EgressPolicy
+from app.gateways.endpoints.pool import EndpointPool, FaultKind
+from app.gateways.endpoints.signing import CallSigner
+from app.gateways.inference.http import HttpInference
+from app.gateways.inference.judges import (
     EngineModel,
     EngineModels,
     JudgeFault,
@@ -20,7 +21,6 @@ from app.gateways.judges import (
     build_judge_egress,
 )
 from app.gateways.objects import LocalObjects
-from app.gateways.signing import CallSigner
 from app.gateways.trained_efforts import note_trained_effort
 from app.settings import EgressSettings, JudgeSettings
 from tests.support.chat_engine import ChatEngine, chat_engine

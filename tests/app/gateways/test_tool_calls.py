@@ -3,10 +3,10 @@ from typing import Any
 
 import pytest
 
-from app.domain.tools import ToolSpec
-from app.gateways.egress import EgressReply
-from app.gateways.endpoints import EndpointFault, FaultKind
-from app.gateways.tool_calls import FunctionCall, declared_rate, read_output
+from app.domain.tools.tools import ToolSpec
+from app.gateways.egress.egress import EgressReply
+from app.gateways.endpoints.pool import EndpointFault, FaultKind
+from app.gateways.endpoints.tool_calls import FunctionCall, declared_rate, read_output
 
 
 def reply(status: int, body: bytes) -> EgressReply:

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from app.domain.graders import ScoreModelGrader
-from app.gateways.endpoints import FaultKind
-from app.gateways.judges import InMemoryJudges, JudgeFault, JudgeQuestion, JudgeReply
+from app.domain.graders.graders import ScoreModelGrader
+from app.gateways.endpoints.pool import FaultKind
+from app.gateways.inference.judges import InMemoryJudges, JudgeFault, JudgeQuestion, JudgeReply
 from app.grading.score_model import ScoreModelScorer
 from app.grading.scorer import GradeRequest, ScoreFault, ScoreResult, TokenUsage
 

@@ -1,6 +1,6 @@
 import pytest
 
-from app.domain.graders import StringCheckGrader
+from app.domain.graders.graders import StringCheckGrader
 from app.grading.scorer import GradeRequest
 from app.grading.string_check import StringCheckScorer
 

@@ -2,9 +2,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-from app.domain.models import BaseModelSpec
-from app.domain.preflight import DatasetQuestion, DatasetReport
-from app.domain.tuning_methods import TrainOn
+from app.domain.jobs.preflight import DatasetQuestion, DatasetReport
+from app.domain.methods.supervised import TrainOn
+from app.domain.models.models import BaseModelSpec
 from app.preflight.call import train_on as train_on_of
 from app.preflight.dataset import inspect
 from app.settings import shipped_models

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from transformers import AutoTokenizer
 
 from app.domain.errors import InvalidRequest
-from app.domain.reasoning_efforts import template_variables
+from app.domain.methods.reasoning_efforts import template_variables
 from app.rendering.chat_template import ChatTemplate
 from app.rendering.hermes import ParsedToolCall
 from app.rendering.renderer import Renderer

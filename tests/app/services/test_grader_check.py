@@ -5,12 +5,12 @@ from typing import Any
 import pytest
 
 from app.domain.errors import InvalidRequest, NotFound
-from app.domain.graders import EndpointGrader
-from app.gateways.egress_client import EgressClient
-from app.gateways.egress_guard import EgressPolicy
-from app.services import grader_check
-from app.services.grader_check import check_graders
-from app.services.judge_models import JudgeModels
+from app.domain.graders.graders import EndpointGrader
+from app.gateways.egress.client import EgressClient
+from app.gateways.egress.guard import EgressPolicy
+from app.services.models.judge_models import JudgeModels
+from app.services.registry import grader_check
+from app.services.registry.grader_check import check_graders
 
 
 class NoModels:

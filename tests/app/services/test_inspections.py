@@ -5,7 +5,7 @@ import time
 import pytest
 
 from app.domain.errors import InvalidRequest
-from app.services.inspections import Inspections
+from app.services.jobs.inspections import Inspections
 
 
 async def test_a_project_waits_behind_itself_and_holds_up_no_other() -> None:

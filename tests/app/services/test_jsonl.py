@@ -5,7 +5,7 @@ import tracemalloc
 import pytest
 
 from app.domain.errors import InvalidRequest
-from app.services.jsonl import JsonlCheck
+from app.services.files.jsonl import JsonlCheck
 
 SEEDS = [
     b'{"messages": [{"role": "user", "content": "a\\n\\u00e9\\ud83d\\ude00"}], "n": -1.5e+3}',

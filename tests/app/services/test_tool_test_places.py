@@ -1,7 +1,7 @@
 import pytest
 
 from app.domain.errors import RateLimited
-from app.services.tool_test_places import MAX_TESTS, ToolTestPlaces
+from app.services.registry.tool_test_slots import MAX_TESTS, ToolTestPlaces
 
 
 def test_a_project_has_a_few_places_and_takes_nobody_elses() -> None:

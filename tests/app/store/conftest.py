@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 import pytest
 
+from app.domain.accounts.keys import Organization, Project
+from app.domain.accounts.tenants import Tenant
 from app.domain.ids import OrganizationId, ProjectId, new_id
-from app.domain.jobs import Job, JobStatus
-from app.domain.keys import Organization, Project
-from app.domain.tenants import Tenant
+from app.domain.jobs.jobs import Job, JobStatus
 from app.store.database import Database
 from tests.support import stack
 

@@ -3,9 +3,9 @@ import asyncio
 import pytest
 
 from app.domain.errors import LeaseLost, WrongState
-from app.domain.jobs import Job, JobError, JobStatus, StopRequest
-from app.domain.usage import Usage
-from app.store.system import ClaimedJob, system
+from app.domain.jobs.jobs import Job, JobError, JobStatus, StopRequest
+from app.domain.jobs.usage import Usage
+from app.store.jobs.claims import ClaimedJob, system
 from app.store.unit_of_work import RunUnitOfWork
 from tests.app.store.conftest import Rows
 

@@ -4,11 +4,11 @@ import psycopg
 import pytest
 from sqlalchemy import text
 
+from app.domain.accounts.keys import ApiKeyRow
+from app.domain.accounts.tenants import KeyKind, Tenant
 from app.domain.errors import NotFound, Unavailable
 from app.domain.ids import ProjectId
-from app.domain.jobs import JobStatus
-from app.domain.keys import ApiKeyRow
-from app.domain.tenants import KeyKind, Tenant
+from app.domain.jobs.jobs import JobStatus
 from app.store.database import Database
 from tests.app.store.conftest import Rows
 from tests.support import stack

@@ -8,10 +8,10 @@ import pytest
 from sqlalchemy.exc import IntegrityError, ProgrammingError
 
 from app.domain.errors import LeaseLost, NotFound
-from app.domain.evals import Eval, EvalRun, EvalRunStatus, OutputItem, Tally, eval_of_job
+from app.domain.evals.evals import Eval, EvalRun, EvalRunStatus, OutputItem, Tally, eval_of_job
 from app.domain.ids import new_id
-from app.domain.tuned_models import TunedModel
-from app.store.eval_claims import ClaimedEvalRun, eval_claims, held_eval_run
+from app.domain.models.tuned_models import TunedModel
+from app.store.evals.claims import ClaimedEvalRun, eval_claims, held_eval_run
 from tests.app.store.conftest import Rows
 from tests.app.store.test_claims import held, run_unit
 from tests.support import stack

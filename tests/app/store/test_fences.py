@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
+from app.domain.data.files import FileRow
 from app.domain.errors import LeaseLost, WrongState
-from app.domain.files import FileRow
-from app.domain.jobs import Checkpoint, Job, JobError, StopRequest
-from app.domain.metrics import MetricPoint
-from app.domain.tuned_models import TunedModel
-from app.domain.usage import Usage
-from app.store.system import ClaimedJob, system
+from app.domain.jobs.jobs import Checkpoint, Job, JobError, StopRequest
+from app.domain.jobs.usage import Usage
+from app.domain.models.tuned_models import TunedModel
+from app.domain.rollouts.metrics import MetricPoint
+from app.store.jobs.claims import ClaimedJob, system
 from app.store.unit_of_work import RunUnitOfWork
 from tests.app.store.conftest import Rows
 from tests.app.store.test_claims import claim, held, run_unit

@@ -6,19 +6,19 @@ import pytest
 from sqlalchemy import insert
 from sqlalchemy.exc import IntegrityError, ProgrammingError
 
+from app.domain.accounts.keys import ApiKeyRow, ServiceAccount, ServiceAccountRole
+from app.domain.accounts.tenants import KeyKind, Tenant
+from app.domain.data.files import FileRow
+from app.domain.data.uploads import UploadPartRow, UploadRow
 from app.domain.errors import AuthenticationFailed, LeaseLost, NotFound, Unavailable
-from app.domain.files import FileRow
-from app.domain.idempotency import Answer
-from app.domain.jobs import Job
-from app.domain.keys import ApiKeyRow, ServiceAccount, ServiceAccountRole
-from app.domain.registry import Noun, Registered
-from app.domain.tenants import KeyKind, Tenant
-from app.domain.uploads import UploadPartRow, UploadRow
+from app.domain.events.idempotency import Answer
+from app.domain.jobs.jobs import Job
+from app.domain.registry.registered_objects import Noun, Registered
 from app.store.database import Database, UnboundRoleError
-from app.store.job_rows import job_row
+from app.store.jobs.claims import system
+from app.store.jobs.rows import job_row
 from app.store.schema import Base
 from app.store.schema.fine_tuning_jobs import FineTuningJobTable
-from app.store.system import system
 from tests.app.store import test_evals as evals
 from tests.app.store import test_webhook_events as webhook_events
 from tests.app.store.conftest import Rows, a_job

@@ -2,11 +2,11 @@
 
 from dataclasses import replace
 
-from app.domain.evals import Eval, EvalRun, EvalRunStatus
+from app.domain.evals.evals import Eval, EvalRun, EvalRunStatus
 from app.domain.ids import new_id
-from app.domain.jobs import Checkpoint, Job, StopRequest
-from app.domain.tuned_models import TunedModel
-from app.store.system import ClaimedJob
+from app.domain.jobs.jobs import Checkpoint, Job, StopRequest
+from app.domain.models.tuned_models import TunedModel
+from app.store.jobs.claims import ClaimedJob
 from tests.app.store.conftest import Rows, a_job
 from tests.app.store.test_claims import held, run_unit
 

@@ -8,14 +8,14 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import IntegrityError
 
+from app.domain.accounts.tenants import Tenant
+from app.domain.data.files import FileRow
 from app.domain.errors import AuthenticationFailed, NotFound
-from app.domain.evals import eval_of_job
-from app.domain.files import FileRow
+from app.domain.evals.evals import eval_of_job
 from app.domain.ids import ProjectId
-from app.domain.jobs import Job
-from app.domain.tenants import Tenant
-from app.store.job_rows import new_rows
-from app.store.new_jobs import NewRows
+from app.domain.jobs.jobs import Job
+from app.store.jobs.new_jobs import NewRows
+from app.store.jobs.rows import new_rows
 from tests.app.store.conftest import Rows, a_job
 from tests.app.store.test_connections import left
 

@@ -6,8 +6,8 @@ from typing import Any
 import psycopg
 import pytest
 
-from app.domain.jobs import StopRequest
-from app.store.system import system
+from app.domain.jobs.jobs import StopRequest
+from app.store.jobs.claims import system
 from tests.app.store.conftest import Rows
 from tests.support.stack import Database
 

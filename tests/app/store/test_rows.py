@@ -5,12 +5,12 @@ from sqlalchemy.exc import IntegrityError
 
 from app.domain.errors import InvalidRequest
 from app.domain.ids import new_id
-from app.domain.jobs import Checkpoint, Job
-from app.domain.metrics import MetricPoint
-from app.domain.rollouts import RolloutRow
-from app.domain.tuned_models import TunedModel
+from app.domain.jobs.jobs import Checkpoint, Job
+from app.domain.models.tuned_models import TunedModel
+from app.domain.rollouts.metrics import MetricPoint
+from app.domain.rollouts.rollouts import RolloutRow
+from app.store.jobs.claims import ClaimedJob, system
 from app.store.storable import storable
-from app.store.system import ClaimedJob, system
 from tests.app.store.conftest import Rows, a_job
 from tests.app.store.test_claims import held, run_unit
 

@@ -5,15 +5,15 @@ from collections.abc import Awaitable, Callable
 import psycopg
 import pytest
 
+from app.domain.accounts.tenants import Tenant
 from app.domain.errors import WrongState
-from app.domain.evals import EvalRun
+from app.domain.evals.evals import EvalRun
+from app.domain.events.webhooks import EVENT_TYPES, WebhookEndpoint
 from app.domain.ids import new_id
-from app.domain.jobs import Job, JobError, StopRequest
-from app.domain.tenants import Tenant
-from app.domain.webhooks import EVENT_TYPES, WebhookEndpoint
-from app.store.eval_claims import eval_claims, held_eval_run
-from app.store.system import system
-from app.store.webhook_deliveries import delivery_claims
+from app.domain.jobs.jobs import Job, JobError, StopRequest
+from app.store.evals.claims import eval_claims, held_eval_run
+from app.store.jobs.claims import system
+from app.store.webhooks.deliveries import delivery_claims
 from tests.app.store import test_evals as evals
 from tests.app.store.conftest import Rows
 from tests.app.store.test_claims import held, run_unit

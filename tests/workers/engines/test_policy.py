@@ -6,7 +6,12 @@ import pytest
 from typing_extensions import override
 
 from app.domain.errors import InvalidRequest
-from app.gateways.inference import AdapterMissing, Completion, EngineAway, InMemoryInference
+from app.gateways.inference.inference import (
+    AdapterMissing,
+    Completion,
+    EngineAway,
+    InMemoryInference,
+)
 from workers.engines.policy import EnginePolicy
 from workers.rollout.policy import SampledTurn, SamplingParams
 

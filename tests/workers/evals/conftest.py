@@ -9,16 +9,16 @@ from typing import Any
 import httpx
 import pytest
 
-from app.domain.models import BaseModelSpec
+from app.domain.models.models import BaseModelSpec
 from app.factory import provisioning_service
-from app.gateways.egress_client import build_egress
-from app.gateways.http_inference import HttpInference
-from app.gateways.judges import build_judge_egress
+from app.gateways.egress.client import build_egress
+from app.gateways.inference.http import HttpInference
+from app.gateways.inference.judges import build_judge_egress
 from app.gateways.objects import LocalObjects
 from app.main import create_app
 from app.settings import EgressSettings, LeaseSettings, Settings
 from app.store.database import Database as Store
-from app.store.eval_claims import ClaimedEvalRun, eval_claims
+from app.store.evals.claims import ClaimedEvalRun, eval_claims
 from tests.support import stack
 from tests.support.endpoints import EndpointServer, Reply, endpoint
 from tests.support.engine_server import running_engine

@@ -9,12 +9,12 @@ import pytest
 from typing_extensions import override
 
 from app.domain.errors import LeaseLost
-from app.domain.eval_data import MAX_ITEMS
-from app.gateways.inference import Completion, InMemoryInference
+from app.domain.evals.data_sources import MAX_ITEMS
+from app.gateways.inference.inference import Completion, InMemoryInference
 from app.gateways.job_queue import InMemoryJobQueue
 from app.gateways.trained_efforts import note_trained_effort
 from app.settings import to_environment
-from app.store.eval_claims import eval_claims
+from app.store.evals.claims import eval_claims
 from tests.support.endpoints import Received, Reply
 from tests.support.stack import Database
 from tests.workers.evals.conftest import ANSWER, MODEL, QUESTION, World, exact, rows, sampled

@@ -1,7 +1,7 @@
 import pytest
 
-from app.domain.eval_data import DATA_SOURCE, SampledSource, SamplingParams
-from workers.evals.samples import UnusableItem, given_sample, prompt_of, sample_of, settings_of
+from app.domain.evals.data_sources import DATA_SOURCE, SampledSource, SamplingParams
+from workers.evals.eval_prompts import UnusableItem, given_sample, prompt_of, sample_of, settings_of
 
 FUNCTION = {"name": "f", "description": "d", "parameters": {"type": "object"}}
 FORM = {"name": "answer", "schema": {"type": "object"}, "strict": True}

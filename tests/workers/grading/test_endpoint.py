@@ -4,15 +4,15 @@ from typing import Any
 import pytest
 from standardwebhooks import Webhook
 
-from app.domain.graders import EndpointGrader
-from app.domain.trajectory import FailureClass, Grade, Trajectory, Turn
-from app.gateways.endpoints import EndpointPool
-from app.gateways.judges import InMemoryJudges, JudgeReply
-from app.gateways.signing import CallSigner, signing_secret
+from app.domain.graders.graders import EndpointGrader
+from app.domain.rollouts.trajectory import FailureClass, Grade, Trajectory, Turn
+from app.gateways.endpoints.pool import EndpointPool
+from app.gateways.endpoints.signing import CallSigner, signing_secret
+from app.gateways.inference.judges import InMemoryJudges, JudgeReply
 from tests.support.endpoints import Received, Reply, Script, endpoint
 from tests.support.rollouts import KEY, SECRET_KEY, egress_to, pool, row
 from workers.grading.registry import GraderFailure, GradingPorts, build_grader
-from workers.rollout.journal import InMemoryJournal
+from workers.journal.journal import InMemoryJournal
 
 CALLS = [{"id": "call_1", "type": "function", "function": {"name": "search", "arguments": "{}"}}]
 

@@ -4,15 +4,15 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter
 
-from app.domain.graders import Grader as GraderUnion
-from app.domain.trajectory import FailureClass, Grade, Trajectory, Turn
-from app.gateways.endpoints import FaultKind
-from app.gateways.judges import InMemoryJudges, JudgeFault, JudgeQuestion, JudgeReply
-from app.gateways.signing import CallSigner
+from app.domain.graders.graders import Grader as GraderUnion
+from app.domain.rollouts.trajectory import FailureClass, Grade, Trajectory, Turn
+from app.gateways.endpoints.pool import FaultKind
+from app.gateways.endpoints.signing import CallSigner
+from app.gateways.inference.judges import InMemoryJudges, JudgeFault, JudgeQuestion, JudgeReply
 from tests.support.endpoints import Received, Reply, Script, endpoint
 from tests.support.rollouts import KEY, SECRET_KEY, egress_to, pool, row
 from workers.grading.registry import GraderFailure, GradingPorts, build_grader
-from workers.rollout.journal import InMemoryJournal
+from workers.journal.journal import InMemoryJournal
 
 GRADERS: TypeAdapter[Any] = TypeAdapter(GraderUnion)
 CHECK = {

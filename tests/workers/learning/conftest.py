@@ -8,8 +8,8 @@ import pytest
 import torch
 from transformers import Qwen3Config, Qwen3ForCausalLM
 
-from workers.learning.samples import TrainingSample
 from workers.learning.trainer import LoraTrainer, TrainerOptions
+from workers.learning.training_samples import TrainingSample
 
 VOCAB = 128
 MakeTrainer = Callable[..., LoraTrainer]

@@ -10,7 +10,7 @@ from transformers import AutoModelForCausalLM
 
 from tests.workers.learning.conftest import MakeTrainer, random_samples
 from workers.learning.adapters import adapter_parameters, attach_lora, load_adapter, load_base
-from workers.learning.samples import TrainingSample
+from workers.learning.training_samples import TrainingSample
 
 CPU = torch.device("cpu")
 

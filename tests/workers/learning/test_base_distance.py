@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from workers.learning.base_distance import pulled_to_base
-from workers.learning.samples import TrainingSample
+from workers.learning.training_samples import TrainingSample
 
 
 def sample(q: list[float], advantage: float, group: int | None) -> TrainingSample:

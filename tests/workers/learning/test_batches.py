@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workers.learning.batches import MicroBatch, micro_batches, trained_tokens
-from workers.learning.samples import TrainingSample
+from workers.learning.training_samples import TrainingSample
 
 
 def sample(mask: list[int], advantage: float = 1.0, *, first: int = 10) -> TrainingSample:

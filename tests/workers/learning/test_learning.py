@@ -7,8 +7,8 @@ import torch
 
 from tests.workers.learning.conftest import VOCAB, MakeTrainer
 from workers.learning.advantages import group_advantages
-from workers.learning.samples import TrainingSample
 from workers.learning.trainer import LoraTrainer
+from workers.learning.training_samples import TrainingSample
 
 PROMPTS, GROUP, NEW, STEPS = 8, 16, 4, 40
 

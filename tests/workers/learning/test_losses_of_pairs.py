@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from app.domain import metrics as names
+from app.domain.rollouts import metrics as names
 from workers.learning.losses.contract import LossInputs, LossTerms
 from workers.learning.losses.registry import build_loss
 

@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 
-from app.domain.learning_options import LearningOptions, resolved_learning
-from app.domain.models import BaseModelSpec
-from app.domain.trajectory import ScoredRollout, StopReason
+from app.domain.methods.learning import LearningOptions, resolved_learning
+from app.domain.models.models import BaseModelSpec
+from app.domain.rollouts.trajectory import ScoredRollout, StopReason
 from tests.support.scored import scored, tool_call
 from tests.workers.learning.conftest import MakeTrainer
 from tests.workers.learning.test_trainer import gradients, warmed
 from workers.learning.trainer import LoraTrainer
-from workers.modes.groups import Recipe, prepare, step_samples
-from workers.runs.learning_setup import shaping_config, trainer_options
+from workers.reinforcement.learning_setup import shaping_config, trainer_options
+from workers.reinforcement.schedulers.groups import Recipe, prepare, step_samples
 
 BASE = BaseModelSpec(name="m", path="m", context_length=128, max_turn_tokens=40)
 GOOD, AGAINST, BAD = range(3)

@@ -7,7 +7,7 @@ import pytest
 from tests.workers.learning.conftest import MakeTrainer, random_samples
 from workers.learning.batches import MicroBatch
 from workers.learning.head import TokenScores
-from workers.learning.samples import TrainingSample
+from workers.learning.training_samples import TrainingSample
 
 
 @pytest.mark.parametrize("max_tokens", [1, 100, 4096])

@@ -6,7 +6,7 @@ import pytest
 
 from tests.workers.learning.conftest import MakeTrainer
 from workers.learning.adapters import adapter_tensors
-from workers.learning.samples import TrainingSample
+from workers.learning.training_samples import TrainingSample
 
 
 def test_it_starts_there_and_finds_back(

@@ -10,8 +10,8 @@ from transformers import PreTrainedModel
 
 from tests.workers.learning.conftest import VOCAB
 from workers.learning.adapters import load_base
-from workers.learning.samples import TrainingSample
 from workers.learning.token_scores import TokenScorer
+from workers.learning.training_samples import TrainingSample
 
 Forward = Callable[..., Any]
 

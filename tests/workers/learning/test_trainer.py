@@ -13,10 +13,10 @@ from transformers import (
     LlamaForCausalLM,
 )
 
-from app.domain import metrics as names
+from app.domain.rollouts import metrics as names
 from tests.workers.learning.conftest import VOCAB, MakeTrainer, random_samples
-from workers.learning.samples import TrainingSample
 from workers.learning.trainer import LoraTrainer, TrainerOptions
+from workers.learning.training_samples import TrainingSample
 
 
 def gradients(trainer: LoraTrainer, samples: list[TrainingSample]) -> dict[str, Tensor]:

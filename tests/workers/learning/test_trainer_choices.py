@@ -10,11 +10,11 @@ import pytest
 import torch
 from torch import Tensor
 
-from app.domain import metrics as names
+from app.domain.rollouts import metrics as names
 from tests.workers.learning.conftest import MakeTrainer
 from tests.workers.learning.written_out import Row, compare, made, near, rows_of, weighted
 from workers.learning.mismatch import MismatchConfig
-from workers.learning.samples import TrainingSample
+from workers.learning.training_samples import TrainingSample
 
 
 def ppo_slope(row: Row, *, high: float, dual: float) -> Tensor:

@@ -9,10 +9,10 @@ import pytest
 import torch
 from torch import Tensor
 
-from app.domain import metrics as names
+from app.domain.rollouts import metrics as names
 from tests.workers.learning.conftest import MakeTrainer
 from tests.workers.learning.written_out import Row, Value, compare, made, near, rows_of
-from workers.learning.samples import TrainingSample
+from workers.learning.training_samples import TrainingSample
 
 TEXT: list[tuple[str, dict[str, Any], Value]] = [
     ("cross_entropy", {}, lambda rows: -torch.cat([row.a * row.lp for row in rows]).sum()),

@@ -11,8 +11,8 @@ from torch import Tensor
 
 from tests.workers.learning.conftest import MakeTrainer, random_samples
 from tests.workers.learning.test_trainer import gradients, warmed
-from workers.learning.samples import TrainingSample
 from workers.learning.trainer import LoraTrainer
+from workers.learning.training_samples import TrainingSample
 
 TEMPERATURE = 0.8
 

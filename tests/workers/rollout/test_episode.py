@@ -8,15 +8,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from app.domain.dataset import DatasetRow
+from app.domain.data.dataset import DatasetRow
 from app.domain.errors import RunFailed
-from app.domain.trajectory import FailureClass, StopReason, Trajectory
-from app.gateways.egress_client import EgressClient
+from app.domain.rollouts.trajectory import FailureClass, StopReason, Trajectory
+from app.gateways.egress.client import EgressClient
 from tests.support.endpoints import EndpointServer, Received, Reply, endpoint
 from tests.support.policies import ScriptedPolicy, Writer, call_text
 from tests.support.rollouts import KEY, caller, egress_to, pool, row
+from workers.journal.journal import InMemoryJournal
 from workers.rollout.episode import UNPARSABLE, EpisodeLimits, RolloutFailure, run_episode
-from workers.rollout.journal import InMemoryJournal
 from workers.rollout.tool_replies import NOTICE
 
 LIMITS = EpisodeLimits(max_episode_steps=20, context_length=4096, max_turn_tokens=400)

@@ -1,7 +1,7 @@
 """What is remembered of one adapter is not known of another."""
 
 from app.domain.ids import SampleKey
-from workers.rollout.journal import AdapterJournal, InMemoryJournal
+from workers.journal.journal import AdapterJournal, InMemoryJournal
 
 KEY = SampleKey("ftjob-1", "valid", 3, 0, 0)
 

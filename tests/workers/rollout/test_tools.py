@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 from standardwebhooks import Webhook
 
-from app.domain.trajectory import FailureClass
-from app.gateways.endpoints import retry_after
-from app.gateways.signing import signing_secret
+from app.domain.rollouts.trajectory import FailureClass
+from app.gateways.endpoints.pool import retry_after
+from app.gateways.endpoints.signing import signing_secret
 from app.rendering.hermes import ParsedToolCall
 from tests.support.endpoints import Received, Reply, Script, endpoint
 from tests.support.rollouts import KEY, SECRET_KEY, caller, egress_to, pool, schema
-from workers.rollout.journal import InMemoryJournal
+from workers.journal.journal import InMemoryJournal
 from workers.rollout.tools import CallPlace, ToolFailure, ToolOutcome
 
 PLACE = CallPlace(KEY, 0, 0)

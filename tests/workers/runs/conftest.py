@@ -7,18 +7,18 @@ from typing import Any
 
 import pytest
 
+from app.domain.accounts.keys import Organization, Project
+from app.domain.accounts.tenants import Tenant
 from app.domain.ids import OrganizationId, ProjectId, new_id
-from app.domain.jobs import Job, JobStatus
-from app.domain.keys import Organization, Project
-from app.domain.models import BaseModelSpec
-from app.domain.reinforcement_method import ReinforcementMethod, resolve_hyperparameters
-from app.domain.tenants import Tenant
-from app.gateways.egress import EgressReply, InMemoryEgress
-from app.gateways.inference import Completion, InMemoryInference
+from app.domain.jobs.jobs import Job, JobStatus
+from app.domain.methods.reinforcement import ReinforcementMethod, resolve_hyperparameters
+from app.domain.models.models import BaseModelSpec
+from app.gateways.egress.egress import EgressReply, InMemoryEgress
+from app.gateways.inference.inference import Completion, InMemoryInference
 from app.gateways.objects import LocalObjects
 from app.settings import Settings
 from app.store.database import Database
-from app.store.system import ClaimedJob, system
+from app.store.jobs.claims import ClaimedJob, system
 from tests.support import stack
 from workers.runs.context import Plan, RunContext
 

@@ -12,14 +12,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from app.domain.files import FileRow
+from app.domain.data.files import FileRow
 from app.domain.ids import new_id
-from app.domain.jobs import Checkpoint, Job, JobEvent
-from app.domain.models import BaseModelSpec
-from app.domain.reinforcement_method import ReinforcementMethod
-from app.domain.rollouts import RolloutRow
-from app.gateways.egress import EgressReply, InMemoryEgress, SentRequest
-from app.gateways.http_inference import HttpInference
+from app.domain.jobs.jobs import Checkpoint, Job, JobEvent
+from app.domain.methods.reinforcement import ReinforcementMethod
+from app.domain.models.models import BaseModelSpec
+from app.domain.rollouts.rollouts import RolloutRow
+from app.gateways.egress.egress import EgressReply, InMemoryEgress, SentRequest
+from app.gateways.inference.http import HttpInference
 from app.gateways.objects import LocalObjects
 from tests.support.engine_server import running_engine
 from tests.support.tiny_model import DROPS_THINKING, save_tiny_model

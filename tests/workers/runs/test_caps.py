@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from app.domain.jobs import Job, JobStatus
-from app.domain.usage import Caps
+from app.domain.jobs.jobs import Job, JobStatus
+from app.domain.jobs.usage import Caps
 from tests.workers.runs.conftest import World
 from tests.workers.runs.real_run import RealRuns, Script, TinyEngine, tiny_engine
 from workers.runs.job import JobRun

@@ -4,7 +4,7 @@ import asyncio
 import sys
 from asyncio.subprocess import PIPE, Process
 
-from app.domain.jobs import JobStatus
+from app.domain.jobs.jobs import JobStatus
 from app.settings import inherited_environment, to_environment
 from tests.workers.runs.conftest import World
 from workers.runs.child import EXIT_LEASE_LOST, EXIT_ORPHANED

@@ -1,6 +1,6 @@
 import itertools
 
-from workers.runs.curriculum import rows_of_step
+from workers.runs.row_order import rows_of_step
 
 
 def _epoch(epoch: int, *, seed: int = 5) -> list[list[int]]:

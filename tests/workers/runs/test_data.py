@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from app.domain.dataset import MAX_ROW_BYTES, DatasetError
+from app.domain.data.dataset import MAX_ROW_BYTES, DatasetError
 from workers.runs.data import RowFile
 
 

@@ -3,10 +3,10 @@
 import pytest
 
 from app.domain.errors import LeaseLost, RunFailed
-from app.domain.jobs import Job, JobStatus
-from app.domain.metrics import MetricPoint
-from app.domain.usage import Caps, Usage
-from app.gateways.inference import EngineAway
+from app.domain.jobs.jobs import Job, JobStatus
+from app.domain.jobs.usage import Caps, Usage
+from app.domain.rollouts.metrics import MetricPoint
+from app.gateways.inference.inference import EngineAway
 from tests.workers.runs.conftest import World
 from workers.runs.context import RunContext
 from workers.runs.ending import Ending

@@ -6,17 +6,17 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from app.domain.data.files import FileRow, NewFile
 from app.domain.errors import NotFound
-from app.domain.files import FileRow, NewFile
-from app.domain.idempotency import Answer
-from app.domain.jobs import StopRequest
+from app.domain.events.idempotency import Answer
+from app.domain.jobs.jobs import StopRequest
 from app.gateways.objects import LocalObjects
-from app.services.files import FileService
-from app.services.uploads import UploadService
+from app.services.files.files import FileService
+from app.services.files.uploads import UploadService
 from app.store.idempotency import KeptAnswer
 from tests.support.stack import Database
 from tests.workers.runs.conftest import World
-from workers.runs.expiry import expire
+from workers.maintenance.expiry import expire
 
 
 async def blocks(content: bytes) -> AsyncIterator[bytes]:

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from app.domain.trajectory import Failure, FailureClass, Grade, ScoredRollout
+from app.domain.rollouts.trajectory import Failure, FailureClass, Grade, ScoredRollout
 from tests.support.scored import scored
-from workers.runs import metrics_event
-from workers.runs.summary import summarise
+from workers.reinforcement import metrics_event
+from workers.reinforcement.summary import summarise
 
 MULTI: dict[str, Any] = {
     "type": "multi",

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from safetensors.torch import load
 
-from app.domain import metrics as names
-from app.domain.jobs import Job, JobStatus
-from app.domain.trajectory import StopReason
-from app.gateways.http_inference import HttpInference
+from app.domain.jobs.jobs import Job, JobStatus
+from app.domain.rollouts import metrics as names
+from app.domain.rollouts.trajectory import StopReason
+from app.gateways.inference.http import HttpInference
 from app.gateways.objects import LocalObjects
 from app.gateways.trained_efforts import trained_effort
 from app.settings import shipped_models

@@ -9,13 +9,13 @@ import pytest
 from typing_extensions import override
 
 from app.domain.errors import NotFound
-from app.domain.jobs import JobStatus
-from app.gateways.egress import EgressReply, SentRequest
-from app.services.rollouts import RolloutService
+from app.domain.jobs.jobs import JobStatus
+from app.gateways.egress.egress import EgressReply, SentRequest
+from app.services.jobs.rollouts import RolloutService
 from tests.support.scored import scored
 from tests.workers.runs.conftest import World
 from tests.workers.runs.real_run import ROWS, RealRuns, Script, TinyEngine, tiny_engine
-from workers.runs.infrastructure import too_many_lost
+from workers.reinforcement.infrastructure import too_many_lost
 
 QUIET: dict[str, Any] = {
     name: {"action": "off"}

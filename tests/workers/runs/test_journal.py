@@ -7,7 +7,7 @@ from sqlalchemy import event
 
 from app.domain.errors import LeaseLost
 from tests.workers.runs.conftest import World
-from workers.runs.journal import PostgresJournal
+from workers.journal.postgres import PostgresJournal
 
 
 async def test_entries_of_many_rollouts_share_a_transaction(world: World) -> None:

@@ -4,14 +4,14 @@ from typing import Any
 
 import pytest
 
-from app.domain.learning_options import LearningOptions, resolved_learning
-from app.domain.mismatch_options import MismatchOptions
-from app.domain.models import BaseModelSpec
-from app.domain.objective_options import ObjectiveOptions
+from app.domain.methods.learning import LearningOptions, resolved_learning
+from app.domain.methods.mismatch import MismatchOptions
+from app.domain.methods.objective import ObjectiveOptions
+from app.domain.models.models import BaseModelSpec
 from workers.learning.losses.registry import build_loss
 from workers.learning.mismatch import MismatchConfig
 from workers.learning.shaping import ShapingConfig
-from workers.runs.learning_setup import mismatch_config, shaping_config, trainer_options
+from workers.reinforcement.learning_setup import mismatch_config, shaping_config, trainer_options
 
 BASE = BaseModelSpec(name="m", path="m", context_length=4096, max_turn_tokens=300)
 

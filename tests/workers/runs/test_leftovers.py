@@ -8,19 +8,19 @@ import pytest
 
 from app.domain.errors import RunFailed
 from app.domain.ids import new_id
-from app.domain.jobs import Checkpoint, Job, JobStatus, StopRequest
-from app.domain.metrics import MetricPoint
-from app.domain.tuned_models import TunedModel
-from app.domain.usage import Usage
+from app.domain.jobs.jobs import Checkpoint, Job, JobStatus, StopRequest
+from app.domain.jobs.usage import Usage
+from app.domain.models.tuned_models import TunedModel
+from app.domain.rollouts.metrics import MetricPoint
 from app.gateways.job_queue import InMemoryJobQueue
 from app.gateways.objects import LocalObjects
 from tests.support.stack import Database
 from tests.workers.runs.conftest import World
+from workers.journal.postgres import PostgresJournal
+from workers.maintenance.expiry import expire
 from workers.runs.adapter_names import adapter_prefix
 from workers.runs.context import RunContext
 from workers.runs.ending import Ending
-from workers.runs.expiry import expire
-from workers.runs.journal import PostgresJournal
 from workers.runs.sweeper import sweep
 
 PARTS = ("adapter", "state")

@@ -2,10 +2,10 @@
 
 import json
 
-from app.domain import metrics as names
+from app.domain.rollouts import metrics as names
 from tests.support.scored import scored, tool_call
-from workers.runs import metrics_event
-from workers.runs.summary import summarise
+from workers.reinforcement import metrics_event
+from workers.reinforcement.summary import summarise
 
 GRADER = {"type": "endpoint", "name": "records", "url": "https://x.test/", "headers": {"a": "b"}}
 TRAIN = [

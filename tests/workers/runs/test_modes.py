@@ -8,7 +8,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from app.domain.jobs import JobStatus
+from app.domain.jobs.jobs import JobStatus
 from tests.support import stack
 from tests.workers.runs.conftest import World
 from tests.workers.runs.real_run import RealRuns, Script, TinyEngine, tiny_engine

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from app.domain.errors import NotFound
-from app.domain.jobs import JobStatus
-from app.domain.tuned_models import TunedModel
-from app.services.models import ModelService
-from app.services.permissions import PermissionService
+from app.domain.jobs.jobs import JobStatus
+from app.domain.models.tuned_models import TunedModel
+from app.services.models.models import ModelService
+from app.services.models.permissions import PermissionService
 from tests.workers.runs.conftest import BASE, World
 from tests.workers.runs.real_run import SPEC, RealRuns, Script, TinyEngine, tiny_engine
 

@@ -9,16 +9,16 @@ import pytest
 from typing_extensions import override
 
 from app.domain.errors import InvalidRequest, RunFailed
-from app.domain.usage import Usage
-from app.gateways.inference import Completion, InMemoryInference
+from app.domain.jobs.usage import Usage
+from app.gateways.inference.inference import Completion, InMemoryInference
 from tests.support.scored import scored
 from tests.workers.runs.conftest import BASE, World
 from workers.engines.policy import EnginePolicy
 from workers.learning.committed import ManifestMismatch
-from workers.modes.outcome import StepOutcome
 from workers.runs.context import RunContext
 from workers.runs.publisher import Publisher
 from workers.runs.scheduler_state import load_scheduler_state
+from workers.runs.step_outcome import StepOutcome
 
 
 class SavingTrainer:

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from typing_extensions import override
 
-from app.domain.jobs import Job, JobStatus
-from app.gateways.http_inference import HttpInference
-from app.gateways.inference import Completion
+from app.domain.jobs.jobs import Job, JobStatus
+from app.gateways.inference.http import HttpInference
+from app.gateways.inference.inference import Completion
 from tests.workers.runs.conftest import World
 from tests.workers.runs.real_run import ROWS, RealRuns, Script, TinyEngine, tiny_engine
 from workers.runs.job import JobRun

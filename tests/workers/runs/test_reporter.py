@@ -9,8 +9,8 @@ from contextlib import asynccontextmanager
 import pytest
 
 from app.domain.errors import LeaseLost, Unavailable
-from app.domain.jobs import Job, JobStatus
-from app.domain.metrics import (
+from app.domain.jobs.jobs import Job, JobStatus
+from app.domain.rollouts.metrics import (
     REWARD_MEAN,
     TIME_EVAL,
     TIME_SAMPLING,
@@ -22,10 +22,10 @@ from app.store.database import Database
 from app.store.unit_of_work import RunUnitOfWork
 from tests.support.scored import scored
 from tests.workers.runs.conftest import World, plan
-from workers.modes.outcome import StepOutcome
+from workers.journal.postgres import PostgresJournal
 from workers.runs.context import RunContext
-from workers.runs.journal import PostgresJournal
 from workers.runs.reporter import Reporter
+from workers.runs.step_outcome import StepOutcome
 
 
 class AnswerLost:

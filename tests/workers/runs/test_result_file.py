@@ -3,8 +3,8 @@ import hashlib
 import io
 
 from app.domain.ids import Split
-from app.domain.metrics import MetricPoint
-from app.domain.result_files import step_metrics
+from app.domain.jobs.result_files import step_metrics
+from app.domain.rollouts.metrics import MetricPoint
 from tests.workers.runs.conftest import World
 from workers.runs.result_file import write_result_file
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from app.domain.jobs import JobStatus
+from app.domain.jobs.jobs import JobStatus
 from tests.workers.runs.conftest import World
 from tests.workers.runs.real_run import RealRuns, Script, TinyEngine, tiny_engine
 from workers.runs.job import JobRun

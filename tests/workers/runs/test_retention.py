@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from app.domain.jobs import Checkpoint
-from app.domain.usage import Usage
+from app.domain.jobs.jobs import Checkpoint
+from app.domain.jobs.usage import Usage
 from tests.workers.runs.conftest import World
 from workers.runs.context import RunContext
 from workers.runs.retention import Retention

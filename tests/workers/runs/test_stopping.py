@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from app.domain.jobs import Job, JobStatus
+from app.domain.jobs.jobs import Job, JobStatus
 from tests.workers.runs.conftest import World
 from tests.workers.runs.real_run import RealRuns, Script, TinyEngine, tiny_engine
 

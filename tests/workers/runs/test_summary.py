@@ -1,9 +1,9 @@
 import pytest
 
-from app.domain import metrics as names
-from app.domain.trajectory import StopReason
+from app.domain.rollouts import metrics as names
+from app.domain.rollouts.trajectory import StopReason
 from tests.support.scored import scored, tool_call
-from workers.runs.summary import summarise, valid_share
+from workers.reinforcement.summary import summarise, valid_share
 
 ROLLOUTS = [
     scored(

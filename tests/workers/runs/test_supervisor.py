@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from app.domain.jobs import Job, JobStatus, StopRequest
+from app.domain.jobs.jobs import Job, JobStatus, StopRequest
 from app.gateways.job_queue import InMemoryJobQueue
 from app.settings import LeaseSettings
 from tests.support.installation import wait_for

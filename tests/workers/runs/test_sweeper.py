@@ -1,4 +1,4 @@
-from app.domain.jobs import JobStatus
+from app.domain.jobs.jobs import JobStatus
 from app.gateways.job_queue import InMemoryJobQueue
 from tests.workers.runs.conftest import World
 from workers.runs.sweeper import sweep

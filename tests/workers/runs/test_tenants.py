@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
+from app.domain.accounts.keys import Organization, Project
+from app.domain.accounts.tenants import Tenant
 from app.domain.ids import OrganizationId, ProjectId, new_id
-from app.domain.jobs import Job, JobStatus
-from app.domain.keys import Organization, Project
-from app.domain.tenants import Tenant
+from app.domain.jobs.jobs import Job, JobStatus
 from app.settings import inherited_environment, to_environment
 from tests.workers.runs.conftest import World
 from tests.workers.runs.real_run import RealRuns, TinyEngine, tiny_engine

@@ -8,15 +8,15 @@ from typing import Any
 import psycopg
 import pytest
 
+from app.domain.accounts.keys import Organization, Project
+from app.domain.accounts.tenants import Tenant
+from app.domain.events.webhooks import EVENT_TYPES, SigningSecret, WebhookDelivery, WebhookEndpoint
 from app.domain.ids import OrganizationId, ProjectId, new_id
-from app.domain.jobs import Job, JobStatus, StopRequest
-from app.domain.keys import Organization, Project
-from app.domain.tenants import Tenant
-from app.domain.webhooks import EVENT_TYPES, SigningSecret, WebhookDelivery, WebhookEndpoint
-from app.gateways.egress_client import EgressClient
-from app.gateways.egress_guard import EgressPolicy
+from app.domain.jobs.jobs import Job, JobStatus, StopRequest
+from app.gateways.egress.client import EgressClient
+from app.gateways.egress.guard import EgressPolicy
 from app.gateways.secrets import SecretBox
-from app.services.webhook_endpoints import WebhookEndpointService
+from app.services.webhooks.webhook_endpoints import WebhookEndpointService
 from app.store.database import Database
 from tests.support import stack
 from tests.support.endpoints import EndpointServer

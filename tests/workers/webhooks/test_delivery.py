@@ -10,7 +10,7 @@ import pytest
 from openai import InvalidWebhookSignatureError, OpenAI
 
 from app.domain.errors import LeaseLost
-from app.domain.webhooks import (
+from app.domain.events.webhooks import (
     JITTER,
     OVERLAP_S,
     RETRY_DELAYS_S,
@@ -19,8 +19,8 @@ from app.domain.webhooks import (
     SigningSecret,
     WebhookDelivery,
 )
-from app.gateways.egress import EgressReply, InMemoryEgress, SentRequest
-from app.store.webhook_deliveries import Bounds, delivery_claims, held_delivery
+from app.gateways.egress.egress import EgressReply, InMemoryEgress, SentRequest
+from app.store.webhooks.deliveries import Bounds, delivery_claims, held_delivery
 from tests.support.endpoints import Received, Reply, endpoint
 from tests.workers.webhooks.conftest import Scene
 from workers.webhooks.delivery import Deliverer, DeliveryPorts

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from app.domain.webhooks import DeliveryStatus
+from app.domain.events.webhooks import DeliveryStatus
 from app.settings import EgressSettings, Settings, to_environment
 from tests.support.endpoints import EndpointServer, Received, Reply, endpoint
 from tests.workers.webhooks.conftest import Scene

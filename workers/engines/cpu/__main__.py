@@ -17,11 +17,11 @@ import torch
 from aiohttp import web
 from pydantic import TypeAdapter
 
-from app.domain.models import BaseModelSpec
-from app.gateways.logs import log_to_stderr
+from app.domain.models.models import BaseModelSpec
+from app.logs import log_to_stderr
 from app.settings import HostSettings
-from workers.engines.cpu.arena import ARENA_BYTES
 from workers.engines.cpu.engine import Engine
+from workers.engines.cpu.kv_cache import ARENA_BYTES
 from workers.engines.cpu.scheduler import Limits
 from workers.engines.cpu.server import build_app
 from workers.engines.cpu.versions import ADAPTER_BYTES, MERGED_BYTES

@@ -21,7 +21,7 @@ from transformers import AttentionInterface
 from transformers.cache_utils import Cache, CacheLayerMixin
 from typing_extensions import override
 
-from workers.engines.cpu.arena import KvArena
+from workers.engines.cpu.kv_cache import KvArena
 
 IMPLEMENTATION: Final = "agent_rft_arena"
 LENGTH_STEP: Final = 64

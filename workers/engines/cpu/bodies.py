@@ -72,7 +72,7 @@ class CompletionBody(_Body):
 
 
 class TemplateVariables(BaseModel):
-    """As `app.domain.reasoning_efforts` names them; what else a template may know is refused."""
+    """The variables that `app.domain.methods.reasoning_efforts` names; any other is refused."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 

@@ -16,7 +16,7 @@ import structlog
 import torch
 
 from app.domain.errors import InvalidRequest, Unavailable
-from app.domain.models import BaseModelSpec
+from app.domain.models.models import BaseModelSpec
 from app.rendering.renderer import Renderer
 from workers.engines.cpu.scheduler import Limits, Scheduler
 from workers.engines.cpu.sequence import Sampling, Sequence, Update

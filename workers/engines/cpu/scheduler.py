@@ -15,10 +15,10 @@ from typing import Final
 import structlog
 import torch
 
-from workers.engines.cpu.arena import ARENA_BYTES
-from workers.engines.cpu.lane import Lane, LaneShape
+from workers.engines.cpu.kv_cache import ARENA_BYTES
 from workers.engines.cpu.prefixes import PrefixStore
 from workers.engines.cpu.sequence import Sequence, Update
+from workers.engines.cpu.version_batch import Lane, LaneShape
 from workers.engines.cpu.versions import ADAPTER_BYTES, MERGED_BYTES, Version, Versions
 from workers.engines.cpu.weights import Weights
 

@@ -22,8 +22,8 @@ from transformers import AutoModelForCausalLM
 from transformers.utils.logging import disable_progress_bar
 
 from app.domain.errors import InvalidRequest
-from app.domain.models import BaseModelSpec
-from app.gateways.inference import AdapterMissing
+from app.domain.models.models import BaseModelSpec
+from app.gateways.inference.inference import AdapterMissing
 from app.rendering.renderer import Renderer
 from workers.engines.cpu.adapters import (
     LoraDelta,
@@ -32,8 +32,8 @@ from workers.engines.cpu.adapters import (
     read_config,
     stamp_of,
 )
-from workers.engines.cpu.arena import KvShape
 from workers.engines.cpu.decoder import decoder_of
+from workers.engines.cpu.kv_cache import KvShape
 from workers.engines.cpu.weights import PlainWeights, Weights
 
 MERGED_BYTES: Final = 1 << 30

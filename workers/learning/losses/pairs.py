@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from app.domain import metrics as names
+from app.domain.rollouts import metrics as names
 from workers.learning.losses.contract import LossInputs
 from workers.learning.losses.masks import kept
 

@@ -12,15 +12,15 @@ from typing import Any
 import aiohttp
 import pytest
 
-from app.domain.models import BaseModelSpec
-from app.gateways.http_inference import HttpInference
-from app.gateways.inference import Completion
+from app.domain.models.models import BaseModelSpec
+from app.gateways.inference.http import HttpInference
+from app.gateways.inference.inference import Completion
 from app.settings import ModelSettings
 from tests.support.engine_server import running_engine
 from tests.support.vllm_server import running_vllm
 from workers.engines.cpu.scheduler import Limits
-from workers.learning.samples import TrainingSample
 from workers.learning.trainer import LoraTrainer, TrainerOptions
+from workers.learning.training_samples import TrainingSample
 
 KEY = "sk-engine"
 VLLM = "vllm"

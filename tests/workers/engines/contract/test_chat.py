@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from openai import AsyncOpenAI, BadRequestError, NotFoundError, OpenAI
 
-from app.domain.models import BaseModelSpec
-from app.gateways.http_inference import HttpInference
+from app.domain.models.models import BaseModelSpec
+from app.gateways.inference.http import HttpInference
 from app.rendering.renderer import Renderer
 from tests.support.tiny_model import CONTEXT_LENGTH, KEEPS_THINKING, LOOKUP, save_parrot
 from tests.workers.engines.contract.conftest import ENGINES, KEY, TOLERANCE, World, running

@@ -8,7 +8,7 @@ import pytest
 import torch
 from transformers import AutoModelForCausalLM
 
-from app.gateways.http_inference import HttpInference
+from app.gateways.inference.http import HttpInference
 from tests.workers.engines.contract.conftest import TOLERANCE, World, complete, worst
 
 

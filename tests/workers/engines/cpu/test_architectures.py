@@ -14,7 +14,7 @@ from transformers import (
     Qwen3ForCausalLM,
 )
 
-from app.domain.models import BaseModelSpec
+from app.domain.models.models import BaseModelSpec
 from tests.support.tiny_model import VOCAB_SIZE, build_tokenizer
 from workers.engines.cpu.engine import Engine
 from workers.engines.cpu.scheduler import Limits

@@ -11,7 +11,7 @@ from openai import (
     OpenAI,
 )
 
-from app.domain.models import BaseModelSpec
+from app.domain.models.models import BaseModelSpec
 from app.rendering.renderer import Renderer
 from tests.support.engine_server import running_engine
 from tests.support.tiny_model import CONTEXT_LENGTH, LOOKUP, save_parrot

@@ -12,9 +12,9 @@ from peft import PeftModel
 from transformers import Qwen3ForCausalLM
 
 from app.domain.errors import InvalidRequest
-from app.domain.models import BaseModelSpec
-from app.gateways.http_inference import HttpInference
-from app.gateways.inference import AdapterMissing, Completion
+from app.domain.models.models import BaseModelSpec
+from app.gateways.inference.http import HttpInference
+from app.gateways.inference.inference import AdapterMissing, Completion
 from tests.support.engine_server import running_engine
 from tests.support.tiny_model import CONTEXT_LENGTH, VOCAB_SIZE, save_adapter, save_tiny_model
 from workers.engines.cpu.scheduler import Limits

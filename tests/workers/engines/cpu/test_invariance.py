@@ -6,12 +6,12 @@ from collections.abc import Iterator
 import pytest
 import torch
 
-from app.domain.models import BaseModelSpec
+from app.domain.models.models import BaseModelSpec
 from tests.support.tiny_model import CONTEXT_LENGTH, VOCAB_SIZE, save_tiny_model
 from workers.engines.cpu.engine import load_served
-from workers.engines.cpu.lane import Lane, LaneShape
 from workers.engines.cpu.prefixes import PrefixStore
 from workers.engines.cpu.sequence import Sampling, Sequence
+from workers.engines.cpu.version_batch import Lane, LaneShape
 from workers.engines.cpu.versions import BaseModel, Version
 
 

@@ -4,13 +4,13 @@ import pytest
 import torch
 from typing_extensions import override
 
-from app.domain.models import BaseModelSpec
+from app.domain.models.models import BaseModelSpec
 from tests.support.tiny_model import CONTEXT_LENGTH, VOCAB_SIZE, save_tiny_model
-from workers.engines.cpu.arena import ARENA_BYTES, KvArena
 from workers.engines.cpu.engine import load_served
-from workers.engines.cpu.lane import IDLE_ARENA_BYTES, PREFILL_TOKENS, Lane, LaneShape
+from workers.engines.cpu.kv_cache import ARENA_BYTES, KvArena
 from workers.engines.cpu.prefixes import PrefixStore
 from workers.engines.cpu.sequence import Sampling, Sequence, Update
+from workers.engines.cpu.version_batch import IDLE_ARENA_BYTES, PREFILL_TOKENS, Lane, LaneShape
 from workers.engines.cpu.versions import BaseModel, Version
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from app.embedded.ports import free_port
-from app.gateways.http_inference import HttpInference
+from app.gateways.inference.http import HttpInference
 from tests.support.tiny_model import CONTEXT_LENGTH, save_adapter, save_tiny_model
 from workers.engines.policy import EnginePolicy
 from workers.rollout.policy import SamplingParams

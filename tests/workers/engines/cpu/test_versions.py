@@ -10,8 +10,8 @@ from peft import PeftModel
 from transformers import Qwen3ForCausalLM
 
 from app.domain.errors import InvalidRequest, Unavailable
-from app.domain.models import BaseModelSpec
-from app.gateways.inference import AdapterMissing
+from app.domain.models.models import BaseModelSpec
+from app.gateways.inference.inference import AdapterMissing
 from tests.support.tiny_model import CONTEXT_LENGTH, save_adapter, save_tiny_model
 from workers.engines.cpu.adapters import WEIGHTS_FILE, read_adapter
 from workers.engines.cpu.engine import Engine, load_served

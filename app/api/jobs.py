@@ -1,0 +1,81 @@
+"""Routes of fine-tuning jobs."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request
+
+from app.api.schemas.common import Page
+from app.api.schemas.jobs import (
+    CreateFineTuningJob,
+    FineTuningJob,
+    ResumeFineTuningJob,
+)
+from app.api.support.dependencies import After, Limit, Services
+from app.api.support.errors import responses
+from app.domain.jobs.usage import NO_CAPS
+
+router = APIRouter(prefix="/v1/fine_tuning/jobs", tags=["Fine-tuning"])
+NoMetadata = Annotated[
+    str | None,
+    Query(alias="metadata", pattern="^null$", description="`null`: only jobs without metadata"),
+]
+
+
+@router.post("", operation_id="createFineTuningJob", responses=responses())
+async def create_job(body: CreateFineTuningJob, services: Services) -> FineTuningJob:
+    """Tools, grader and curriculum may be named by the ids of registered ones."""
+    sent = body.model_dump(exclude_unset=True)
+    async with services.references().resolved(sent) as whole:
+        spec = CreateFineTuningJob.model_validate(whole).to_spec()
+        return FineTuningJob.of(await services.jobs().create(spec))
+
+
+@router.get("", operation_id="listPaginatedFineTuningJobs", responses=responses())
+async def list_jobs(
+    request: Request,
+    services: Services,
+    after: After = None,
+    limit: Limit = 20,
+    metadata: NoMetadata = None,
+) -> Page[FineTuningJob]:
+    """`metadata[key]=value` keeps the jobs that carry the pair."""
+    jobs, has_more = await services.jobs().page(
+        after=after,
+        limit=limit,
+        metadata=_metadata_filter(request),
+        without_metadata=metadata is not None,
+    )
+    return Page(data=[FineTuningJob.of(job) for job in jobs], has_more=has_more)
+
+
+@router.get("/{job_id}", operation_id="retrieveFineTuningJob", responses=responses(404))
+async def get_job(job_id: str, services: Services) -> FineTuningJob:
+    return FineTuningJob.of(await services.jobs().get(job_id))
+
+
+@router.post("/{job_id}/cancel", operation_id="cancelFineTuningJob", responses=responses(404))
+async def cancel_job(job_id: str, services: Services) -> FineTuningJob:
+    return FineTuningJob.of(await services.jobs().cancel(job_id))
+
+
+@router.post("/{job_id}/pause", operation_id="pauseFineTuningJob", responses=responses(404))
+async def pause_job(job_id: str, services: Services) -> FineTuningJob:
+    return FineTuningJob.of(await services.jobs().pause(job_id))
+
+
+@router.post("/{job_id}/resume", operation_id="resumeFineTuningJob", responses=responses(404))
+async def resume_job(
+    job_id: str, services: Services, body: ResumeFineTuningJob | None = None
+) -> FineTuningJob:
+    """A job that one of its caps paused goes on with a higher one only."""
+    caps = NO_CAPS if body is None else body.to_caps()
+    return FineTuningJob.of(await services.jobs().resume(job_id, caps))
+
+
+def _metadata_filter(request: Request) -> dict[str, str] | None:
+    pairs = {
+        name[len("metadata[") : -1]: value
+        for name, value in request.query_params.multi_items()
+        if name.startswith("metadata[") and name.endswith("]")
+    }
+    return pairs or None

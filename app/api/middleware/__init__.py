@@ -1,0 +1,1 @@
+"""ASGI middleware: request context, body guards, idempotency, protocol faults."""

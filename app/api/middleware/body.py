@@ -1,0 +1,243 @@
+"""Guards in front of every route: body size, and text that Postgres and Python could not hold (NUL,
+lone surrogates, numbers out of range, endless nesting), and bodies that never come to an end.
+
+Plain ASGI, so that uploads and streams pass through unbuffered.
+"""
+
+import asyncio
+import json
+import math
+import re
+from typing import Any, Final
+
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from app.api.support.errors import envelope
+from app.domain.data.uploads import MAX_PART_BYTES
+from app.domain.errors import TooLarge, TooSlow
+
+MAX_JSON_BYTES: Final = 4 * 1024 * 1024
+_FORM_BYTES: Final = 1024 * 1024
+UPLOAD_PATHS: Final = (
+    (re.compile(r"/v1/files"), 512 * 1024 * 1024 + _FORM_BYTES),
+    (re.compile(r"/v1/uploads/[^/]+/parts"), MAX_PART_BYTES + _FORM_BYTES),
+)
+"""Paths of forms with a file, and what a body may hold there."""
+IDLE_S: Final = 60.0
+JSON_DEADLINE_S: Final = 120.0
+MAX_DEPTH: Final = 100
+MAX_VALUES: Final = 25_000
+"""Every reader after this one takes time for each: 90,000 hold up the loop for 140 ms."""
+_SMALL_BODY_BYTES: Final = 64 * 1024
+"""Checked on the event loop in under 3 ms; a larger one is checked on a thread."""
+_MAX_LENGTH_DIGITS: Final = 15
+_UNSTORABLE: Final = re.compile("[\x00\ud800-\udfff]")
+_STRUCTURE: Final = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[,\[{]', re.DOTALL)
+
+
+class BodyGuard:
+    """Refuses bodies and paths nothing behind it could store; bounded in memory.
+
+    Whatever content type it claims, a body is an upload to an upload's path or it is JSON.
+    """
+
+    def __init__(
+        self, app: ASGIApp, *, idle_s: float = IDLE_S, json_deadline_s: float = JSON_DEADLINE_S
+    ) -> None:
+        self._app = app
+        self._idle_s = idle_s
+        self._json_deadline_s = json_deadline_s
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        if "\x00" in scope["path"] or b"%00" in scope["query_string"]:
+            await envelope(400, "NUL is not allowed in a URL.")(scope, receive, send)
+            return
+        upload_limit = _upload_limit(scope["path"])
+        limit = upload_limit or MAX_JSON_BYTES
+        headers = Headers(scope=scope)
+        length = headers.get("content-length", "0")
+        if not length.isdecimal():
+            await envelope(400, "Content-Length is not a number.")(scope, receive, send)
+        elif len(length) > _MAX_LENGTH_DIGITS or int(length) > limit:
+            await _too_large(limit)(scope, receive, send)
+        elif headers.get("content-encoding", "identity") != "identity":
+            await envelope(400, "A request body must not be compressed.")(scope, receive, send)
+        elif upload_limit is not None:
+            await self._app(scope, _counted(receive, limit, self._idle_s), send)
+        else:
+            await self._json(scope, receive, send)
+
+    async def _json(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            async with asyncio.timeout(self._json_deadline_s):
+                content = await _whole(receive)
+        except TimeoutError:
+            await _too_slow()(scope, receive, send)
+            return
+        except TooLarge:
+            await _too_large(MAX_JSON_BYTES)(scope, receive, send)
+            return
+        if content is None:
+            return
+        if len(content) > _SMALL_BODY_BYTES:
+            problem = await asyncio.to_thread(json_problem, content)
+        else:
+            problem = json_problem(content) if content else None
+        if problem is not None:
+            reply = envelope(400, f"The request body is not usable JSON: {problem}.")
+            await reply(scope, receive, send)
+            return
+        await self._app(scope, _replayed(content, receive), send)
+
+
+async def _whole(receive: Receive) -> bytes | None:
+    """The body, `None` when its sender hung up. Raises `TooLarge`."""
+    body, more = bytearray(), True
+    while more:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            return None
+        body += message.get("body", b"")
+        more = message.get("more_body", False)
+        if len(body) > MAX_JSON_BYTES:
+            raise TooLarge(f"The body is larger than {MAX_JSON_BYTES} bytes.")
+    return bytes(body)
+
+
+def json_problem(body: bytes) -> str | None:
+    """Why this JSON cannot be served, or `None`."""
+    if _has_too_many_values(body):
+        return f"it holds more than {MAX_VALUES} values"
+    try:
+        value = json.loads(
+            body,
+            parse_constant=_refuse_constant,
+            parse_float=_finite,
+            object_pairs_hook=_object,
+        )
+        _check_shape(value, body)
+        # Without an escape sequence, UTF-8 holds no surrogate and JSON no control character.
+        if b"\\u" in body:
+            _check_text(value)
+    except RecursionError:
+        return f"it is nested deeper than {MAX_DEPTH} levels"
+    except UnicodeDecodeError:
+        return "it is not UTF-8"
+    except ValueError as error:
+        return str(error)
+    return None
+
+
+def _has_too_many_values(body: bytes) -> bool:
+    """Told before anything is built: 4 MB of empty lists would become 100 MB of objects."""
+    if body.count(b",") + body.count(b"[") + body.count(b"{") <= MAX_VALUES:
+        return False
+    seen = 0
+    for tokens, token in enumerate(_STRUCTURE.finditer(body)):
+        seen += token[0][:1] != b'"'
+        # Between two strings of JSON there is a comma: more strings than values is no JSON.
+        if seen > 2 * MAX_VALUES or tokens > 4 * MAX_VALUES:
+            return True
+    return False
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is not a JSON value")
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(f"{text[:20]} is out of range")
+    return number
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    value = dict(pairs)
+    if len(value) < len(pairs):
+        raise ValueError("an object holds a key twice")
+    return value
+
+
+def _check_shape(value: Any, body: bytes) -> None:
+    """Refuse what is deep or has very many values: each later reader takes time for every one."""
+    if body.count(b"[") + body.count(b"{") <= MAX_DEPTH and body.count(b",") < MAX_VALUES:
+        return
+    level, seen = [value] if isinstance(value, dict | list) else [], 0
+    for _ in range(MAX_DEPTH):
+        seen += sum(map(len, level))
+        if seen > MAX_VALUES:
+            raise ValueError(f"it holds more than {MAX_VALUES} values")
+        level = [
+            inner
+            for outer in level
+            for inner in (outer.values() if isinstance(outer, dict) else outer)
+            if isinstance(inner, dict | list) and inner
+        ]
+    if level:
+        raise ValueError(f"it is nested deeper than {MAX_DEPTH} levels")
+
+
+def _check_text(value: Any) -> None:
+    if isinstance(value, str):
+        found = _UNSTORABLE.search(value)
+        if found is not None:
+            fault = "NUL character" if found[0] == "\x00" else "lone surrogate"
+            raise ValueError(f"it holds a {fault}")
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            _check_text(key)
+            _check_text(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            _check_text(inner)
+
+
+def _upload_limit(path: str) -> int | None:
+    return next((limit for known, limit in UPLOAD_PATHS if known.fullmatch(path)), None)
+
+
+def _too_slow() -> Any:
+    return envelope(408, "The body did not arrive in time.", headers={"connection": "close"})
+
+
+def _too_large(limit: int) -> Any:
+    return envelope(413, f"The body is larger than {limit} bytes.", code=TooLarge.default_code)
+
+
+def _counted(receive: Receive, limit: int, idle_s: float) -> Receive:
+    seen, ended = 0, False
+
+    async def counted() -> Message:
+        nonlocal seen, ended
+        if ended:  # what is asked for now is whether the client hung up
+            return await receive()
+        try:
+            async with asyncio.timeout(idle_s):
+                message = await receive()
+        except TimeoutError:
+            raise TooSlow("The body did not arrive in time.") from None
+        ended = not message.get("more_body", False)
+        seen += len(message.get("body", b""))
+        if seen > limit:
+            raise TooLarge(f"The body is larger than {limit} bytes.")
+        return message
+
+    return counted
+
+
+def _replayed(body: bytes, receive: Receive) -> Receive:
+    sent = False
+
+    async def replayed() -> Message:
+        nonlocal sent
+        if sent:
+            return await receive()
+        sent = True
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return replayed

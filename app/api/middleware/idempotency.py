@@ -1,0 +1,184 @@
+"""`Idempotency-Key` on every POST: sent twice, done once, answered alike.
+
+Plain ASGI behind the body guard, so the body is bounded and sound. A form with a file is not held
+here: its route tells `admission` of the content's hash once the bytes lie in the store. Nothing is
+sent before the transaction that holds row and answer is committed.
+"""
+
+import json
+import re
+from collections.abc import Awaitable, Callable
+from typing import Final
+
+from fastapi import Request
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from app.api.support.admission import admit
+from app.api.support.dependencies import PRINCIPAL
+from app.api.support.errors import error_reply, replay
+from app.domain.accounts.tenants import AdminPrincipal, Tenant
+from app.domain.errors import AuthenticationFailed, RequestError
+from app.domain.events.idempotency import (
+    Answer,
+    AnsweredBefore,
+    check_key,
+    fingerprint_of_form,
+    fingerprint_of_json,
+)
+from app.factory import ProcessContext
+
+_HEADER: Final = "idempotency-key"
+_STATE: Final = "idempotency"
+_FORMS: Final = re.compile(r"/v1/files|/v1/uploads/[^/]+/parts")
+_WITHOUT_ROWS: Final = re.compile(
+    r"/v1/chat/completions"
+    r"|/v1/fine_tuning/alpha/.*"
+    r"|/v1/fine_tuning/jobs/validate"
+    r"|/v1/uploads/[^/]+/complete"
+    r"|/v1/(tools|graders|curricula|webhook_endpoints)/[^/]+/test"
+)
+"""They may wait minutes for a model or an endpoint and make nothing that a second run would double
+(completing an upload finds its own file again): no transaction is held meanwhile.
+"""
+
+
+class Idempotency:
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        key = Headers(scope=scope).get(_HEADER) if scope["type"] == "http" else None
+        if key is None or scope["method"] != "POST":
+            await self._app(scope, receive, send)
+            return
+        try:
+            await self._serve(scope, receive, send, check_key(key))
+        except RequestError as error:
+            await error_reply(error)(scope, receive, send)
+        except AnsweredBefore as before:
+            await replay(before.answer)(scope, receive, send)
+
+    async def _serve(self, scope: Scope, receive: Receive, send: Send, key: str) -> None:
+        context: ProcessContext = scope["app"].state.context
+        principal = await _principal(context, Headers(scope=scope))
+        if principal is None:  # the route says what is wrong with the credentials
+            await self._app(scope, receive, send)
+            return
+        # A replay counts as a request, too. Behind this point a connection may be held: nobody asks
+        # for another one to know the key.
+        await admit(Request(scope), context, principal)
+        scope["state"][PRINCIPAL] = principal
+        service, captured = context.idempotency(), Captured()
+        if _FORMS.fullmatch(scope["path"]):
+            async with service.guarded(principal, key) as request:
+                scope.setdefault("state", {})[_STATE] = request
+                await self._app(scope, receive, captured)
+                await request.keep(captured.answer)
+            await captured.leave(send)
+            return
+        body = await _read(receive)
+        again = _replayed(body, receive)
+        if _streams(scope["path"], body):
+            await self._app(scope, again, send)
+            return
+        fingerprint = fingerprint_of_json("POST", _target(scope), body)
+        if _WITHOUT_ROWS.fullmatch(scope["path"]):
+            await service.mark(principal, key, fingerprint)
+            try:
+                await self._app(scope, again, captured)
+            finally:
+                await service.settle(principal, key, fingerprint, captured.whole)
+        else:
+            async with service.guarded(principal, key) as request:
+                await request.begin(fingerprint)
+                await self._app(scope, again, captured)
+                await request.keep(captured.answer)
+        await captured.leave(send)
+
+
+class Captured:
+    """A `send` that holds a reply back until it may leave."""
+
+    def __init__(self) -> None:
+        self._messages: list[Message] = []
+
+    async def __call__(self, message: Message) -> None:
+        self._messages.append(message)
+
+    @property
+    def answer(self) -> Answer:
+        start = self._messages[0]
+        headers = Headers(raw=start["headers"])
+        body = b"".join(message.get("body", b"") for message in self._messages[1:])
+        return Answer(start["status"], headers.get("content-type", ""), body)
+
+    @property
+    def whole(self) -> Answer | None:
+        """`None` of a reply that broke off or never began."""
+        ended = bool(self._messages) and not self._messages[-1].get("more_body", False)
+        return self.answer if ended and len(self._messages) > 1 else None
+
+    async def leave(self, send: Send) -> None:
+        for message in self._messages:
+            await send(message)
+
+
+def admission(
+    request: Request, described: Callable[[], dict[str, str]]
+) -> Callable[[str], Awaitable[None]]:
+    """What a route with a form calls with the file's SHA-256, before any row is written.
+
+    Raises `AnsweredBefore` when this very form was answered under the request's key. `described`
+    tells its other fields by then: some of them may stand behind the file.
+    """
+
+    async def admit(sha256: str) -> None:
+        guarded = request.scope.get("state", {}).get(_STATE)
+        if guarded is not None:
+            target = _target(request.scope)
+            await guarded.begin(fingerprint_of_form("POST", target, described(), sha256))
+
+    return admit
+
+
+async def _principal(context: ProcessContext, headers: Headers) -> Tenant | AdminPrincipal | None:
+    scheme, _, value = headers.get("authorization", "").partition(" ")
+    if scheme.lower() != "bearer":
+        return None
+    try:
+        return await context.key_service().authenticate(value)
+    except AuthenticationFailed:
+        return None
+
+
+async def _read(receive: Receive) -> bytes:
+    """The body guard has read it whole: it comes as one message."""
+    message = await receive()
+    body: bytes = message.get("body", b"")
+    return body
+
+
+def _replayed(body: bytes, receive: Receive) -> Receive:
+    given = False
+
+    async def again() -> Message:
+        nonlocal given
+        if given:
+            return await receive()
+        given = True
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return again
+
+
+def _target(scope: Scope) -> str:
+    return f"{scope['path']}?{scope['query_string'].decode('latin-1')}"
+
+
+def _streams(path: str, body: bytes) -> bool:
+    """A stream's answer is not kept: it is as long as its reader listens."""
+    if path != "/v1/chat/completions" or b'"stream"' not in body:
+        return False
+    content = json.loads(body)
+    return isinstance(content, dict) and bool(content.get("stream"))

@@ -1,0 +1,109 @@
+"""HTTP/1.1 as uvicorn speaks it, with what it lacks: the error envelope for requests that are no
+HTTP, a bound on headers and trailers, and a deadline for them.
+
+Given to uvicorn by name (`--http app.api.middleware.protocol:Protocol`). Must not know routes or
+services.
+"""
+
+import asyncio
+import json
+from typing import ClassVar, Final
+from uuid import uuid4
+
+from typing_extensions import override
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
+
+MAX_HEADER_BYTES: Final = 64 * 1024
+_REASONS: Final = {
+    400: "Bad Request",
+    408: "Request Timeout",
+    431: "Request Header Fields Too Large",
+}
+
+
+class Protocol(HttpToolsProtocol):
+    """One connection. Bytes that bring neither headers to their end nor a body forward are counted:
+    the parser behind would keep an endless header, trailer or chunk extension in memory.
+    """
+
+    header_deadline_s: ClassVar[float] = 30.0
+
+    _idle_bytes = 0
+    _deadline: asyncio.TimerHandle | None = None
+
+    @override
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn's
+        super().connection_made(transport)
+        self._await_headers()
+
+    @override
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._headers_came()
+        super().connection_lost(exc)
+
+    @override
+    def data_received(self, data: bytes) -> None:
+        self._idle_bytes += len(data)
+        super().data_received(data)
+        if self._idle_bytes > MAX_HEADER_BYTES and not self.transport.is_closing():
+            self._refuse(431, "The request's headers are too large.")
+
+    @override
+    def on_message_begin(self) -> None:
+        super().on_message_begin()
+        self._await_headers()
+
+    @override
+    def on_headers_complete(self) -> None:
+        self._headers_came()
+        super().on_headers_complete()
+
+    @override
+    def on_body(self, body: bytes) -> None:
+        self._idle_bytes = 0
+        super().on_body(body)
+
+    @override
+    def on_message_complete(self) -> None:
+        self._idle_bytes = 0
+        super().on_message_complete()
+
+    @override
+    def send_400_response(self, msg: str) -> None:
+        self._refuse(400, msg)
+
+    def _await_headers(self) -> None:
+        if self._deadline is None:
+            self._deadline = self.loop.call_later(self.header_deadline_s, self._too_slow)
+
+    def _headers_came(self) -> None:
+        self._idle_bytes = 0
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
+
+    def _too_slow(self) -> None:
+        self._deadline = None
+        if not self.transport.is_closing():
+            self._refuse(408, "The request's headers did not arrive in time.")
+
+    def _refuse(self, status: int, message: str) -> None:
+        """Answer and hang up, unless an answer is already on its way: then only hang up."""
+        cycle: RequestResponseCycle | None = self.cycle  # none before the first request
+        if cycle is None or cycle.response_complete or not cycle.response_started:
+            error = {
+                "message": message,
+                "type": "invalid_request_error",
+                "param": None,
+                "code": None,
+            }
+            body = json.dumps({"error": error}).encode()
+            head = (
+                f"HTTP/1.1 {status} {_REASONS[status]}\r\n"
+                "content-type: application/json\r\n"
+                f"content-length: {len(body)}\r\n"
+                f"x-request-id: req_{uuid4().hex}\r\n"
+                "connection: close\r\n\r\n"
+            )
+            self.transport.write(head.encode() + body)
+        self.transport.close()

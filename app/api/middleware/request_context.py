@@ -1,0 +1,55 @@
+"""The outermost layer of every request: its id, its timing, and the last word when all else failed.
+
+Plain ASGI. Starlette answers an unhandled error outside of its own middleware, where no header is
+added; here such an answer carries the request's id like any other.
+"""
+
+import time
+from uuid import uuid4
+
+import structlog
+from starlette.datastructures import MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from app.api.support.errors import server_error
+
+log = structlog.get_logger()
+
+REPLY_HEADERS = "reply_headers"
+"""In a request's state: headers that its reply will carry, whatever becomes of it."""
+
+
+class RequestContext:
+    """Gives each request an id, in the reply's `x-request-id` and in every log line."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        request_id, began, started = f"req_{uuid4().hex}", time.perf_counter(), False
+        structlog.contextvars.clear_contextvars()
+        structlog.contextvars.bind_contextvars(request_id=request_id)
+        added: dict[str, str] = {}
+        scope.setdefault("state", {})[REPLY_HEADERS] = added
+
+        async def send_with_headers(message: Message) -> None:
+            nonlocal started
+            if message["type"] == "http.response.start":
+                started = True
+                headers = MutableHeaders(scope=message)
+                headers["x-request-id"] = request_id
+                headers["openai-processing-ms"] = str(round(1000 * (time.perf_counter() - began)))
+                headers["openai-version"] = "2020-10-01"
+                headers.update(added)
+            await send(message)
+
+        try:
+            await self._app(scope, receive, send_with_headers)
+        except Exception:  # the request is the boundary: the service outlives one fault
+            log.exception("request failed", method=scope["method"], path=scope["path"])
+            if started:  # what was sent cannot be unsaid; a cut connection shows that it is not all
+                raise
+            await server_error()(scope, receive, send_with_headers)

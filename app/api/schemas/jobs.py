@@ -1,0 +1,211 @@
+"""Jobs on the wire. Source: the hosted API's `CreateFineTuningJobRequest` and `FineTuningJob`."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+
+from app.api.schemas.common import Json
+from app.api.schemas.integrations import WandbIntegration
+from app.api.schemas.parameters import missing
+from app.api.schemas.tuning_methods import CapsBody, Method, read_caps, read_method
+from app.domain.errors import InvalidRequest
+from app.domain.evals.evals import eval_id_of
+from app.domain.jobs.jobs import Job, JobStatus, NewJob
+from app.domain.methods.reinforcement import ReinforcementMethod
+
+Text = Annotated[str, StringConstraints(min_length=1, max_length=256)]
+MetadataKey = Annotated[str, StringConstraints(max_length=64)]
+MetadataValue = Annotated[str, StringConstraints(max_length=512)]
+
+
+class CreateFineTuningJob(CapsBody):
+    """Body of `POST /v1/fine_tuning/jobs`."""
+
+    model_config = ConfigDict(
+        extra="allow",
+        json_schema_extra={
+            "example": {
+                "model": "tiny-agent",
+                "training_file": "file-abc",
+                "validation_file": "file-def",
+                "method": {
+                    "type": "reinforcement",
+                    "reinforcement": {
+                        "tools": [{"name": "search", "server_url": "https://t.example/search"}],
+                        "grader": {"type": "endpoint", "url": "https://g.example/grade"},
+                        "max_episode_steps": 10,
+                        "hyperparameters": {"n_epochs": 1, "batch_size": 16},
+                    },
+                },
+            }
+        },
+    )
+
+    model: Text
+    training_file: Text | None = None
+    """Required without a curriculum."""
+    validation_file: Text | None = None
+    curriculum: Text | Json | None = None
+    """In place of the files (ours): an id, `{"id", "version"}`, or rows as `{"training",
+    "validation"}`."""
+    method: Method | None = None
+    """Supervised when absent."""
+    hyperparameters: Json | None = None
+    """Deprecated: those of a supervised job. Also of `method.supervised`, which counts more."""
+    suffix: Annotated[str, StringConstraints(min_length=1, max_length=64)] | None = None
+    seed: Annotated[int, Field(ge=0, le=2147483647, strict=True)] | None = None
+    metadata: Annotated[dict[MetadataKey, MetadataValue], Field(max_length=16)] | None = None
+    integrations: Annotated[list[WandbIntegration], Field(max_length=5)] | None = None
+
+    def to_spec(self) -> NewJob:
+        """Raises `InvalidRequest` naming the parameter at fault."""
+        if self.training_file is None:
+            raise missing("training_file")
+        method = read_method(self.method, self.hyperparameters)
+        if self.validation_file is None and isinstance(method, ReinforcementMethod):
+            raise InvalidRequest(
+                "A validation file is required for reinforcement fine-tuning.",
+                param="validation_file",
+                code="missing_required_parameter",
+            )
+        return NewJob(
+            model=self.model,
+            training_file=self.training_file,
+            validation_file=self.validation_file,
+            method=method,
+            seed=self.seed,
+            suffix=self.suffix,
+            metadata=self.metadata,
+            integrations=[one.model_dump(exclude_unset=True) for one in self.integrations or []],
+            caps=read_caps(self.method, self.to_caps()),
+        )
+
+
+class ResumeFineTuningJob(CapsBody):
+    """Body of `POST …/resume`, if any: caps that are absent or null stay as they are."""
+
+
+class JobErrorBody(BaseModel):
+    code: str | None
+    message: str | None
+    param: str | None
+
+
+class UsageMetrics(BaseModel):
+    """What the job has used, as of its last committed step. Times in seconds."""
+
+    training_time_s: float
+    """Wall time of the run; `max_training_time_s` and the price count it."""
+    sampling_time_s: float
+    update_time_s: float
+    evaluation_time_s: float
+    rollouts: int
+    """Training and validation; `max_rollouts` counts them."""
+    prompt_tokens: int
+    completion_tokens: int
+    tool_calls: int
+    trained_tokens: int
+    gpu_seconds: float
+    estimated_cost: float | None
+    """In `currency`; null while the operator has set no price."""
+    currency: str | None
+    model_graders: dict[str, dict[str, float]]
+    """Tokens of model graders, by model."""
+
+
+class FineTuningJob(BaseModel):
+    """The hosted job object; every key is always present."""
+
+    id: str
+    object: Literal["fine_tuning.job"] = "fine_tuning.job"
+    created_at: int
+    model: str
+    fine_tuned_model: str | None
+    finished_at: int | None
+    organization_id: str
+    result_files: list[str]
+    status: JobStatus
+    trained_tokens: int | None
+    training_file: str
+    validation_file: str | None
+    hyperparameters: Json | None
+    seed: int
+    error: JobErrorBody | Json
+    estimated_finish: int | None
+    integrations: list[Json]
+    method: Json
+    metadata: dict[str, str] | None
+    user_provided_suffix: str | None
+    usage_metrics: UsageMetrics | None
+    shared_with_openai: bool = False
+    step: int
+    """Last committed step (an addition of ours)."""
+    eval_id: str | None
+    """The eval whose runs are the job's validations."""
+    total_steps: int | None
+    """Steps the job will take, once its files are validated (an addition of ours)."""
+    ended_early: Json | None
+    """`{rule, action, step, reason}` of the rule that ended the job before its last step (ours)."""
+    max_training_time_s: float | None
+    """Cap of ours: the job pauses at the step that reaches it."""
+    max_rollouts: int | None
+    queue_position: int | None
+    """Of a job that waits for a worker, 1 is next; an addition of ours."""
+    estimated_start: int | None
+    """Unix seconds, where the running jobs tell."""
+
+    @classmethod
+    def of(cls, job: Job) -> "FineTuningJob":
+        error, place, kind = job.error, job.queue, job.method["type"]
+        return cls(
+            id=job.id,
+            created_at=job.created_at,
+            model=job.model,
+            fine_tuned_model=job.fine_tuned_model,
+            finished_at=job.finished_at,
+            organization_id=job.organization_id,
+            result_files=job.result_files,
+            status=job.status,
+            trained_tokens=job.trained_tokens,
+            training_file=job.training_file,
+            validation_file=job.validation_file,
+            hyperparameters=_supervised_hyperparameters(job),
+            seed=job.seed,
+            error={}
+            if error is None
+            else JobErrorBody(code=error.code, message=error.message, param=error.param),
+            estimated_finish=job.estimated_finish,
+            integrations=job.integrations,
+            method=_with_caps(job),
+            metadata=job.metadata,
+            user_provided_suffix=job.suffix,
+            usage_metrics=None if job.usage is None else UsageMetrics(**job.usage.to_json()),
+            step=job.step,
+            eval_id=eval_id_of(job.id) if kind == "reinforcement" else None,
+            total_steps=job.total_steps,
+            ended_early=job.ended_early,
+            max_training_time_s=job.caps.max_training_time_s,
+            max_rollouts=job.caps.max_rollouts,
+            queue_position=None if place is None else place.position,
+            estimated_start=None if place is None else place.estimated_start,
+        )
+
+
+def _supervised_hyperparameters(job: Job) -> dict[str, Any] | None:
+    if job.method["type"] != "supervised":
+        return None
+    shown: dict[str, Any] = job.method["supervised"]["hyperparameters"]
+    return shown
+
+
+def _with_caps(job: Job) -> dict[str, Any]:
+    """Caps that were sent inside the method are echoed there, as they are now."""
+    inner = job.method.get("reinforcement")
+    if not isinstance(inner, dict):
+        return job.method
+    now = {
+        "max_training_time_s": job.caps.max_training_time_s,
+        "max_rollouts": job.caps.max_rollouts,
+    }
+    shown = {name: value for name, value in now.items() if name in inner}
+    return {**job.method, "reinforcement": {**inner, **shown}}

@@ -1,0 +1,1 @@
+"""Parts that routes share: dependencies, errors, rate limits, specification, pages."""

@@ -1,0 +1,88 @@
+"""What routes need of a request: the tenant behind the key, and the factory of its services."""
+
+from typing import Annotated, Final
+
+import structlog
+from fastapi import Depends, Query, Request
+from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
+
+from app.api.support.admission import admit
+from app.domain.accounts.tenants import AdminPrincipal, Tenant
+from app.domain.errors import AuthenticationFailed, PermissionDenied
+from app.factory import Administration, Factory, ProcessContext
+
+PRINCIPAL: Final = "principal"
+"""In a request's state: whom its key speaks for, of one that was admitted before its route."""
+_bearer = HTTPBearer(auto_error=False, description="An API key of a project")
+Credentials = Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)]
+
+
+def _context(request: Request) -> ProcessContext:
+    context = request.app.state.context
+    if not isinstance(context, ProcessContext):
+        raise TypeError("the application was started without a context")
+    return context
+
+
+async def _admitted(
+    request: Request, credentials: HTTPAuthorizationCredentials | None
+) -> Tenant | AdminPrincipal:
+    if credentials is None:
+        raise AuthenticationFailed(
+            "You didn't provide an API key. Provide it in an Authorization header using Bearer "
+            "auth (Authorization: Bearer YOUR_KEY).",
+            code="missing_api_key",
+        )
+    admitted: Tenant | AdminPrincipal | None = request.scope["state"].get(PRINCIPAL)
+    if admitted is not None:
+        return admitted
+    context = _context(request)
+    principal = await context.key_service().authenticate(credentials.credentials)
+    await admit(request, context, principal)
+    return principal
+
+
+def _project_of(principal: Tenant | AdminPrincipal) -> Tenant:
+    if isinstance(principal, AdminPrincipal):
+        raise PermissionDenied("An admin key manages projects; use a project's API key here.")
+    structlog.contextvars.bind_contextvars(project_id=principal.project_id)
+    return principal
+
+
+# Each of these is whole in itself: the framework takes 0.02 ms to resolve one from another.
+
+
+async def process_context(request: Request) -> ProcessContext:
+    return _context(request)
+
+
+async def any_principal(request: Request, credentials: Credentials) -> Tenant | AdminPrincipal:
+    """Whom the key speaks for: a project, or an organization's administration."""
+    return await _admitted(request, credentials)
+
+
+async def tenant(request: Request, credentials: Credentials) -> Tenant:
+    """The project the key speaks for. An admin key reads no project's data."""
+    return _project_of(await _admitted(request, credentials))
+
+
+async def factory(request: Request, credentials: Credentials) -> Factory:
+    """Services of the project that the key speaks for."""
+    return Factory(_context(request), _project_of(await _admitted(request, credentials)))
+
+
+async def administration(request: Request, credentials: Credentials) -> Administration:
+    """What only an organization's admin key may do."""
+    principal = await _admitted(request, credentials)
+    if not isinstance(principal, AdminPrincipal):
+        raise PermissionDenied("A project's API key administers nothing; use an admin key here.")
+    return Administration(_context(request), principal)
+
+
+Context = Annotated[ProcessContext, Depends(process_context)]
+AnyPrincipal = Annotated[Tenant | AdminPrincipal, Depends(any_principal)]
+CurrentTenant = Annotated[Tenant, Depends(tenant)]
+Services = Annotated[Factory, Depends(factory)]
+Administered = Annotated[Administration, Depends(administration)]
+After = Annotated[str | None, Query(max_length=128, description="Id of the last row seen")]
+Limit = Annotated[int, Query(ge=1, le=100)]

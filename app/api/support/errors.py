@@ -1,0 +1,167 @@
+"""One renderer: every error of the API leaves in the hosted envelope with a request id."""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse, Response
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
+from starlette.routing import Match
+
+from app.api.schemas.common import ErrorEnvelope
+from app.api.schemas.parameters import dotted
+from app.domain.errors import IdempotencyKeyInUse, RateLimited, RequestError
+from app.domain.events.idempotency import Answer, AnsweredBefore
+from app.domain.graders.graders import NOT_AVAILABLE as GRADER_NOT_AVAILABLE
+
+RETRY_AFTER_S = "2"
+_DESCRIPTIONS = {
+    400: "The request is malformed, or the object is in the wrong state for it.",
+    401: "No valid API key was sent.",
+    403: "The key may not do this.",
+    404: "No such object in this project.",
+    413: "The body is too large.",
+    429: "Too many requests.",
+    503: "A part of the service is away for a moment; retry.",
+}
+
+
+def responses(*codes: int) -> dict[int | str, dict[str, Any]]:
+    """Documented error replies of a route; some belong to every one.
+
+    With a default, FastAPI documents no 422: the service never sends one.
+    """
+    documented: dict[int | str, dict[str, Any]] = {
+        code: {"model": ErrorEnvelope, "description": _DESCRIPTIONS[code]}
+        for code in sorted({400, 401, 403, 413, 503, *codes})
+    }
+    documented["default"] = {"model": ErrorEnvelope, "description": "Any other error."}
+    return documented
+
+
+def unavailable() -> dict[int | str, dict[str, Any]]:
+    """Documented error of a route that needs no key."""
+    return {503: {"model": ErrorEnvelope, "description": _DESCRIPTIONS[503]}}
+
+
+def envelope(
+    status_code: int,
+    message: str,
+    *,
+    kind: str = "invalid_request_error",
+    param: str | None = None,
+    code: str | None = None,
+    headers: Mapping[str, str] | None = None,
+) -> JSONResponse:
+    body = {"error": {"message": message, "type": kind, "param": param, "code": code}}
+    return JSONResponse(body, status_code=status_code, headers=headers)
+
+
+async def _request_error(_: Request, error: Exception) -> JSONResponse:
+    if not isinstance(error, RequestError):
+        raise error
+    return error_reply(error)
+
+
+def error_reply(error: RequestError) -> JSONResponse:
+    headers: dict[str, str] | None = None
+    if isinstance(error, RateLimited) and error.retry_after_s is not None:
+        headers = {
+            "retry-after": str(math.ceil(error.retry_after_s)),
+            "retry-after-ms": str(math.ceil(1000 * error.retry_after_s)),
+        }
+    elif error.status_code in {429, 503}:
+        headers = {"retry-after": RETRY_AFTER_S}
+    elif isinstance(error, IdempotencyKeyInUse):
+        headers = {"retry-after": "1", "x-should-retry": "true"}
+    return envelope(
+        error.status_code,
+        error.message,
+        kind=error.type,
+        param=error.param,
+        code=error.code,
+        headers=headers,
+    )
+
+
+async def _answered_before(_: Request, error: Exception) -> Response:
+    if not isinstance(error, AnsweredBefore):
+        raise error
+    return replay(error.answer)
+
+
+def replay(answer: Answer) -> Response:
+    """An answer kept under an Idempotency-Key, byte for byte."""
+    return Response(
+        answer.body,
+        status_code=answer.status,
+        headers={"content-type": answer.content_type, "idempotent-replayed": "true"},
+    )
+
+
+async def _validation_error(_: Request, error: Exception) -> JSONResponse:
+    if not isinstance(error, RequestValidationError):
+        raise error
+    fault = error.errors()[0]
+    source, *rest = fault["loc"]
+    param = dotted("", tuple(rest)) or (str(source) if source != "body" else None)
+    if param is None:
+        message, code = "The request body must be a JSON object (application/json).", None
+    elif fault["type"] == "missing":
+        message, code = f"Missing required parameter: '{param}'.", "missing_required_parameter"
+    else:
+        message = f"Invalid value for '{param}': {fault['msg']}."
+        code = fault["type"] if fault["type"] == GRADER_NOT_AVAILABLE else "invalid_value"
+    return envelope(400, message, param=param, code=code)
+
+
+async def _http_error(request: Request, error: Exception) -> JSONResponse:
+    if not isinstance(error, HTTPException):
+        raise error
+    messages = {
+        404: f"Invalid URL ({request.method} {request.scope['path']})",
+        405: f"Not allowed to {request.method} on {request.scope['path']}",
+    }
+    message = messages.get(error.status_code, str(error.detail))
+    headers = error.headers
+    if error.status_code == 405:  # noqa: PLR2004 - Method Not Allowed
+        headers = {"allow": _allowed(request)}
+    return envelope(error.status_code, message, headers=headers)
+
+
+def _allowed(request: Request) -> str:
+    """Every method of the path; the router itself names those of one route only."""
+    scope = {key: request.scope[key] for key in ("type", "path", "root_path", "headers")}
+    return ", ".join(
+        method
+        for method in ("DELETE", "GET", "HEAD", "PATCH", "POST", "PUT")
+        if any(
+            route.matches({**scope, "method": method})[0] is Match.FULL
+            for route in request.app.routes
+        )
+    )
+
+
+async def _client_gone(_: Request, __: Exception) -> JSONResponse:
+    return envelope(400, "The client hung up.")
+
+
+def server_error() -> JSONResponse:
+    """The answer to a fault of ours, which says nothing about it."""
+    return envelope(
+        500,
+        "The server had an error while processing your request.",
+        kind="server_error",
+        code="internal_error",
+    )
+
+
+def install(app: FastAPI) -> None:
+    app.add_exception_handler(RequestError, _request_error)
+    app.add_exception_handler(AnsweredBefore, _answered_before)
+    app.add_exception_handler(RequestValidationError, _validation_error)
+    app.add_exception_handler(HTTPException, _http_error)
+    app.add_exception_handler(ClientDisconnect, _client_gone)

@@ -1,0 +1,87 @@
+"""Organizations, projects and API keys, as rows speak of them."""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from app.domain.accounts.tenants import KeyKind
+
+# Both as the hosted API answers a key of an archived project.
+PROJECT_ARCHIVED = "The project you are requesting has been archived and is no longer accessible"
+NO_PROJECT = "not_authorized_invalid_project"
+
+
+@dataclass(frozen=True, slots=True)
+class Organization:
+    id: str
+    slug: str
+    title: str
+    created_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    id: str
+    organization_id: str
+    name: str
+    created_at: int
+    archived_at: int | None = None
+    """From then on its keys are refused and nothing of it changes; there is no way back."""
+
+
+class ServiceAccountRole(StrEnum):
+    """Kept and shown as the hosted API has it. Who has none gets no keys; the others may do alike:
+    a key speaks for the whole project.
+    """
+
+    OWNER = "owner"
+    MEMBER = "member"
+    NONE = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceAccount:
+    """Owner of a project's keys that is no person."""
+
+    id: str
+    project_id: str
+    name: str
+    role: ServiceAccountRole
+    created_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class ApiKeyRow:
+    """A stored key: its secret only as an HMAC."""
+
+    id: str
+    organization_id: str
+    project_id: str | None
+    """`None` for an organization's admin key."""
+    kind: KeyKind
+    name: str
+    key_id: str
+    """The look-up part of the key's text."""
+    secret_hmac: bytes = field(repr=False)
+    last4: str
+    created_at: int
+    expires_at: int | None = None
+    revoked_at: int | None = None
+    project_archived_at: int | None = None
+    last_used_at: int | None = None
+    """To the minute."""
+    service_account_id: str | None = None
+    """`None` for admin keys, and for project keys that the operator made on the installation."""
+
+    @property
+    def redacted_value(self) -> str:
+        """Enough to tell one's keys apart, nothing to guess the rest from."""
+        return f"art_{self.kind.value}_{self.key_id[:4]}...{self.last4}"
+
+
+@dataclass(frozen=True, slots=True)
+class OwnedKey:
+    """A key and whom it belongs to: a service account, or else the organization itself."""
+
+    key: ApiKeyRow
+    organization: Organization
+    account: ServiceAccount | None = None

@@ -1,0 +1,1 @@
+"""Uploaded files and the rows they hold, one file per row format."""

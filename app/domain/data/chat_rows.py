@@ -1,0 +1,210 @@
+"""What every row format has in common: one JSONL line, its conversation, its function tools.
+
+Faults are given one by one as (JSON pointer, message), so that a check can tell the first or all of
+them. Pure. Must not know which method a row is for, nor files.
+"""
+
+import json
+import math
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any, Final, NoReturn
+
+from app.domain.tools.tools import TOOL_NAME
+
+MAX_ROW_BYTES: Final = 1_048_576
+"""A row travels whole in every grader request, which the contract caps at 1 MB."""
+MAX_DEPTH: Final = 100
+"""As of a request. Deeper ones would pass some readers of this service and overflow others."""
+ROLES: Final = ("developer", "system", "user", "assistant", "tool")
+_NAME: Final = re.compile(TOOL_NAME)
+
+Fault = tuple[str, str]
+"""JSON pointer (RFC 6901) into the row, and what is wrong there."""
+
+
+class DatasetError(ValueError):
+    """A row that cannot be used. The text names line (from 1) and JSON pointer (RFC 6901)."""
+
+    def __init__(self, line: int, pointer: str, message: str) -> None:
+        where = f"Line {line}" if not pointer else f"Line {line}, {pointer}"
+        super().__init__(f"{where}: {message}")
+        self.line = line
+        self.pointer = pointer
+        self.message = message
+
+
+def load_line(line: bytes, number: int) -> dict[str, Any]:
+    """The object of line `number` (from 1). Raises `DatasetError` for what is no storable JSON."""
+    if len(line) > MAX_ROW_BYTES:
+        raise DatasetError(number, "", f"the row is larger than {MAX_ROW_BYTES} bytes")
+    try:
+        text = line.decode("utf-8-sig" if number == 1 else "utf-8")
+        item = json.loads(text, parse_constant=_refuse_constant, parse_float=_finite)
+    except UnicodeDecodeError as error:
+        raise DatasetError(number, "", f"not UTF-8 (byte {error.start})") from None
+    except RecursionError:
+        raise DatasetError(number, "", "nested too deeply") from None
+    except ValueError as error:
+        raise DatasetError(number, "", f"not valid JSON ({error})") from None
+    if not isinstance(item, dict):
+        raise DatasetError(number, "", "not a JSON object")
+    if line.count(b"[") + line.count(b"{") > MAX_DEPTH and _is_deeper(item, MAX_DEPTH):
+        raise DatasetError(number, "", "nested too deeply")
+    unstorable = _unstorable(item)
+    if unstorable is not None:
+        raise DatasetError(number, "", unstorable)
+    return item
+
+
+def _is_deeper(value: Any, levels: int) -> bool:
+    level = [value]
+    for _ in range(levels):
+        level = [
+            inner
+            for outer in level
+            for inner in (outer.values() if isinstance(outer, dict) else outer)
+            if isinstance(inner, dict | list)
+        ]
+    return bool(level)
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(f"{text[:20]} is out of range")
+    return number
+
+
+def _unstorable(item: dict[str, Any]) -> str | None:
+    """What UTF-8 or Postgres' jsonb cannot hold, before it spoils a rollout's trace."""
+    text = json.dumps(item, ensure_ascii=False)
+    if "\\u0000" in text and "\x00" in "".join(_strings(item)):
+        return "holds the character U+0000"
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return "holds half of a surrogate pair"
+    return None
+
+
+def _strings(value: Any) -> Iterable[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            yield key
+            yield from _strings(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _strings(inner)
+
+
+def messages_faults(messages: Any, pointer: str) -> Iterator[Fault]:
+    """Of a conversation as such; who must speak last is the row format's to say."""
+    if not isinstance(messages, list) or not messages:
+        yield pointer, "must be a list with at least one message"
+        return
+    for position, message in enumerate(messages):
+        yield from message_faults(message, f"{pointer}/{position}")
+
+
+def message_faults(message: Any, pointer: str) -> Iterator[Fault]:
+    if not isinstance(message, dict):
+        yield pointer, "must be an object"
+        return
+    role = message.get("role")
+    if role not in ROLES:
+        yield f"{pointer}/role", f"must be one of {', '.join(ROLES)}"
+    calls = message.get("tool_calls")
+    if calls is not None:
+        if role != "assistant":
+            yield f"{pointer}/tool_calls", "only an assistant message may call tools"
+        yield from _call_faults(calls, f"{pointer}/tool_calls")
+    if role == "tool" and not isinstance(message.get("tool_call_id"), str):
+        yield f"{pointer}/tool_call_id", "must name the call that is answered"
+    if message.get("content") is None and calls:
+        return
+    yield from _content_faults(message.get("content"), f"{pointer}/content")
+
+
+def _content_faults(content: Any, pointer: str) -> Iterator[Fault]:
+    if isinstance(content, str):
+        return
+    if not isinstance(content, list):
+        yield pointer, "must be a string or a list of text parts"
+        return
+    for position, part in enumerate(content):
+        if (
+            not isinstance(part, dict)
+            or part.get("type") != "text"
+            or not isinstance(part.get("text"), str)
+        ):
+            yield f"{pointer}/{position}", "must be a part of type 'text' with a text"
+
+
+def _call_faults(calls: Any, pointer: str) -> Iterator[Fault]:
+    if not isinstance(calls, list):
+        yield pointer, "must be a list"
+        return
+    for position, call in enumerate(calls):
+        function = call.get("function") if isinstance(call, dict) else None
+        if (
+            not isinstance(function, dict)
+            or not isinstance(function.get("name"), str)
+            or not isinstance(function.get("arguments"), str)
+        ):
+            yield f"{pointer}/{position}", "must be a function call with name and arguments (text)"
+
+
+def tools_faults(tools: Any, pointer: str, *, callable_names: set[str] | None) -> Iterator[Fault]:
+    """Of function tools. `callable_names` are those that somebody answers; `None` where calls are
+    only written, never made.
+    """
+    if tools is None:
+        return
+    if not isinstance(tools, list):
+        yield pointer, "must be a list of function tools"
+        return
+    seen: set[str] = set()
+    for position, tool in enumerate(tools):
+        at = f"{pointer}/{position}"
+        own = list(_tool_faults(tool, at))
+        yield from own
+        if own:
+            continue
+        name = tool["function"]["name"]
+        if name in seen:
+            yield f"{at}/function/name", f"tool '{name}' is listed twice"
+        elif callable_names is not None and name not in callable_names:
+            yield (
+                f"{at}/function/name",
+                f"tool '{name}' has no server_url: the job's method.reinforcement.tools lacks it",
+            )
+        seen.add(name)
+
+
+def _tool_faults(tool: Any, pointer: str) -> Iterator[Fault]:
+    if not isinstance(tool, dict) or tool.get("type") != "function":
+        yield pointer, "must be an object of type 'function'"
+        return
+    function = tool.get("function")
+    if not isinstance(function, dict):
+        yield f"{pointer}/function", "must be an object"
+        return
+    name = function.get("name")
+    if not isinstance(name, str) or _NAME.fullmatch(name) is None:
+        yield f"{pointer}/function/name", f"must match {TOOL_NAME}"
+    parameters = function.get("parameters")
+    if parameters is not None and not isinstance(parameters, dict):
+        yield f"{pointer}/function/parameters", "must be a JSON schema object"
+
+
+def parallel_calls_faults(value: Any, pointer: str) -> Iterator[Fault]:
+    """Of `parallel_tool_calls`."""
+    if value is not None and not isinstance(value, bool):
+        yield pointer, "must be true or false"

@@ -1,0 +1,86 @@
+"""Rows of a reinforcement job's files: what one JSONL line must be, said with line and pointer.
+
+Owns the row format of the hosted reinforcement data set (`messages`, `tools`, any other key is the
+grader's). Pure, so that API, command line and worker give the same answer. Must not know files.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from app.domain.data.chat_rows import (
+    MAX_ROW_BYTES,
+    DatasetError,
+    Fault,
+    load_line,
+    messages_faults,
+    tools_faults,
+)
+
+__all__ = [
+    "MAX_ROW_BYTES",
+    "DatasetError",
+    "DatasetRow",
+    "each_row",
+    "parse_row",
+    "parse_rows",
+    "row_faults",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetRow:
+    """One example."""
+
+    index: int
+    """Position among the file's rows, from 0: the `prompt_index` of its rollouts."""
+    messages: list[dict[str, Any]]
+    """The conversation up to the user's last message, in Chat Completions form."""
+    tools: list[dict[str, Any]]
+    """Function schemas offered on this row, in Chat Completions form."""
+    item: dict[str, Any]
+    """The whole row, as graders see it."""
+
+
+def parse_rows(lines: Iterable[bytes], job_tools: set[str], max_rows: int) -> list[DatasetRow]:
+    """Every row of a file; blank lines are skipped. Raises `DatasetError` at the first fault.
+
+    `job_tools` are the names registered with the job: a row that offers another tool offers
+    something nobody can call.
+    """
+    return list(each_row(lines, job_tools, max_rows))
+
+
+def each_row(lines: Iterable[bytes], job_tools: set[str], max_rows: int) -> Iterator[DatasetRow]:
+    """The rows of `parse_rows` one at a time, for files that should not be held in memory."""
+    index = 0
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        if index == max_rows:
+            raise DatasetError(number, "", f"the file has more than {max_rows} examples")
+        yield parse_row(line, number, index=index, job_tools=job_tools)
+        index += 1
+
+
+def parse_row(line: bytes, number: int, *, index: int, job_tools: set[str]) -> DatasetRow:
+    """One line of a file. Raises `DatasetError` with its first fault."""
+    item = load_line(line, number)
+    for pointer, message in row_faults(item, job_tools):
+        raise DatasetError(number, pointer, message)
+    return DatasetRow(
+        index=index, messages=item["messages"], tools=item.get("tools") or [], item=item
+    )
+
+
+def row_faults(item: dict[str, Any], job_tools: set[str] | None) -> Iterator[Fault]:
+    """Everything that is wrong with a row. `job_tools` as in `tools_faults`."""
+    messages: Any = item.get("messages")
+    faults = list(messages_faults(messages, "/messages"))
+    yield from faults
+    if not faults and messages[-1]["role"] != "user":
+        yield (
+            f"/messages/{len(messages) - 1}/role",
+            "the last message must have role 'user': the answer is the model's to give",
+        )
+    yield from tools_faults(item.get("tools"), "/tools", callable_names=job_tools)

@@ -1,0 +1,63 @@
+"""Which row format a method's files have, and how a line of them is checked.
+
+Pure, so that API, command line and worker give the same answer. Must not know files.
+"""
+
+from collections.abc import Iterator
+from typing import Any, assert_never
+
+from app.domain.data import dataset, preference_rows, supervised_rows
+from app.domain.data.chat_rows import DatasetError, Fault, load_line
+from app.domain.methods.supervised import MethodType, TrainOn
+
+
+def check_row(
+    method: MethodType, line: bytes, number: int, *, job_tools: set[str] | None = None
+) -> dict[str, Any]:
+    """The row on line `number` (from 1). Raises `DatasetError` with its first fault.
+
+    `job_tools` are the names somebody answers on a reinforcement row; `None`: it is not known yet.
+    """
+    item = load_line(line, number)
+    for pointer, message in _faults(method, item, job_tools):
+        raise DatasetError(number, pointer, message)
+    return item
+
+
+def judge_row(
+    method: MethodType,
+    line: bytes,
+    number: int,
+    *,
+    job_tools: set[str] | None = None,
+    train_on: TrainOn = "all",
+) -> tuple[dict[str, Any] | None, list[DatasetError]]:
+    """The row on line `number`, `None` if it is unusable, and everything that is wrong with it.
+    `train_on` says which answers of a supervised row are learned.
+    """
+    try:
+        item = load_line(line, number)
+    except DatasetError as error:
+        return None, [error]
+    faults = [
+        DatasetError(number, pointer, message)
+        for pointer, message in _faults(method, item, job_tools, train_on)
+    ]
+    return (None if faults else item), faults
+
+
+def _faults(
+    method: MethodType,
+    item: dict[str, Any],
+    job_tools: set[str] | None,
+    train_on: TrainOn = "all",
+) -> Iterator[Fault]:
+    match method:
+        case "supervised":
+            return supervised_rows.row_faults(item, train_on)
+        case "dpo":
+            return preference_rows.row_faults(item)
+        case "reinforcement":
+            return dataset.row_faults(item, job_tools)
+        case _:
+            assert_never(method)

@@ -1,0 +1,111 @@
+"""Where a run's items come from, and how each is turned into a prompt. Pure.
+
+Owns the hosted `data_source` of a run: `jsonl` grades what the rows hold; `completions` and
+`responses` ask a model first.
+"""
+
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter
+from pydantic_core import PydanticCustomError
+
+from app.domain.data.chat_rows import DatasetError, load_line
+from app.domain.graders.judge_prompts import MAX_MESSAGES, JudgeMessage
+from app.domain.graders.templates import TemplateError, parse_template
+
+MAX_ITEMS: Final = 10_000
+Text = Annotated[str, Field(min_length=1, max_length=256)]
+
+
+def _path(reference: str) -> str:
+    try:
+        parse_template("{{" + reference + "}}")
+    except TemplateError as error:
+        raise PydanticCustomError("template_error", "{fault}", {"fault": str(error)}) from None
+    return reference
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="allow", allow_inf_nan=False)
+
+
+class EvalRow(_Part):
+    """One item, with the sample to grade where nothing is sampled."""
+
+    item: dict[str, Any]
+    sample: dict[str, Any] | None = None
+
+
+class FileContent(_Part):
+    type: Literal["file_content"]
+    content: Annotated[tuple[EvalRow, ...], Field(min_length=1, max_length=MAX_ITEMS)]
+
+
+class FileReference(_Part):
+    type: Literal["file_id"]
+    id: Text
+
+
+Rows = Annotated[FileContent | FileReference, Field(discriminator="type")]
+
+
+class MessageTemplate(_Part):
+    type: Literal["template"]
+    template: Annotated[tuple[JudgeMessage, ...], Field(min_length=1, max_length=MAX_MESSAGES)]
+
+
+class ItemReference(_Part):
+    type: Literal["item_reference"]
+    item_reference: Annotated[Text, AfterValidator(_path)]
+    """Path of a list of messages, e.g. `item.input_trajectory`."""
+
+
+class SamplingParams(_Part):
+    max_completion_tokens: Annotated[int, Field(ge=1, le=1_000_000, strict=True)] | None = None
+    seed: Annotated[int, Field(ge=0, le=2**31 - 1, strict=True)] | None = None
+    temperature: Annotated[float, Field(ge=0, le=2, strict=True)] | None = None
+    top_p: Annotated[float, Field(gt=0, le=1, strict=True)] | None = None
+    reasoning_effort: Annotated[str, Field(max_length=32)] | None = None
+    response_format: dict[str, Any] | None = None
+    text: dict[str, Any] | None = None
+    """The Responses API's place for a format."""
+    tools: Annotated[list[dict[str, Any]], Field(max_length=128)] | None = None
+
+
+class JsonlSource(_Part):
+    type: Literal["jsonl"]
+    source: Rows
+
+
+class SampledSource(_Part):
+    type: Literal["completions", "responses"]
+    source: Rows
+    input_messages: Annotated[MessageTemplate | ItemReference, Field(discriminator="type")]
+    model: Text
+    sampling_params: SamplingParams = SamplingParams()
+
+
+DataSource = Annotated[JsonlSource | SampledSource, Field(discriminator="type")]
+DATA_SOURCE: Final[TypeAdapter[JsonlSource | SampledSource]] = TypeAdapter(DataSource)
+
+
+class RowFault(ValueError):
+    """A row of a file that is no item; the text names the line, from 1."""
+
+    def __init__(self, line: int, message: str) -> None:
+        super().__init__(f"Line {line}: {message}")
+
+
+def parse_row(line: bytes, number: int) -> EvalRow:
+    """One line of an eval file: `{"item": {…}, "sample": {…}?}`. Raises `RowFault`."""
+    try:
+        content = load_line(line, number)
+    except DatasetError as fault:
+        raise RowFault(number, fault.message) from None
+    item = content.get("item")
+    if not isinstance(item, dict):
+        raise RowFault(number, "must be an object with an object `item`")
+    sample = content.get("sample")
+    if sample is not None and not isinstance(sample, dict):
+        raise RowFault(number, "`sample` must be an object")
+    return EvalRow(item=item, sample=sample)

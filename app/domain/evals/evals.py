@@ -1,0 +1,214 @@
+"""Evals, their runs and output items, and how a run is counted. Pure.
+
+An eval is either a user's or a job's. The runs of a job's eval are its validations: they are read
+from the job's own ledger and have ids derived from it, so nothing is stored twice.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Final, Literal
+from uuid import NAMESPACE_URL, uuid5
+
+from app.domain.graders.graders import MultiGrader, SingleGrader
+
+EVAL_TASK: Final = "agent_rft.run_eval"
+EVAL_SWEEP_TASK: Final = "agent_rft.sweep_evals"
+_JOB_PREFIX: Final = "ftjob-"
+_RUN_PREFIX: Final = "evalrun_"
+_FULL_SCORE: Final = 1.0
+Criterion = SingleGrader | MultiGrader
+
+
+class EvalRunStatus(StrEnum):
+    QUEUED = "queued"
+    IN_PROGRESS = "in_progress"
+    COMPLETED = "completed"
+    CANCELED = "canceled"
+    FAILED = "failed"
+
+
+OPEN_RUNS: Final = (EvalRunStatus.QUEUED, EvalRunStatus.IN_PROGRESS)
+ItemStatus = Literal["pass", "fail", "error"]
+"""`error`: the sample or a score could not be had, so the item neither passed nor failed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Eval:
+    id: str
+    job_id: str | None = None
+    """The job whose validations are its runs; `None` for a user's own eval."""
+    name: str
+    data_source_config: dict[str, Any]
+    testing_criteria: list[dict[str, Any]]
+    """Grader configurations, header values redacted."""
+    metadata: dict[str, str] | None = None
+    created_at: int = 0
+    updated_at: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class NewEval:
+    """A create call in domain words."""
+
+    name: str | None
+    item_schema: dict[str, Any]
+    include_sample_schema: bool
+    criteria: tuple[Criterion, ...]
+    metadata: dict[str, str] | None
+
+
+@dataclass(frozen=True, slots=True)
+class ResultCounts:
+    total: int = 0
+    errored: int = 0
+    failed: int = 0
+    passed: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvalRun:
+    id: str
+    eval_id: str
+    name: str
+    status: EvalRunStatus
+    model: str | None
+    """The model that is evaluated; `None` when the run samples none."""
+    data_source: dict[str, Any]
+    metadata: dict[str, str] | None = None
+    error: dict[str, Any] | None = None
+    counts: ResultCounts = ResultCounts()
+    criteria: list[dict[str, Any]] = field(default_factory=list)
+    """`[{testing_criteria, passed, failed}]`."""
+    usage: list[dict[str, Any]] = field(default_factory=list)
+    """`[{model_name, invocation_count, prompt_tokens, completion_tokens, cached_tokens, …}]`."""
+    created_at: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutputItem:
+    id: str
+    eval_id: str
+    run_id: str
+    index: int
+    """`datasource_item_id`: position in the data source, from 0."""
+    status: ItemStatus
+    datasource_item: dict[str, Any]
+    results: list[dict[str, Any]]
+    sample: dict[str, Any]
+    created_at: int = 0
+
+
+def eval_id_of(job_id: str) -> str:
+    """The eval of a job: a pure function of the job's id, so no column holds it."""
+    return f"eval_{job_id.removeprefix(_JOB_PREFIX)}"
+
+
+def eval_of_job(job_id: str, grader: dict[str, Any]) -> Eval:
+    """`grader` is the job's, its header values redacted."""
+    return Eval(
+        id=eval_id_of(job_id),
+        job_id=job_id,
+        name=f"Reinforcement Fine Tuning validation runs for {job_id}",
+        data_source_config=custom_config({"type": "object"}, include_sample=True),
+        testing_criteria=[grader],
+    )
+
+
+def custom_config(item_schema: dict[str, Any], *, include_sample: bool) -> dict[str, Any]:
+    """A custom data source as the hosted API shows it: one schema over item and sample."""
+    properties: dict[str, Any] = {"item": item_schema}
+    if include_sample:
+        properties["sample"] = {"type": "object"}
+    schema = {"type": "object", "properties": properties, "required": list(properties)}
+    return {"type": "custom", "schema": schema}
+
+
+def validation_run_id(job_id: str, step: int) -> str:
+    return f"{_RUN_PREFIX}{job_id.removeprefix(_JOB_PREFIX)}_{step}"
+
+
+def step_of(run_id: str, job_id: str) -> int | None:
+    """The step whose validation a run id names, `None` when it names none of this job."""
+    start, _, step = run_id.rpartition("_")
+    if f"{start}_" != validation_run_id(job_id, 0)[:-1] or not step.isdecimal() or len(step) > 9:  # noqa: PLR2004 - an int of the database
+        return None
+    return int(step) if str(int(step)) == step else None
+
+
+def threshold(criterion: dict[str, Any]) -> float | None:
+    """The least score that passes: the criterion's own `pass_threshold`, 1 for a check that says
+    only yes or no, and `None` where any score above 0 passes.
+    """
+    own = criterion.get("pass_threshold")
+    if isinstance(own, int | float) and not isinstance(own, bool):
+        return float(own)
+    return _FULL_SCORE if criterion.get("type") in {"string_check", "label_model"} else None
+
+
+def passes(score: float, criterion: dict[str, Any]) -> bool:
+    least = threshold(criterion)
+    return score > 0 if least is None else score >= least
+
+
+def criterion_name(criterion: dict[str, Any]) -> str:
+    return str(criterion.get("name") or criterion.get("type"))
+
+
+def result_names(of: Eval) -> list[str]:
+    """`<grader>-<uuid>` for each criterion: the same in every run, and apart from its namesakes."""
+    return [
+        f"{criterion_name(criterion)}-{uuid5(NAMESPACE_URL, f'{of.id}/{number}')}"
+        for number, criterion in enumerate(of.testing_criteria)
+    ]
+
+
+def token_usage(prompt: int, completion: int, cached: int = 0) -> dict[str, int]:
+    return {
+        "prompt_tokens": prompt,
+        "completion_tokens": completion,
+        "cached_tokens": cached,
+        "total_tokens": prompt + completion,
+    }
+
+
+class Tally:
+    """Adds up a run item by item, so that what is written with an item covers all before it."""
+
+    def __init__(self, criteria: Iterable[str]) -> None:
+        """`criteria` are the result names of the run, in order."""
+        self._total: dict[ItemStatus, int] = {"pass": 0, "fail": 0, "error": 0}
+        self._criteria = {name: [0, 0] for name in criteria}
+        self._usage: dict[str, dict[str, int]] = {}
+
+    def add(
+        self,
+        status: ItemStatus,
+        results: list[dict[str, Any]],
+        usage: list[tuple[str, dict[str, int]]],
+    ) -> None:
+        """`usage` names each model that was called, with the tokens of that call."""
+        self._total[status] += 1
+        for result in results:
+            self._criteria[result["name"]][0 if result["passed"] else 1] += 1
+        for model, tokens in usage:
+            known = self._usage.setdefault(model, {"invocation_count": 0, **token_usage(0, 0)})
+            known["invocation_count"] += 1
+            for name, number in tokens.items():
+                known[name] += number
+
+    @property
+    def counts(self) -> ResultCounts:
+        passed, failed, errored = (self._total[key] for key in ("pass", "fail", "error"))
+        return ResultCounts(passed + failed + errored, errored, failed, passed)
+
+    @property
+    def criteria(self) -> list[dict[str, Any]]:
+        return [
+            {"testing_criteria": name, "passed": passed, "failed": failed}
+            for name, (passed, failed) in self._criteria.items()
+        ]
+
+    @property
+    def usage(self) -> list[dict[str, Any]]:
+        return [{"model_name": model, **numbers} for model, numbers in self._usage.items()]

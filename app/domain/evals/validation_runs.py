@@ -1,0 +1,169 @@
+"""A job's validations as runs and output items of its eval. Pure.
+
+Each run is one validation, each item one of its rollouts: the row as graders saw it and the
+rollout's trace. A rollout that was lost to infrastructure is an error, never a failure.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from app.domain.evals.evals import (
+    Eval,
+    EvalRun,
+    EvalRunStatus,
+    ItemStatus,
+    OutputItem,
+    ResultCounts,
+    passes,
+    result_names,
+    token_usage,
+    validation_run_id,
+)
+from app.domain.ids import SampleKey
+from app.domain.jobs.jobs import Job
+from app.domain.rollouts.rollouts import RolloutRow
+from app.domain.rollouts.spans import last_turn, prompt_messages, trace_of
+
+_ITEM_PREFIX: Final = "outputitem_"
+_ROLLOUT_PREFIX: Final = "rollout_"
+_TEMPERATURE: Final = 1.0
+_TOP_P: Final = 1.0
+"""The sampling of validations; `workers.reinforcement.assembly` uses the same values."""
+
+
+@dataclass(frozen=True, slots=True)
+class Validation:
+    """One validation as numbers."""
+
+    step: int
+    total: int
+    passed: int
+    errored: int
+    prompt_tokens: int
+    completion_tokens: int
+    finished_at: float
+    """Unix seconds."""
+    checkpoint: str | None
+    """The model that was validated; `None` for the base."""
+
+
+@dataclass(frozen=True, slots=True)
+class ValidationItems:
+    """One validation, and how its rollouts look as output items."""
+
+    of: Eval
+    job: Job
+    validation: Validation
+
+    def item(
+        self, rollout: RolloutRow, row: dict[str, Any] | None, *, turn_limit: int | None
+    ) -> OutputItem:
+        """`row` is missing once its file was deleted; its messages are in the trace."""
+        sampling = self._sampling(rollout, turn_limit)
+        trace = trace_of(rollout, model=self._model, model_config=sampling)
+        seen = _as_graded({"messages": prompt_messages(rollout)} if row is None else row)
+        status, results = self._graded(rollout)
+        return OutputItem(
+            id=f"{_ITEM_PREFIX}{rollout.id.removeprefix(_ROLLOUT_PREFIX)}",
+            eval_id=self.of.id,
+            run_id=validation_run_id(self.job.id, rollout.step),
+            index=rollout.prompt_index,
+            status=status,
+            datasource_item={**seen, "trace": trace},
+            results=results,
+            sample=self._sample(rollout, sampling),
+            created_at=int(rollout.finished_at),
+        )
+
+    @property
+    def _model(self) -> str:
+        return _model(self.job, self.validation)
+
+    def _graded(self, rollout: RolloutRow) -> tuple[ItemStatus, list[dict[str, Any]]]:
+        if rollout.reward is None:
+            return "error", []
+        passed = passes(rollout.reward, self.of.testing_criteria[0])
+        result = {
+            "name": result_names(self.of)[0],
+            "type": self.of.testing_criteria[0].get("type"),
+            "score": rollout.reward,
+            "passed": passed,
+            "sample": {"components": rollout.components} if rollout.components else None,
+        }
+        return ("pass" if passed else "fail"), [result]
+
+    def _sampling(self, rollout: RolloutRow, turn_limit: int | None) -> dict[str, Any]:
+        key = SampleKey(
+            self.job.id,
+            rollout.split,
+            rollout.step,
+            rollout.prompt_index,
+            rollout.sample_index,
+            rollout.attempt,
+        )
+        last = max(0, len(rollout.trace["turns"]) - 1)
+        return {
+            "seed": key.seed(self.job.seed, last),
+            "temperature": _TEMPERATURE,
+            "top_p": _TOP_P,
+            "max_completion_tokens": turn_limit,
+        }
+
+    def _sample(self, rollout: RolloutRow, sampling: dict[str, Any]) -> dict[str, Any]:
+        answer, turns = last_turn(rollout), rollout.trace["turns"]
+        reason = turns[-1]["finish_reason"] if turns else None
+        if reason == "stop" and answer is not None and answer.get("tool_calls"):
+            reason = "tool_calls"
+        lost = rollout.failure_class
+        return {
+            "input": prompt_messages(rollout),
+            "output": [] if answer is None else [answer],
+            "finish_reason": reason,
+            "model": self._model,
+            "usage": token_usage(rollout.prompt_tokens, rollout.completion_tokens),
+            "error": None if lost is None else {"code": lost, "message": rollout.failure_message},
+            **sampling,
+        }
+
+
+def run_of(of: Eval, job: Job, validation: Validation) -> EvalRun:
+    failed = validation.total - validation.passed - validation.errored
+    model = _model(job, validation)
+    usage = token_usage(validation.prompt_tokens, validation.completion_tokens)
+    return EvalRun(
+        id=validation_run_id(job.id, validation.step),
+        eval_id=of.id,
+        name=f"Step {validation.step}",
+        status=EvalRunStatus.COMPLETED,
+        model=model,
+        data_source={
+            "type": "completions",
+            "source": {"type": "file_id", "id": job.validation_file},
+            "model": model,
+        },
+        counts=ResultCounts(validation.total, validation.errored, failed, validation.passed),
+        criteria=[
+            {
+                "testing_criteria": result_names(of)[0],
+                "passed": validation.passed,
+                "failed": failed,
+            }
+        ],
+        usage=[{"model_name": model, "invocation_count": validation.total, **usage}],
+        created_at=int(validation.finished_at),
+    )
+
+
+def _model(job: Job, validation: Validation) -> str:
+    return validation.checkpoint or job.model
+
+
+def rollout_id(item_id: str) -> str:
+    """The rollout that an output item shows."""
+    return f"{_ROLLOUT_PREFIX}{item_id.removeprefix(_ITEM_PREFIX)}"
+
+
+def _as_graded(row: dict[str, Any]) -> dict[str, Any]:
+    """The whole row, with the keys graders rely on always there."""
+    messages = [one if "name" in one else {"name": None, **one} for one in row["messages"]]
+    return {**row, "messages": messages, "tools": row.get("tools"), "parallel_tool_calls": True}

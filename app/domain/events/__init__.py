@@ -1,0 +1,1 @@
+"""Webhook events and idempotent requests."""

@@ -1,0 +1,207 @@
+"""Webhooks: what happened to whom, who wants to know, and when a delivery is tried again. Pure.
+
+Source: Standard Webhooks 1.0 (schedule, secrets, rotation) and the hosted API's `Webhook*` schemas.
+"""
+
+import base64
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from email.utils import parsedate_to_datetime
+from enum import StrEnum
+from typing import Any, Final, Literal, get_args
+
+from app.domain.evals.evals import EvalRunStatus
+from app.domain.jobs.jobs import JobStatus
+
+DELIVER_TASK: Final = "agent_rft.deliver_webhooks"
+
+EventType = Literal[
+    "fine_tuning.job.succeeded",
+    "fine_tuning.job.failed",
+    "fine_tuning.job.cancelled",
+    "eval.run.succeeded",
+    "eval.run.failed",
+    "eval.run.canceled",
+]
+EVENT_TYPES: Final[tuple[EventType, ...]] = get_args(EventType)
+
+JOB_EVENTS: Final[dict[JobStatus, EventType]] = {
+    JobStatus.SUCCEEDED: "fine_tuning.job.succeeded",
+    JobStatus.FAILED: "fine_tuning.job.failed",
+    JobStatus.CANCELLED: "fine_tuning.job.cancelled",
+}
+RUN_EVENTS: Final[dict[EvalRunStatus, EventType]] = {
+    EvalRunStatus.COMPLETED: "eval.run.succeeded",
+    EvalRunStatus.FAILED: "eval.run.failed",
+    EvalRunStatus.CANCELED: "eval.run.canceled",
+}
+
+MAX_ENDPOINTS: Final = 20
+"""Of a project."""
+OVERLAP_S: Final = 24 * 3600
+"""How long a rotated secret may go on signing."""
+MAX_SECRETS: Final = 10
+"""That sign at the same moment: a header with all of them stays below 1 KB."""
+SEND_TIMEOUT_S: Final = 10.0
+RETRY_DELAYS_S: Final = (5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400)
+"""Before the second to the tenth attempt; the example schedule of Standard Webhooks 1.0, section
+"Deliverability and reliability": 75.6 h in all.
+"""
+JITTER: Final = 0.2
+KEEP_S: Final = 30 * 24 * 3600.0
+"""How long an event and its deliveries can be looked at."""
+
+_SECRET_PREFIX: Final = "whsec_"  # noqa: S105 - the public prefix
+# Within the 24 to 64 bytes of Standard Webhooks, and a multiple of three: base64 without padding.
+_SECRET_BYTES: Final = 33
+_HINT_CHARACTERS: Final = 4
+_GONE: Final = 410
+
+
+class DeliveryStatus(StrEnum):
+    PENDING = "pending"
+    DELIVERED = "delivered"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class SigningSecret:
+    text: str = field(repr=False)
+    until: int | None = None
+    """Unix seconds after which it signs no more; `None` for the current one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WebhookEndpoint:
+    id: str
+    name: str
+    url: str
+    event_types: list[str]
+    secret_hint: str
+    created_at: int = 0
+    updated_at: int = 0
+    disabled_at: int | None = None
+    """When it answered 410 and was sent no more."""
+    last_failed_at: int | None = None
+    """When a delivery was given up, unless one succeeded since."""
+
+
+@dataclass(frozen=True, slots=True)
+class WebhookEvent:
+    id: str
+    type: str
+    subject: str
+    """Id of the job or the run."""
+    created_at: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WebhookDelivery:
+    id: str
+    event_id: str
+    event_type: str
+    status: DeliveryStatus
+    attempts: int
+    """That were made and came to an end."""
+    last_status_code: int | None
+    last_error: str | None
+    """Class of the last failure without a status, e.g. `timeout`."""
+    next_attempt_at: int | None
+    created_at: int
+    finished_at: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """Of one attempt: a status, or the class of what kept it from one."""
+
+    status_code: int | None = None
+    error: str | None = None
+    retry_after: str | None = None
+
+    @property
+    def delivered(self) -> bool:
+        return self.status_code is not None and self.status_code // 100 == 2  # noqa: PLR2004 - 2xx
+
+    @property
+    def gone(self) -> bool:
+        """The receiver wants no more of them."""
+        return self.status_code == _GONE
+
+
+def event_body(event: WebhookEvent) -> bytes:
+    """The very bytes of every attempt."""
+    body: dict[str, Any] = {
+        "id": event.id,
+        "object": "event",
+        "created_at": event.created_at,
+        "type": event.type,
+        "data": {"id": event.subject},
+    }
+    return json.dumps(body, separators=(",", ":")).encode()
+
+
+def new_secret() -> SigningSecret:
+    text = base64.b64encode(os.urandom(_SECRET_BYTES)).decode()
+    return SigningSecret(f"{_SECRET_PREFIX}{text}")
+
+
+def secret_hint(secret: SigningSecret) -> str:
+    return f"{_SECRET_PREFIX}***{secret.text[-_HINT_CHARACTERS:]}"
+
+
+def signing(secrets: Sequence[SigningSecret], *, now: float) -> list[SigningSecret]:
+    """Those that sign at `now`, the current one first."""
+    return [one for one in secrets if one.until is None or one.until > now]
+
+
+def rotated(
+    secrets: Sequence[SigningSecret], fresh: SigningSecret, *, now: float, keep_old: bool
+) -> list[SigningSecret]:
+    """`fresh` first; the old ones end at once, or a day from now at the latest."""
+    if not keep_old:
+        return [fresh]
+    until = int(now) + OVERLAP_S
+    older = [
+        SigningSecret(one.text, until if one.until is None else one.until)
+        for one in signing(secrets, now=now)
+    ]
+    return [fresh, *older][:MAX_SECRETS]
+
+
+def secrets_to_json(secrets: Sequence[SigningSecret]) -> dict[str, Any]:
+    return {"secrets": [[one.text, one.until] for one in secrets]}
+
+
+def secrets_from_json(stored: dict[str, Any]) -> list[SigningSecret]:
+    return [SigningSecret(text, until) for text, until in stored["secrets"]]
+
+
+def retry_delay_s(
+    attempts: int, *, chance: float, retry_after: str | None = None, now: float = 0.0
+) -> float | None:
+    """Seconds until the next attempt after `attempts` failed ones, `None` after the last.
+
+    `chance` in 0..1 spreads it by a fifth either way. A receiver may ask for more time, up to twice
+    the schedule's.
+    """
+    if attempts > len(RETRY_DELAYS_S):
+        return None
+    base = RETRY_DELAYS_S[attempts - 1]
+    asked = _seconds(retry_after, now)
+    delay = base if asked is None else min(max(asked, base), 2 * base)
+    return delay * (1 + JITTER * (2 * chance - 1))
+
+
+def _seconds(retry_after: str | None, now: float) -> float | None:
+    """Of a `Retry-After` header in either form; `None` for one that says nothing."""
+    if retry_after is None:
+        return None
+    if retry_after.isascii() and retry_after.isdigit():
+        return float(retry_after[:9])
+    try:
+        return parsedate_to_datetime(retry_after).timestamp() - now
+    except (ValueError, OverflowError):
+        return None

@@ -1,0 +1,1 @@
+"""Grader definitions, the formula of `multi`, templates and judge prompts."""

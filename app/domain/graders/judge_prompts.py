@@ -1,0 +1,118 @@
+"""The prompt of a model grader: its messages, whose texts are templates, and how it is sampled.
+
+Owns what such a prompt may hold (text alone) and says so in a client's words. Must not know how
+or where a judge is asked. Source: the SDK's `ScoreModelGrader`.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+)
+from pydantic_core import PydanticCustomError
+
+from app.domain.graders.templates import MAX_RENDERED, Template, TemplateError, parse_template
+
+MAX_MESSAGES: Final = 256
+_TEXT_PARTS: Final = ("text", "input_text", "output_text")
+_MEDIA_PARTS: Final = ("input_image", "input_audio", "image_url", "audio")
+
+
+def _template(text: str) -> str:
+    try:
+        parse_template(text)
+    except TemplateError as error:
+        raise PydanticCustomError("template_error", "{fault}", {"fault": str(error)}) from None
+    return text
+
+
+TemplateText = Annotated[str, AfterValidator(_template)]
+
+
+class TextPart(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+    type: Literal["text", "input_text", "output_text"]
+    text: TemplateText
+
+
+def _text_only(content: Any, handler: ValidatorFunctionWrapHandler) -> Any:
+    """Says what a client did, where a union's own message would list what it could have done."""
+    for part in content if isinstance(content, list) else [content]:
+        kind = part.get("type") if isinstance(part, dict) else None
+        if kind in _MEDIA_PARTS:
+            raise PydanticCustomError(
+                "media_not_available",
+                "parts of type '{kind}' are not available: model graders read text",
+                {"kind": kind},
+            )
+        text = part.get("text") if isinstance(part, dict) else part
+        if isinstance(text, str):
+            _template(text)
+    try:
+        return handler(content)
+    except ValidationError:
+        raise PydanticCustomError(
+            "content_error",
+            "content is a text, or a part or list of parts of type {kinds} with a text",
+            {"kinds": ", ".join(_TEXT_PARTS)},
+        ) from None
+
+
+class JudgeMessage(BaseModel):
+    """One message of a model grader's prompt; texts are templates."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+    role: Literal["user", "assistant", "system", "developer"]
+    content: Annotated[
+        TemplateText | TextPart | list[TemplateText | TextPart], WrapValidator(_text_only)
+    ]
+    type: Literal["message"] | None = Field(default=None, exclude_if=lambda value: value is None)
+
+    @property
+    def texts(self) -> list[str]:
+        parts = self.content if isinstance(self.content, list) else [self.content]
+        return [part if isinstance(part, str) else part.text for part in parts]
+
+
+class JudgeSampling(BaseModel):
+    """`max_completions_tokens` is the hosted spelling; the usual one is taken too."""
+
+    model_config = ConfigDict(frozen=True, extra="allow", allow_inf_nan=False)
+
+    seed: int | None = Field(default=None, ge=-(2**63), lt=2**63, strict=True)
+    temperature: float | None = Field(default=None, ge=0, le=2, strict=True)
+    top_p: float | None = Field(default=None, gt=0, le=1, strict=True)
+    max_completions_tokens: int | None = Field(default=None, ge=1, le=2**31 - 1, strict=True)
+    max_completion_tokens: int | None = Field(default=None, ge=1, le=2**31 - 1, strict=True)
+    reasoning_effort: str | None = Field(default=None, min_length=1, max_length=32)
+
+
+class Prompt:
+    """Messages whose templates are read once and filled for each sample."""
+
+    def __init__(self, messages: Iterable[JudgeMessage]) -> None:
+        self._messages: list[tuple[str, list[Template]]] = [
+            (message.role, [parse_template(text) for text in message.texts]) for message in messages
+        ]
+
+    def fill(self, *, sample: Mapping[str, Any], item: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """In Chat Completions form. Raises as `Template.render`, whose bound holds for the whole
+        prompt: each of its many texts may name the same long value.
+        """
+        left, filled = MAX_RENDERED, list[dict[str, Any]]()
+        for role, templates in self._messages:
+            texts = list[str]()
+            for template in templates:
+                texts.append(template.render(sample=sample, item=item, limit=left))
+                left -= len(texts[-1])
+            filled.append({"role": role, "content": "\n".join(texts)})
+        return filled

@@ -1,0 +1,1 @@
+"""A fine-tuning job: states, usage, stop rules, best checkpoint, preflight report, result file."""

@@ -1,0 +1,40 @@
+"""Which checkpoint of a job is the best, and which are kept. Pure.
+
+The better validation is the better checkpoint. Of equals it is the earlier one: a later one has to
+be better to take its place, so a job that has learned all it can publishes what moved least from
+its base.
+"""
+
+from collections.abc import Collection, Sequence
+
+from app.domain.jobs.jobs import Checkpoint
+from app.domain.methods.stop import KeepCheckpoints
+
+_REWARD, _LOSS = "full_valid_mean_reward", "full_valid_loss"
+
+
+def validated(checkpoint: Checkpoint) -> float | None:
+    """How good it is, larger being better; `None` for one that has no validation value."""
+    reward, loss = checkpoint.metrics.get(_REWARD), checkpoint.metrics.get(_LOSS)
+    if reward is not None:
+        return reward
+    return None if loss is None else -loss
+
+
+def best_first(checkpoints: Sequence[Checkpoint]) -> list[Checkpoint]:
+    """Those with a validation value."""
+    values = {one.step: value for one in checkpoints if (value := validated(one)) is not None}
+    ranked = [one for one in checkpoints if one.step in values]
+    return sorted(ranked, key=lambda one: (-values[one.step], one.step))
+
+
+def kept_steps(
+    checkpoints: Sequence[Checkpoint], keep: KeepCheckpoints, *, needed: Collection[int] = ()
+) -> list[int]:
+    """Steps of the checkpoints that stay, in order. Without any validation value the newest stand
+    for the best. `needed` are kept whatever they are worth.
+    """
+    newest = sorted(one.step for one in checkpoints)
+    best = [one.step for one in best_first(checkpoints)] or newest[::-1]
+    last = newest[-keep.last :] if keep.last else []
+    return sorted({*best[: keep.best], *last, *(step for step in newest if step in needed)})

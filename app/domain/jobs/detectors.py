@@ -1,0 +1,267 @@
+"""What each rule that ends a job early looks at, and when it holds. Pure.
+
+Owns the evidence: a judge is fed every committed step in order and says in words why its rule holds
+now. Must not know what is done about it.
+"""
+
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Any, Final, Protocol
+
+from app.domain.methods.stop import (
+    EntropyRule,
+    GapRule,
+    MaxStepsRule,
+    MaxTimeRule,
+    PlateauRule,
+    Rule,
+    TargetRule,
+    TokenGrowthRule,
+    ZeroVarianceRule,
+)
+from app.domain.rollouts import metrics as names
+
+_ROUNDING: Final = 1e-9
+Values = Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """Which curves say how good training and validation are."""
+
+    train: str
+    valid: str
+    larger_is_better: bool
+
+    def gain(self, value: float, over: float) -> float:
+        return value - over if self.larger_is_better else over - value
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """The committed values of one step; `valid` is empty where nothing was validated."""
+
+    step: int
+    train: Values
+    valid: Values
+
+
+class Judge(Protocol):
+    fixed: bool
+    """Compares with a figure that does not move: it pauses once."""
+
+    def see(self, seen: Seen) -> str | None:
+        """Why the rule holds now, in words; the answer of before where the step says nothing."""
+
+    def start_over(self) -> None:
+        """Only what comes from now on counts."""
+
+
+class _Plateau:
+    fixed = False
+
+    def __init__(self, rule: PlateauRule, watched: Watched) -> None:
+        self._rule, self._watched = rule, watched
+        self._best: tuple[float, int] | None = None
+        self._without = 0
+
+    def see(self, seen: Seen) -> str | None:
+        value = seen.valid.get(self._watched.valid)
+        if value is not None:
+            self._take(value, seen.step)
+        if self._best is None or self._without < self._rule.evaluations:
+            return None
+        best, step = self._best
+        return (
+            f"validation {self._watched.valid} has not improved by "
+            f"{self._rule.min_improvement:g} in {self._without} validations "
+            f"(best {best:.4g} at step {step})"
+        )
+
+    def _take(self, value: float, step: int) -> None:
+        gain = None if self._best is None else self._watched.gain(value, self._best[0])
+        if gain is None or (gain > 0 and gain >= self._rule.min_improvement - _ROUNDING):
+            self._best, self._without = (value, step), 0
+        else:
+            self._without += 1
+
+    def start_over(self) -> None:
+        self._without = 0
+
+
+class _Target:
+    fixed = True
+
+    def __init__(self, rule: TargetRule, watched: Watched) -> None:
+        self._rule, self._watched = rule, watched
+        self._reason: str | None = None
+
+    def see(self, seen: Seen) -> str | None:
+        # The base model's own validation, at step 0, is nothing that the job has reached.
+        value = seen.valid.get(self._watched.valid) if seen.step else None
+        if value is not None:
+            reached = self._watched.gain(value, self._rule.value) >= -_ROUNDING
+            self._reason = (
+                f"validation {self._watched.valid} of {value:.4g} has reached the target of "
+                f"{self._rule.value:g}"
+                if reached
+                else None
+            )
+        return self._reason
+
+    def start_over(self) -> None:
+        """What was reached stays reached."""
+
+
+class _MaxSteps:
+    fixed = True
+
+    def __init__(self, rule: MaxStepsRule) -> None:
+        self._rule = rule
+
+    def see(self, seen: Seen) -> str | None:
+        return f"{seen.step} steps are done" if seen.step >= self._rule.steps else None
+
+    def start_over(self) -> None:
+        """As of a target."""
+
+
+class _MaxTime:
+    fixed = True
+
+    def __init__(self, rule: MaxTimeRule) -> None:
+        self._rule = rule
+        self._spent_s = 0.0
+
+    def see(self, seen: Seen) -> str | None:
+        self._spent_s += seen.train.get(names.TIME_STEP, 0.0)
+        if self._spent_s < self._rule.seconds:
+            return None
+        return f"steps have taken {self._spent_s:.1f} s of {self._rule.seconds:g} s"
+
+    def start_over(self) -> None:
+        """As of a target."""
+
+
+class _Gap:
+    fixed = False
+
+    def __init__(self, rule: GapRule, watched: Watched) -> None:
+        self._rule, self._watched = rule, watched
+        self._since: list[float] = []
+        self._wide = 0
+        self._gap = 0.0
+
+    def see(self, seen: Seen) -> str | None:
+        trained = seen.train.get(self._watched.train)
+        if trained is not None:
+            self._since.append(trained)
+        value = seen.valid.get(self._watched.valid)
+        if value is not None and self._since:
+            self._gap = self._watched.gain(fmean(self._since), value)
+            self._wide = self._wide + 1 if self._gap >= self._rule.threshold else 0
+            self._since = []
+        if self._wide < self._rule.evaluations:
+            return None
+        return (
+            f"training {self._watched.train} is {self._gap:.4g} better than validation, at least "
+            f"{self._rule.threshold:g} in {self._wide} validations: rows may be learned by heart, "
+            "or the grader gamed"
+        )
+
+    def start_over(self) -> None:
+        self._wide = 0
+
+
+class _TokenGrowth:
+    fixed = False
+
+    def __init__(self, rule: TokenGrowthRule) -> None:
+        self._rule = rule
+        self._first: list[float] = []
+        self._latest: deque[float] = deque(maxlen=rule.steps)
+
+    def see(self, seen: Seen) -> str | None:
+        tokens = seen.train.get(names.COMPLETION_TOKENS_MEAN)
+        if tokens is not None:
+            (self._first if len(self._first) < self._rule.steps else self._latest).append(tokens)
+        if len(self._latest) < self._rule.steps:
+            return None
+        before, now = fmean(self._first), fmean(self._latest)
+        if now < self._rule.ratio * before:
+            return None
+        return (
+            f"rollouts write {now:.0f} tokens, {before:.0f} in the first {self._rule.steps} steps"
+        )
+
+    def start_over(self) -> None:
+        self._latest.clear()
+
+
+class _Entropy:
+    fixed = False
+
+    def __init__(self, rule: EntropyRule) -> None:
+        self._rule = rule
+        self._low = 0
+        self._value = 0.0
+
+    def see(self, seen: Seen) -> str | None:
+        value = seen.train.get(names.ENTROPY)
+        if value is not None:
+            self._value = value
+            self._low = self._low + 1 if value < self._rule.below else 0
+        if self._low < self._rule.steps:
+            return None
+        return (
+            f"entropy is {self._value:.3g} nats a token, below {self._rule.below:g} in "
+            f"{self._low} steps"
+        )
+
+    def start_over(self) -> None:
+        self._low = 0
+
+
+class _ZeroVariance:
+    fixed = False
+
+    def __init__(self, rule: ZeroVarianceRule) -> None:
+        self._rule = rule
+        self._steps = 0
+
+    def see(self, seen: Seen) -> str | None:
+        if seen.train.get(names.GROUPS_TRAINED, 0.0) > 0:
+            self._steps = 0
+        elif seen.train.get(names.GROUPS_ZERO_VARIANCE, 0.0) > 0:
+            self._steps += 1
+        if self._steps < self._rule.steps:
+            return None
+        return f"every group's rollouts earned the same reward in {self._steps} steps"
+
+    def start_over(self) -> None:
+        self._steps = 0
+
+
+def build_judge(rule: Rule, watched: Watched) -> Judge:
+    if isinstance(rule, PlateauRule):
+        return _Plateau(rule, watched)
+    if isinstance(rule, TargetRule):
+        return _Target(rule, watched)
+    if isinstance(rule, GapRule):
+        return _Gap(rule, watched)
+    made = _OF_STEPS.get(type(rule))
+    if made is None:
+        raise ValueError(f"{rule!r} has no judge")
+    judge: Judge = made(rule)
+    return judge
+
+
+_OF_STEPS: Final[Mapping[type[Rule], Any]] = {
+    MaxStepsRule: _MaxSteps,
+    MaxTimeRule: _MaxTime,
+    TokenGrowthRule: _TokenGrowth,
+    EntropyRule: _Entropy,
+    ZeroVarianceRule: _ZeroVariance,
+}

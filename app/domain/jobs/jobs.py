@@ -1,0 +1,178 @@
+"""A fine-tuning job: its states, what it was asked for, and what is told of it.
+
+Source: the hosted API's `FineTuningJob`.
+"""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Literal
+
+from app.domain.jobs.usage import NO_CAPS, Caps, Usage
+from app.domain.methods.reinforcement import ReinforcementMethod
+from app.domain.methods.supervised import DpoMethod, SupervisedMethod
+
+MIN_EXAMPLES = 10
+MAX_TRAIN_EXAMPLES = 100_000
+MAX_VALID_EXAMPLES = 1_000
+
+RUN_TASK = "agent_rft.run_job"
+SWEEP_TASK = "agent_rft.sweep"
+EXPIRE_TASK = "agent_rft.expire"
+RUNS_QUEUE = "runs"
+CONTROL_QUEUE = "control"
+
+
+class JobStatus(StrEnum):
+    VALIDATING_FILES = "validating_files"
+    QUEUED = "queued"
+    RUNNING = "running"
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+    PAUSING = "pausing"
+    PAUSED = "paused"
+
+
+TRANSITIONS: dict[JobStatus, frozenset[JobStatus]] = {
+    JobStatus.VALIDATING_FILES: frozenset(
+        {JobStatus.QUEUED, JobStatus.FAILED, JobStatus.CANCELLED, JobStatus.PAUSED}
+    ),
+    JobStatus.QUEUED: frozenset(
+        {JobStatus.RUNNING, JobStatus.FAILED, JobStatus.CANCELLED, JobStatus.PAUSED}
+    ),
+    JobStatus.RUNNING: frozenset(
+        {
+            JobStatus.SUCCEEDED,
+            JobStatus.FAILED,
+            JobStatus.CANCELLED,
+            JobStatus.PAUSING,
+            JobStatus.PAUSED,
+            JobStatus.QUEUED,
+        }
+    ),
+    JobStatus.PAUSING: frozenset(
+        {
+            JobStatus.PAUSED,
+            JobStatus.SUCCEEDED,
+            JobStatus.FAILED,
+            JobStatus.CANCELLED,
+            JobStatus.QUEUED,
+        }
+    ),
+    JobStatus.PAUSED: frozenset({JobStatus.QUEUED, JobStatus.CANCELLED}),
+    JobStatus.SUCCEEDED: frozenset(),
+    JobStatus.FAILED: frozenset(),
+    JobStatus.CANCELLED: frozenset(),
+}
+
+TERMINAL = frozenset(status for status, following in TRANSITIONS.items() if not following)
+
+
+def may_become(current: JobStatus, following: JobStatus) -> bool:
+    return following in TRANSITIONS[current]
+
+
+class StopRequest(StrEnum):
+    """What a user asked of a running job; read at each heartbeat."""
+
+    CANCEL = "cancel"
+    PAUSE = "pause"
+
+
+TuningMethod = ReinforcementMethod | SupervisedMethod | DpoMethod
+
+
+@dataclass(frozen=True, slots=True)
+class NewJob:
+    """A create call in domain words, before anything was looked up."""
+
+    model: str
+    training_file: str
+    validation_file: str | None
+    """Never absent for reinforcement."""
+    method: TuningMethod
+    seed: int | None = None
+    suffix: str | None = None
+    metadata: dict[str, str] | None = None
+    integrations: list[dict[str, Any]] = field(default_factory=list)
+    caps: Caps = NO_CAPS
+
+
+@dataclass(frozen=True, slots=True)
+class QueuePlace:
+    """Among the waiting jobs of the whole installation."""
+
+    position: int
+    """1 is next."""
+    estimated_start: int | None
+    """Unix seconds; `None` where the running jobs do not tell."""
+
+
+@dataclass(frozen=True, slots=True)
+class JobError:
+    code: str | None
+    message: str | None
+    param: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """One job row in domain words. Headers of tools and grader are not in it (see `secrets`)."""
+
+    id: str
+    organization_id: str
+    project_id: str
+    model: str
+    status: JobStatus
+    training_file: str
+    validation_file: str | None
+    seed: int
+    suffix: str | None = None
+    method: dict[str, Any]
+    """`{"type": "reinforcement", "reinforcement": {…}}`, fully resolved, header values redacted; so
+    for the other methods, under their own names."""
+    metadata: dict[str, str] | None = None
+    integrations: list[dict[str, Any]] = field(default_factory=list)
+    error: JobError | None = None
+    created_at: int
+    started_at: int | None = None
+    finished_at: int | None = None
+    estimated_finish: int | None = None
+    fine_tuned_model: str | None = None
+    trained_tokens: int | None = None
+    result_files: list[str] = field(default_factory=list)
+    stop_request: StopRequest | None = None
+    step: int = 0
+    """Last committed step; 0 before the first."""
+    total_steps: int | None = None
+    fence: int = 0
+    attempts: int = 0
+    key_id: str
+    caps: Caps = NO_CAPS
+    usage: Usage | None = None
+    """Of all committed work; `None` before there is any."""
+    ended_early: dict[str, Any] | None = None
+    """The rule that ended the job before its last step: `{rule, action, step, reason}`."""
+    queue: QueuePlace | None = None
+    """Where a job that nobody holds waits; looked up for what is shown, `None` otherwise."""
+
+
+@dataclass(frozen=True, slots=True)
+class JobEvent:
+    id: str
+    job_id: str
+    created_at: int
+    level: Literal["info", "warn", "error"]
+    type: Literal["message", "metrics"]
+    message: str
+    data: dict[str, Any] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    id: str
+    job_id: str
+    step: int
+    created_at: int
+    model_name: str
+    metrics: dict[str, float]

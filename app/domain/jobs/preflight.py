@@ -1,0 +1,138 @@
+"""The words of a preflight report: findings, what a file holds, what a job would take.
+
+Pure data, made by `app.preflight` and `app.services.jobs.preflight`, shown by the API and the
+command line alike. Must not know how any of it was found out.
+"""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from app.domain.methods.supervised import MethodType, TrainOn
+from app.domain.models.models import BaseModelSpec
+
+Severity = Literal["error", "warning"]
+Basis = Literal["history", "assumption"]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One fault. An error means that the job would be refused or fail; a warning that it would run
+    and be sorry.
+    """
+
+    severity: Severity
+    code: str
+    message: str
+    param: str | None = None
+    """The create call's parameter, dotted: `method.reinforcement.tools[0].server_url`."""
+    line: int | None = None
+    """Line of the file, from 1."""
+    pointer: str | None = None
+    """JSON pointer (RFC 6901) into that line."""
+
+
+@dataclass(frozen=True, slots=True)
+class TokenLengths:
+    """Prompt lengths in tokens, through the model's own chat template."""
+
+    measured_rows: int
+    """All of them, or an even sample and the longest ones of a large file."""
+    mean: float
+    p50: int
+    p90: int
+    p99: int
+    max: int
+    context_length: int
+    over_context: int
+    """Measured prompts that leave the model no room for an answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileSummary:
+    """What one file holds. Rows are counted; faulty ones too."""
+
+    rows: int
+    faulty_rows: int
+    duplicate_rows: int
+    """Rows whose messages stand on an earlier line as well."""
+    duplicate_lines: tuple[tuple[int, int], ...]
+    """The first of them: (earlier line, repeated line)."""
+    tokens: TokenLengths | None
+    tools: dict[str, int]
+    """Rows that offer each tool."""
+
+
+@dataclass(frozen=True, slots=True)
+class Overlap:
+    """Validation rows whose messages are in the training file too: they measure memory."""
+
+    rows: int
+    lines: tuple[tuple[int, int], ...]
+    """The first of them: (training line, validation line)."""
+
+
+@dataclass(frozen=True, slots=True)
+class EndpointCheck:
+    """Whether something answers HTTP at a customer's address, asked with HEAD: nothing is run."""
+
+    param: str
+    name: str
+    reachable: bool
+    status: int | None
+    latency_ms: float | None
+    detail: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """What the job would take if it ran to its last step."""
+
+    total_steps: int
+    train_rollouts: int
+    validation_rollouts: int
+    prompt_tokens: int
+    completion_tokens: int
+    training_seconds: float | None
+    """Wall time of one worker, `None` where nothing tells the pace."""
+    basis: Basis
+    """`history`: the pace and lengths of this project's finished jobs on the same base model."""
+    explanation: str
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetQuestion:
+    """What to inspect. A path is `None` where the call names no usable file."""
+
+    method: MethodType
+    training: Path | None
+    validation: Path | None
+    job_tools: frozenset[str]
+    base_model: BaseModelSpec | None
+    reasoning_effort: str | None = None
+    train_on: TrainOn = "all"
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetReport:
+    training: FileSummary | None
+    validation: FileSummary | None
+    overlap: Overlap | None
+    findings: tuple[Finding, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PreflightReport:
+    """Everything at once. `valid` says that no finding is an error."""
+
+    model: str | None
+    method: str
+    dataset: DatasetReport | None
+    endpoints: tuple[EndpointCheck, ...] = ()
+    estimate: Estimate | None = None
+    findings: tuple[Finding, ...] = field(default=())
+    """Of the call, the files and the endpoints, in this order."""
+
+    @property
+    def valid(self) -> bool:
+        return all(finding.severity != "error" for finding in self.findings)

@@ -1,0 +1,129 @@
+"""The result file of a job: its curves as the CSV that readers of the hosted one know. Pure.
+
+Source of the first columns: third-party readers of the hosted `step_metrics.csv`; `train_accuracy`
+is the older name of a supervised one. After them stand
+all curves as `<split>/<name>`. One row for each step from 1 on, blank where nothing was measured.
+`entropy_loss_sum` is left out: no such term is in the loss.
+"""
+
+import csv
+import hashlib
+import io
+import time
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Any, Final
+
+from app.domain.data.files import FileRow
+from app.domain.graders import entries as grader_entries
+from app.domain.jobs.jobs import Job
+from app.domain.rollouts import metrics as names
+from app.domain.rollouts.metrics import MetricPoint
+
+FILENAME: Final = "step_metrics.csv"
+PURPOSE: Final = "fine-tune-results"
+_GRADER_COUNTS: Final = ("train_sample_parse_error_count", "train_other_error_count")
+_TOOL_ERRORS: Final = ("tool/", "/errors")
+
+Values = dict[str, float]
+
+
+def result_file(job: Job, points: Sequence[MetricPoint]) -> tuple[FileRow, bytes] | None:
+    """Row and content for the curves from step 1 on; `None` before the first step.
+
+    Id and content follow from the job, so that writing it again changes nothing.
+    """
+    method = job.method.get("reinforcement")
+    points = [point for point in points if point.step > 0]
+    if not points:
+        return None
+    content = step_metrics(points, None if method is None else method["grader"]).encode()
+    file_id = f"file-{hashlib.sha256(f'result-file/{job.id}'.encode()).hexdigest()[:24]}"
+    row = FileRow(
+        id=file_id,
+        project_id=job.project_id,
+        filename=FILENAME,
+        purpose=PURPOSE,
+        bytes=len(content),
+        sha256=hashlib.sha256(content).hexdigest(),
+        object_key=f"projects/{job.project_id}/files/{file_id}",
+        status="processed",
+        status_details=None,
+        created_at=int(time.time()),
+        expires_at=None,
+    )
+    return row, content
+
+
+def step_metrics(points: Sequence[MetricPoint], grader: dict[str, Any] | None) -> str:
+    """The CSV of a job's curves, steps from 1 on. Jobs without a grader are those of given text."""
+    steps: dict[int, dict[str, Values]] = defaultdict(lambda: {"train": {}, "valid": {}})
+    for point in points:
+        steps[point.step].setdefault(point.split, {})[point.name] = point.value
+    curves = sorted({(point.split, point.name) for point in points})
+    rows = [
+        {
+            **(
+                _of_text(step, values["train"], values["valid"])
+                if grader is None
+                else _known(step, values["train"], values["valid"], grader)
+            ),
+            **{f"{split}/{name}": values[split].get(name) for split, name in curves},
+        }
+        for step, values in sorted(steps.items())
+    ]
+    columns = list(dict.fromkeys(column for row in rows for column in row))
+    text = io.StringIO()
+    writer = csv.DictWriter(text, columns, restval="", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()
+
+
+def _of_text(step: int, train: Values, valid: Values) -> dict[str, Any]:
+    accuracy = train.get(names.TOKEN_ACCURACY)
+    return {
+        "step": step,
+        "train_loss": train.get(names.LOSS),
+        "train_accuracy": accuracy,
+        "train_mean_token_accuracy": accuracy,
+        "valid_loss": valid.get(names.BATCH_LOSS),
+        "valid_mean_token_accuracy": valid.get(names.BATCH_TOKEN_ACCURACY),
+        "full_valid_loss": valid.get(names.LOSS),
+        "full_valid_mean_token_accuracy": valid.get(names.TOKEN_ACCURACY),
+    }
+
+
+def _known(step: int, train: Values, valid: Values, grader: dict[str, Any]) -> dict[str, Any]:
+    loss, tokens = train.get(names.LOSS), train.get(names.TRAINED_TOKENS)
+    # The loss of a step is a sum over its tokens divided by their number, and has one term.
+    loss_sum = None if loss is None or tokens is None else loss * tokens
+    return {
+        "step": step,
+        "train_mean_reward": train.get(names.REWARD_MEAN),
+        "full_valid_mean_reward": valid.get(names.REWARD_MEAN),
+        "completion_tokens_mean": train.get(names.COMPLETION_TOKENS_MEAN),
+        "reasoning_tokens_mean": train.get(names.REASONING_TOKENS_MEAN),
+        "mean_unresponsive_rewards": train.get(names.DISCARDED_SHARE),
+        "pg_loss_sum": loss_sum,
+        "total_loss_sum": loss_sum,
+        **_grader_errors(train, grader),
+        **_tool_errors(train),
+    }
+
+
+def _grader_errors(train: Values, grader: dict[str, Any]) -> dict[str, Any]:
+    return {
+        f"errors/graders/{entry['name'] or entry['type']}/{count}": entry.get(count)
+        for entry in grader_entries.errors(grader, train, {})
+        for count in _GRADER_COUNTS
+    }
+
+
+def _tool_errors(train: Values) -> Values:
+    first, last = _TOOL_ERRORS
+    return {
+        f"train_error_count_{name.removeprefix(first).removesuffix(last)}": value
+        for name, value in sorted(train.items())
+        if name.startswith(first) and name.endswith(last)
+    }

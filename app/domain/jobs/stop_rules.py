@@ -1,0 +1,99 @@
+"""The rules that end a job early, as a machine that is fed one committed step after another. Pure.
+
+Promises: what it says is a function of the values it was fed, so a run that was killed feeds it the
+committed curves again and is where it was. A warning is given once for as long as its cause lasts.
+A rule that paused the job starts over: only what comes after counts, and one that compares with a
+fixed figure (`target`, `max_steps`, `max_time`) has had its say.
+"""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Final, Literal
+
+from app.domain.jobs.detectors import Judge, Seen, Values, Watched, build_judge
+from app.domain.methods.stop import ReinforcementStopOptions, Rule, StopOptions
+from app.domain.rollouts import metrics as names
+
+_NONE: Final[Values] = {}
+
+REWARD: Final = Watched(names.REWARD_MEAN, names.REWARD_MEAN, larger_is_better=True)
+LOSSES: Final = Watched(names.LOSS, names.LOSS, larger_is_better=False)
+"""Of supervised and preference jobs: the same name on both splits."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What a rule said after a committed step."""
+
+    rule: str
+    action: Literal["warn", "pause", "stop"]
+    step: int
+    reason: str
+    """In words, the figures included."""
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+class Watch:
+    """All rules of one job."""
+
+    def __init__(self, options: StopOptions, watched: Watched) -> None:
+        self._guards = [
+            _Guard(name, rule, build_judge(rule, watched))
+            for name in type(options).model_fields
+            if (rule := getattr(options, name)) is not None and rule.action != "off"
+        ]
+
+    def feed(self, step: int, train: Values, valid: Values = _NONE) -> list[Finding]:
+        """Step 0 is the base model's validation. Steps come in order, each once."""
+        seen = Seen(step, train, valid)
+        return [found for guard in self._guards if (found := guard.feed(seen)) is not None]
+
+
+class _Guard:
+    """One rule: when what holds becomes something to say."""
+
+    def __init__(self, name: str, rule: Rule, judge: Judge) -> None:
+        self._name = name
+        self._action = rule.action
+        self._judge = judge
+        self._said = False
+
+    def feed(self, seen: Seen) -> Finding | None:
+        reason = self._judge.see(seen)
+        if seen.step == 0 or self._action == "off":
+            return None
+        if reason is None:
+            self._said = self._said and self._action == "pause" and self._judge.fixed
+            return None
+        if self._said:
+            return None
+        self._said = self._action != "pause" or self._judge.fixed
+        if self._action == "pause":
+            self._judge.start_over()
+        return Finding(self._name, self._action, seen.step, reason)
+
+
+def names_read(options: StopOptions, watched: Watched) -> Sequence[str]:
+    """The curves that the rules look at."""
+    of_rollouts = (
+        [
+            names.COMPLETION_TOKENS_MEAN,
+            names.ENTROPY,
+            names.GROUPS_TRAINED,
+            names.GROUPS_ZERO_VARIANCE,
+        ]
+        if isinstance(options, ReinforcementStopOptions)
+        else []
+    )
+    return sorted({watched.train, watched.valid, names.TIME_STEP, *of_rollouts})
+
+
+def gravest(findings: Sequence[Finding]) -> Finding | None:
+    """What the job has to do: stop rather than pause; `None` where all are warnings."""
+    for action in ("stop", "pause"):
+        for found in findings:
+            if found.action == action:
+                return found
+    return None

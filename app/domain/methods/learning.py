@@ -1,0 +1,115 @@
+"""What a reinforcement job may say of how it learns, as a whole: which parts go together, and what
+stands for a part that is absent.
+
+Owns the defaults per mode. All of it is ours; the hosted API has none. Must not know how any of it
+is computed.
+
+- `loss` absent: `ppo`. In the modes `sync` and `streaming` nothing corrects the sampler's mismatch
+  by default, since rollouts are of the policy that is trained; in `async` it is truncated by token.
+- `advantage` absent: `centred`; `objective` absent: a light token penalty.
+"""
+
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from app.domain.methods.loss import (
+    DroOptions,
+    ImportanceSamplingOptions,
+    PolicyLoss,
+    PpoOptions,
+    fault,
+)
+from app.domain.methods.mismatch import CAPS, MismatchOptions, Truncation
+from app.domain.methods.mode import AsyncOptions, StreamingOptions, TrainingMode
+from app.domain.methods.objective import AdvantageOptions, ObjectiveOptions
+from app.domain.methods.reasoning_efforts import ReasoningEffort, token_budget
+from app.domain.models.models import BaseModelSpec
+
+_LEAST_BOUNDED_STALENESS = 2
+"""From here on a loss must bound its ratio."""
+
+
+def _absent(value: Any) -> bool:
+    return value is None
+
+
+class LearningOptions(BaseModel):
+    """Fields of `method.reinforcement`; unknown keys are other rooms'."""
+
+    model_config = ConfigDict(frozen=True, extra="allow", allow_inf_nan=False)
+
+    mode: TrainingMode | None = Field(default=None, exclude_if=_absent)
+    """Ours; `None` is `sync`."""
+    loss: PolicyLoss | None = Field(default=None, exclude_if=_absent)
+    advantage: AdvantageOptions | None = Field(default=None, exclude_if=_absent)
+    objective: ObjectiveOptions | None = Field(default=None, exclude_if=_absent)
+    mismatch: MismatchOptions | None = Field(default=None, exclude_if=_absent)
+
+    @property
+    def truncation(self) -> Truncation | None:
+        """What `auto` stands for, put in."""
+        sent = "auto" if self.mismatch is None else self.mismatch.truncation
+        if sent != "auto":
+            return sent
+        unnamed = isinstance(self.mode, AsyncOptions) and self.loss is None
+        return Truncation(cap=CAPS["token"]) if unnamed else None
+
+    @model_validator(mode="after")
+    def _parts_go_together(self) -> "LearningOptions":
+        staleness = 0 if self.mode is None else self.mode.staleness
+        if isinstance(self.loss, DroOptions) and self.truncation is not None:
+            raise fault("the loss 'dro' has no ratio to truncate", "mismatch", "truncation")
+        if (
+            isinstance(self.loss, ImportanceSamplingOptions)
+            and staleness >= _LEAST_BOUNDED_STALENESS
+            and self.truncation is None
+        ):
+            raise fault(
+                "'importance_sampling' does not bound its ratio, which the mode 'async' with a "
+                "'max_staleness' above 1 needs: send 'mismatch.truncation', or 'ppo' or 'cispo'",
+                "loss",
+                "type",
+            )
+        batch_std = self.advantage is not None and self.advantage.type == "batch_std"
+        if batch_std and isinstance(self.mode, StreamingOptions):
+            raise fault(
+                "'batch_std' needs the whole step, of which 'streaming' trains parts",
+                "advantage",
+                "type",
+            )
+        return self
+
+
+class Learning(BaseModel):
+    """What a run really uses."""
+
+    model_config = ConfigDict(frozen=True)
+
+    loss: PolicyLoss
+    advantage: AdvantageOptions
+    objective: ObjectiveOptions
+    mismatch: MismatchOptions
+
+
+def resolved_learning(
+    sent: LearningOptions, base_model: BaseModelSpec, effort: ReasoningEffort = "default"
+) -> Learning:
+    """With nothing absent and nothing `auto`; resolving it again changes nothing."""
+    loss = sent.loss or PpoOptions()
+    mismatch = sent.mismatch or MismatchOptions()
+    objective = sent.objective or ObjectiveOptions()
+    return Learning(
+        loss=loss.resolved if isinstance(loss, PpoOptions) else loss,
+        advantage=sent.advantage or AdvantageOptions(type="centred"),
+        objective=objective.resolved(token_budget=token_budget(base_model, effort)),
+        mismatch=mismatch.model_copy(update={"truncation": sent.truncation}),
+    )
+
+
+def shown_learning(reinforcement: dict[str, Any], base_model: BaseModelSpec) -> dict[str, Any]:
+    """The parts of a job's own `method.reinforcement`, resolved, as JSON."""
+    sent = LearningOptions.model_validate(reinforcement)
+    hyper = reinforcement.get("hyperparameters") or {}
+    effort: ReasoningEffort = hyper.get("reasoning_effort", "default")
+    return resolved_learning(sent, base_model, effort).model_dump(mode="json")

@@ -1,0 +1,100 @@
+"""What a job may say of rollouts whose sampler was not quite the trained policy: an older version,
+or the same one in another engine's arithmetic.
+
+Owns the names and defaults on the wire. All of it is ours; the hosted API has none. Must not know
+how any of it is computed.
+"""
+
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+    model_validator,
+)
+from pydantic_core import PydanticCustomError
+
+from app.domain.methods.loss import Number, fault, one_of
+from app.domain.methods.supervised import Auto
+
+CAPS: Final = {"token": 2.0, "sequence": 5.0}
+"""Where `cap` is not sent."""
+
+
+class Truncation(BaseModel):
+    """Weighs each token by its ratio of trained to sampling policy, at most `cap`; the loss's own
+    ratio then starts from the policy that is trained.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    level: Literal["token", "sequence"] = "token"
+    """A token's own ratio, or the product of those of its rollout."""
+    cap: Number = Field(ge=1, le=1000)
+    """2 for tokens and 5 for sequences, where it is not sent."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _cap_by_level(cls, sent: Any) -> Any:
+        if not isinstance(sent, dict) or "cap" in sent:
+            return sent
+        level = sent.get("level", "token")
+        return {**sent, "cap": CAPS.get(level, 2.0) if isinstance(level, str) else 2.0}
+
+
+class _SequenceMask(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    low: Number = Field(ge=0, le=1)
+    high: Number = Field(ge=1, le=1e6)
+
+    @model_validator(mode="after")
+    def _band_is_one(self) -> "_SequenceMask":
+        if self.low == self.high:
+            raise fault("it must exceed 'low'", "high")
+        return self
+
+
+class GeometricMeanMask(_SequenceMask):
+    """Leaves out rollouts whose ratios' geometric mean lies outside the band."""
+
+    type: Literal["geometric_mean"] = "geometric_mean"
+    low: Number = Field(default=0.99, ge=0, le=1)
+    high: Number = Field(default=1.01, ge=1, le=1e6)
+
+
+class ProductMask(_SequenceMask):
+    """Leaves out rollouts whose ratios' product lies outside the band: by default, above 3."""
+
+    type: Literal["product"] = "product"
+    low: Number = Field(default=0.0, ge=0, le=1)
+    high: Number = Field(default=3.0, ge=1, le=1e6)
+
+
+SequenceMask = Annotated[
+    GeometricMeanMask | ProductMask,
+    Field(discriminator="type"),
+    one_of(GeometricMeanMask, ProductMask, noun="sequence mask"),
+]
+
+
+def _read_truncation(sent: Any, handler: ValidatorFunctionWrapHandler) -> Any:  # noqa: ARG001
+    """By hand, so that an error's place is the path a client wrote, without a union's tags."""
+    if sent is None or sent == "auto" or isinstance(sent, Truncation):
+        return sent
+    if not isinstance(sent, dict):
+        raise PydanticCustomError("options", 'it is an object, "auto" or null')
+    return Truncation.model_validate(sent)
+
+
+class MismatchOptions(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    truncation: Annotated[Truncation | Auto | None, WrapValidator(_read_truncation)] = "auto"
+    """`auto` is by token in the mode `async` when no loss is named, and none otherwise."""
+    sequence_mask: SequenceMask | None = None
+    max_log_ratio: Number = Field(default=20.0, gt=0, le=20)
+    """Tokens whose log-ratio is greater either way have no gradient."""

@@ -1,0 +1,84 @@
+"""How a job orders sampling and training: one class per mode, its options and their defaults.
+
+Owns the names on the wire, `method.reinforcement.mode`. All of it is ours; the hosted API has none.
+Must not know how a mode works.
+"""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+from typing_extensions import override
+
+from app.domain.methods.loss import one_of
+
+Count = Annotated[int, Field(strict=True)]
+"""No text, no boolean and no fraction, as in JSON."""
+
+
+class ModeOptions(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    type: str
+
+    @property
+    def staleness(self) -> int:
+        """How many published versions a rollout may be behind when it is trained."""
+        return 0
+
+
+class SyncOptions(ModeOptions):
+    """Sample a whole step, train it, publish it. Reproducible to the bit on a CPU."""
+
+    type: Literal["sync"] = "sync"
+
+
+class StreamingOptions(ModeOptions):
+    """Gradients are computed while the step is still sampled; it stays on-policy."""
+
+    type: Literal["streaming"] = "streaming"
+    minibatches: Count = Field(default=4, ge=1, le=64)
+    """Parts of a step, each trained once its groups are there; at most one part per prompt. The
+    optimizer steps once, after the last part.
+    """
+
+
+class AsyncOptions(ModeOptions):
+    """Sampling goes on while a step is trained, from versions at most `max_staleness` old."""
+
+    type: Literal["async"] = "async"
+    max_staleness: Count = Field(default=1, ge=1, le=4)
+    """Published versions that a rollout may be behind, from its dispatch to its training."""
+    max_requeues: Count = Field(default=2, ge=0, le=10)
+    """How often a prompt whose rollouts took too long is started over; then it is waited for."""
+
+    @property
+    @override
+    def staleness(self) -> int:
+        return self.max_staleness
+
+
+AnyMode = SyncOptions | StreamingOptions | AsyncOptions
+TrainingMode = Annotated[
+    AnyMode,
+    Field(discriminator="type"),
+    one_of(SyncOptions, StreamingOptions, AsyncOptions, noun="mode"),
+]
+
+
+def resolved_mode(mode: AnyMode | None, *, batch_size: int) -> AnyMode:
+    """The mode that is used: `sync` where none was named, no more parts than prompts."""
+    if mode is None:
+        return SyncOptions()
+    if isinstance(mode, StreamingOptions):
+        return StreamingOptions(minibatches=min(mode.minibatches, batch_size))
+    return mode
+
+
+def shown_mode(mode: Any, *, batch_size: int) -> dict[str, Any]:
+    """`resolved_mode` of a job's own JSON, as JSON."""
+    sent = None if mode is None else _Holder.model_validate({"mode": mode}).mode
+    return resolved_mode(sent, batch_size=batch_size).model_dump()
+
+
+class _Holder(BaseModel):
+    mode: TrainingMode

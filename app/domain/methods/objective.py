@@ -1,0 +1,92 @@
+"""What a job may say of its objective: how rewards become advantages, and what is optimised beside
+the grader's reward.
+
+Owns the names and defaults on the wire. All of it is ours; the hosted API has none. Must not know
+how any of it is computed.
+"""
+
+from typing import Annotated, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from app.domain.methods.loss import Number, fault
+from app.domain.methods.supervised import Auto
+
+Count = Annotated[int, Field(strict=True)]
+"""No text, no boolean and no fraction, as in JSON."""
+AUTO: Final = "auto"
+Flag = Annotated[bool, Field(strict=True)]
+_BUFFERS_PER_LIMIT: Final = 5
+"""DAPO's buffer of 4,096 in 20,480 tokens."""
+
+
+class AdvantageOptions(BaseModel):
+    """How the rewards of a prompt's rollouts become advantages.
+
+    `centred` (the default): less the group's mean. `std`: that, divided by the group's standard
+    deviation. `leave_one_out`: less the mean of the others. `batch_std`: less the group's mean,
+    divided by the standard deviation of the whole step.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    type: Literal["centred", "std", "leave_one_out", "batch_std"]
+
+
+class OverlongOptions(BaseModel):
+    """A penalty that grows over the last `buffer` of `limit` sampled tokens of a rollout."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    limit: Count = Field(ge=1, le=10**9)
+    buffer: Annotated[Count, Field(ge=1)] | Auto = AUTO
+    """Tokens; `auto` is a fifth of the limit."""
+    penalty: Number = Field(default=1.0, gt=0, le=100)
+    """Reward lost at the limit and beyond."""
+
+    @model_validator(mode="after")
+    def _buffer_fits(self) -> "OverlongOptions":
+        if self.buffer != AUTO and self.buffer > self.limit:
+            raise fault("it must not exceed 'limit'", "buffer")
+        return self
+
+    @property
+    def resolved(self) -> "OverlongOptions":
+        buffer = self.buffer
+        if buffer == AUTO:
+            buffer = max(1, self.limit // _BUFFERS_PER_LIMIT)
+        return self.model_copy(update={"buffer": buffer})
+
+
+class ObjectiveOptions(BaseModel):
+    """Terms of the value that advantages are taken of; the reward that is shown stays the grader's.
+    All are off by default but a light token penalty.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    token_penalty: Number = Field(default=0.02, ge=0, le=100)
+    """Reward lost by a rollout of `token_budget` sampled tokens or more, in proportion below."""
+    token_budget: Annotated[Count, Field(ge=1, le=10**9)] | Auto = AUTO
+    """`auto` is the most tokens that the base model may write in one turn, as the job's reasoning
+    effort has it."""
+    call_budget: Annotated[Count, Field(ge=0, le=10**6)] | None = None
+    """Tool calls that cost nothing; `null` is no budget."""
+    call_budget_penalty: Number = Field(default=0.05, ge=0, le=100)
+    """Per call over the budget, for at most ten."""
+    repeated_call_penalty: Number = Field(default=0.0, ge=0, le=100)
+    """Per call with the name and arguments of an earlier one, for at most ten."""
+    overlong: OverlongOptions | None = None
+    clamp_limit_stop: Flag = False
+    """A rollout that a limit stopped earns at most 0."""
+    kl_coefficient: Number = Field(default=0.0, ge=0, le=100)
+    """Advantage lost by a token per nat that it is likelier under the policy than under the model
+    that the job started from, compared with the other tokens of its group."""
+
+    def resolved(self, *, token_budget: int) -> "ObjectiveOptions":
+        return self.model_copy(
+            update={
+                "token_budget": token_budget if self.token_budget == AUTO else self.token_budget,
+                "overlong": None if self.overlong is None else self.overlong.resolved,
+            }
+        )

@@ -1,0 +1,56 @@
+"""What a job's `reasoning_effort` does. The hosted API names the levels and not their effect; these
+are ours. Pure.
+
+- The chat template is given `template_variables`, in the rollouts and wherever the tuned model is
+  called later; `default` gives it nothing, so that the model's own default holds.
+- `low`: a turn may hold half of the base model's `max_turn_tokens`, and the `auto` token budget of
+  the objective is half of them too, so that a token costs twice as much.
+- `default` and `medium`: a turn may hold all of them, and they are the budget.
+- `high`: a turn may hold all of them, and the budget is twice as many: a token costs half.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+from app.domain.models.models import BaseModelSpec
+
+ReasoningEffort = Literal["default", "low", "medium", "high"]
+CALLED_EFFORTS: Final = ("default", "none", "minimal", "low", "medium", "high", "xhigh", "max")
+"""What a call of a model may ask for: the hosted levels, and ours for the model's own default."""
+_UNTHINKING: Final = frozenset({"none", "minimal", "low"})
+_THINKING: Final = frozenset({"high", "xhigh", "max"})
+
+
+@dataclass(frozen=True, slots=True)
+class _Shares:
+    turn: float
+    budget: float
+
+
+_SHARES: Final[dict[ReasoningEffort, _Shares]] = {
+    "default": _Shares(1.0, 1.0),
+    "low": _Shares(0.5, 0.5),
+    "medium": _Shares(1.0, 1.0),
+    "high": _Shares(1.0, 2.0),
+}
+
+
+def turn_tokens(base_model: BaseModelSpec, effort: ReasoningEffort) -> int:
+    """Tokens one sampled turn may hold."""
+    return max(1, round(base_model.max_turn_tokens * _SHARES[effort].turn))
+
+
+def token_budget(base_model: BaseModelSpec, effort: ReasoningEffort) -> int:
+    """What the objective's `token_budget` of `auto` stands for."""
+    return max(1, round(base_model.max_turn_tokens * _SHARES[effort].budget))
+
+
+def template_variables(effort: str | None) -> dict[str, Any]:
+    """What a chat template is given: the level by its name, and the switch of templates that know
+    thinking or none. One that knows neither leaves both unread.
+    """
+    if effort is None or effort == "default":
+        return {}
+    if effort in _UNTHINKING | _THINKING:
+        return {"reasoning_effort": effort, "enable_thinking": effort in _THINKING}
+    return {"reasoning_effort": effort}

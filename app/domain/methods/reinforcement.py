@@ -1,0 +1,133 @@
+"""`method.reinforcement` of a job: every hyperparameter, and how `auto` is resolved.
+
+Source: the hosted API's `FineTuneReinforcementHyperparameters`; the rules for `auto` are ours (the
+hosted ones are not public) and are written in `resolve_hyperparameters`. Pure.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from app.domain.graders.graders import Grader
+from app.domain.methods.learning import LearningOptions, shown_learning
+from app.domain.methods.mode import shown_mode
+from app.domain.methods.reasoning_efforts import ReasoningEffort
+from app.domain.methods.stop import KeepCheckpoints, ReinforcementStopOptions, absent, shown_end
+from app.domain.methods.supervised import (
+    Auto,
+    BatchSize,
+    ComputeMultiplier,
+    Epochs,
+    EvalInterval,
+    EvalSamples,
+    LearningRateMultiplier,
+)
+from app.domain.models.models import BaseModelSpec
+from app.domain.tools.tools import ToolSpec
+
+DEFAULT_ROLLOUTS_PER_EXAMPLE = 8
+DEFAULT_MAX_EPISODE_STEPS = 10
+MAX_TOOLS = 128
+"""As many functions as the hosted API takes in one call of a model."""
+
+
+class ReinforcementHyperparameters(BaseModel):
+    """As sent: every field a value or `auto`. Unknown keys are kept and echoed."""
+
+    model_config = ConfigDict(frozen=True, extra="allow", allow_inf_nan=False)
+
+    batch_size: BatchSize = "auto"
+    """Examples (prompts) per optimizer step."""
+    learning_rate_multiplier: LearningRateMultiplier = "auto"
+    n_epochs: Epochs = "auto"
+    compute_multiplier: ComputeMultiplier = "auto"
+    eval_interval: EvalInterval = "auto"
+    eval_samples: EvalSamples = "auto"
+    reasoning_effort: ReasoningEffort = "default"
+
+
+class ReinforcementMethod(LearningOptions):
+    """`method.reinforcement` of the create call; unknown keys are kept and echoed."""
+
+    grader: Grader
+    tools: tuple[ToolSpec, ...] = Field(default=(), max_length=MAX_TOOLS)
+    max_episode_steps: int | None = Field(default=None, ge=1, le=1000)
+    response_format: dict[str, Any] | None = None
+    stop: ReinforcementStopOptions | None = Field(default=None, exclude_if=absent)
+    keep_checkpoints: KeepCheckpoints | None = Field(default=None, exclude_if=absent)
+    hyperparameters: ReinforcementHyperparameters = ReinforcementHyperparameters()
+
+
+@dataclass(frozen=True, slots=True)
+class ResolvedHyperparameters:
+    """What a run really uses, once the number of rows is known."""
+
+    batch_size: int
+    group_size: int
+    """Rollouts per example, G."""
+    n_epochs: int
+    learning_rate: float
+    eval_interval: int
+    eval_samples: int
+    total_steps: int
+    max_episode_steps: int
+
+
+def _value(sent: float | Auto, automatic: float) -> float:
+    return automatic if sent == "auto" else float(sent)
+
+
+def resolve_hyperparameters(
+    method: ReinforcementMethod, *, train_rows: int, base_model: BaseModelSpec
+) -> ResolvedHyperparameters:
+    """Turn `auto` into numbers.
+
+    - `batch_size`: a sixteenth of the rows, between 4 and 16.
+    - `n_epochs`: enough for 40 steps, between 1 and 10.
+    - `compute_multiplier`: 1, which is 8 rollouts per example (at least 2).
+    - `learning_rate_multiplier`: 1 × the base model's own rate.
+    - `eval_interval`: a fifth of the steps, at least 1.
+    - `eval_samples`: 1.
+    """
+    sent = method.hyperparameters
+    batch_size = int(_value(sent.batch_size, min(16, max(4, train_rows // 16))))
+    batch_size = min(batch_size, train_rows)
+    steps_per_epoch = math.ceil(train_rows / batch_size)
+    n_epochs = int(_value(sent.n_epochs, min(10, max(1, math.ceil(40 / steps_per_epoch)))))
+    compute = _value(sent.compute_multiplier, 1.0)
+    total_steps = steps_per_epoch * n_epochs
+    return ResolvedHyperparameters(
+        batch_size=batch_size,
+        group_size=max(2, round(DEFAULT_ROLLOUTS_PER_EXAMPLE * compute)),
+        n_epochs=n_epochs,
+        learning_rate=base_model.learning_rate * _value(sent.learning_rate_multiplier, 1.0),
+        eval_interval=int(_value(sent.eval_interval, max(1, total_steps // 5))),
+        eval_samples=int(_value(sent.eval_samples, 1)),
+        total_steps=total_steps,
+        max_episode_steps=method.max_episode_steps or DEFAULT_MAX_EPISODE_STEPS,
+    )
+
+
+def resolved_method(
+    method: dict[str, Any], resolved: ResolvedHyperparameters, base_model: BaseModelSpec
+) -> dict[str, Any]:
+    """A job's `method` with every `auto` replaced by the number that is used."""
+    reinforcement = dict(method["reinforcement"])
+    sent = dict(reinforcement.get("hyperparameters") or {})
+    numbers = {
+        "batch_size": resolved.batch_size,
+        "n_epochs": resolved.n_epochs,
+        "learning_rate_multiplier": resolved.learning_rate / base_model.learning_rate,
+        "compute_multiplier": resolved.group_size / DEFAULT_ROLLOUTS_PER_EXAMPLE,
+        "eval_interval": resolved.eval_interval,
+        "eval_samples": resolved.eval_samples,
+    }
+    automatic = {key: number for key, number in numbers.items() if sent.get(key, "auto") == "auto"}
+    reinforcement["hyperparameters"] = {**sent, **automatic}
+    reinforcement["max_episode_steps"] = resolved.max_episode_steps
+    reinforcement.update(shown_learning(reinforcement, base_model))
+    reinforcement.update(shown_end(reinforcement, ReinforcementStopOptions))
+    reinforcement["mode"] = shown_mode(reinforcement.get("mode"), batch_size=resolved.batch_size)
+    return {**method, "reinforcement": reinforcement}

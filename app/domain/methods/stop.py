@@ -1,0 +1,145 @@
+"""What a job may say of when it should be warned about, paused or ended before its last step.
+
+Owns the names, defaults and ranges on the wire: `method.<type>.stop`. All of it is ours; the hosted
+API has none. Must not know how a rule judges (see `app.domain.jobs.stop_rules`).
+
+Every rule has an `action`: `off`, `warn` (an event), `pause` (the job can be resumed) or `stop`
+(the job succeeds with its best checkpoint). Rules that need a figure of the customer's are off
+until they are sent, and stop; the others only warn by default.
+"""
+
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from app.domain.methods.loss import Number
+
+Action = Literal["off", "warn", "pause", "stop"]
+Count = Annotated[int, Field(strict=True, ge=1, le=10**6)]
+"""No text, no boolean and no fraction, as in JSON."""
+SHORTEST_S: Final = 1.0
+
+
+class Rule(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    action: Action = "warn"
+
+
+class PlateauRule(Rule):
+    """Validation has not become better for a while, the base model's included."""
+
+    evaluations: Count = 3
+    """Validations in succession without a new best."""
+    min_improvement: Number = Field(default=0.01, ge=0)
+    """What a new best must be better by, in the metric's own unit."""
+
+
+class TargetRule(Rule):
+    """Validation is as good as it has to be."""
+
+    action: Action = "stop"
+    value: Number
+    """Mean validation reward at least, or validation loss at most."""
+
+
+class MaxStepsRule(Rule):
+    action: Action = "stop"
+    steps: Count
+
+
+class MaxTimeRule(Rule):
+    action: Action = "stop"
+    seconds: Number = Field(ge=SHORTEST_S, le=1e9)
+    """Of committed steps, publishing and validation included; waiting and restarts are not."""
+
+
+class GapRule(Rule):
+    """Training has run away from validation: rows learned by heart, or a grader that is gamed."""
+
+    threshold: Number = Field(default=0.2, gt=0)
+    """Mean training value since the validation before, less the validation's."""
+    evaluations: Count = 2
+    """Validations in succession with such a gap."""
+
+
+class TokenGrowthRule(Rule):
+    """Rollouts write more and more."""
+
+    ratio: Number = Field(default=2.0, gt=1, le=1000)
+    """Mean completion tokens of the latest `steps` steps against those of the first."""
+    steps: Count = 5
+
+
+class EntropyRule(Rule):
+    """The policy has stopped exploring."""
+
+    below: Number = Field(default=0.02, gt=0, le=100)
+    """Nats per trained token."""
+    steps: Count = 5
+    """Trained steps in succession."""
+
+
+class ZeroVarianceRule(Rule):
+    """No group has rollouts of different reward: nothing is learned from any of them."""
+
+    steps: Count = 5
+    """In succession."""
+
+
+class StopOptions(BaseModel):
+    """Rules that every method has."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    plateau: PlateauRule = PlateauRule()
+    target: TargetRule | None = None
+    max_steps: MaxStepsRule | None = None
+    max_time: MaxTimeRule | None = None
+    gap: GapRule = GapRule()
+
+
+class ReinforcementStopOptions(StopOptions):
+    """With those that read rollouts."""
+
+    token_growth: TokenGrowthRule = TokenGrowthRule()
+    entropy_collapse: EntropyRule = EntropyRule()
+    zero_variance: ZeroVarianceRule = ZeroVarianceRule()
+
+
+class KeepCheckpoints(BaseModel):
+    """How many checkpoints a job keeps; one that falls out disappears with its model.
+
+    A checkpoint that is shared with another project, or that an unfinished job trains from, is kept
+    beside them.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    best: Count = 3
+    """By validation, of equals the earlier; what the job publishes is the first of them."""
+    last: Annotated[int, Field(strict=True, ge=0, le=10**6)] = 1
+    """The newest, good or not."""
+
+
+def absent(value: Any) -> bool:
+    return value is None
+
+
+class EndOptions(BaseModel):
+    """Fields that supervised and preference methods have of it; reinforcement has its own `stop`.
+
+    `None` is the defaults.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="allow", allow_inf_nan=False)
+
+    stop: StopOptions | None = Field(default=None, exclude_if=absent)
+    keep_checkpoints: KeepCheckpoints | None = Field(default=None, exclude_if=absent)
+
+
+def shown_end(method: dict[str, Any], stop: type[StopOptions] = StopOptions) -> dict[str, Any]:
+    """`stop` and `keep_checkpoints` of a method's own JSON, with every default put in."""
+    rules = stop.model_validate(method.get("stop") or {})
+    keep = KeepCheckpoints.model_validate(method.get("keep_checkpoints") or {})
+    return {"stop": rules.model_dump(mode="json"), "keep_checkpoints": keep.model_dump(mode="json")}

@@ -1,0 +1,167 @@
+"""The methods beside reinforcement: what a create call says of them, and how `auto` is resolved.
+
+Source: the hosted API's `SupervisedHyperparameters` and `DpoHyperparameters`; the rules for `auto`
+are ours but for epochs, where the hosted rule was published. Pure.
+"""
+
+from dataclasses import dataclass
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+from app.domain.methods.loss import (
+    CrossEntropyOptions,
+    DpoOptions,
+    PreferenceLoss,
+    SupervisedLoss,
+)
+from app.domain.methods.stop import EndOptions, shown_end
+from app.domain.models.models import BaseModelSpec
+
+MethodType = Literal["supervised", "dpo", "reinforcement"]
+Auto = Literal["auto"]
+
+TrainOn = Literal["all", "last"]
+"""Which assistant turns are learned; one of weight 0 never is."""
+
+_EPOCHS: Final = 3
+_FEW_ROWS, _MOST_EPOCHS = 100, 25
+_MANY_ROWS: Final = 25_000
+_ROWS_PER_BATCH_EXAMPLE: Final = 500
+_MAX_BATCH: Final = 256
+_BETA: Final = 0.1
+
+
+def _number_or_auto(value: Any) -> Any:
+    """JSON's own types only: a text is no number, and neither is a truth value."""
+    if isinstance(value, bool) or (isinstance(value, str) and value != "auto"):
+        raise ValueError('it is a number or "auto"')
+    return value
+
+
+_Sent = BeforeValidator(_number_or_auto)
+BatchSize = Annotated[Annotated[int, Field(ge=1, le=256)] | Auto, _Sent]
+LearningRateMultiplier = Annotated[Annotated[float, Field(gt=0, le=1000)] | Auto, _Sent]
+Epochs = Annotated[Annotated[int, Field(ge=1, le=50)] | Auto, _Sent]
+Beta = Annotated[Annotated[float, Field(gt=0, le=2)] | Auto, _Sent]
+ComputeMultiplier = Annotated[Annotated[float, Field(gt=0.00001, le=10)] | Auto, _Sent]
+EvalInterval = Annotated[Annotated[int, Field(ge=1, le=2**31 - 1)] | Auto, _Sent]
+EvalSamples = Annotated[Annotated[int, Field(ge=1, le=64)] | Auto, _Sent]
+
+
+class SupervisedHyperparameters(BaseModel):
+    """As sent: every field a value or `auto`. Unknown keys are kept and echoed."""
+
+    model_config = ConfigDict(frozen=True, extra="allow", allow_inf_nan=False)
+
+    batch_size: BatchSize = "auto"
+    learning_rate_multiplier: LearningRateMultiplier = "auto"
+    n_epochs: Epochs = "auto"
+
+
+class DpoHyperparameters(SupervisedHyperparameters):
+    """As sent, with the weight of the distance from the base model."""
+
+    beta: Beta = "auto"
+
+
+class SupervisedMethod(EndOptions):
+    """`method.supervised` of the create call; unknown keys are kept and echoed."""
+
+    model_config = ConfigDict(frozen=True, extra="allow", allow_inf_nan=False)
+
+    hyperparameters: SupervisedHyperparameters = SupervisedHyperparameters()
+    loss: SupervisedLoss | None = Field(default=None, exclude_if=lambda value: value is None)
+    """Ours; `None` is cross-entropy."""
+    train_on: TrainOn | None = Field(default=None, exclude_if=lambda value: value is None)
+    """Ours; `None` is `all`."""
+
+
+class DpoMethod(EndOptions):
+    """`method.dpo` of the create call; unknown keys are kept and echoed."""
+
+    model_config = ConfigDict(frozen=True, extra="allow", allow_inf_nan=False)
+
+    hyperparameters: DpoHyperparameters = DpoHyperparameters()
+    loss: PreferenceLoss | None = Field(default=None, exclude_if=lambda value: value is None)
+    """Ours; `None` is DPO as published."""
+
+
+def automatic_values(kind: Literal["supervised", "dpo"], train_rows: int) -> dict[str, float]:
+    """What `auto` stands for, once the rows are counted.
+
+    - `batch_size`: one example for every 500 rows, between 1 and 256.
+    - `n_epochs`: 3; of fewer than 34 rows enough for 100 examples, at most 25; of more than 8,333
+      rows as many as stay below 25,000 examples, at least 1. Source: the hosted vendor's
+      data-preparation guide.
+    - `learning_rate_multiplier`: 1.
+    - `beta` (DPO): 0.1.
+    """
+    epochs = _EPOCHS
+    if train_rows * _EPOCHS < _FEW_ROWS:
+        epochs = min(_MOST_EPOCHS, _FEW_ROWS // max(1, train_rows))
+    elif train_rows * _EPOCHS > _MANY_ROWS:
+        epochs = max(1, _MANY_ROWS // train_rows)
+    values: dict[str, float] = {
+        "batch_size": min(_MAX_BATCH, max(1, round(train_rows / _ROWS_PER_BATCH_EXAMPLE))),
+        "learning_rate_multiplier": 1.0,
+        "n_epochs": epochs,
+    }
+    return {**values, "beta": _BETA} if kind == "dpo" else values
+
+
+def default_loss(kind: Literal["supervised", "dpo"]) -> CrossEntropyOptions | DpoOptions:
+    """What an absent `loss` stands for."""
+    return CrossEntropyOptions() if kind == "supervised" else DpoOptions()
+
+
+def resolved(
+    method: dict[str, Any], kind: Literal["supervised", "dpo"], train_rows: int
+) -> dict[str, Any]:
+    """A job's `method` with every `auto` replaced by its number, and the loss named."""
+    inner = dict(method.get(kind) or {})
+    sent = dict(inner.get("hyperparameters") or {})
+    automatic = {
+        name: value
+        for name, value in automatic_values(kind, train_rows).items()
+        if sent.get(name, "auto") == "auto"
+    }
+    loss = inner.get("loss") or default_loss(kind).model_dump()
+    shown = {"hyperparameters": {**sent, **automatic}, "loss": loss, **shown_end(inner)}
+    if kind == "supervised":
+        shown["train_on"] = inner.get("train_on") or "all"
+    return {**method, kind: {**inner, **shown}}
+
+
+@dataclass(frozen=True, slots=True)
+class TextHyperparameters:
+    """What a supervised or preference run really uses."""
+
+    batch_size: int
+    n_epochs: int
+    learning_rate: float
+    """The same at every step."""
+    beta: float
+    steps_per_epoch: int
+
+    @property
+    def total_steps(self) -> int:
+        return self.steps_per_epoch * self.n_epochs
+
+
+def text_hyperparameters(
+    method: SupervisedMethod | DpoMethod, *, train_rows: int, base_model: BaseModelSpec
+) -> TextHyperparameters:
+    """`auto` by the rules of `automatic_values`, with the base model's own learning rate."""
+    kind: Literal["supervised", "dpo"] = "dpo" if isinstance(method, DpoMethod) else "supervised"
+    sent = method.hyperparameters.model_dump()
+    values = automatic_values(kind, train_rows)
+    values |= {name: sent[name] for name in values if sent[name] != "auto"}
+    batch_size = min(int(values["batch_size"]), train_rows)
+    return TextHyperparameters(
+        batch_size=batch_size,
+        n_epochs=int(values["n_epochs"]),
+        learning_rate=base_model.learning_rate * values["learning_rate_multiplier"],
+        beta=values.get("beta", _BETA),
+        steps_per_epoch=-(-train_rows // batch_size),
+    )

@@ -1,0 +1,1 @@
+"""Base models, tuned models and who may call them."""

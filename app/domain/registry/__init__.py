@@ -1,0 +1,1 @@
+"""Registered objects (tools, graders, curricula) that jobs refer to by id."""

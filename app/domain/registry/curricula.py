@@ -1,0 +1,56 @@
+"""A registered curriculum: the data of jobs, and what a test of it finds. Pure data."""
+
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+from app.domain.jobs.preflight import Finding
+
+MAX_ROWS: Final = 100_000
+Split = Literal["training", "validation"]
+SPLITS: Final[tuple[Split, ...]] = ("training", "validation")
+
+
+@dataclass(frozen=True, slots=True)
+class SplitFile:
+    """One file of a curriculum, as it was when the version was made."""
+
+    file_id: str
+    rows: int
+    """Lines that are not blank, counted in the file itself."""
+    bytes: int
+    sha256: str
+    """Of the file's bytes, in hexadecimal."""
+
+
+@dataclass(frozen=True, slots=True)
+class SplitReport:
+    file_id: str
+    rows: int
+    faulty_rows: int
+    duplicate_rows: int
+    duplicate_lines: tuple[tuple[int, int], ...]
+    """The first of them: (earlier line, repeated line)."""
+    tools: dict[str, int]
+    """Rows that offer each tool."""
+
+
+@dataclass(frozen=True, slots=True)
+class CurriculumReport:
+    splits: dict[Split, SplitReport]
+    overlapping_rows: int
+    """Validation rows whose messages are in the training file too."""
+    overlapping_lines: tuple[tuple[int, int], ...]
+    """The first of them: (training line, validation line)."""
+    faults: tuple[Finding, ...]
+
+    @property
+    def passed(self) -> bool:
+        return all(fault.severity != "error" for fault in self.faults)
+
+
+@dataclass(frozen=True, slots=True)
+class SentData:
+    """One split of a request: a file by id, or rows, or neither."""
+
+    file_id: str | None
+    rows: list[dict[str, Any]] | None

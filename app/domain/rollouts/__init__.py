@@ -1,0 +1,1 @@
+"""Trajectories, stored rollouts, their spans, and the names of all curves."""

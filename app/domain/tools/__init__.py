@@ -1,0 +1,1 @@
+"""Tool definitions, the contract test of a tool endpoint, trial calls."""

@@ -1,0 +1,1 @@
+"""Guarded egress: address checks, the client of the rollout burst, headers."""

@@ -1,0 +1,189 @@
+"""Guarded outbound HTTP to customers' tools and graders: the only way out to a URL of theirs.
+
+Owns which endpoints may be dialled, how, and how much of an answer is read. Promises: every address
+a name resolves to must be public or nothing is dialled, and only a checked address is; redirects,
+proxies, cookies, decompression and oversized replies do not happen; a call ends by its deadline.
+Must not know what is called, who signs it or whether to try again.
+"""
+
+import asyncio
+import ssl
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+import aiohttp
+from yarl import URL
+
+from app.domain.errors import EndpointRefused
+from app.gateways.egress.addresses import EndpointUrl, read_url
+from app.gateways.egress.egress import EgressFailure, EgressReply, FailureKind
+from app.gateways.egress.guard import EgressGuard, EgressPolicy, GuardedConnector, Lookup
+from app.gateways.egress.headers import all_headers, check_syntax
+from app.settings import EgressSettings
+
+MAX_CONNECTIONS: Final = 1024
+MAX_BODY_BYTES: Final = 1_048_576
+_CONNECT_TIMEOUT_S: Final = 10.0
+# Below the 5 s after which uvicorn and many proxies close an idle connection: a POST sent into a
+# closing connection fails and cannot be repeated safely by the transport.
+_KEEP_ALIVE_S: Final = 4.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Request:
+    method: str
+    headers: Mapping[str, str]
+    body: bytes | None
+    status_only: bool = False
+    """Whatever follows the status is neither read nor judged."""
+
+
+class EgressClient:
+    """One per process and event loop. Connections are pooled per endpoint; nothing else is shared
+    between calls, in particular no cookies.
+    """
+
+    def __init__(
+        self,
+        policy: EgressPolicy,
+        *,
+        max_body_bytes: int = MAX_BODY_BYTES,
+        lookup: Lookup | None = None,
+        ssl_context: ssl.SSLContext | None = None,
+    ) -> None:
+        """`lookup` and `ssl_context` replace name resolution and trust roots, e.g. a private CA."""
+        self._guard = EgressGuard(policy, lookup)
+        self._max_body_bytes = max_body_bytes
+        self._ssl_context = ssl_context
+        self._opened: aiohttp.ClientSession | None = None
+
+    async def aclose(self) -> None:
+        if self._opened is not None:
+            await self._opened.close()
+            self._opened = None
+
+    async def check_url(self, url: str) -> None:
+        endpoint = read_url(url)
+        self._guard.check(endpoint)
+        if endpoint.address is None:
+            try:
+                await self._guard.resolve(endpoint.host, endpoint.port)
+            except OSError:
+                raise EndpointRefused("the URL's host name does not resolve") from None
+
+    async def post(
+        self, url: str, *, headers: Mapping[str, str], body: bytes, timeout_s: float
+    ) -> EgressReply:
+        request = _Request("POST", headers, body)
+        return await self._guarded(url, request, timeout_s=timeout_s)
+
+    async def notify(
+        self, url: str, *, headers: Mapping[str, str], body: bytes, timeout_s: float
+    ) -> EgressReply:
+        request = _Request("POST", headers, body, status_only=True)
+        return await self._guarded(url, request, timeout_s=timeout_s)
+
+    async def probe(self, url: str, *, headers: Mapping[str, str], timeout_s: float) -> EgressReply:
+        request = _Request("HEAD", headers, None)
+        return await self._guarded(url, request, timeout_s=timeout_s)
+
+    async def _guarded(self, url: str, request: _Request, *, timeout_s: float) -> EgressReply:
+        try:
+            endpoint = read_url(url)
+            self._guard.check(endpoint)
+            check_syntax(request.headers)
+            async with asyncio.timeout(timeout_s):
+                return await self._send(endpoint, request)
+        except EndpointRefused as error:
+            raise EgressFailure(FailureKind.REFUSED, f"not dialled: {error}") from None
+        except aiohttp.ConnectionTimeoutError:
+            raise EgressFailure(FailureKind.UNREACHABLE, "no connection in time") from None
+        except TimeoutError:
+            raise EgressFailure(FailureKind.TIMEOUT, f"no reply within {timeout_s:g} s") from None
+        except aiohttp.ClientResponseError:
+            raise EgressFailure(FailureKind.BAD_ENCODING, "the reply is not valid HTTP") from None
+        except (aiohttp.ClientError, OSError) as error:
+            raise EgressFailure(FailureKind.UNREACHABLE, _describe(error)) from None
+
+    async def _send(self, endpoint: EndpointUrl, request: _Request) -> EgressReply:
+        started = time.perf_counter()
+        async with self._session().request(
+            request.method,
+            URL(endpoint.url, encoded=True),
+            data=request.body,
+            headers=all_headers(request.headers),
+            allow_redirects=False,
+        ) as response:
+            content = b"" if request.status_only else await self._content(response)
+            seen: dict[str, str] = {}
+            for name, value in response.headers.items():
+                seen.setdefault(name.lower(), value)
+            return EgressReply(response.status, seen, content, time.perf_counter() - started)
+
+    async def _content(self, response: aiohttp.ClientResponse) -> bytes:
+        encoding = response.headers.get("Content-Encoding", "identity").strip().lower()
+        if encoding not in {"identity", ""}:
+            response.close()
+            raise EgressFailure(FailureKind.BAD_ENCODING, "the reply is compressed")
+        return b"" if response.method == "HEAD" else await self._read(response)
+
+    async def _read(self, response: aiohttp.ClientResponse) -> bytes:
+        """The body, and never more of it than the cap: the connection is dropped instead."""
+        chunks: list[bytes] = []
+        size = response.content_length or 0
+        if size <= self._max_body_bytes:
+            size = 0
+            async for chunk in response.content.iter_any():
+                size += len(chunk)
+                if size > self._max_body_bytes:
+                    break
+                chunks.append(chunk)
+        if size > self._max_body_bytes:
+            response.close()
+            raise EgressFailure(
+                FailureKind.TOO_LARGE, f"the reply is larger than {self._max_body_bytes} bytes"
+            )
+        return b"".join(chunks)
+
+    def _session(self) -> aiohttp.ClientSession:
+        if self._opened is None:
+            self._opened = aiohttp.ClientSession(
+                connector=GuardedConnector(
+                    self._guard,
+                    limit=MAX_CONNECTIONS,
+                    keepalive_timeout=_KEEP_ALIVE_S,
+                    ssl=self._ssl_context or True,
+                ),
+                cookie_jar=aiohttp.DummyCookieJar(),
+                timeout=aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT_TIMEOUT_S),
+                auto_decompress=False,
+                trust_env=False,
+                max_line_size=8190,
+                max_field_size=8190,
+                max_headers=128,
+            )
+        return self._opened
+
+
+def _describe(error: Exception) -> str:
+    """What went wrong with a connection, in words that name no address."""
+    match error:
+        case aiohttp.ClientConnectorDNSError():
+            return "the host name does not resolve"
+        case aiohttp.ClientConnectorCertificateError() | aiohttp.ClientSSLError():
+            return "the TLS certificate or handshake was not accepted"
+        case aiohttp.ClientConnectorError():
+            return "connection refused"
+        case _:
+            return "the connection broke"
+
+
+def build_egress(settings: EgressSettings) -> EgressClient:
+    """The client every process uses, from its configuration."""
+    policy = EgressPolicy(
+        allow_endpoints=frozenset(settings.allow_endpoints),
+        allow_plain_http=settings.allow_plain_http,
+    )
+    return EgressClient(policy, max_body_bytes=settings.max_body_bytes)

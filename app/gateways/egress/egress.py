@@ -1,0 +1,106 @@
+"""Calls to customers' tools, graders and receivers: what can be asked for, and how it fails.
+
+Owns the contract and its twin. Must not know what is called, who signs it or whether to try again.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Protocol
+
+from app.domain.errors import AgentRftError, EndpointRefused
+from app.gateways.egress.addresses import read_url
+
+
+class FailureKind(StrEnum):
+    UNREACHABLE = "unreachable"
+    """No connection, or it broke before the reply was whole."""
+    TIMEOUT = "timeout"
+    TOO_LARGE = "too_large"
+    REFUSED = "refused"
+    """By the guard; nothing was sent."""
+    BAD_ENCODING = "bad_encoding"
+    """The reply is compressed or not HTTP."""
+
+
+class EgressFailure(AgentRftError):
+    """A call without a usable reply. The text holds no address, body or header."""
+
+    def __init__(self, kind: FailureKind, message: str) -> None:
+        super().__init__(message)
+        self.kind = kind
+
+
+@dataclass(frozen=True, slots=True)
+class EgressReply:
+    status: int
+    headers: Mapping[str, str]
+    """Names in lower case; of a repeated header the first."""
+    body: bytes
+    latency_s: float
+
+
+class Egress(Protocol):
+    async def check_url(self, url: str) -> None:
+        """Raise `EndpointRefused`, with a text for the customer, unless the URL may be dialled."""
+        ...
+
+    async def post(
+        self, url: str, *, headers: Mapping[str, str], body: bytes, timeout_s: float
+    ) -> EgressReply:
+        """POST once. Raises `EgressFailure`; any status is a reply."""
+        ...
+
+    async def notify(
+        self, url: str, *, headers: Mapping[str, str], body: bytes, timeout_s: float
+    ) -> EgressReply:
+        """POST once for its status: the reply's body is not read, so nothing in it is a failure."""
+        ...
+
+    async def probe(self, url: str, *, headers: Mapping[str, str], timeout_s: float) -> EgressReply:
+        """HEAD once, which runs nothing at the other end. Raises and answers as `post`."""
+        ...
+
+    async def aclose(self) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class SentRequest:
+    url: str
+    headers: Mapping[str, str]
+    body: bytes
+    timeout_s: float
+
+
+@dataclass(slots=True)
+class InMemoryEgress:
+    """Twin: a script answers or raises, and every request is kept."""
+
+    script: Callable[[SentRequest], EgressReply]
+    refused: Iterable[str] = ()
+    sent: list[SentRequest] = field(default_factory=list)
+
+    async def check_url(self, url: str) -> None:
+        read_url(url)
+        if url in self.refused:
+            raise EndpointRefused("the URL's host is not a public address")
+
+    async def post(
+        self, url: str, *, headers: Mapping[str, str], body: bytes, timeout_s: float
+    ) -> EgressReply:
+        request = SentRequest(url, dict(headers), body, timeout_s)
+        self.sent.append(request)
+        if url in self.refused:
+            raise EgressFailure(FailureKind.REFUSED, "not dialled: not a public address")
+        return self.script(request)
+
+    async def notify(
+        self, url: str, *, headers: Mapping[str, str], body: bytes, timeout_s: float
+    ) -> EgressReply:
+        return await self.post(url, headers=headers, body=body, timeout_s=timeout_s)
+
+    async def probe(self, url: str, *, headers: Mapping[str, str], timeout_s: float) -> EgressReply:
+        return await self.post(url, headers=headers, body=b"", timeout_s=timeout_s)
+
+    async def aclose(self) -> None:
+        return None

@@ -1,0 +1,198 @@
+"""The checks of outbound calls at each place where an address becomes known.
+
+Owns the policy, name resolution and the connector that dials checked addresses only. Promises: a
+name is resolved once per connection, one address that is not public refuses them all, and the peer
+of an open connection is checked again before a byte is sent. Metadata services are refused even
+when the allow-list names them. Must not know HTTP.
+"""
+
+import asyncio
+import ipaddress
+import socket
+import ssl
+from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Final
+
+import aiohttp
+from aiohttp.abc import AbstractResolver, ResolveResult
+from typing_extensions import override
+
+from app.domain.errors import EndpointRefused
+from app.gateways.egress.addresses import (
+    EndpointUrl,
+    IPAddress,
+    host_port,
+    is_metadata,
+    is_public,
+    port_allowed,
+)
+
+if TYPE_CHECKING:
+    from aiohttp.client import ClientTimeout
+    from aiohttp.client_proto import ResponseHandler
+    from aiohttp.client_reqrep import ClientRequest
+    from aiohttp.tracing import Trace
+
+Lookup = Callable[[str, int], Awaitable[list[str]]]
+"""Host name and port to addresses. Raises `OSError` when there are none."""
+
+_LOOKUP_TIMEOUT_S: Final = 5.0
+_LOOKUP_THREADS: Final = 8
+_NOT_PUBLIC: Final = "the URL's host is not a public address"
+
+
+@dataclass(frozen=True, slots=True)
+class EgressPolicy:
+    """What may be dialled besides public `https` endpoints."""
+
+    allow_endpoints: frozenset[str] = frozenset()
+    """Exact `host:port` as written in a URL; exempt from the address check, nothing else is."""
+    allow_plain_http: bool = False
+    """Development: `http://` to allowed endpoints."""
+
+    def __post_init__(self) -> None:
+        canonical = frozenset(_canonical(entry) for entry in self.allow_endpoints)
+        object.__setattr__(self, "allow_endpoints", canonical)
+
+
+def _canonical(entry: str) -> str:
+    host, _, port = entry.rpartition(":")
+    return host_port(host, int(port))
+
+
+class EgressGuard:
+    def __init__(self, policy: EgressPolicy, lookup: Lookup | None = None) -> None:
+        self._policy = policy
+        self._lookup = lookup or system_lookup
+        self._running: dict[tuple[str, int], asyncio.Task[list[str]]] = {}
+
+    def check(self, endpoint: EndpointUrl) -> None:
+        """What the URL alone tells. Raises `EndpointRefused`."""
+        allowed = endpoint.key in self._policy.allow_endpoints
+        if endpoint.scheme != "https" and not (allowed and self._policy.allow_plain_http):
+            raise EndpointRefused("the URL must start with https://")
+        if not allowed and not port_allowed(endpoint.port):
+            raise EndpointRefused(f"port {endpoint.port} is not allowed")
+        if endpoint.address is not None:
+            self.check_address(endpoint.address, endpoint.host, endpoint.port)
+
+    def check_address(self, address: IPAddress, host: str, port: int) -> None:
+        """Raises `EndpointRefused` unless `address` may be dialled on behalf of `host:port`."""
+        if is_metadata(address):
+            raise EndpointRefused(_NOT_PUBLIC)
+        if host_port(host, port) not in self._policy.allow_endpoints and not is_public(address):
+            raise EndpointRefused(_NOT_PUBLIC)
+
+    async def resolve(self, host: str, port: int) -> list[str]:
+        """All addresses of a name, every one of them checked.
+
+        Raises `EndpointRefused`, or `OSError` when the name does not resolve. Connections that
+        open at the same moment share one query; no answer is kept.
+        """
+        key = (host, port)
+        task = self._running.get(key)
+        if task is None:
+            task = asyncio.ensure_future(self._look_up(host, port))
+            self._running[key] = task
+            task.add_done_callback(lambda done: self._forget(key, done))
+        addresses = await asyncio.shield(task)
+        for text in addresses:
+            self.check_address(ipaddress.ip_address(text), host, port)
+        if not addresses:
+            raise OSError("no addresses")
+        return addresses
+
+    def _forget(self, key: tuple[str, int], done: asyncio.Task[list[str]]) -> None:
+        del self._running[key]
+        if not done.cancelled():
+            done.exception()  # every waiter may be gone; asyncio would log it as never retrieved
+
+    async def _look_up(self, host: str, port: int) -> list[str]:
+        try:
+            async with asyncio.timeout(_LOOKUP_TIMEOUT_S):
+                return await self._lookup(host, port)
+        except TimeoutError:
+            raise OSError("name resolution timed out") from None
+
+
+@cache
+def _lookup_threads() -> ThreadPoolExecutor:
+    """Lookups block: in threads of their own a slow name server stops nobody else."""
+    return ThreadPoolExecutor(_LOOKUP_THREADS, thread_name_prefix="egress-dns")
+
+
+async def system_lookup(host: str, port: int) -> list[str]:
+    """The system's resolver."""
+    answers = await asyncio.get_running_loop().run_in_executor(
+        _lookup_threads(), lambda: socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    )
+    return list(dict.fromkeys(str(answer[4][0]) for answer in answers))
+
+
+class _GuardedResolver(AbstractResolver):
+    def __init__(self, guard: EgressGuard) -> None:
+        self._guard = guard
+
+    @override
+    async def resolve(
+        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
+    ) -> list[ResolveResult]:
+        return [
+            ResolveResult(
+                hostname=host,
+                host=text,
+                port=port,
+                family=socket.AF_INET6 if ":" in text else socket.AF_INET,
+                proto=socket.IPPROTO_TCP,
+                flags=socket.AI_NUMERICHOST,
+            )
+            for text in await self._guard.resolve(host, port)
+        ]
+
+    @override
+    async def close(self) -> None:
+        return None
+
+
+class GuardedConnector(aiohttp.TCPConnector):
+    """Dials what the guard resolved. Host header and TLS name stay the URL's own."""
+
+    def __init__(
+        self,
+        guard: EgressGuard,
+        *,
+        limit: int,
+        keepalive_timeout: float,
+        ssl: bool | ssl.SSLContext,
+    ) -> None:
+        super().__init__(
+            resolver=_GuardedResolver(guard),
+            use_dns_cache=False,
+            limit=limit,
+            keepalive_timeout=keepalive_timeout,
+            ssl=ssl,
+        )
+        self._guard = guard
+
+    @override
+    async def _create_connection(
+        self, req: "ClientRequest", traces: list["Trace"], timeout: "ClientTimeout"
+    ) -> "ResponseHandler":
+        protocol = await super()._create_connection(req, traces, timeout)
+        try:
+            self._check_peer(protocol, req)
+        except (EndpointRefused, OSError):
+            protocol.close()
+            raise
+        return protocol
+
+    def _check_peer(self, protocol: "ResponseHandler", req: "ClientRequest") -> None:
+        transport = protocol.transport
+        peer = transport.get_extra_info("peername") if transport is not None else None
+        if peer is None:
+            raise OSError("the connection closed at once")
+        host, port = req.url.raw_host or "", req.url.port or 0
+        self._guard.check_address(ipaddress.ip_address(peer[0]), host, port)

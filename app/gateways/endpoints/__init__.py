@@ -1,0 +1,1 @@
+"""Customer endpoints: retries, pace, circuit breaker, signed calls."""

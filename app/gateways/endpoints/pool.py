@@ -1,0 +1,257 @@
+"""Calls to customers' endpoints, made to last: retries inside one deadline, pace, places, breaker.
+
+Owns what is tried again and how long (DESIGN §6): connection errors, timeouts, 408/425/429/5xx and
+unusable replies, up to three times with full jitter and Retry-After, all within `timeout_s`.
+Promises: ids stay the same over retries, only `X-Attempt`, timestamp and signature change; a call
+always ends. Must not know what is asked or what a failure means for a rollout.
+"""
+
+import email.utils
+import random
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Final, Generic, TypeVar
+
+from app.domain.errors import EndpointRefused
+from app.gateways.clock import Clock, SystemClock
+from app.gateways.egress.egress import Egress, EgressFailure, EgressReply, FailureKind
+from app.gateways.egress.headers import check_headers
+from app.gateways.endpoints.limits import Breaker, Pacer, Places
+from app.gateways.endpoints.signing import CallSigner
+
+Value = TypeVar("Value")
+
+MAX_REQUEST_BYTES: Final = 1_048_576
+_RETRIED_STATUSES: Final = frozenset({408, 425, 429})
+_OVERLOADED: Final = frozenset({429, 503})
+_FIRST_DELAY_S: Final = 0.5
+_LONGEST_DELAY_S: Final = 30.0
+
+
+class FaultKind(StrEnum):
+    ERROR = "error"
+    TIMEOUT = "timeout"
+    UNREACHABLE = "unreachable"
+    BAD_REPLY = "bad_reply"
+    REFUSED = "refused"
+    TOO_LARGE = "too_large"
+
+
+class EndpointFault(Exception):
+    """No usable answer. The text names status and class, never a body, header or address."""
+
+    def __init__(
+        self, kind: FaultKind, message: str, *, status: int | None = None, retry_after_s: float = 0
+    ) -> None:
+        super().__init__(message)
+        self.kind = kind
+        self.message = message
+        self.retry_after_s = retry_after_s
+        self.status = status
+        self.attempts = 0
+
+
+@dataclass(frozen=True, slots=True)
+class EndpointRequest:
+    """One logical call: the same bytes and ids on every attempt."""
+
+    headers: Mapping[str, str]
+    """The customer's own."""
+    body: bytes
+    call_id: str
+    trace_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Answer(Generic[Value]):
+    value: Value
+    attempts: int
+    latency_s: float
+    """Of the attempt that was answered."""
+
+
+Read = Callable[[EgressReply], Value]
+"""Reads a reply of any status but those that are always tried again; raises `EndpointFault`."""
+
+
+class EndpointPool:
+    """The endpoints of one run. Tools and graders of one URL share its limits."""
+
+    def __init__(
+        self,
+        egress: Egress,
+        *,
+        timeout_s: float,
+        max_retries: int,
+        clock: Clock | None = None,
+        jitter: Callable[[], float] = random.random,
+    ) -> None:
+        """`timeout_s` is the deadline of one call with all its retries; `jitter` is in [0, 1)."""
+        self.egress = egress
+        self.timeout_s = timeout_s
+        self.max_retries = max_retries
+        self.clock = clock or SystemClock()
+        self.jitter = jitter
+        self._endpoints: dict[str, Endpoint] = {}
+
+    def endpoint(self, url: str, *, rate_limit: float | None = None) -> "Endpoint":
+        """The endpoint of a URL; a declared rate (requests per second) is kept from then on."""
+        endpoint = self._endpoints.setdefault(url, Endpoint(self, url))
+        if rate_limit is not None:
+            endpoint.declare_rate(rate_limit)
+        return endpoint
+
+
+class Endpoint:
+    def __init__(self, pool: EndpointPool, url: str) -> None:
+        self._pool = pool
+        self._url = url
+        self._rate: float | None = None
+        self._pacer: Pacer | None = None
+        self._calls = 0
+        self._last_fault = FaultKind.UNREACHABLE
+        self.places = Places()
+        self.breaker = Breaker(pool.clock, patience_s=pool.timeout_s)
+
+    def declare_rate(self, rate: float) -> None:
+        """The lowest declared rate holds."""
+        if self._rate is None or rate < self._rate:
+            self._rate, self._pacer = rate, Pacer(rate, self._pool.clock)
+
+    async def call(
+        self, request: EndpointRequest, read: Read[Value], *, signer: CallSigner
+    ) -> Answer[Value]:
+        """POST until there is a usable answer. Raises `EndpointFault` with its `attempts`."""
+        if len(request.body) > MAX_REQUEST_BYTES:
+            raise EndpointFault(FaultKind.TOO_LARGE, "the request is larger than 1 MB")
+        # Time spent behind one's own declared rate is not the endpoint's: the queue is granted.
+        granted = self._calls / self._rate if self._rate else 0.0
+        deadline = self._pool.clock.now() + self._pool.timeout_s + granted
+        self._calls += 1
+        try:
+            return await self._persist(request, read, signer, deadline=deadline)
+        finally:
+            self._calls -= 1
+
+    async def _persist(
+        self, request: EndpointRequest, read: Read[Value], signer: CallSigner, *, deadline: float
+    ) -> Answer[Value]:
+        attempt = 1
+        while True:
+            try:
+                reply = await self._attempt(request, signer, attempt, deadline=deadline)
+                return Answer(read(reply), attempt, reply.latency_s)
+            except EndpointFault as fault:
+                fault.attempts = attempt
+                delay = self._delay(fault, attempt)
+                if delay is None or self._pool.clock.now() + delay >= deadline:
+                    raise
+            await self._pool.clock.sleep(delay)
+            attempt += 1
+
+    def _delay(self, fault: EndpointFault, attempt: int) -> float | None:
+        """Seconds before the next attempt, `None` when there is none."""
+        final = fault.kind in {FaultKind.REFUSED, FaultKind.TOO_LARGE}
+        if final or attempt > self._pool.max_retries:
+            return None
+        longest = min(_LONGEST_DELAY_S, _FIRST_DELAY_S * 2.0 ** (attempt - 1))
+        return max(self._pool.jitter() * longest, fault.retry_after_s)
+
+    async def _attempt(
+        self, request: EndpointRequest, signer: CallSigner, attempt: int, *, deadline: float
+    ) -> EgressReply:
+        clock = self._pool.clock
+        if not await self.places.take(clock, deadline=deadline, first=attempt > 1):
+            if self.breaker.is_open:
+                raise EndpointFault(self._last_fault, "the endpoint is down")
+            raise EndpointFault(FaultKind.TIMEOUT, "no answer: too many calls before this one")
+        try:
+            if not await self.breaker.admit(request.call_id, deadline=deadline):
+                raise EndpointFault(self._last_fault, "the endpoint is down")
+            return await self._send(request, signer, attempt, deadline=deadline)
+        finally:
+            self.places.leave()
+
+    async def _send(
+        self, request: EndpointRequest, signer: CallSigner, attempt: int, *, deadline: float
+    ) -> EgressReply:
+        in_flight = self.places.taken
+        try:
+            if self._pacer is not None:
+                await self._pacer.wait()
+                in_flight = self.places.taken
+            reply = await self._post(request, signer, attempt, deadline=deadline)
+        except EndpointFault as fault:
+            self._note(fault, request.call_id, in_flight, first=attempt == 1)
+            raise
+        except BaseException:
+            self.breaker.abandoned(request.call_id)
+            raise
+        if self.breaker.answered():
+            self.places.restart()
+        self.places.coped()
+        return reply
+
+    async def _post(
+        self, request: EndpointRequest, signer: CallSigner, attempt: int, *, deadline: float
+    ) -> EgressReply:
+        ours = signer.headers(request.call_id, request.trace_id, body=request.body, attempt=attempt)
+        remaining = max(0.001, deadline - self._pool.clock.now())
+        try:
+            check_headers(request.headers)
+            reply = await self._pool.egress.post(
+                self._url,
+                headers={**request.headers, **ours},
+                body=request.body,
+                timeout_s=remaining,
+            )
+        except EndpointRefused as refused:
+            raise EndpointFault(FaultKind.REFUSED, str(refused)) from None
+        except EgressFailure as failure:
+            raise EndpointFault(_KINDS[failure.kind], str(failure)) from None
+        if reply.status in _RETRIED_STATUSES or reply.status >= 500:  # noqa: PLR2004 - HTTP's own
+            raise EndpointFault(
+                FaultKind.ERROR,
+                f"answered {reply.status}",
+                status=reply.status,
+                retry_after_s=retry_after(reply.headers.get("retry-after")),
+            )
+        return reply
+
+    def _note(self, fault: EndpointFault, call_id: str, in_flight: int, *, first: bool) -> None:
+        """What a failed attempt says about the endpoint as a whole."""
+        if fault.status in _OVERLOADED or fault.kind is FaultKind.TIMEOUT:
+            self.places.refused(in_flight)
+        if fault.kind in _ALIVE or fault.status in _RETRIED_STATUSES:
+            self.breaker.answered()
+        else:
+            self._last_fault = fault.kind
+            telling = first or fault.kind is FaultKind.UNREACHABLE
+            self.breaker.failed(call_id, telling=telling)
+
+
+_ALIVE: Final = frozenset({FaultKind.BAD_REPLY, FaultKind.TOO_LARGE, FaultKind.REFUSED})
+_KINDS: Final = {
+    FailureKind.UNREACHABLE: FaultKind.UNREACHABLE,
+    FailureKind.TIMEOUT: FaultKind.TIMEOUT,
+    FailureKind.TOO_LARGE: FaultKind.TOO_LARGE,
+    FailureKind.REFUSED: FaultKind.REFUSED,
+    FailureKind.BAD_ENCODING: FaultKind.BAD_REPLY,
+}
+
+
+def retry_after(value: str | None) -> float:
+    """Seconds asked for by a Retry-After header (RFC 9110 §10.2.3), 0 when it makes no sense."""
+    if value is None:
+        return 0.0
+    if value.strip().isascii() and value.strip().isdigit():
+        return float(value.strip()[:9])
+    try:
+        until = email.utils.parsedate_to_datetime(value)
+    except ValueError:
+        return 0.0
+    if until.tzinfo is None:
+        until = until.replace(tzinfo=UTC)
+    return max(0.0, (until - datetime.now(UTC)).total_seconds())

@@ -1,0 +1,118 @@
+"""One tool call on the wire: the bytes that are sent, and what a reply is to a model.
+
+Owns the hosted contract's shapes (`function_call` in, `function_call_output` out) for every caller:
+training, a single trial run and the contract test read a reply alike. Promises: what a model can
+learn from is text, everything else raises `EndpointFault`. Must not know rollouts, rows or tokens.
+"""
+
+import json
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from app.domain.storable_text import storable
+from app.domain.tools.tools import ToolSpec
+from app.gateways.egress.egress import EgressReply
+from app.gateways.endpoints.pool import Endpoint, EndpointFault, EndpointRequest, FaultKind
+from app.gateways.endpoints.signing import CallSigner
+
+TOO_LARGE_REQUEST: Final = "Error: 413 the arguments are larger than 1 MB."
+TOO_LARGE_REPLY: Final = "Error: 413 the tool's reply is larger than 1 MB."
+_MAX_ERROR_TEXT: Final = 8_000
+_HIGHEST_RATE: Final = 1_000_000
+"""A JSON integer may have more digits than a float can hold."""
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionCall:
+    """Source: the hosted Agent RFT tool call."""
+
+    name: str
+    arguments: str
+    """JSON as text, as the model wrote it."""
+    call_id: str
+    """`call_…`: the idempotency key of the call over all its attempts."""
+    function_call_id: str
+    """`fc_…`."""
+    trace_id: str
+    item: dict[str, Any] = field(default_factory=dict)
+
+    def encode(self) -> bytes:
+        """ASCII JSON, so that whatever the model wrote can be sent."""
+        request = {
+            "type": "function_call",
+            "id": self.function_call_id,
+            "call_id": self.call_id,
+            "name": self.name,
+            "arguments": self.arguments,
+            "trace_id": self.trace_id,
+            "item": self.item,
+        }
+        return json.dumps(request, separators=(",", ":")).encode()
+
+    def request(self, headers: dict[str, str] | None) -> EndpointRequest:
+        """With the customer's own headers."""
+        return EndpointRequest(
+            headers=headers or {},
+            body=self.encode(),
+            call_id=self.call_id,
+            trace_id=self.trace_id,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ToolOutcome:
+    """What the model is told, and whether it is at fault."""
+
+    output: str
+    error: str | None
+    latency_s: float
+    attempts: int
+    """HTTP attempts; 0 when the call never left."""
+
+
+async def call_tool(
+    endpoint: Endpoint, request: EndpointRequest, *, signer: CallSigner
+) -> ToolOutcome:
+    """One call with its retries. Raises `EndpointFault` for what is the endpoint's own fault."""
+    try:
+        answer = await endpoint.call(request, read_output, signer=signer)
+    except EndpointFault as fault:
+        if fault.kind is not FaultKind.TOO_LARGE:
+            raise
+        text = TOO_LARGE_REPLY if fault.attempts else TOO_LARGE_REQUEST
+        return ToolOutcome(text, "too_large", 0.0, fault.attempts)
+    output, error = answer.value
+    return ToolOutcome(output, error, answer.latency_s, answer.attempts)
+
+
+def read_output(reply: EgressReply) -> tuple[str, str | None]:
+    """Text for the model, and the class of its mistake. Raises `EndpointFault`."""
+    if reply.status < 400:  # noqa: PLR2004 - HTTP's own
+        output = _output(reply)
+        if not 200 <= reply.status < 300 or output is None:  # noqa: PLR2004 - HTTP's own
+            raise EndpointFault(
+                FaultKind.BAD_REPLY, f"answered {reply.status} without a text `output`"
+            )
+        return output, "tool_reported" if output.startswith("Error") else None
+    output = _output(reply)
+    if output is None:
+        payload = reply.body.decode(errors="replace").strip()[:_MAX_ERROR_TEXT]
+        output = storable(f"Error: {reply.status} {payload}".rstrip())
+    return output, f"http_{reply.status}"
+
+
+def declared_rate(tool: ToolSpec) -> float | None:
+    """Hosted tools may carry `rate_limit` as an extra key, requests per second."""
+    rate = (tool.model_extra or {}).get("rate_limit")
+    if isinstance(rate, int | float) and not isinstance(rate, bool) and rate > 0:
+        return float(min(rate, _HIGHEST_RATE))
+    return None
+
+
+def _output(reply: EgressReply) -> str | None:
+    try:
+        content = json.loads(reply.body)
+    except (ValueError, RecursionError):
+        return None
+    output = content.get("output") if isinstance(content, dict) else None
+    return storable(output) if isinstance(output, str) else None

@@ -1,0 +1,71 @@
+"""One attempt to deliver one event: Standard Webhooks 1.0 over the guarded way out.
+
+Promises: the id is the event's at every attempt, timestamp and signatures are the attempt's, and
+every secret that signs at that moment does. Must not know rows or when to try again.
+"""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Final
+
+from standardwebhooks import Webhook
+
+from app.domain.events.webhooks import (
+    SEND_TIMEOUT_S,
+    Outcome,
+    SigningSecret,
+    WebhookEvent,
+    event_body,
+    secrets_from_json,
+    secrets_to_json,
+    signing,
+)
+from app.gateways.egress.egress import Egress, EgressFailure
+from app.gateways.secrets import SecretBox
+
+USER_AGENT: Final = "agent-rft/1 (webhooks)"
+
+
+async def send_event(
+    egress: Egress, url: str, event: WebhookEvent, secrets: Sequence[SigningSecret]
+) -> Outcome:
+    """POST the event once. Never raises for what the receiver does."""
+    body = event_body(event)
+    headers = signed_headers(event.id, body, secrets, now=datetime.now(UTC))
+    try:
+        reply = await egress.notify(url, headers=headers, body=body, timeout_s=SEND_TIMEOUT_S)
+    except EgressFailure as failure:
+        return Outcome(error=failure.kind.value)
+    return Outcome(reply.status, retry_after=reply.headers.get("retry-after"))
+
+
+def signed_headers(
+    event_id: str, body: bytes, secrets: Sequence[SigningSecret], *, now: datetime
+) -> dict[str, str]:
+    text = body.decode()
+    signatures = [
+        Webhook(secret.text).sign(event_id, now, text)
+        for secret in signing(secrets, now=now.timestamp())
+    ]
+    return {
+        "webhook-id": event_id,
+        "webhook-timestamp": str(int(now.timestamp())),
+        "webhook-signature": " ".join(signatures),
+        "User-Agent": USER_AGENT,
+    }
+
+
+class EndpointSecrets:
+    """The secrets of endpoints as they lie in rows: sealed for the project and the endpoint."""
+
+    def __init__(self, box: SecretBox, project_id: str) -> None:
+        self._box = box
+        self._project_id = project_id
+
+    def seal(self, endpoint_id: str, secrets: Sequence[SigningSecret]) -> bytes:
+        plain = secrets_to_json(secrets)
+        return self._box.seal(plain, project_id=self._project_id, job_id=endpoint_id)
+
+    def open(self, endpoint_id: str, sealed: bytes) -> list[SigningSecret]:
+        plain = self._box.open(sealed, project_id=self._project_id, job_id=endpoint_id)
+        return secrets_from_json(plain)

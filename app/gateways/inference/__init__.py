@@ -1,0 +1,1 @@
+"""The engine behind its HTTP contract, adapters, and judge models."""

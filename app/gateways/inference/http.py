@@ -1,0 +1,224 @@
+"""Engines over HTTP: vLLM's protocol, one client for all.
+
+Owns the wire format of vLLM 0.32's OpenAI-compatible server (`/v1/completions` with token ids in
+and out, adapter loading, `/v1/models`, `/health`, chat passed through) and what its failures mean.
+Must not know tensors, tenants or prompts' meaning.
+"""
+
+import asyncio
+import copy
+import json
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, Final
+
+import aiohttp
+
+from app.domain.errors import InvalidRequest, NotFound, Unavailable
+from app.domain.methods.reasoning_efforts import template_variables
+from app.gateways.inference.inference import AdapterMissing, Completion, EngineAway, EngineFailed
+
+CONCURRENT_REQUESTS: Final = 512
+_HEALTH_TIMEOUT_S: Final = 2.0
+_CONNECT_TIMEOUT_S: Final = 5.0
+_OK: Final = 200
+_FAILED: Final = 500
+
+
+class HttpInference:
+    """Client of one engine. One per process and event loop; connections are pooled."""
+
+    def __init__(self, base_url: str, *, api_key: str = "", timeout_s: float = 600.0) -> None:
+        self._base_url = base_url.rstrip("/")
+        self._connections = _Connections(
+            {"Authorization": f"Bearer {api_key}"} if api_key else {},
+            aiohttp.ClientTimeout(total=timeout_s, sock_connect=_CONNECT_TIMEOUT_S),
+        )
+        self._salted: dict[str, str] = {}
+
+    def apart(self, salt: str) -> "HttpInference":
+        """With the connections of this one, which alone is closed."""
+        other = copy.copy(self)
+        other._salted = {"cache_salt": salt}  # noqa: SLF001 - its own class
+        return other
+
+    async def aclose(self) -> None:
+        await self._connections.aclose()
+
+    async def complete(
+        self,
+        model: str,
+        prompt_token_ids: list[int],
+        *,
+        max_tokens: int,
+        temperature: float,
+        seed: int,
+        stop_token_ids: tuple[int, ...],
+        prompt_logprobs: bool = False,
+    ) -> Completion:
+        body: dict[str, Any] = {
+            "model": model,
+            "prompt": prompt_token_ids,
+            "max_tokens": max_tokens,
+            "temperature": temperature,
+            "seed": seed,
+            "stop_token_ids": list(stop_token_ids),
+            "ignore_eos": True,  # unless it is among them
+            "logprobs": 0,  # of the sampled token alone
+            "return_token_ids": True,
+            # Said, because a model's own generation_config would otherwise narrow the sampling.
+            "top_p": 1.0,
+            "top_k": 0,
+            "min_p": 0.0,
+            "repetition_penalty": 1.0,
+            **self._salted,
+        }
+        if prompt_logprobs:
+            body["prompt_logprobs"] = 0
+        reply = await self._post("/v1/completions", body)
+        try:
+            return _read_completion(reply["choices"][0], prompt_token_ids, prompt_logprobs)
+        except (LookupError, TypeError, ValueError) as error:
+            raise EngineAway(f"The engine's reply has an unknown shape: {error!r}.") from error
+
+    async def load_adapter(self, name: str, path: Path) -> None:
+        body = {"lora_name": name, "lora_path": str(path)}
+        try:
+            async with self._request("POST", "/v1/load_lora_adapter", body):
+                pass
+        except AdapterMissing as error:  # vLLM's answer to a directory without an adapter
+            raise InvalidRequest(error.message, param="lora_path") from error
+        except EngineFailed as error:  # and to files it cannot use, without failing further
+            if not await self.healthy():
+                raise
+            message = f"The engine cannot load the adapter '{name}'."
+            raise InvalidRequest(message, param="lora_path") from error
+
+    async def unload_adapter(self, name: str) -> None:
+        async with self._request("POST", "/v1/unload_lora_adapter", {"lora_name": name}):
+            pass
+
+    async def model_names(self) -> list[str]:
+        async with self._request("GET", "/v1/models", None) as response:
+            reply = await response.json()
+        return [str(model["id"]) for model in reply["data"]]
+
+    async def healthy(self) -> bool:
+        try:
+            async with asyncio.timeout(_HEALTH_TIMEOUT_S), self._request("GET", "/health", None):
+                return True
+        except (Unavailable, NotFound, InvalidRequest, TimeoutError):
+            return False
+
+    async def chat(self, body: dict[str, Any]) -> dict[str, Any]:
+        return await self._post("/v1/chat/completions", self._chat_body(body, stream=False))
+
+    async def chat_stream(self, body: dict[str, Any]) -> AsyncGenerator[bytes]:
+        streamed = self._chat_body(body, stream=True)
+        async with self._request("POST", "/v1/chat/completions", streamed) as response:
+            async for chunk in response.content.iter_any():
+                yield chunk
+
+    def _chat_body(self, body: dict[str, Any], *, stream: bool) -> dict[str, Any]:
+        """An engine would put an effort into words of its own; ours are those of the training."""
+        told = {key: value for key, value in body.items() if key != "reasoning_effort"}
+        variables = template_variables(body.get("reasoning_effort"))
+        if variables:
+            told["chat_template_kwargs"] = variables
+        return {**told, **self._salted, "stream": stream}
+
+    async def _post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
+        async with self._request("POST", path, body) as response:
+            try:
+                reply = json.loads(await response.read(), parse_constant=_refuse_constant)
+            except ValueError as error:
+                raise EngineAway("The engine's reply is not JSON.") from error
+        if not isinstance(reply, dict):
+            raise EngineAway("The engine's reply is not an object.")
+        return reply
+
+    @asynccontextmanager
+    async def _request(
+        self, method: str, path: str, body: dict[str, Any] | None
+    ) -> AsyncGenerator[aiohttp.ClientResponse]:
+        """A reply of status 200, or the error its status means."""
+        try:
+            async with self._connections.session().request(
+                method, self._base_url + path, json=body
+            ) as response:
+                if response.status != _OK:
+                    raise _error(response.status, await response.text(errors="replace"))
+                yield response
+        except TimeoutError as error:
+            raise EngineAway("The engine did not answer in time.") from error
+        except (aiohttp.ClientError, OSError) as error:
+            raise EngineAway(f"The engine is away ({type(error).__name__}).") from error
+
+
+class _Connections:
+    """Opened with the first request, because a session belongs to its event loop."""
+
+    def __init__(self, headers: dict[str, str], timeout: aiohttp.ClientTimeout) -> None:
+        self._headers = headers
+        self._timeout = timeout
+        self._opened: aiohttp.ClientSession | None = None
+
+    def session(self) -> aiohttp.ClientSession:
+        if self._opened is None:
+            self._opened = aiohttp.ClientSession(
+                connector=aiohttp.TCPConnector(limit=CONCURRENT_REQUESTS),
+                headers=self._headers,
+                timeout=self._timeout,
+                trust_env=False,
+            )
+        return self._opened
+
+    async def aclose(self) -> None:
+        if self._opened is not None:
+            await self._opened.close()
+            self._opened = None
+
+
+def _read_completion(
+    choice: dict[str, Any], prompt: list[int], want_prompt_logprobs: bool
+) -> Completion:
+    completion = Completion(
+        token_ids=tuple(choice["token_ids"]),
+        logprobs=tuple(choice["logprobs"]["token_logprobs"]),
+        finish_reason=choice["finish_reason"],
+        prompt_logprobs=_read_prompt_logprobs(choice, prompt) if want_prompt_logprobs else None,
+    )
+    if len(completion.token_ids) != len(completion.logprobs):
+        raise ValueError("token_ids and token_logprobs differ in length")
+    return completion
+
+
+def _read_prompt_logprobs(choice: dict[str, Any], prompt: list[int]) -> tuple[float | None, ...]:
+    """Reads vLLM's one `{token id as text: {logprob, …}}` per token, `null` for the first."""
+    entries = choice["prompt_logprobs"]
+    return tuple(
+        None if entry is None else float(entry[str(token)]["logprob"])
+        for token, entry in zip(prompt, entries, strict=True)
+    )
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is not a JSON value")
+
+
+def _error(status: int, text: str) -> Exception:
+    try:
+        error = json.loads(text)["error"]
+        message, param = str(error["message"]), error.get("param")
+    except (ValueError, LookupError, TypeError):
+        message, param = "", None
+    if status == NotFound.status_code and message:
+        # vLLM goes on to list what it serves, which is no caller's business.
+        return AdapterMissing(message.partition(" Valid aliases")[0], param="model")
+    if status in {400, 413, 422}:
+        return InvalidRequest(message or text[:500], param=param)
+    if status in {401, 403}:
+        return Unavailable("The engine refused the service's key.")
+    kind = EngineFailed if status == _FAILED else EngineAway
+    return kind(f"The engine answered {status}.")

@@ -1,0 +1,236 @@
+"""Judges: models that score for a grader, wherever they are served.
+
+Owns the way from a model's name to its server: the customer's own address, an endpoint of the
+operator's, or our engine with the tenant's adapters. Promises: retries inside one deadline; a
+customer's address only through the guarded egress; no fault tells an engine's name, a header or an
+address. Must not know prompts or scores.
+"""
+
+import asyncio
+import json
+import random
+import time
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, Protocol
+
+from app.domain.errors import RequestError, Unavailable
+from app.gateways.egress.addresses import read_url
+from app.gateways.egress.client import EgressClient
+from app.gateways.egress.egress import EgressReply
+from app.gateways.egress.guard import EgressPolicy
+from app.gateways.endpoints.pool import EndpointFault, EndpointPool, EndpointRequest, FaultKind
+from app.gateways.endpoints.signing import CallSigner
+from app.gateways.inference.adapters import load_missing
+from app.gateways.inference.inference import AdapterMissing, Inference
+from app.gateways.inference.judge_chat import (
+    JudgeFault,
+    JudgeQuestion,
+    JudgeReply,
+    Unstructured,
+    read_completion,
+    read_reply,
+    refuses_structure,
+)
+from app.gateways.objects import Objects
+from app.gateways.trained_efforts import as_trained
+from app.settings import EgressSettings, JudgeSettings
+
+__all__ = [
+    "EngineModel",
+    "EngineModels",
+    "InMemoryJudges",
+    "JudgeFault",
+    "JudgeQuestion",
+    "JudgeReply",
+    "Judges",
+    "RoutedJudges",
+    "build_judge_egress",
+    "chat_url",
+]
+
+_FIRST_WAIT_S: Final = 0.2
+_LONGEST_WAIT_S: Final = 5.0
+
+
+class Judges(Protocol):
+    async def knows(self, model: str) -> bool:
+        """Whether a name leads to a server."""
+        ...
+
+    async def ask(self, question: JudgeQuestion) -> JudgeReply:
+        """Raises `JudgeFault`."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class EngineModel:
+    """A model of our engine: a base model, or an adapter of the tenant's."""
+
+    name: str
+    engine_name: str
+    object_key: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class EngineModels:
+    """Our engine, and the way to find a tenant's models on it."""
+
+    inference: Inference
+    objects: Objects
+    find: Callable[[str], Awaitable[EngineModel | None]]
+
+
+def chat_url(base_url: str) -> str:
+    """As OpenAI's clients build it: the base holds the version, e.g. `…/v1`."""
+    return base_url.rstrip("/") + "/chat/completions"
+
+
+def build_judge_egress(judges: Iterable[JudgeSettings], egress: EgressSettings) -> EgressClient:
+    """A client for the operator's own endpoints, which may be private; customers' never are."""
+    allowed = frozenset(read_url(chat_url(judge.base_url)).key for judge in judges)
+    policy = EgressPolicy(allow_endpoints=allowed, allow_plain_http=True)
+    return EgressClient(policy, max_body_bytes=egress.max_body_bytes)
+
+
+class RoutedJudges:
+    """Implements `Judges` for one tenant."""
+
+    def __init__(
+        self,
+        engine: EngineModels,
+        *,
+        configured: tuple[JudgeSettings, ...],
+        configured_endpoints: EndpointPool,
+        endpoints: EndpointPool,
+        signer: CallSigner,
+    ) -> None:
+        """`endpoints` are the customer's; the deadline of every call is theirs."""
+        self._engine = engine
+        self._configured = {model: judge for judge in configured for model in judge.models}
+        self._configured_endpoints = configured_endpoints
+        self._endpoints = endpoints
+        self._signer = signer
+        self._wordy: set[tuple[str | None, str]] = set()
+        """Servers that know no structured output."""
+
+    async def knows(self, model: str) -> bool:
+        return model in self._configured or await self._engine.find(model) is not None
+
+    async def ask(self, question: JudgeQuestion) -> JudgeReply:
+        server = (question.base_url, question.model)
+        if server not in self._wordy:
+            try:
+                return await self._ask(question, structured=True)
+            except Unstructured:
+                self._wordy.add(server)
+        try:
+            return await self._ask(question, structured=False)
+        except Unstructured:
+            raise JudgeFault(FaultKind.ERROR, "refused the request") from None
+
+    async def _ask(self, question: JudgeQuestion, *, structured: bool) -> JudgeReply:
+        if question.base_url is not None:
+            return await self._post(
+                self._endpoints, question.base_url, question, question.headers, structured
+            )
+        judge = self._configured.get(question.model)
+        if judge is not None:
+            key = judge.api_key.get_secret_value()
+            headers = {"Authorization": f"Bearer {key}"} if key else {}
+            return await self._post(
+                self._configured_endpoints, judge.base_url, question, headers, structured
+            )
+        model = await self._engine.find(question.model)
+        if model is None:
+            raise JudgeFault(FaultKind.ERROR, f"the model '{question.model}' does not exist")
+        body = question.body(model.engine_name, structured=structured)
+        body = await as_trained(self._engine.objects, body, model.object_key)
+        return await self._chat(model, body)
+
+    async def _post(
+        self,
+        endpoints: EndpointPool,
+        base_url: str,
+        question: JudgeQuestion,
+        headers: Mapping[str, str],
+        structured: bool,
+    ) -> JudgeReply:
+        body = question.body(question.model, structured=structured)
+        request = EndpointRequest(
+            headers=headers,
+            body=json.dumps(body, separators=(",", ":")).encode(),
+            call_id=question.call_id,
+            trace_id=question.trace_id,
+        )
+        try:
+            answer = await endpoints.endpoint(chat_url(base_url)).call(
+                request, read_reply, signer=self._signer
+            )
+        except EndpointFault as fault:
+            raise JudgeFault(fault.kind, fault.message) from fault
+        if not isinstance(answer.value, EgressReply):
+            return answer.value
+        if refuses_structure(answer.value.body.decode(errors="replace")):
+            raise Unstructured
+        raise JudgeFault(FaultKind.ERROR, f"answered {answer.value.status}")
+
+    async def _chat(self, model: EngineModel, body: dict[str, Any]) -> JudgeReply:
+        """Our engine: an adapter is loaded when it is missing, an absence is waited out."""
+        clock, attempt = self._endpoints.clock, 0
+        deadline = clock.now() + self._endpoints.timeout_s
+        while True:
+            attempt += 1
+            try:
+                return await self._chat_once(model, body, remaining_s=deadline - clock.now())
+            except (Unavailable, EndpointFault) as error:
+                wait_s = random.random() * min(_LONGEST_WAIT_S, _FIRST_WAIT_S * 2.0**attempt)
+                if clock.now() + wait_s >= deadline:
+                    raise JudgeFault(FaultKind.UNREACHABLE, "the engine is away") from error
+            await clock.sleep(wait_s)
+
+    async def _chat_once(
+        self, model: EngineModel, body: dict[str, Any], *, remaining_s: float
+    ) -> JudgeReply:
+        started = time.perf_counter()
+        inference = self._engine.inference
+        try:
+            async with asyncio.timeout(max(0.001, remaining_s)):
+                try:
+                    content = await inference.chat(body)
+                except AdapterMissing:
+                    await load_missing(
+                        inference,
+                        self._engine.objects,
+                        model.engine_name,
+                        object_key=model.object_key,
+                    )
+                    content = await inference.chat(body)
+        except AdapterMissing as error:  # the engine restarted, or another load is under way
+            raise Unavailable("The model cannot be served at the moment.") from error
+        except TimeoutError:
+            raise JudgeFault(FaultKind.TIMEOUT, "no answer in time") from None
+        except Unavailable:
+            raise
+        except RequestError as error:
+            if "response_format" in body and refuses_structure(f"{error.param} {error.message}"):
+                raise Unstructured from error
+            message = error.message.replace(model.engine_name, model.name)
+            raise JudgeFault(FaultKind.ERROR, f"the engine refused: {message}") from error
+        return read_completion(content, latency_s=time.perf_counter() - started)
+
+
+@dataclass(slots=True)
+class InMemoryJudges:
+    """Twin: a script answers or raises, and every question is kept."""
+
+    script: Callable[[JudgeQuestion], JudgeReply]
+    models: frozenset[str] = frozenset()
+    asked: list[JudgeQuestion] = field(default_factory=list)
+
+    async def knows(self, model: str) -> bool:
+        return model in self.models
+
+    async def ask(self, question: JudgeQuestion) -> JudgeReply:
+        self.asked.append(question)
+        return self.script(question)

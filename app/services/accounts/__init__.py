@@ -1,0 +1,1 @@
+"""Use cases of organizations, projects, service accounts and keys."""

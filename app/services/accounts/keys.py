@@ -1,0 +1,124 @@
+"""API keys: minting, checking, and the development keys of the embedded default.
+
+Form: `art_<project|admin>_<key id>_<secret><crc32>`. The key id is the look-up part, the secret is
+stored only as an HMAC under the service's secret, the checksum lets a scanner or a typo be told
+apart without a database query. High-entropy secrets need no slow hash.
+"""
+
+import hashlib
+import hmac
+import re
+import time
+import zlib
+from dataclasses import dataclass
+
+import structlog
+
+from app.domain.accounts.keys import NO_PROJECT, PROJECT_ARCHIVED, ApiKeyRow
+from app.domain.accounts.tenants import AdminPrincipal, KeyKind, Tenant
+from app.domain.errors import AuthenticationFailed, Unavailable
+from app.domain.ids import OrganizationId, ProjectId, new_id, random_text
+from app.store.accounts.keys import USE_RESOLUTION_S
+from app.store.database import Database
+
+log = structlog.get_logger()
+_FORM = re.compile(r"art_(?:project|admin)_([A-Za-z0-9]{16})_([A-Za-z0-9]{40})([0-9a-f]{8})")
+_HINT = "You can find your API key in the output of `agent-rft up`."
+
+
+@dataclass(frozen=True, slots=True)
+class MintedKey:
+    """A new key: `value` is shown once, `row` is stored."""
+
+    value: str
+    row: ApiKeyRow
+
+
+class KeyService:
+    def __init__(self, database: Database, *, secret_key: bytes) -> None:
+        self._database = database
+        self._secret_key = secret_key
+        self._slugs: dict[OrganizationId, str] = {}
+        """Slugs never change, so one look-up per organization and process is enough."""
+
+    def mint(
+        self,
+        kind: KeyKind,
+        *,
+        organization_id: OrganizationId,
+        project_id: ProjectId | None,
+        name: str,
+    ) -> MintedKey:
+        key_id, secret = random_text(16), random_text(40)
+        body = f"art_{kind.value}_{key_id}_{secret}"
+        row = ApiKeyRow(
+            id=new_id("key_"),
+            organization_id=organization_id,
+            project_id=project_id,
+            kind=kind,
+            name=name,
+            key_id=key_id,
+            secret_hmac=self._digest(secret),
+            last4=secret[-4:],
+            created_at=int(time.time()),
+        )
+        return MintedKey(value=f"{body}{_checksum(body)}", row=row)
+
+    async def authenticate(self, value: str) -> Tenant | AdminPrincipal:
+        """Who a key speaks for. `AuthenticationFailed` never says which part is wrong."""
+        match = _FORM.fullmatch(value)
+        if match is None or not hmac.compare_digest(_checksum(value[:-8]), match[3]):
+            raise _refused(value)
+        row = await self._database.find_key(match[1])
+        if row is None or not hmac.compare_digest(row.secret_hmac, self._digest(match[2])):
+            raise _refused(value)
+        if row.revoked_at is not None or _expired(row):
+            raise _refused(value)
+        if row.project_archived_at is not None:
+            raise AuthenticationFailed(PROJECT_ARCHIVED, code=NO_PROJECT)
+        await self._mark_used(row)
+        return await self._principal(row)
+
+    async def _mark_used(self, row: ApiKeyRow) -> None:
+        """At most once a minute. A note that fails costs no request."""
+        if row.last_used_at is not None and row.last_used_at > time.time() - USE_RESOLUTION_S:
+            return
+        try:
+            async with self._database.organization(OrganizationId(row.organization_id)) as unit:
+                await unit.keys.mark_used(row.id)
+        except Unavailable as error:
+            log.warning("the use of a key was not noted", key_id=row.id, error=str(error))
+
+    async def _principal(self, row: ApiKeyRow) -> Tenant | AdminPrincipal:
+        organization_id = OrganizationId(row.organization_id)
+        if row.kind is KeyKind.ADMIN or row.project_id is None:
+            return AdminPrincipal(organization_id=organization_id, key_id=row.id)
+        return Tenant(
+            organization_id=organization_id,
+            project_id=ProjectId(row.project_id),
+            organization_slug=await self._slug(organization_id),
+            key_id=row.id,
+        )
+
+    async def _slug(self, organization_id: OrganizationId) -> str:
+        if organization_id not in self._slugs:
+            async with self._database.organization(organization_id) as unit:
+                organization = await unit.projects.get_organization(organization_id)
+            self._slugs[organization_id] = organization.slug
+        return self._slugs[organization_id]
+
+    def _digest(self, secret: str) -> bytes:
+        return hmac.digest(self._secret_key, b"api-key:" + secret.encode(), hashlib.sha256)
+
+
+def _checksum(body: str) -> str:
+    return f"{zlib.crc32(body.encode()):08x}"
+
+
+def _expired(row: ApiKeyRow) -> bool:
+    return row.expires_at is not None and row.expires_at <= time.time()
+
+
+def _refused(value: str) -> AuthenticationFailed:
+    shown = f"{value[:8]}…{value[-4:]}" if len(value) > 16 else "that key"  # noqa: PLR2004
+    return AuthenticationFailed(f"Incorrect API key provided: {shown}. {_HINT}")

@@ -1,0 +1,175 @@
+"""Runs of evals and their output items: start one, look on, cancel, delete.
+
+A run of a user's eval is a row first and a message second; a worker does the work. The runs of a
+job's eval are its validations: they are read, never started.
+"""
+
+from typing import Any
+
+from app.domain.accounts.tenants import Tenant
+from app.domain.errors import InvalidRequest, NotFound, WrongState
+from app.domain.evals.data_sources import FileReference, JsonlSource, SampledSource
+from app.domain.evals.evals import Eval, EvalRun, EvalRunStatus, ItemStatus, OutputItem
+from app.domain.ids import new_id
+from app.gateways.job_queue import JobQueue
+from app.services.evals.validation_runs import ValidationRunService
+from app.services.models.models import ModelService
+from app.store.database import Database
+from app.store.files.files import FileStore
+
+FILE_PURPOSES = ("evals", "fine-tune")
+
+
+class EvalRunService:
+    def __init__(
+        self,
+        database: Database,
+        queue: JobQueue,
+        models: ModelService,
+        validations: ValidationRunService,
+        *,
+        tenant: Tenant,
+    ) -> None:
+        self._database = database
+        self._queue = queue
+        self._models = models
+        self._validations = validations
+        self._tenant = tenant
+
+    async def create(
+        self,
+        eval_id: str,
+        source: JsonlSource | SampledSource,
+        *,
+        name: str | None,
+        metadata: dict[str, str] | None,
+    ) -> EvalRun:
+        """Insert a run and wake a worker. Raises `InvalidRequest` with the parameter at fault."""
+        of = await self._eval(eval_id)
+        if of.job_id is not None:
+            raise WrongState(f"The runs of {eval_id} are the validations of job {of.job_id}.")
+        model = source.model if isinstance(source, SampledSource) else None
+        if model is not None:
+            await self._check_model(model)
+        run = EvalRun(
+            id=new_id("evalrun_"),
+            eval_id=eval_id,
+            name=name or of.name,
+            status=EvalRunStatus.QUEUED,
+            model=model,
+            data_source=source.model_dump(mode="json", exclude_unset=True),
+            metadata=metadata,
+        )
+        async with self._database.tenant(self._tenant) as unit:
+            if isinstance(source.source, FileReference):
+                await self._check_file(unit.files, source.source.id)
+            await unit.eval_runs.insert(run)
+            unit.after_commit(lambda: self._queue.enqueue_eval(run.id))
+        return await self.get(eval_id, run.id)
+
+    async def get(self, eval_id: str, run_id: str) -> EvalRun:
+        of = await self._eval(eval_id)
+        if of.job_id is not None:
+            return await self._validations.get(of, run_id)
+        async with self._database.tenant(self._tenant) as unit:
+            return await unit.eval_runs.get(eval_id, run_id)
+
+    async def page(
+        self,
+        eval_id: str,
+        *,
+        status: EvalRunStatus | None,
+        after: str | None,
+        limit: int,
+        descending: bool,
+    ) -> tuple[list[EvalRun], bool]:
+        of = await self._eval(eval_id)
+        if of.job_id is not None:
+            return await self._validations.page(
+                of, status=status, after=after, limit=limit, descending=descending
+            )
+        async with self._database.tenant(self._tenant) as unit:
+            return await unit.eval_runs.page(
+                eval_id, status=status, after=after, limit=limit, descending=descending
+            )
+
+    async def cancel(self, eval_id: str, run_id: str) -> EvalRun:
+        """Ends a run at once; its items so far stay. Raises `WrongState` for an ended one."""
+        await self._stored(eval_id, run_id)
+        async with self._database.tenant(self._tenant) as unit:
+            run = await unit.eval_runs.cancel(eval_id, run_id)
+            if unit.wrote_events():
+                unit.after_commit(self._queue.enqueue_deliveries)
+            return run
+
+    async def delete(self, eval_id: str, run_id: str) -> None:
+        """With its items; whoever works on it stops."""
+        await self._stored(eval_id, run_id)
+        async with self._database.tenant(self._tenant) as unit:
+            await unit.eval_runs.delete(eval_id, run_id)
+
+    async def items(
+        self,
+        eval_id: str,
+        run_id: str,
+        *,
+        status: ItemStatus | None,
+        after: str | None,
+        limit: int,
+        descending: bool,
+    ) -> tuple[list[OutputItem], bool]:
+        of = await self._eval(eval_id)
+        wanted: dict[str, Any] = {
+            "status": status,
+            "after": after,
+            "limit": limit,
+            "descending": descending,
+        }
+        if of.job_id is not None:
+            return await self._validations.items(of, run_id, **wanted)
+        async with self._database.tenant(self._tenant) as unit:
+            await unit.eval_runs.get(eval_id, run_id)
+            return await unit.eval_items.page(run_id, **wanted)
+
+    async def item(self, eval_id: str, run_id: str, item_id: str) -> OutputItem:
+        of = await self._eval(eval_id)
+        if of.job_id is not None:
+            return await self._validations.item(of, run_id, item_id)
+        async with self._database.tenant(self._tenant) as unit:
+            await unit.eval_runs.get(eval_id, run_id)
+            return await unit.eval_items.get(run_id, item_id)
+
+    async def _eval(self, eval_id: str) -> Eval:
+        async with self._database.tenant(self._tenant) as unit:
+            return await unit.evals.get(eval_id)
+
+    async def _stored(self, eval_id: str, run_id: str) -> None:
+        """Raises unless there is such a run and it is no validation of a job."""
+        of = await self._eval(eval_id)
+        await self.get(eval_id, run_id)
+        if of.job_id is not None:
+            raise WrongState(f"Run {run_id} is a validation of job {of.job_id}.")
+
+    async def _check_model(self, name: str) -> None:
+        try:
+            await self._models.get(name)
+        except NotFound as error:
+            raise InvalidRequest(
+                error.message, param="data_source.model", code="model_not_found"
+            ) from error
+
+    @staticmethod
+    async def _check_file(files: FileStore, file_id: str) -> None:
+        param = "data_source.source.id"
+        try:
+            row = await files.get(file_id)
+        except NotFound as error:
+            raise InvalidRequest(
+                f"File {file_id} does not exist.", param=param, code="file_not_found"
+            ) from error
+        if row.purpose not in FILE_PURPOSES:
+            raise InvalidRequest(
+                f"File {file_id} has purpose '{row.purpose}', but must have one of "
+                f"{list(FILE_PURPOSES)}.",
+                param=param,
+            )

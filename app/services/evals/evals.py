@@ -1,0 +1,93 @@
+"""Evals: make, look at, rename, delete. That of a job is made with the job and goes with it."""
+
+import json
+from typing import Any, Literal
+
+from app.domain.accounts.tenants import Tenant
+from app.domain.errors import InvalidRequest, WrongState
+from app.domain.evals.evals import Eval, NewEval, custom_config
+from app.domain.ids import new_id
+from app.domain.jobs.redaction import collect_headers, redact_grader
+from app.services.models.judge_models import JudgeModels
+from app.services.registry.grader_check import check_graders
+from app.services.registry.registered_objects import MAX_DEFINITION_BYTES, RegistryPorts
+from app.store.database import Database
+
+
+class EvalService:
+    def __init__(
+        self, database: Database, ports: RegistryPorts, tenant: Tenant, *, models: JudgeModels
+    ) -> None:
+        """`models`: those that may judge."""
+        self._database = database
+        self._ports = ports
+        self._tenant = tenant
+        self._models = models
+
+    async def create(self, new: NewEval) -> Eval:
+        """Raises `InvalidRequest` for a grader that calls what may not or cannot be called."""
+        await check_graders(
+            [(f"testing_criteria[{number}]", one) for number, one in enumerate(new.criteria)],
+            egress=self._ports.egress,
+            models=self._models,
+        )
+        sent = [one.model_dump(mode="json") for one in new.criteria]
+        if len(json.dumps([sent, new.item_schema])) > MAX_DEFINITION_BYTES:
+            raise InvalidRequest(
+                f"An eval is larger than {MAX_DEFINITION_BYTES} bytes.",
+                param="testing_criteria",
+                code="invalid_value",
+            )
+        eval_id = new_id("eval_")
+        made = Eval(
+            id=eval_id,
+            name=new.name or f"Eval {eval_id}",
+            data_source_config=custom_config(
+                new.item_schema, include_sample=new.include_sample_schema
+            ),
+            testing_criteria=[redact_grader(criterion) for criterion in sent],
+            metadata=new.metadata,
+        )
+        headers = {
+            str(number): found
+            for number, criterion in enumerate(sent)
+            if (found := collect_headers({"reinforcement": {"grader": criterion}}))
+        }
+        sealed = (
+            self._ports.secret_box.seal(headers, project_id=self._tenant.project_id, job_id=eval_id)
+            if headers
+            else None
+        )
+        async with self._database.tenant(self._tenant) as unit:
+            await unit.evals.insert(made, secrets=sealed)
+        return await self.get(eval_id)
+
+    async def get(self, eval_id: str) -> Eval:
+        async with self._database.tenant(self._tenant) as unit:
+            return await unit.evals.get(eval_id)
+
+    async def page(
+        self,
+        *,
+        after: str | None,
+        limit: int,
+        descending: bool,
+        order_by: Literal["created_at", "updated_at"],
+    ) -> tuple[list[Eval], bool]:
+        async with self._database.tenant(self._tenant) as unit:
+            return await unit.evals.page(
+                after=after, limit=limit, descending=descending, order_by=order_by
+            )
+
+    async def update(self, eval_id: str, changes: dict[str, Any]) -> Eval:
+        """`changes` may hold `name` and `metadata`."""
+        async with self._database.tenant(self._tenant) as unit:
+            return await unit.evals.change(eval_id, changes)
+
+    async def delete(self, eval_id: str) -> None:
+        """With all its runs. Raises `WrongState` for a job's."""
+        async with self._database.tenant(self._tenant) as unit:
+            found = await unit.evals.get(eval_id)
+            if found.job_id is not None:
+                raise WrongState(f"Eval {eval_id} belongs to job {found.job_id}.")
+            await unit.evals.delete(eval_id)

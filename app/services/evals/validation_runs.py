@@ -1,0 +1,167 @@
+"""A job's validations as the runs and output items of its eval. Reads only."""
+
+import asyncio
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from app.domain.accounts.tenants import Tenant
+from app.domain.errors import InvalidRequest, NotFound
+from app.domain.evals.evals import (
+    Eval,
+    EvalRun,
+    EvalRunStatus,
+    ItemStatus,
+    OutputItem,
+    step_of,
+    threshold,
+)
+from app.domain.evals.validation_runs import Validation, ValidationItems, rollout_id, run_of
+from app.domain.jobs.jobs import Job
+from app.domain.models.models import BaseModelSpec, base_of
+from app.domain.rollouts.rollouts import RolloutRow
+from app.gateways.objects import Objects
+from app.store.database import Database
+from app.store.evals.eval_items import no_item
+from app.store.evals.eval_runs import no_run
+from app.store.evals.validation_runs import Bar
+from app.store.unit_of_work import UnitOfWork
+
+
+class ValidationRunService:
+    def __init__(
+        self,
+        database: Database,
+        objects: Objects,
+        *,
+        base_models: tuple[BaseModelSpec, ...],
+        tenant: Tenant,
+    ) -> None:
+        self._database = database
+        self._objects = objects
+        self._base_models = base_models
+        self._tenant = tenant
+
+    async def get(self, of: Eval, run_id: str) -> EvalRun:
+        """Raises `NotFound` for a step that was not validated (yet)."""
+        async with self._database.tenant(self._tenant) as unit:
+            job, validation = await self._find(unit, of, run_id)
+        return run_of(of, job, validation)
+
+    async def page(
+        self,
+        of: Eval,
+        *,
+        status: EvalRunStatus | None,
+        after: str | None,
+        limit: int,
+        descending: bool,
+    ) -> tuple[list[EvalRun], bool]:
+        """Oldest first unless `descending`. Each of them is completed."""
+        step = None if after is None else step_of(after, _job_id(of))
+        if after is not None and step is None:
+            raise InvalidRequest(f"No object with id '{after}' to continue after.", param="after")
+        if status not in (None, EvalRunStatus.COMPLETED):
+            return [], False
+        async with self._database.tenant(self._tenant) as unit:
+            job = await unit.jobs.get(_job_id(of))
+            rows, more = await unit.validation_runs.page(
+                job.id, _bar(of), after=step, limit=limit, descending=descending
+            )
+        return [run_of(of, job, row) for row in rows], more
+
+    async def items(
+        self,
+        of: Eval,
+        run_id: str,
+        *,
+        status: ItemStatus | None,
+        after: str | None,
+        limit: int,
+        descending: bool,
+    ) -> tuple[list[OutputItem], bool]:
+        async with self._database.tenant(self._tenant) as unit:
+            job, validation = await self._find(unit, of, run_id)
+            rollouts, more = await unit.validation_runs.items(
+                job.id,
+                validation.step,
+                _bar(of),
+                status=status,
+                after=None if after is None else rollout_id(after),
+                limit=limit,
+                descending=descending,
+            )
+            path = await self._path(unit, job)
+        return await self._items(ValidationItems(of, job, validation), rollouts, path), more
+
+    async def item(self, of: Eval, run_id: str, item_id: str) -> OutputItem:
+        async with self._database.tenant(self._tenant) as unit:
+            job, validation = await self._find(unit, of, run_id)
+            try:
+                rollout = await unit.rollouts.get(job.id, rollout_id(item_id))
+            except NotFound as error:
+                raise no_item(item_id) from error
+            if (rollout.split, rollout.step) != ("valid", validation.step):
+                raise no_item(item_id)
+            path = await self._path(unit, job)
+        return (await self._items(ValidationItems(of, job, validation), [rollout], path))[0]
+
+    async def _find(self, unit: UnitOfWork, of: Eval, run_id: str) -> tuple[Job, Validation]:
+        step = step_of(run_id, _job_id(of))
+        job = await unit.jobs.get(_job_id(of))
+        validation = (
+            None if step is None else await unit.validation_runs.get(job.id, _bar(of), step)
+        )
+        if validation is None:
+            raise no_run(run_id)
+        return job, validation
+
+    async def _path(self, unit: UnitOfWork, job: Job) -> Path | None:
+        """The validation file, `None` once it was deleted."""
+        if job.validation_file is None:
+            return None
+        try:
+            row = await unit.files.get(job.validation_file)
+        except NotFound:
+            return None
+        return self._objects.local_path(row.object_key)
+
+    async def _items(
+        self, seen: "ValidationItems", rollouts: list[RolloutRow], path: Path | None
+    ) -> list[OutputItem]:
+        wanted = {rollout.prompt_index for rollout in rollouts}
+        rows = {} if path is None else await asyncio.to_thread(_read_rows, path, wanted)
+        base = base_of(self._base_models, seen.job.model)
+        limit = None if base is None else base.max_turn_tokens
+        return [seen.item(one, rows.get(one.prompt_index), turn_limit=limit) for one in rollouts]
+
+
+def _bar(of: Eval) -> Bar:
+    return Bar(threshold(of.testing_criteria[0]))
+
+
+def _job_id(of: Eval) -> str:
+    if of.job_id is None:
+        raise ValueError(f"{of.id} is of no job")
+    return of.job_id
+
+
+def _read_rows(path: Path, wanted: Iterable[int]) -> dict[int, dict[str, Any]]:
+    """Rows of a file that the job has checked, by their place; none when the file is gone."""
+    missing, found = set(wanted), {}
+    try:
+        with path.open("rb") as file:
+            place = 0
+            for number, line in enumerate(file):
+                if not missing:
+                    break
+                if not line.strip():
+                    continue
+                if place in missing:
+                    found[place] = json.loads(line.decode("utf-8-sig" if number == 0 else "utf-8"))
+                    missing.discard(place)
+                place += 1
+    except FileNotFoundError:
+        return {}
+    return found

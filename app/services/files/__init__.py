@@ -1,0 +1,1 @@
+"""Use cases of files and multi-part uploads."""

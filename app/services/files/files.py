@@ -1,0 +1,130 @@
+"""Files: upload, look up, read back, delete. At upload only the JSONL shape is checked, while the
+bytes arrive; what a row must hold is checked by the job that uses it.
+"""
+
+import time
+from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable
+
+from app.domain.accounts.tenants import Tenant
+from app.domain.data.files import PURPOSES, FileRow, NewFile
+from app.domain.errors import InvalidRequest, NotFound, WrongState
+from app.domain.ids import new_id
+from app.gateways.objects import Objects, StoredObject
+from app.services.files.jsonl import JsonlCheck, checked
+from app.store.database import Database
+
+MAX_FILE_BYTES = 512 * 1024 * 1024
+BATCH_LIFETIME_S = 30 * 24 * 3600
+"""Source: the hosted API, where `batch` files expire unless told otherwise."""
+
+
+class FileService:
+    def __init__(self, database: Database, objects: Objects, tenant: Tenant) -> None:
+        self._database = database
+        self._objects = objects
+        self._tenant = tenant
+
+    async def upload(
+        self,
+        blocks: AsyncIterable[bytes],
+        *,
+        purpose: str | None,
+        described: Callable[[], NewFile],
+        admit: Callable[[str], Awaitable[None]] | None = None,
+    ) -> FileRow:
+        """Store a file. `purpose` is what is known of it before the bytes; `described` is asked
+        once they are all read, because a form may tell the rest only then; `admit` with their
+        SHA-256 before the row is written, and may still refuse.
+
+        Raises `InvalidRequest` with the line number for JSONL that is none.
+        """
+        if purpose is not None:
+            check_purpose(purpose)
+        file_id, check = new_id("file-"), JsonlCheck()
+        told: list[NewFile] = []
+
+        async def judged() -> AsyncIterator[bytes]:
+            async for block in checked(blocks, check, purpose):
+                yield block
+            told.append(described())
+            check_purpose(told[0].purpose)
+            check.judge(told[0].purpose)
+
+        key = object_key(self._tenant, file_id)
+        stored = await self._objects.put(key, judged(), max_bytes=MAX_FILE_BYTES)
+        row = file_row(self._tenant, file_id, stored, told[0])
+        try:
+            if admit is not None:
+                await admit(stored.sha256)
+            async with self._database.tenant(self._tenant) as unit:
+                await unit.files.insert(row)
+        except BaseException:
+            await self._objects.delete(key)
+            raise
+        return row
+
+    async def get(self, file_id: str) -> FileRow:
+        async with self._database.tenant(self._tenant) as unit:
+            return await unit.files.get(file_id)
+
+    async def page(
+        self, *, purpose: str | None, after: str | None, limit: int, order: str
+    ) -> tuple[list[FileRow], bool]:
+        async with self._database.tenant(self._tenant) as unit:
+            return await unit.files.page(purpose=purpose, after=after, limit=limit, order=order)
+
+    async def content(self, file_id: str) -> tuple[FileRow, AsyncIterator[bytes]]:
+        row = await self.get(file_id)
+        chunks = self._objects.read(row.object_key)
+        try:
+            first = await anext(chunks, b"")
+        except FileNotFoundError as error:
+            raise NotFound(f"The content of {file_id} is gone.", param="file_id") from error
+        return row, _rejoined(first, chunks)
+
+    async def delete(self, file_id: str) -> None:
+        """Raises `WrongState` while a job needs the file: one that is resumed reads it again."""
+        async with self._database.tenant(self._tenant) as unit:
+            row = await unit.files.get(file_id)
+            job_id = await unit.jobs.open_with_file(file_id)
+            if job_id is not None:
+                raise WrongState(f"File {file_id} is used by job {job_id}.", code="file_in_use")
+            await unit.files.mark_deleted(file_id)
+            unit.after_commit(lambda: self._objects.delete(row.object_key))
+
+
+def check_purpose(purpose: str) -> None:
+    if purpose not in PURPOSES:
+        shown = purpose[:64]
+        raise InvalidRequest(
+            f"'{shown}' is not one of {list(PURPOSES)} - 'purpose'", param="purpose"
+        )
+
+
+def object_key(tenant: Tenant, file_id: str) -> str:
+    return f"projects/{tenant.project_id}/files/{file_id}"
+
+
+def file_row(tenant: Tenant, file_id: str, stored: StoredObject, new: NewFile) -> FileRow:
+    now, lifetime_s = int(time.time()), new.expires_after_s
+    if lifetime_s is None and new.purpose == "batch":
+        lifetime_s = BATCH_LIFETIME_S
+    return FileRow(
+        id=file_id,
+        project_id=tenant.project_id,
+        filename=new.filename,
+        purpose=new.purpose,
+        bytes=stored.bytes,
+        sha256=stored.sha256,
+        object_key=object_key(tenant, file_id),
+        status="processed",
+        status_details=None,
+        created_at=now,
+        expires_at=None if lifetime_s is None else now + lifetime_s,
+    )
+
+
+async def _rejoined(first: bytes, rest: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    yield first
+    async for chunk in rest:
+        yield chunk

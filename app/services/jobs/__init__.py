@@ -1,0 +1,1 @@
+"""Use cases of fine-tuning jobs and of what they leave behind."""

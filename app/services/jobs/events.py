@@ -1,0 +1,18 @@
+"""Events of a job, newest first."""
+
+from app.domain.accounts.tenants import Tenant
+from app.domain.jobs.jobs import JobEvent
+from app.store.database import Database
+
+
+class EventService:
+    def __init__(self, database: Database, tenant: Tenant) -> None:
+        self._database = database
+        self._tenant = tenant
+
+    async def page(
+        self, job_id: str, *, after: str | None, limit: int
+    ) -> tuple[list[JobEvent], bool]:
+        async with self._database.tenant(self._tenant) as unit:
+            await unit.jobs.get(job_id)
+            return await unit.events.page(job_id, after=after, limit=limit)

@@ -1,0 +1,243 @@
+"""Jobs: create, look at, cancel, pause, resume. A job is a row first and a message second."""
+
+import secrets
+import time
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+import structlog
+
+from app.domain.accounts.tenants import Tenant
+from app.domain.errors import InvalidRequest, Unavailable
+from app.domain.evals.evals import eval_of_job
+from app.domain.ids import new_id
+from app.domain.jobs.jobs import Job, JobStatus, NewJob, StopRequest, TuningMethod
+from app.domain.jobs.redaction import collect_headers, redact
+from app.domain.jobs.usage import NO_CAPS, Caps
+from app.domain.methods.reinforcement import ReinforcementMethod
+from app.domain.methods.supervised import DpoMethod, MethodType
+from app.domain.models.models import BaseModelSpec, find_base_model, is_tuned_name
+from app.gateways.egress.egress import Egress
+from app.gateways.job_queue import JobQueue
+from app.gateways.objects import Objects
+from app.gateways.result_files import store_result_file
+from app.gateways.secrets import SecretBox
+from app.services.models.judge_models import JudgeModels
+from app.services.registry.grader_check import check_address, check_grader
+from app.store.database import Database
+from app.store.jobs.new_jobs import PURPOSE
+from app.store.jobs.rows import new_rows
+from app.store.unit_of_work import UnitOfWork
+
+log = structlog.get_logger()
+_WAITING: Final = frozenset({JobStatus.VALIDATING_FILES, JobStatus.QUEUED})
+
+
+@dataclass(frozen=True, slots=True)
+class JobPorts:
+    """What the service reaches besides rows."""
+
+    queue: JobQueue
+    objects: Objects
+    egress: Egress
+    secret_box: SecretBox
+    judge_models: JudgeModels
+
+
+class JobService:
+    def __init__(
+        self,
+        database: Database,
+        ports: JobPorts,
+        *,
+        base_models: tuple[BaseModelSpec, ...],
+        tenant: Tenant,
+    ) -> None:
+        self._database = database
+        self._ports = ports
+        self._base_models = base_models
+        self._tenant = tenant
+
+    async def create(self, new: NewJob) -> Job:
+        """Insert a job and wake a worker. Raises `InvalidRequest` with the parameter at fault."""
+        model = await self._start(new.model)
+        if isinstance(new.method, ReinforcementMethod):
+            _check_tools(new.method)
+            await self._check_endpoints(new.method)
+        kind = _kind(new.method)
+        sent = {"type": kind, kind: new.method.model_dump(mode="json", exclude_none=False)}
+        job = self._job(new, model, redact(sent))
+        headers = collect_headers(sent)
+        sealed = (
+            self._ports.secret_box.seal(headers, project_id=job.project_id, job_id=job.id)
+            if headers
+            else None
+        )
+        inner = job.method.get("reinforcement")
+        rows = new_rows(
+            job,
+            secrets=sealed,
+            evaluated=None if inner is None else eval_of_job(job.id, inner["grader"]),
+            told=f"Created fine-tuning job: {job.id}",
+        )
+        stored, purposes = await self._database.insert_job(
+            self._tenant, rows, then=lambda: self._ports.queue.enqueue_run(job.id)
+        )
+        if stored is None:
+            raise _unfit_file(new, purposes)
+        return (await self._with_places([stored]))[0]
+
+    async def get(self, job_id: str) -> Job:
+        """With its place in the queue while nobody holds it."""
+        job = await self._database.find_job(self._tenant, job_id)
+        return (await self._with_places([job]))[0]
+
+    async def page(
+        self,
+        *,
+        after: str | None,
+        limit: int,
+        metadata: dict[str, str] | None,
+        without_metadata: bool,
+    ) -> tuple[list[Job], bool]:
+        async with self._database.tenant(self._tenant) as unit:
+            jobs, more = await unit.jobs.page(
+                after=after, limit=limit, metadata=metadata, without_metadata=without_metadata
+            )
+        return await self._with_places(jobs), more
+
+    async def cancel(self, job_id: str) -> Job:
+        """Ask for the end of a job; one that nobody runs yet ends at once."""
+        return await self._stop(job_id, StopRequest.CANCEL)
+
+    async def pause(self, job_id: str) -> Job:
+        """Ask a job to stop after its last committed step; `resume` goes on from there."""
+        return await self._stop(job_id, StopRequest.PAUSE)
+
+    async def resume(self, job_id: str, caps: Caps = NO_CAPS) -> Job:
+        """Queue a paused job again, with the caps that are given in place of its own."""
+        async with self._database.tenant(self._tenant) as unit:
+            await unit.jobs.mark_queued(job_id, caps)
+            await unit.events.append(
+                job_id, level="info", type="message", message="Fine-tuning job resumed"
+            )
+            unit.after_commit(lambda: self._ports.queue.enqueue_run(job_id))
+        return await self.get(job_id)
+
+    async def _stop(self, job_id: str, request: StopRequest) -> Job:
+        async with self._database.tenant(self._tenant) as unit:
+            job = await unit.jobs.request_stop(job_id, request)
+            if job.status is JobStatus.CANCELLED and job.step > 0:
+                job = await self._with_result_file(unit, job)
+            if unit.wrote_events():
+                unit.after_commit(self._ports.queue.enqueue_deliveries)
+            if job.status in (JobStatus.CANCELLED, JobStatus.PAUSED):
+                await unit.events.append(
+                    job_id,
+                    level="info",
+                    type="message",
+                    message=f"Fine-tuning job {job.status.value}",
+                )
+        return job
+
+    async def _with_result_file(self, unit: UnitOfWork, job: Job) -> Job:
+        """What a cancelled job learned stays. Its run can write no more: its fence is gone."""
+        points = await unit.metrics.curve(job.id, names=None, split=None, after_step=0)
+        try:
+            row = await store_result_file(self._ports.objects, job, points)
+        except Unavailable as error:  # a full disk must not keep a job running
+            log.warning("no result file written", job_id=job.id, error=str(error))
+            return job
+        if row is None:
+            return job
+        await unit.files.insert(row)
+        await unit.jobs.set_result_files(job.id, [row.id])
+        return replace(job, result_files=[row.id])
+
+    async def _with_places(self, jobs: list[Job]) -> list[Job]:
+        """One question for any number of jobs, none when no job waits."""
+        waiting = [job.id for job in jobs if job.status in _WAITING]
+        if not waiting:
+            return jobs
+        places = await self._database.find_places(self._tenant, waiting)
+        return [replace(job, queue=places.get(job.id)) for job in jobs]
+
+    async def _start(self, name: str) -> str:
+        """Dated name of a base model, or the name of a tuned one that the project may call."""
+        base = find_base_model(self._base_models, name)
+        if base is not None:
+            return base.name
+        if is_tuned_name(name):
+            async with self._database.tenant(self._tenant) as unit:
+                tuned = await unit.models.get(name)
+            if tuned is not None and find_base_model(self._base_models, tuned.base_model):
+                return tuned.name
+        raise InvalidRequest(
+            f"Model {name} is not available for fine-tuning or does not exist.",
+            param="model",
+            code="model_not_available",
+        )
+
+    async def _check_endpoints(self, method: ReinforcementMethod) -> None:
+        root, egress = "method.reinforcement", self._ports.egress
+        for index, tool in enumerate(method.tools):
+            await check_address(
+                tool.server_url,
+                tool.headers,
+                egress=egress,
+                owner=f"{root}.tools[{index}]",
+                field="server_url",
+            )
+        await check_grader(
+            method.grader, f"{root}.grader", egress=egress, models=self._ports.judge_models
+        )
+
+    def _job(self, new: NewJob, model: str, method: dict[str, Any]) -> Job:
+        return Job(
+            id=new_id("ftjob-"),
+            organization_id=self._tenant.organization_id,
+            project_id=self._tenant.project_id,
+            model=model,
+            status=JobStatus.VALIDATING_FILES,
+            training_file=new.training_file,
+            validation_file=new.validation_file,
+            seed=secrets.randbelow(2**31) if new.seed is None else new.seed,
+            suffix=new.suffix,
+            method=method,
+            metadata=new.metadata,
+            integrations=new.integrations,
+            caps=new.caps,
+            created_at=int(time.time()),
+            key_id=self._tenant.key_id,
+        )
+
+
+def _kind(method: TuningMethod) -> MethodType:
+    if isinstance(method, ReinforcementMethod):
+        return "reinforcement"
+    return "dpo" if isinstance(method, DpoMethod) else "supervised"
+
+
+def _check_tools(method: ReinforcementMethod) -> None:
+    names = [tool.name for tool in method.tools]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise InvalidRequest(
+            f"Tool '{twice}' is registered twice.", param="method.reinforcement.tools"
+        )
+
+
+def _unfit_file(new: NewJob, purposes: dict[str, str]) -> InvalidRequest:
+    """Which file will not do, and why."""
+    named = {"training_file": new.training_file, "validation_file": new.validation_file}
+    for param, file_id in named.items():
+        if file_id is not None and file_id not in purposes:
+            return InvalidRequest(
+                f"{param} {file_id} does not exist.", param=param, code="file_not_found"
+            )
+        if file_id is not None and purposes[file_id] != PURPOSE:
+            return InvalidRequest(
+                f"{param} {file_id} has purpose '{purposes[file_id]}', but must have '{PURPOSE}'.",
+                param=param,
+            )
+    raise RuntimeError("a job with fit files was not written")

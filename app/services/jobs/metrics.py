@@ -1,0 +1,43 @@
+"""Curves of a job, thinned to what a chart can show."""
+
+from collections.abc import Sequence
+from itertools import groupby
+
+from app.domain.accounts.tenants import Tenant
+from app.domain.ids import Split
+from app.domain.rollouts.metrics import MetricPoint
+from app.store.database import Database
+
+
+class MetricService:
+    def __init__(self, database: Database, tenant: Tenant) -> None:
+        self._database = database
+        self._tenant = tenant
+
+    async def curves(
+        self,
+        job_id: str,
+        *,
+        names: list[str] | None,
+        split: Split | None,
+        after_step: int | None,
+        max_points: int,
+    ) -> list[list[MetricPoint]]:
+        """One list per (name, split), each ordered by step and at most `max_points` long."""
+        async with self._database.tenant(self._tenant) as unit:
+            await unit.jobs.get(job_id)
+            points = await unit.metrics.curve(
+                job_id, names=names, split=split, after_step=after_step
+            )
+        grouped = groupby(points, key=lambda point: (point.name, point.split))
+        return [thin(list(curve), max_points) for _, curve in grouped]
+
+
+def thin(points: Sequence[MetricPoint], max_points: int) -> list[MetricPoint]:
+    """Evenly spaced points, first and last always among them."""
+    if len(points) <= max_points:
+        return list(points)
+    if max_points == 1:
+        return [points[-1]]
+    last = len(points) - 1
+    return [points[round(index * last / (max_points - 1))] for index in range(max_points)]

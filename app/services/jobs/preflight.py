@@ -1,0 +1,222 @@
+"""Preflight: a create call judged without making a job, every fault at once.
+
+Owns which checks run and in what order their findings are told. Files are read in a process of
+their own, so that a large one costs the API no event loop. Must not know HTTP routes.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any, Final
+
+from app.domain.accounts.tenants import Tenant
+from app.domain.errors import EndpointRefused, NotFound
+from app.domain.graders.graders import MAX_CHILDREN
+from app.domain.jobs.jobs import NewJob
+from app.domain.jobs.preflight import (
+    DatasetQuestion,
+    DatasetReport,
+    EndpointCheck,
+    Finding,
+    PreflightReport,
+)
+from app.domain.methods.supervised import MethodType
+from app.domain.models.models import BaseModelSpec, base_of, is_tuned_name
+from app.gateways.egress.egress import Egress, EgressFailure
+from app.gateways.egress.headers import check_headers
+from app.gateways.objects import Objects
+from app.preflight.call import (
+    CalledAddress,
+    base_model,
+    called_addresses,
+    estimate_of,
+    judge_models,
+    method_of,
+    method_type,
+    reasoning_effort,
+    tool_names,
+    train_on,
+)
+from app.preflight.estimate import Pace, pace_of
+from app.services.jobs.inspections import Inspections
+from app.services.models.judge_models import JudgeModels
+from app.store.database import Database
+
+_PROBE_TIMEOUT_S: Final = 10.0
+_PROBES: Final = 8
+MAX_ADDRESSES: Final = 128
+"""Probed for one call; nobody shall have us knock at thousands of doors."""
+_SERVER_FAULT: Final = 500
+
+
+@dataclass(frozen=True, slots=True)
+class PreflightPorts:
+    egress: Egress
+    objects: Objects
+    inspections: Inspections
+    """How many files this process has read at once; shared by all tenants."""
+
+
+class PreflightService:
+    def __init__(
+        self,
+        database: Database,
+        ports: PreflightPorts,
+        *,
+        base_models: tuple[BaseModelSpec, ...],
+        judges: JudgeModels,
+        tenant: Tenant,
+    ) -> None:
+        self._database = database
+        self._ports = ports
+        self._base_models = base_models
+        self._judges = judges
+        self._tenant = tenant
+
+    async def check(
+        self, body: dict[str, Any], new: NewJob | None, faults: Sequence[Finding]
+    ) -> PreflightReport:
+        """Judge a create call. `new` is `None` and `faults` say why where it cannot be read."""
+        findings = list(faults)
+        base = base_model(body, self._base_models, findings)
+        findings += await self._unknown_start(body)
+        method = method_of(body)
+        findings += await self._unknown_judges(method)
+        paths = [
+            await self._path(body, param, findings)
+            for param in ("training_file", "validation_file")
+        ]
+        endpoints, (dataset, in_files) = await asyncio.gather(
+            self._probe_all(_probed(method, findings)),
+            self._inspect(method_type(body), method, paths, base),
+        )
+        findings += in_files
+        findings += [finding for _, found in endpoints for finding in found]
+        return PreflightReport(
+            model=None if base is None else base.name,
+            method=method_type(body),
+            dataset=dataset,
+            endpoints=tuple(check for check, _ in endpoints),
+            estimate=estimate_of(new, base, dataset, pace=await self._pace(base)),
+            findings=tuple(findings),
+        )
+
+    async def _unknown_start(self, body: dict[str, Any]) -> list[Finding]:
+        """Of a call that names a tuned model as its start."""
+        name = body.get("model")
+        if not isinstance(name, str) or not is_tuned_name(name):
+            return []
+        if base_of(self._base_models, name) is None:
+            return []  # told already
+        async with self._database.tenant(self._tenant) as unit:
+            if await unit.models.get(name) is not None:
+                return []
+        message = f"Model {name} is not available for fine-tuning or does not exist."
+        return [Finding("error", "model_not_available", message, "model")]
+
+    async def _unknown_judges(self, method: dict[str, Any]) -> list[Finding]:
+        judges = list(islice(judge_models(method), MAX_CHILDREN))
+        known = {name for name in {name for _, name in judges} if await self._judges.knows(name)}
+        return [
+            Finding(
+                "error",
+                "model_not_found",
+                f"The model '{name}' does not exist, so it cannot judge.",
+                f"{param}.model",
+            )
+            for param, name in judges
+            if name not in known
+        ]
+
+    async def _path(self, body: dict[str, Any], param: str, findings: list[Finding]) -> Path | None:
+        file_id = body.get(param)
+        if not isinstance(file_id, str):
+            return None
+        try:
+            async with self._database.tenant(self._tenant) as unit:
+                row = await unit.files.get(file_id)
+        except NotFound:
+            message = f"{param} {file_id} does not exist."
+            findings.append(Finding("error", "file_not_found", message, param))
+            return None
+        if row.purpose != "fine-tune":
+            message = f"{param} {file_id} has purpose '{row.purpose}', but must have 'fine-tune'."
+            findings.append(Finding("error", "invalid_value", message, param))
+            return None
+        return self._ports.objects.local_path(row.object_key)
+
+    async def _inspect(
+        self,
+        kind: MethodType,
+        method: dict[str, Any],
+        paths: list[Path | None],
+        base: BaseModelSpec | None,
+    ) -> tuple[DatasetReport | None, tuple[Finding, ...]]:
+        from app.preflight.dataset import inspect  # noqa: PLC0415 - tokenizers and templates
+
+        if paths == [None, None]:
+            return None, ()
+        question = DatasetQuestion(
+            method=kind,
+            training=paths[0],
+            validation=paths[1],
+            job_tools=frozenset(tool_names(method)),
+            base_model=base,
+            reasoning_effort=reasoning_effort(method),
+            train_on=train_on(method),
+        )
+        report = await self._ports.inspections.run(self._tenant.project_id, inspect, question)
+        return report, report.findings
+
+    async def _probe_all(
+        self, called: list[CalledAddress]
+    ) -> list[tuple[EndpointCheck, list[Finding]]]:
+        places = asyncio.Semaphore(_PROBES)
+
+        async def one(address: CalledAddress) -> tuple[EndpointCheck, list[Finding]]:
+            async with places:
+                return await self._probe(address)
+
+        return await asyncio.gather(*(one(address) for address in called))
+
+    async def _probe(self, called: CalledAddress) -> tuple[EndpointCheck, list[Finding]]:
+        def missed(code: str, detail: str) -> tuple[EndpointCheck, list[Finding]]:
+            check = EndpointCheck(called.param, called.name, False, None, None, detail)
+            message = f"{called.name}: {detail}"
+            return check, [Finding("error", code, message, called.param)]
+
+        try:
+            check_headers(called.headers)
+            await self._ports.egress.check_url(called.url)
+            reply = await self._ports.egress.probe(
+                called.url, headers=called.headers, timeout_s=_PROBE_TIMEOUT_S
+            )
+        except EndpointRefused as error:
+            return missed("endpoint_not_allowed", str(error))
+        except EgressFailure as error:
+            return missed("endpoint_unreachable", str(error))
+        check = EndpointCheck(
+            called.param, called.name, True, reply.status, round(1000 * reply.latency_s, 1), None
+        )
+        # A server that takes only POST answers HEAD with a 4xx: it is there, which is the question.
+        if reply.status < _SERVER_FAULT:
+            return check, []
+        message = f"{called.name} answers {reply.status}."
+        return check, [Finding("warning", "endpoint_failing", message, called.param)]
+
+    async def _pace(self, base: BaseModelSpec | None) -> Pace | None:
+        if base is None:
+            return None
+        async with self._database.tenant(self._tenant) as unit:
+            return pace_of(await unit.jobs.recent_usage(base.name))
+
+
+def _probed(method: dict[str, Any], findings: list[Finding]) -> list[CalledAddress]:
+    """The first addresses of the call; that there are more becomes a finding."""
+    addresses = list(islice(called_addresses(method), MAX_ADDRESSES + 1))
+    if len(addresses) > MAX_ADDRESSES:
+        message = f"Only the first {MAX_ADDRESSES} addresses were probed."
+        findings.append(Finding("warning", "endpoints_not_probed", message, "method.reinforcement"))
+    return addresses[:MAX_ADDRESSES]

@@ -1,0 +1,72 @@
+"""Rollouts of a job with their traces, training ones included, and the paired report."""
+
+from typing import Any
+
+from app.domain.accounts.tenants import Tenant
+from app.domain.errors import NotFound
+from app.domain.ids import Split
+from app.domain.jobs.jobs import TERMINAL, Job, JobStatus
+from app.domain.rollouts.rollouts import RolloutRow
+from app.store.database import Database
+
+
+class RolloutService:
+    def __init__(self, database: Database, tenant: Tenant) -> None:
+        self._database = database
+        self._tenant = tenant
+
+    async def page(
+        self,
+        job_id: str,
+        *,
+        split: Split | None,
+        step: int | None,
+        after: str | None,
+        limit: int,
+    ) -> tuple[list[RolloutRow], bool]:
+        async with self._database.tenant(self._tenant) as unit:
+            await unit.jobs.get(job_id)
+            return await unit.rollouts.page(
+                job_id, split=split, step=step, after=after, limit=limit
+            )
+
+    async def get(self, job_id: str, rollout_id: str) -> RolloutRow:
+        async with self._database.tenant(self._tenant) as unit:
+            await unit.jobs.get(job_id)
+            return await unit.rollouts.get(job_id, rollout_id)
+
+    async def report(self, job_id: str) -> dict[str, Any]:
+        """Base against tuned on held-out rows. Raises `NotFound` until the job has succeeded, and
+        for good of one that has no held-out rows, lost their rollouts, or ended otherwise.
+        """
+        async with self._database.tenant(self._tenant) as unit:
+            job = await unit.jobs.get(job_id)
+            report = await unit.reports.get(job_id)
+        if report is None:
+            raise _no_report(job)
+        return report
+
+
+def _no_report(job: Job) -> NotFound:
+    if job.validation_file is None:
+        return NotFound(
+            f"Job {job.id} has no report and will have none: a report compares the models on "
+            "held-out rows, and the job was created without a validation_file.",
+            param="validation_file",
+            code="no_validation_file",
+        )
+    if job.status in TERMINAL and job.status is not JobStatus.SUCCEEDED:
+        return NotFound(
+            f"Job {job.id} is {job.status.value}, so it has no report.", code="report_not_ready"
+        )
+    if job.status is JobStatus.SUCCEEDED:
+        return NotFound(
+            f"Job {job.id} has no report and will have none: too many held-out rollouts were lost "
+            "to failures of tools or graders; its events say which.",
+            code="validation_lost",
+        )
+    return NotFound(
+        f"Job {job.id} has no report yet: it is {job.status.value}, and the report is made when it "
+        "succeeds.",
+        code="report_not_ready",
+    )

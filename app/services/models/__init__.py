@@ -1,0 +1,1 @@
+"""Use cases of models: listing, permissions, chat completions, judges."""

@@ -1,0 +1,147 @@
+"""Chat completions: maps a tenant's model name to the engine's and has its adapter loaded.
+
+A caller never names an adapter or a path: the tenant's own row does. Promises that the engine's
+name of a model is in no reply, error text included, and that a tuned model is prompted with the
+reasoning effort it was trained with unless the call names another.
+"""
+
+import json
+from collections.abc import AsyncIterator
+from typing import Any, Final
+
+from app.domain.errors import InvalidRequest, RequestError, Unavailable
+from app.domain.methods.reasoning_efforts import CALLED_EFFORTS
+from app.gateways.inference.adapters import load_missing
+from app.gateways.inference.inference import AdapterMissing, Inference
+from app.gateways.objects import Objects
+from app.gateways.trained_efforts import as_trained
+from app.services.models.models import CallableModel, ModelService
+
+# fmt: off
+_HOSTED: Final = {
+    "audio", "frequency_penalty", "function_call", "functions", "logit_bias", "logprobs",
+    "max_completion_tokens", "max_tokens", "messages", "metadata", "modalities", "model",
+    "moderation", "n", "parallel_tool_calls", "prediction", "presence_penalty",
+    "prompt_cache_key", "prompt_cache_options", "prompt_cache_retention", "reasoning_effort",
+    "response_format", "safety_identifier", "seed", "service_tier", "stop", "store", "stream",
+    "stream_options", "temperature", "tool_choice", "tools", "top_logprobs", "top_p", "user",
+    "verbosity", "web_search_options",
+}
+_SAMPLING: Final = {
+    "ignore_eos", "min_p", "min_tokens", "repetition_penalty", "return_token_ids",
+    "skip_special_tokens", "stop_token_ids", "top_k",
+}
+# fmt: on
+ACCEPTED: Final = frozenset(_HOSTED | _SAMPLING)
+"""An engine has more settings than a tenant may touch: chat templates are programs, cache salts and
+request ids are other tenants' business, transfer settings name addresses.
+"""
+
+
+class CompletionService:
+    def __init__(self, models: ModelService, inference: Inference, objects: Objects) -> None:
+        self._models = models
+        self._inference = inference
+        self._objects = objects
+
+    async def chat(self, body: dict[str, Any]) -> dict[str, Any]:
+        model, forwarded = await self._prepare(body)
+        try:
+            try:
+                reply = await self._inference.chat(forwarded)
+            except AdapterMissing:
+                await self._load(model)
+                reply = await self._inference.chat(forwarded)
+        except RequestError as error:
+            raise _in_tenants_words(error, model) from error
+        return {**reply, "model": model.name}
+
+    async def chat_stream(self, body: dict[str, Any]) -> AsyncIterator[bytes]:
+        """Server-sent events. The first chunk is awaited, so that errors still have a status."""
+        model, forwarded = await self._prepare(body)
+        try:
+            try:
+                first, rest = await self._open(forwarded)
+            except AdapterMissing:
+                await self._load(model)
+                first, rest = await self._open(forwarded)
+        except RequestError as error:
+            raise _in_tenants_words(error, model) from error
+        return _renamed(first, rest, model)
+
+    async def _prepare(self, body: dict[str, Any]) -> tuple[CallableModel, dict[str, Any]]:
+        unknown = sorted(body.keys() - ACCEPTED)
+        if unknown:
+            name = unknown[0][:64]
+            raise InvalidRequest(
+                f"Unrecognized request argument supplied: {name}",
+                param=name,
+                code="unknown_parameter",
+            )
+        _check_parts(body["messages"])
+        _check_effort(body)
+        model = await self._models.get(str(body["model"]))
+        forwarded = {**body, "model": model.engine_name}
+        return model, await as_trained(self._objects, forwarded, model.object_key)
+
+    async def _open(self, body: dict[str, Any]) -> tuple[bytes, AsyncIterator[bytes]]:
+        chunks = self._inference.chat_stream(body)
+        return await anext(chunks, b""), chunks
+
+    async def _load(self, model: CallableModel) -> None:
+        await load_missing(
+            self._inference, self._objects, model.engine_name, object_key=model.object_key
+        )
+
+
+def _check_effort(body: dict[str, Any]) -> None:
+    effort = body.get("reasoning_effort")
+    if effort is None or effort in CALLED_EFFORTS:
+        return
+    raise InvalidRequest(
+        f"reasoning_effort must be one of {', '.join(CALLED_EFFORTS)}.",
+        param="reasoning_effort",
+        code="invalid_value",
+    )
+
+
+def _check_parts(messages: list[dict[str, Any]]) -> None:
+    """Refuse parts that an engine would fetch by their address."""
+    for position, message in enumerate(messages):
+        content = message.get("content")
+        for part in content if isinstance(content, list) else ():
+            if not isinstance(part, dict) or part.get("type") not in ("text", "refusal"):
+                param = f"messages[{position}].content"
+                raise InvalidRequest("Only text parts are supported.", param=param)
+
+
+def _in_tenants_words(error: RequestError, model: CallableModel) -> RequestError:
+    """The same error without the engine's name; a model that we list and it lacks is our fault."""
+    if isinstance(error, AdapterMissing):
+        return Unavailable(f"The model '{model.name}' cannot be served at the moment.")
+    message = error.message.replace(model.engine_name, model.name)
+    return type(error)(message, param=error.param, code=error.code)
+
+
+async def _renamed(
+    first: bytes, rest: AsyncIterator[bytes], model: CallableModel
+) -> AsyncIterator[bytes]:
+    """Whole events with the engine's name for the model replaced by the tenant's.
+
+    What breaks off says so in the stream, as the hosted API does: a client must not take a part for
+    the whole.
+    """
+    old, new = json.dumps(model.engine_name).encode(), json.dumps(model.name).encode()
+    pending = first
+    try:
+        async for chunk in rest:
+            *events, pending = (pending + chunk).split(b"\n\n")
+            for event in events:
+                yield event.replace(old, new) + b"\n\n"
+    except RequestError as error:
+        told = _in_tenants_words(error, model)
+        body = {"message": told.message, "type": told.type, "param": told.param, "code": told.code}
+        yield b"data: " + json.dumps({"error": body}).encode() + b"\n\n"
+        return
+    if pending:
+        yield pending.replace(old, new)

@@ -1,0 +1,23 @@
+"""Which models may judge for a tenant: those it may call, and those of the operator's judges."""
+
+from app.domain.errors import NotFound
+from app.gateways.inference.judges import EngineModel
+from app.services.models.models import ModelService
+from app.settings import JudgeSettings
+
+
+class JudgeModels:
+    def __init__(self, models: ModelService, configured: tuple[JudgeSettings, ...]) -> None:
+        self._models = models
+        self._configured = frozenset(name for judge in configured for name in judge.models)
+
+    async def knows(self, name: str) -> bool:
+        return name in self._configured or await self.find(name) is not None
+
+    async def find(self, name: str) -> EngineModel | None:
+        """A model of our engine."""
+        try:
+            model = await self._models.get(name)
+        except NotFound:
+            return None
+        return EngineModel(name, model.engine_name, model.object_key)

@@ -1,0 +1,88 @@
+"""Models a project may call: the operator's base models, its own tuned ones, and those shared
+with it.
+"""
+
+from dataclasses import dataclass
+
+from app.domain.accounts.tenants import Tenant
+from app.domain.errors import InvalidRequest, NotFound, PermissionDenied
+from app.domain.models.models import BaseModelSpec, find_base_model
+from app.domain.models.tuned_models import TunedModel
+from app.gateways.inference.adapters import unload_unused
+from app.gateways.inference.inference import Inference
+from app.store.database import Database
+
+
+@dataclass(frozen=True, slots=True)
+class CallableModel:
+    """A model as a client names it, and as the engine knows it."""
+
+    name: str
+    created_at: int
+    owned_by: str
+    engine_name: str
+    object_key: str | None
+    """Where the adapter lies; `None` for a base model."""
+
+
+class ModelService:
+    def __init__(
+        self,
+        database: Database,
+        inference: Inference,
+        *,
+        base_models: tuple[BaseModelSpec, ...],
+        tenant: Tenant,
+    ) -> None:
+        self._database = database
+        self._inference = inference
+        self._base_models = base_models
+        self._tenant = tenant
+
+    async def all(self) -> list[CallableModel]:
+        async with self._database.tenant(self._tenant) as unit:
+            tuned = await unit.models.all()
+        return [_base(model) for model in self._base_models] + [_tuned(model) for model in tuned]
+
+    async def get(self, name: str) -> CallableModel:
+        """Raises `NotFound` (`model_not_found`) for unknown and for foreign models alike."""
+        base = find_base_model(self._base_models, name)
+        if base is not None:
+            return _base(base)
+        async with self._database.tenant(self._tenant) as unit:
+            tuned = await unit.models.get(name)
+        if tuned is None:
+            raise NotFound(
+                f"The model '{name}' does not exist", param="model", code="model_not_found"
+            )
+        return _tuned(tuned)
+
+    async def delete(self, name: str) -> None:
+        if find_base_model(self._base_models, name) is not None:
+            raise InvalidRequest(f"Base model '{name}' cannot be deleted.", param="model")
+        model = await self.get(name)
+        if model.owned_by != self._tenant.project_id:
+            raise PermissionDenied(f"Model '{name}' belongs to the project that shared it.")
+        async with self._database.tenant(self._tenant) as unit:
+            await unit.models.mark_deleted(name)
+        await unload_unused(self._inference, model.engine_name)
+
+
+def _base(model: BaseModelSpec) -> CallableModel:
+    return CallableModel(
+        name=model.name,
+        created_at=0,
+        owned_by="system",
+        engine_name=model.name,
+        object_key=None,
+    )
+
+
+def _tuned(model: TunedModel) -> CallableModel:
+    return CallableModel(
+        name=model.name,
+        created_at=model.created_at,
+        owned_by=model.project_id,
+        engine_name=model.engine_name,
+        object_key=model.object_key,
+    )

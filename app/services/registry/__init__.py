@@ -1,0 +1,1 @@
+"""Use cases of registered tools, graders and curricula, and trials of them."""

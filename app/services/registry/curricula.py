@@ -1,0 +1,238 @@
+"""Registered curricula: the files of jobs under one name, counted, hashed and tested.
+
+Rows that come inline become files of the project, so that a job reads them like any other.
+"""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar, Final
+
+from typing_extensions import override
+
+from app.domain.accounts.tenants import Tenant
+from app.domain.data.files import FileRow, NewFile
+from app.domain.errors import InvalidRequest, NotFound, RequestError
+from app.domain.registry.curricula import (
+    MAX_ROWS,
+    SPLITS,
+    CurriculumReport,
+    SentData,
+    Split,
+    SplitFile,
+)
+from app.domain.registry.registered_objects import Noun, Registered
+from app.gateways.objects import Objects
+from app.services.files.files import FileService
+from app.services.jobs.inspections import Inspections
+from app.services.registry.curriculum_check import SplitPath, check_curriculum
+from app.services.registry.registered_objects import RegistryPorts, RegistryService
+from app.store.database import Database
+
+_PURPOSE: Final = "fine-tune"
+_BLOCK_BYTES: Final = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class DataPorts:
+    files: FileService
+    objects: Objects
+    inspections: Inspections
+    """How many files this process reads at once; shared by all tenants."""
+
+
+class CurriculumService(RegistryService):
+    noun: ClassVar[Noun] = Noun.CURRICULUM
+
+    @override
+    def __init__(
+        self, database: Database, ports: RegistryPorts, tenant: Tenant, *, data: DataPorts
+    ) -> None:
+        super().__init__(database, ports, tenant)
+        self._data = data
+
+    async def create(
+        self, name: str, sent: dict[Split, SentData], *, metadata: dict[str, str] | None
+    ) -> Registered:
+        """Raises `InvalidRequest` for a file that is none, holds too many rows, or is missing."""
+        _check_sent(sent)
+        if sent["training"] == SentData(None, None):
+            raise _missing("training_file")
+        made: list[str] = []
+        try:
+            definition = await self._definition(sent, made)
+            return await self._insert(name, definition, metadata=metadata)
+        except BaseException:
+            await self.discard(made)
+            raise
+
+    async def update(
+        self,
+        curriculum_id: str,
+        *,
+        name: str | None,
+        sent: dict[Split, SentData],
+        metadata: dict[str, dict[str, str] | None],
+    ) -> Registered:
+        """A new version. A split that `sent` lacks stays, one sent as nothing is taken away;
+        `metadata` is empty to keep it, else holds it.
+        """
+        _check_sent(sent)
+        if sent.get("training") == SentData(None, None):
+            sent = {split: data for split, data in sent.items() if split != "training"}
+        before = await self.get(curriculum_id)
+        made: list[str] = []
+        try:
+            definition = {**before.definition, **await self._definition(sent, made)}
+            return await self._append(
+                before,
+                before.name if name is None else name,
+                definition,
+                metadata=metadata.get("metadata", before.metadata),
+            )
+        except BaseException:
+            await self.discard(made)
+            raise
+
+    async def test(
+        self, curriculum_id: str, *, job_tools: frozenset[str] | None
+    ) -> tuple[Registered, CurriculumReport]:
+        """Read every row as a job would; `None` lets rows offer any tool."""
+        registered = await self.get(curriculum_id)
+        paths: list[SplitPath] = []
+        for split in SPLITS:
+            held = registered.definition.get(split)
+            if held is not None:
+                row = await self._file(held["file_id"], f"{split}_file")
+                path = self._data.objects.local_path(row.object_key)
+                paths.append(SplitPath(split, row.id, path))
+        report = await self._data.inspections.run(
+            self._tenant.project_id, check_curriculum, tuple(paths), job_tools
+        )
+        return registered, report
+
+    async def write(self, rows: list[dict[str, Any]], split: Split) -> FileRow:
+        """Rows as a file of the project."""
+        new = NewFile(f"curriculum-{split}.jsonl", _PURPOSE, None)
+        return await self._data.files.upload(
+            _jsonl(rows), purpose=_PURPOSE, described=_constantly(new)
+        )
+
+    async def discard(self, file_ids: list[str]) -> None:
+        """Delete files that were written for nothing; one that a job reads by now stays."""
+        for file_id in file_ids:
+            with suppress(RequestError):
+                await self._data.files.delete(file_id)
+
+    async def _definition(self, sent: dict[Split, SentData], made: list[str]) -> dict[str, Any]:
+        """What each split holds. Ids of files that are written here are put into `made`."""
+        definition: dict[str, Any] = {}
+        for split, data in sent.items():
+            if data.rows is not None:
+                row = await self.write(data.rows, split)
+                made.append(row.id)
+            elif data.file_id is not None:
+                row = await self._file(data.file_id, f"{split}_file")
+            else:
+                definition[split] = None
+                continue
+            rows = await self._count(row, f"{split}_file")
+            definition[split] = asdict(SplitFile(row.id, rows, row.bytes, row.sha256))
+        return definition
+
+    async def _file(self, file_id: str, param: str) -> FileRow:
+        try:
+            row = await self._data.files.get(file_id)
+        except NotFound as error:
+            raise InvalidRequest(
+                f"{param} {file_id} does not exist.", param=param, code="file_not_found"
+            ) from error
+        if row.purpose != _PURPOSE:
+            raise InvalidRequest(
+                f"{param} {file_id} has purpose '{row.purpose}', but must have '{_PURPOSE}'.",
+                param=param,
+            )
+        return row
+
+    async def _count(self, row: FileRow, param: str) -> int:
+        """Lines that are not blank. Raises `InvalidRequest` at the first one too many."""
+        counter = RowCounter(limit=MAX_ROWS)
+        try:
+            async for block in self._data.objects.read(row.object_key):
+                await asyncio.to_thread(counter.feed, block)
+        except FileNotFoundError as error:
+            raise InvalidRequest(
+                f"The content of {param} {row.id} is gone.", param=param, code="file_not_found"
+            ) from error
+        counter.end()
+        if counter.first_too_many is not None:
+            raise InvalidRequest(
+                f"Line {counter.first_too_many}: a curriculum may have at most {MAX_ROWS} rows.",
+                param=param,
+                code="too_many_rows",
+            )
+        return counter.rows
+
+
+class RowCounter:
+    """Fed the blocks of a file; holds one unfinished line's state, never the file."""
+
+    def __init__(self, *, limit: int) -> None:
+        self._limit = limit
+        self.rows = 0
+        self.first_too_many: int | None = None
+        self._line = 1
+        self._has_text = False
+
+    def feed(self, block: bytes) -> None:
+        *whole, rest = block.split(b"\n")
+        for piece in whole:
+            self._end_line(piece)
+        self._has_text = self._has_text or not _blank(rest)
+
+    def end(self) -> None:
+        self._end_line(b"")
+
+    def _end_line(self, piece: bytes) -> None:
+        if self._has_text or not _blank(piece):
+            self.rows += 1
+            if self.rows == self._limit + 1:
+                self.first_too_many = self._line
+        self._line += 1
+        self._has_text = False
+
+
+def _blank(piece: bytes) -> bool:
+    return not piece or piece.isspace()
+
+
+def _check_sent(sent: dict[Split, SentData]) -> None:
+    for split, data in sent.items():
+        if data.file_id is not None and data.rows is not None:
+            raise InvalidRequest(
+                f"Send '{split}_file' or the rows in '{split}', not both.",
+                param=split,
+                code="invalid_value",
+            )
+
+
+def _missing(param: str) -> InvalidRequest:
+    return InvalidRequest(
+        f"Missing required parameter: '{param}'.", param=param, code="missing_required_parameter"
+    )
+
+
+def _constantly(new: NewFile) -> Callable[[], NewFile]:
+    return lambda: new
+
+
+async def _jsonl(rows: list[dict[str, Any]]) -> AsyncIterator[bytes]:
+    block = bytearray()
+    for row in rows:
+        block += json.dumps(row, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+        if len(block) >= _BLOCK_BYTES:
+            yield bytes(block)
+            block.clear()
+    yield bytes(block)

@@ -1,0 +1,82 @@
+"""The files of a curriculum read as a job would read them: every fault, repeats, overlap.
+
+One call with plain data in and out, so that it can run in a process of its own. Must not know rows
+of the database.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from app.domain.jobs.jobs import MAX_TRAIN_EXAMPLES, MAX_VALID_EXAMPLES, MIN_EXAMPLES
+from app.domain.jobs.preflight import Finding
+from app.domain.registry.curricula import CurriculumReport, Split, SplitReport
+from app.preflight.files import MAX_EXAMPLES, FileRules, ReadFile, read_file
+from app.preflight.rows import row_reader
+
+MAX_FAULTS: Final = 100
+_MAX_ROWS: Final[dict[Split, int]] = {
+    "training": MAX_TRAIN_EXAMPLES,
+    "validation": MAX_VALID_EXAMPLES,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class SplitPath:
+    split: Split
+    file_id: str
+    path: Path
+
+
+def check_curriculum(
+    paths: tuple[SplitPath, ...], job_tools: frozenset[str] | None
+) -> CurriculumReport:
+    """Raises `OSError` when a file is gone. `job_tools` as in `judge_row`; `None` allows any."""
+    files = {part.split: read_file(part.path, _rules(part.split, job_tools)) for part in paths}
+    shared = _shared(files)
+    return CurriculumReport(
+        splits={part.split: _report(part.file_id, files[part.split]) for part in paths},
+        overlapping_rows=len(shared),
+        overlapping_lines=tuple(shared[:MAX_EXAMPLES]),
+        faults=tuple(_faults(files, shared)),
+    )
+
+
+def _rules(split: Split, job_tools: frozenset[str] | None) -> FileRules:
+    return FileRules(
+        param=f"{split}_file",
+        code=f"invalid_{split}_file",
+        read_row=row_reader("reinforcement", job_tools),
+        min_rows=MIN_EXAMPLES,
+        max_rows=_MAX_ROWS[split],
+    )
+
+
+def _report(file_id: str, file: ReadFile) -> SplitReport:
+    return SplitReport(
+        file_id=file_id,
+        rows=file.rows,
+        faulty_rows=file.faulty_rows,
+        duplicate_rows=file.duplicate_rows,
+        duplicate_lines=tuple(file.duplicate_lines),
+        tools=dict(sorted(file.tools.items())),
+    )
+
+
+def _shared(files: dict[Split, ReadFile]) -> list[tuple[int, int]]:
+    """Line in the training file and line in the validation file of the same messages."""
+    if len(files) < 2:  # noqa: PLR2004 - two files overlap
+        return []
+    training, validation = files["training"].first_lines, files["validation"].first_lines
+    return [(training[digest], line) for digest, line in validation.items() if digest in training]
+
+
+def _faults(files: dict[Split, ReadFile], shared: list[tuple[int, int]]) -> list[Finding]:
+    """Faults of rows, at most 100 over both files, then what is true of a file as a whole."""
+    found = [finding for file in files.values() for finding in file.findings]
+    in_rows = [finding for finding in found if finding.line is not None][:MAX_FAULTS]
+    of_files = [finding for finding in found if finding.line is None]
+    if shared:
+        message = f"{len(shared)} validation rows have a prompt that is in the training file too."
+        of_files.append(Finding("warning", "overlapping_rows", message, "validation_file"))
+    return [*in_rows, *of_files]

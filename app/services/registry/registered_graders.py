@@ -1,0 +1,71 @@
+"""Registered graders: configurations that jobs refer to by id."""
+
+from typing import Any, ClassVar, Final
+
+from pydantic import TypeAdapter
+from typing_extensions import override
+
+from app.domain.accounts.tenants import Tenant
+from app.domain.graders.graders import Grader, MultiGrader, SingleGrader
+from app.domain.registry.registered_objects import Noun, Registered
+from app.services.models.judge_models import JudgeModels
+from app.services.registry.grader_check import check_grader
+from app.services.registry.registered_objects import RegistryPorts, RegistryService
+from app.store.database import Database
+
+GraderConfig = SingleGrader | MultiGrader
+_ADAPTER: Final[TypeAdapter[Any]] = TypeAdapter(Grader)
+
+
+class RegisteredGraderService(RegistryService):
+    noun: ClassVar[Noun] = Noun.GRADER
+    part: ClassVar[str | None] = "grader"
+
+    @override
+    def __init__(
+        self, database: Database, ports: RegistryPorts, tenant: Tenant, *, models: JudgeModels
+    ) -> None:
+        super().__init__(database, ports, tenant)
+        self._models = models
+
+    async def create(
+        self, name: str, grader: GraderConfig, *, metadata: dict[str, str] | None
+    ) -> Registered:
+        """Raises `InvalidRequest` for a name that is taken or an address that is not allowed."""
+        return await self._insert(name, _definition(grader), metadata=metadata)
+
+    async def update(
+        self,
+        grader_id: str,
+        *,
+        name: str | None,
+        grader: GraderConfig | None,
+        metadata: dict[str, dict[str, str] | None],
+    ) -> Registered:
+        """A new version. `None` keeps what was; `metadata` is empty to keep it, else holds it."""
+        before = await self.get(grader_id)
+        return await self._append(
+            before,
+            before.name if name is None else name,
+            before.definition if grader is None else _definition(grader),
+            metadata=metadata.get("metadata", before.metadata),
+        )
+
+    async def config(self, grader_id: str) -> GraderConfig:
+        """The newest configuration, ready to score with: its headers are the real ones."""
+        return _read(self.reveal(await self.get(grader_id)))
+
+    @override
+    async def _check(self, definition: dict[str, Any]) -> None:
+        await check_grader(
+            _read(definition), "grader", egress=self._ports.egress, models=self._models
+        )
+
+
+def _read(definition: dict[str, Any]) -> GraderConfig:
+    grader: GraderConfig = _ADAPTER.validate_python(definition)
+    return grader
+
+
+def _definition(grader: GraderConfig) -> dict[str, Any]:
+    return grader.model_dump(mode="json")

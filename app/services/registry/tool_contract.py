@@ -1,0 +1,260 @@
+"""A contract test of a tool's endpoint: real calls over the path that training uses.
+
+Owns which calls are made and how each answer is judged. Promises: at most 60 s and a bounded number
+of calls, no retries that would hide a fault, and a report whatever the endpoint does. Must not know
+rows or rollouts.
+"""
+
+import json
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from standardwebhooks import Webhook, WebhookVerificationError
+
+from app.domain.ids import new_id, random_text
+from app.domain.tools.contract import MAX_TEST_S, CallPlan, Check
+from app.domain.tools.sample_arguments import sample_arguments
+from app.domain.tools.tools import ToolSpec
+from app.gateways.egress.egress import Egress, EgressFailure, EgressReply, FailureKind
+from app.gateways.endpoints.pool import (
+    MAX_REQUEST_BYTES,
+    Endpoint,
+    EndpointFault,
+    EndpointPool,
+    FaultKind,
+)
+from app.gateways.endpoints.signing import CallSigner, signing_secret
+from app.gateways.endpoints.tool_calls import FunctionCall, ToolOutcome, call_tool
+
+_SHOWN: Final = 2_000
+_HEADERS: Final = ("webhook-id", "webhook-timestamp", "webhook-signature", "Idempotency-Key")
+_GONE: Final = frozenset({FaultKind.UNREACHABLE, FaultKind.TIMEOUT, FaultKind.REFUSED})
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """What is kept of one HTTP request: no bodies, which could be 2 MB for each of 200 calls."""
+
+    signed: bool
+    """The signature verifies as the customer would check it."""
+    reply_bytes: int | None
+    failure: FailureKind | None
+
+
+@dataclass(slots=True)
+class RecordingEgress:
+    """Passes calls on and keeps what the checks need of what was sent and answered."""
+
+    inner: Egress
+    verifier: Webhook
+    exchanges: list[Exchange] = field(default_factory=list)
+    last_reply: EgressReply | None = None
+
+    async def check_url(self, url: str) -> None:
+        await self.inner.check_url(url)
+
+    async def post(
+        self, url: str, *, headers: Mapping[str, str], body: bytes, timeout_s: float
+    ) -> EgressReply:
+        signed = self._is_signed(headers, body)
+        try:
+            reply = await self.inner.post(url, headers=headers, body=body, timeout_s=timeout_s)
+        except EgressFailure as failure:
+            self.exchanges.append(Exchange(signed, None, failure.kind))
+            raise
+        self.exchanges.append(Exchange(signed, len(reply.body), None))
+        self.last_reply = reply
+        return reply
+
+    def _is_signed(self, headers: Mapping[str, str], body: bytes) -> bool:
+        try:
+            self.verifier.verify(body, dict(headers))
+        except WebhookVerificationError:
+            return False
+        return True
+
+    async def notify(
+        self, url: str, *, headers: Mapping[str, str], body: bytes, timeout_s: float
+    ) -> EgressReply:
+        return await self.inner.notify(url, headers=headers, body=body, timeout_s=timeout_s)
+
+    async def probe(self, url: str, *, headers: Mapping[str, str], timeout_s: float) -> EgressReply:
+        return await self.inner.probe(url, headers=headers, timeout_s=timeout_s)
+
+    async def aclose(self) -> None:
+        await self.inner.aclose()
+
+
+class ContractTest:
+    """One test of one endpoint."""
+
+    def __init__(
+        self,
+        egress: Egress,
+        tool: ToolSpec,
+        plan: CallPlan,
+        *,
+        secret_key: str,
+        project_id: str,
+        call_timeout_s: float,
+    ) -> None:
+        self.call_timeout_s = call_timeout_s
+        self.egress = RecordingEgress(egress, Webhook(signing_secret(secret_key, project_id)))
+        self.plan = plan
+        self.tool = tool
+        self._signer = CallSigner(secret_key, project_id=project_id)
+        self._ends_at = time.monotonic() + MAX_TEST_S
+        sent = plan.arguments
+        if sent is None:
+            sent = sample_arguments((tool.model_extra or {}).get("parameters"))
+        self._arguments = json.dumps(sent)
+
+    @property
+    def remaining_s(self) -> float:
+        return max(0.0, self._ends_at - time.monotonic())
+
+    def endpoint(self) -> Endpoint:
+        """With a breaker of its own, so that no check is spoilt by the one before it."""
+        pool = EndpointPool(
+            self.egress,
+            timeout_s=max(0.001, min(self.call_timeout_s, self.remaining_s)),
+            max_retries=0,
+        )
+        return pool.endpoint(self.tool.server_url)
+
+    def call(self, *, name: str | None = None, arguments: str | None = None) -> FunctionCall:
+        """A call with ids of its own."""
+        return FunctionCall(
+            name=self.tool.name if name is None else name,
+            arguments=self._arguments if arguments is None else arguments,
+            call_id=new_id("call_"),
+            function_call_id=new_id("fc_"),
+            trace_id=new_id("trace_"),
+            item=self.plan.item,
+        )
+
+    async def ask(self, endpoint: Endpoint, call: FunctionCall) -> ToolOutcome | EndpointFault:
+        try:
+            return await call_tool(endpoint, call.request(self.tool.headers), signer=self._signer)
+        except EndpointFault as fault:
+            return fault
+
+    async def shape(self) -> tuple[Check, bool]:
+        """The check, and whether there is anybody to ask on."""
+        call = self.call()
+        result = await self.ask(self.endpoint(), call)
+        if isinstance(result, EndpointFault):
+            return _failed("shape", result), result.kind not in _GONE
+        data = _seen(result)
+        if result.error is not None and result.error.startswith("http_"):
+            text = "The reply must be 200 with JSON that has a string `output`."
+            return Check("shape", "failed", text, data), True
+        if result.error == "too_large":
+            return Check("shape", "warned", "The reply is larger than 1 MB.", data), True
+        if result.error is not None:
+            text = "The tool reported an error for these arguments; send some that it accepts."
+            return Check("shape", "warned", text, data), True
+        wrong = _wrong_echo(self.egress.last_reply, call)
+        if wrong is not None:
+            text = f"The reply's `{wrong}` is not the call's: parallel answers would be mixed up."
+            return Check("shape", "failed", text, data), True
+        return Check("shape", "passed", "JSON with a string `output`.", data), True
+
+    async def mistake(self, check: str, *, name: str | None, arguments: str | None) -> Check:
+        """A call such as a model's mistake would make: the model must be told, in words."""
+        result = await self.ask(self.endpoint(), self.call(name=name, arguments=arguments))
+        if isinstance(result, EndpointFault):
+            return _failed(check, result)
+        if result.error == "too_large":
+            text = "The model reads that the reply is too large, not what its mistake was."
+            return Check(check, "warned", text, _seen(result))
+        if result.error is None:
+            text = "Answered as if nothing were wrong: the model cannot learn from its mistake."
+            return Check(check, "warned", text, _seen(result))
+        return Check(check, "passed", "The model is told of its mistake.", _seen(result))
+
+    async def malformed_arguments(self) -> Check:
+        return await self.mistake("malformed_arguments", name=None, arguments='{"unfinished": ')
+
+    async def unknown_tool(self) -> Check:
+        name = f"no_such_tool_{random_text(6)}"
+        return await self.mistake("unknown_tool", name=name, arguments=None)
+
+    async def idempotency(self) -> Check:
+        endpoint, call = self.endpoint(), self.call()
+        outputs: list[str] = []
+        for _ in range(2):
+            result = await self.ask(endpoint, call)
+            if isinstance(result, EndpointFault):
+                return _failed("idempotency", result)
+            outputs.append(result.output)
+        data = {"outputs": [_cut(output) for output in outputs]}
+        if outputs[0] != outputs[1]:
+            text = (
+                "The same call_id and Idempotency-Key got two different outputs: a retry would be "
+                "run again."
+            )
+            return Check("idempotency", "warned", text, data)
+        text = "The same call_id and Idempotency-Key got the same output."
+        return Check("idempotency", "passed", text, data)
+
+    async def large_request(self) -> Check:
+        sent = len(self.egress.exchanges)
+        arguments = json.dumps({"text": "x" * MAX_REQUEST_BYTES})
+        result = await self.ask(self.endpoint(), self.call(arguments=arguments))
+        refused = isinstance(result, ToolOutcome) and result.error == "too_large"
+        if refused and len(self.egress.exchanges) == sent and isinstance(result, ToolOutcome):
+            text = "A request over 1 MB is answered by the service and never sent."
+            return Check("request_over_1mb", "passed", text, _seen(result))
+        return Check("request_over_1mb", "failed", "A request over 1 MB was sent.")
+
+    def large_reply(self) -> Check:
+        """Judged by everything the endpoint answered in this test."""
+        sizes = [e.reply_bytes for e in self.egress.exchanges if e.reply_bytes is not None]
+        cut = sum(e.failure is FailureKind.TOO_LARGE for e in self.egress.exchanges)
+        if not sizes and not cut:
+            return Check("reply_over_1mb", "skipped", "There was no reply to measure.")
+        largest = max(sizes, default=None)
+        data: dict[str, Any] = {"largest_reply_bytes": largest, "replies_over_1mb": cut}
+        if cut:
+            text = f"{cut} replies were larger than 1 MB: the model reads a 413 text instead."
+            return Check("reply_over_1mb", "warned", text, data)
+        return Check("reply_over_1mb", "passed", "No reply was larger than 1 MB.", data)
+
+    def signature(self) -> Check:
+        """Verified as the customer would, on what was really sent."""
+        if not self.egress.exchanges:
+            return Check("signature", "skipped", "Nothing was sent.")
+        if not all(exchange.signed for exchange in self.egress.exchanges):
+            return Check("signature", "failed", "A request's signature does not verify.")
+        data = {"headers": list(_HEADERS), "requests": len(self.egress.exchanges)}
+        text = "Every request was signed; GET /v1/signing_secret has the secret to verify with."
+        return Check("signature", "passed", text, data)
+
+
+def _seen(outcome: ToolOutcome) -> dict[str, Any]:
+    return {"model_sees": _cut(outcome.output), "error": outcome.error}
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+
+
+def _failed(check: str, fault: EndpointFault) -> Check:
+    return Check(
+        check,
+        "failed",
+        f"The endpoint {fault.message}."
+        if fault.message.startswith("answered")
+        else f"No usable answer: {fault.message}.",
+        {"kind": fault.kind.value, "status": fault.status, "model_sees": None},
+    )
+
+
+def _wrong_echo(reply: EgressReply | None, call: FunctionCall) -> str | None:
+    """Which of the call's ids comes back as another; leaving them out is allowed."""
+    content = {} if reply is None else json.loads(reply.body)
+    ours = {"call_id": call.call_id, "id": call.function_call_id}
+    return next((key for key, value in ours.items() if content.get(key, value) != value), None)

@@ -1,0 +1,82 @@
+"""Latency of a tool at a stated rate: calls started on time, whether or not the last one is done.
+
+Owns the pacing and the percentiles. Must not know what a reply means.
+"""
+
+import asyncio
+import math
+import time
+from typing import Final
+
+from app.domain.tools.contract import MAX_PACED_S, Check
+from app.gateways.endpoints.pool import EndpointFault
+from app.gateways.endpoints.tool_calls import declared_rate
+from app.services.registry.tool_contract import ContractTest
+
+_MARGIN_S: Final = 0.5
+
+
+async def latency(test: ContractTest) -> Check:
+    """Passed when every call was answered; the figures are for the reader to judge."""
+    rate = min(test.plan.rate, declared_rate(test.tool) or math.inf)
+    sendable = min(test.plan.requests, 1 + math.floor(MAX_PACED_S * rate))
+    endpoint, started, late = test.endpoint(), time.monotonic(), 0.0
+    tasks: list[asyncio.Task[float | EndpointFault]] = []
+
+    async def one() -> float | EndpointFault:
+        result = await test.ask(endpoint, test.call())
+        return result if isinstance(result, EndpointFault) else result.latency_s
+
+    try:
+        async with asyncio.timeout(max(0.0, test.remaining_s - _MARGIN_S)):
+            for number in range(sendable):
+                due = started + number / rate - time.monotonic()
+                await asyncio.sleep(max(0.0, due))
+                late = max(late, -due)
+                tasks.append(asyncio.ensure_future(one()))
+            await asyncio.wait(tasks, timeout=test.call_timeout_s + _MARGIN_S)
+    except TimeoutError:
+        pass
+    finally:
+        for task in tasks:
+            task.cancel()
+    outcomes = await asyncio.gather(*tasks, return_exceptions=True)
+    return _judged(test, outcomes, rate=rate, late=late)
+
+
+def _judged(
+    test: ContractTest,
+    outcomes: list[float | EndpointFault | BaseException],
+    *,
+    rate: float,
+    late: float,
+) -> Check:
+    answered = sorted(1000 * outcome for outcome in outcomes if isinstance(outcome, float))
+    faults = [outcome for outcome in outcomes if isinstance(outcome, EndpointFault)]
+    data = {
+        "requests": test.plan.requests,
+        "sent": len(outcomes),
+        "answered": len(answered),
+        "rate": rate,
+        "latest_start_ms": round(1000 * late, 1),
+        "p50_ms": percentile(answered, 0.50),
+        "p95_ms": percentile(answered, 0.95),
+        "p99_ms": percentile(answered, 0.99),
+        "max_ms": percentile(answered, 1.0),
+        "faults": sorted({fault.message for fault in faults}),
+    }
+    lost = len(outcomes) - len(answered)
+    if lost:
+        text = f"{lost} of {len(outcomes)} calls at {rate:g} per second had no usable answer."
+        return Check("latency", "failed", text, data)
+    if len(outcomes) < test.plan.requests:
+        text = f"Only {len(outcomes)} of {test.plan.requests} calls could be sent in time."
+        return Check("latency", "warned", text, data)
+    return Check("latency", "passed", f"Every call at {rate:g} per second was answered.", data)
+
+
+def percentile(ordered: list[float], share: float) -> float | None:
+    """The smallest value that at least `share` of all are not above (nearest rank)."""
+    if not ordered:
+        return None
+    return round(ordered[max(0, math.ceil(share * len(ordered)) - 1)], 2)

@@ -1,0 +1,109 @@
+"""Registered tools: definitions that jobs refer to, and the contract test of their endpoints."""
+
+import time
+from typing import Any, ClassVar, Final
+
+from typing_extensions import override
+
+from app.domain.accounts.tenants import Tenant
+from app.domain.errors import InvalidRequest
+from app.domain.registry.registered_objects import SERVICE_KEYS, Noun, Registered
+from app.domain.tools.contract import MAX_PACED_S, CallPlan, ContractReport
+from app.domain.tools.tools import ToolSpec
+from app.services.registry.grader_check import check_address
+from app.services.registry.registered_objects import RegistryPorts, RegistryService
+from app.services.registry.tool_checks import CALL_TIMEOUT_S, run_checks
+from app.services.registry.tool_contract import ContractTest
+from app.services.registry.tool_test_slots import ToolTestPlaces
+from app.store.database import Database
+
+_REQUIRED: Final = ("name", "server_url")
+
+
+class ToolService(RegistryService):
+    noun: ClassVar[Noun] = Noun.TOOL
+    part: ClassVar[str | None] = "tools"
+
+    @override
+    def __init__(
+        self,
+        database: Database,
+        ports: RegistryPorts,
+        tenant: Tenant,
+        *,
+        secret_key: str,
+        call_timeout_s: float,
+        places: ToolTestPlaces,
+    ) -> None:
+        """`secret_key` is the service's, from which calls are signed; `places` the process's."""
+        super().__init__(database, ports, tenant)
+        self._secret_key = secret_key
+        self._call_timeout_s = call_timeout_s
+        self._places = places
+
+    async def create(self, values: dict[str, Any]) -> Registered:
+        """`values`: the tool as sent, `metadata` included. Raises `InvalidRequest`."""
+        definition = _definition(values)
+        return await self._insert(definition["name"], definition, metadata=values.get("metadata"))
+
+    async def update(self, tool_id: str, changes: dict[str, Any]) -> Registered:
+        """A new version: keys that are not sent stay, a null takes an optional one away."""
+        before = await self.get(tool_id)
+        kept = {k: v for k, v in changes.items() if k not in _REQUIRED or v is not None}
+        definition = _definition({**before.definition, **kept})
+        metadata = changes.get("metadata", before.metadata)
+        return await self._append(before, definition["name"], definition, metadata=metadata)
+
+    @override
+    async def _check(self, definition: dict[str, Any]) -> None:
+        await check_address(
+            definition["server_url"],
+            definition.get("headers"),
+            egress=self._ports.egress,
+            owner="",
+            field="server_url",
+        )
+
+    async def test(self, tool_id: str, plan: CallPlan) -> ContractReport:
+        """Call the tool's endpoint. Raises `InvalidRequest` for a plan that would not end,
+        `RateLimited` while others of the project run.
+        """
+        if plan.requests / plan.rate > MAX_PACED_S:
+            raise InvalidRequest(
+                f"{plan.requests} requests at {plan.rate:g} per second take longer than "
+                f"{MAX_PACED_S:g} s.",
+                param="rate",
+                code="invalid_value",
+            )
+        registered = await self.get(tool_id)
+        tool = ToolSpec.model_validate(self.reveal(registered))
+        test = ContractTest(
+            self._ports.egress,
+            tool,
+            plan,
+            secret_key=self._secret_key,
+            project_id=self._tenant.project_id,
+            call_timeout_s=min(CALL_TIMEOUT_S, self._call_timeout_s),
+        )
+        created_at, started = int(time.time()), time.monotonic()
+        with self._places.taken(self._tenant.project_id):
+            checks = await run_checks(test)
+        return ContractReport(
+            tool_id=registered.id,
+            version=registered.version,
+            name=tool.name,
+            server_url=tool.server_url,
+            created_at=created_at,
+            duration_ms=round(1000 * (time.monotonic() - started), 1),
+            calls=len(test.egress.exchanges),
+            checks=tuple(checks),
+        )
+
+
+def _definition(values: dict[str, Any]) -> dict[str, Any]:
+    """The keys that make the tool; unknown ones are the customer's and stay."""
+    return {
+        key: value
+        for key, value in values.items()
+        if value is not None and key not in SERVICE_KEYS and key != "metadata"
+    }

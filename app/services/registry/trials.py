@@ -1,0 +1,145 @@
+"""Trials: one grader or one tool called once, by the very path that training uses.
+
+Owns how long a trial may take with all its retries, and how a fault is told to the one who tries.
+Must not know HTTP routes. Limits of endpoints (rate, breaker) begin anew with every trial.
+"""
+
+import asyncio
+import time
+from dataclasses import dataclass
+from typing import Any, Final
+
+from app.domain.errors import InvalidRequest
+from app.domain.graders.graders import MultiGrader, SingleGrader
+from app.domain.ids import new_id
+from app.domain.jobs.redaction import redact_grader
+from app.domain.tools.trials import ToolTrial, new_trace_id
+from app.gateways.egress.egress import Egress
+from app.gateways.endpoints.pool import EndpointFault, EndpointPool, FaultKind
+from app.gateways.endpoints.signing import CallSigner
+from app.gateways.endpoints.tool_calls import FunctionCall, ToolOutcome, call_tool
+from app.gateways.inference.judges import EngineModels, RoutedJudges
+from app.grading.registry import GradingPorts, build_scorer
+from app.grading.samples import text_sample
+from app.grading.scorer import GradeRequest, GraderErrors, ScoreFault, ScoreResult
+from app.services.models.judge_models import JudgeModels
+from app.services.registry.grader_check import check_address, check_grader
+from app.settings import EgressSettings, JudgeSettings
+
+GRADER_RUN_LIMIT_S: Final = 120.0
+TOOL_RUN_LIMIT_S: Final = 290.0
+"""Hosted callers wait 300 s."""
+_CODES: Final = {
+    FaultKind.ERROR: "tool_error",
+    FaultKind.TIMEOUT: "tool_timeout",
+    FaultKind.UNREACHABLE: "tool_unreachable",
+    FaultKind.BAD_REPLY: "tool_bad_reply",
+    FaultKind.REFUSED: "endpoint_not_allowed",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class TrialPorts:
+    egress: Egress
+    judge_egress: Egress
+    engine: EngineModels
+    signer: CallSigner
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    result: ScoreResult
+    elapsed_s: float
+
+
+class TrialService:
+    def __init__(
+        self,
+        ports: TrialPorts,
+        models: JudgeModels,
+        *,
+        limits: EgressSettings,
+        judges: tuple[JudgeSettings, ...],
+    ) -> None:
+        self._ports = ports
+        self._models = models
+        self._limits = limits
+        self._judges = judges
+
+    async def validate_grader(self, grader: SingleGrader | MultiGrader) -> dict[str, Any]:
+        """The grader as it is understood, headers redacted. Raises `InvalidRequest`."""
+        await self._check(grader)
+        return redact_grader(grader.model_dump(mode="json"))
+
+    async def run_grader(
+        self,
+        grader: SingleGrader | MultiGrader,
+        *,
+        model_sample: str,
+        item: dict[str, Any],
+        trace_id: str | None,
+    ) -> Trial:
+        """Score one text. A grader's fault is a result: reward 0 with its flags."""
+        await self._check(grader)
+        scorer = build_scorer(grader, self._grading())
+        request = GradeRequest(
+            sample=text_sample(model_sample),
+            item=item,
+            trace_id=trace_id or new_trace_id(),
+            call_id=new_id("grade_"),
+        )
+        started = time.perf_counter()
+        try:
+            async with asyncio.timeout(GRADER_RUN_LIMIT_S):
+                result = await scorer.score(request)
+        except ScoreFault as fault:
+            result = ScoreResult(0.0, fault.errors)
+        except TimeoutError:
+            details = f"no score within {GRADER_RUN_LIMIT_S:g} s"
+            result = ScoreResult(0.0, GraderErrors(other_error=True, details=details))
+        return Trial(result, time.perf_counter() - started)
+
+    async def run_tool(self, trial: ToolTrial) -> ToolOutcome:
+        """What a model would be told. Raises `InvalidRequest` for what would cost a rollout."""
+        egress = self._ports.egress
+        await check_address(trial.url, trial.headers, egress=egress, owner="", field="server_url")
+        call = FunctionCall(
+            name=trial.name,
+            arguments=trial.arguments,
+            call_id=trial.call_id,
+            function_call_id=trial.function_call_id,
+            trace_id=trial.trace_id,
+            item=trial.item,
+        )
+        endpoint = self._endpoints(egress, TOOL_RUN_LIMIT_S).endpoint(trial.url)
+        try:
+            return await call_tool(endpoint, call.request(trial.headers), signer=self._ports.signer)
+        except EndpointFault as fault:
+            attempts = f"after {fault.attempts} attempts" if fault.attempts > 1 else "at once"
+            raise InvalidRequest(
+                f"The tool '{call.name}' failed {attempts}: {fault.message}. In training this "
+                "discards the rollout.",
+                param="server_url",
+                code=_CODES[fault.kind],
+            ) from fault
+
+    async def _check(self, grader: SingleGrader | MultiGrader) -> None:
+        await check_grader(grader, "grader", egress=self._ports.egress, models=self._models)
+
+    def _grading(self) -> GradingPorts:
+        endpoints = self._endpoints(self._ports.egress, GRADER_RUN_LIMIT_S)
+        judges = RoutedJudges(
+            self._ports.engine,
+            configured=self._judges,
+            configured_endpoints=self._endpoints(self._ports.judge_egress, GRADER_RUN_LIMIT_S),
+            endpoints=endpoints,
+            signer=self._ports.signer,
+        )
+        return GradingPorts(endpoints, self._ports.signer, judges)
+
+    def _endpoints(self, egress: Egress, limit_s: float) -> EndpointPool:
+        return EndpointPool(
+            egress,
+            timeout_s=min(self._limits.call_timeout_s, limit_s),
+            max_retries=self._limits.max_retries,
+        )

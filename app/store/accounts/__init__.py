@@ -1,0 +1,1 @@
+"""Rows of organizations, projects, service accounts and keys."""

@@ -1,0 +1,166 @@
+"""API keys as rows."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any, Final
+
+from sqlalchemy import func, insert, or_, select, tuple_, update
+from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.sql.elements import ColumnElement
+
+from app.domain.accounts.keys import ApiKeyRow
+from app.domain.accounts.tenants import KeyKind
+from app.domain.errors import NotFound
+from app.store.paging import cut, unknown_cursor
+from app.store.schema.keys import ApiKeyTable as Table
+from app.store.times import moment, moment_or_none, unix, unix_or_none
+
+USE_RESOLUTION_S: Final = 60
+_place: Final = tuple_(Table.created_at, Table.id)
+
+
+class KeyStore:
+    def __init__(self, session: AsyncSession) -> None:
+        self._session = session
+
+    async def insert(self, key: ApiKeyRow) -> None:
+        await self._session.execute(
+            insert(Table).values(
+                id=key.id,
+                organization_id=key.organization_id,
+                project_id=key.project_id,
+                kind=key.kind.value,
+                name=key.name,
+                key_id=key.key_id,
+                secret_hmac=key.secret_hmac,
+                last4=key.last4,
+                expires_at=moment_or_none(key.expires_at),
+                service_account_id=key.service_account_id,
+            )
+        )
+
+    async def get(self, organization_id: str, project_id: str | None, row_id: str) -> ApiKeyRow:
+        """A key that was not deleted: of a project, or of the organization's administration.
+
+        Raises `NotFound`.
+        """
+        row = await self._session.scalar(
+            select(Table)
+            .where(*_living(organization_id, project_id), Table.id == row_id)
+            .execution_options(populate_existing=True)
+        )
+        if row is None:
+            raise NotFound(f"No such API key: {row_id}")
+        return to_key(row)
+
+    async def page(
+        self,
+        organization_id: str,
+        project_id: str | None,
+        *,
+        after: str | None,
+        limit: int,
+        descending: bool = False,
+    ) -> tuple[list[ApiKeyRow], bool]:
+        query = select(Table).where(*_living(organization_id, project_id))
+        if after is not None:
+            # The place of a key that was deleted meanwhile is still known.
+            seen = (
+                await self._session.execute(
+                    select(Table.created_at, Table.id).where(
+                        *_of(organization_id, project_id), Table.id == after
+                    )
+                )
+            ).one_or_none()
+            if seen is None:
+                raise unknown_cursor(after)
+            query = query.where(_place < tuple_(*seen) if descending else _place > tuple_(*seen))
+        if descending:
+            query = query.order_by(Table.created_at.desc(), Table.id.desc())
+        else:
+            query = query.order_by(Table.created_at, Table.id)
+        rows = (await self._session.scalars(query.limit(limit + 1))).all()
+        page, more = cut(rows, limit)
+        return [to_key(row) for row in page], more
+
+    async def lock_admin_keys(self, organization_id: str) -> Sequence[str]:
+        """Ids of the admin keys that open anything now. Nobody else deletes one meanwhile."""
+        rows = await self._session.scalars(
+            select(Table.id)
+            .where(
+                *_living(organization_id, None),
+                or_(Table.expires_at.is_(None), Table.expires_at > func.now()),
+            )
+            .order_by(Table.id)
+            .with_for_update()
+        )
+        return rows.all()
+
+    async def revoke(self, row_id: str) -> None:
+        await self._session.execute(
+            update(Table).where(Table.id == row_id).values(revoked_at=func.now())
+        )
+
+    async def revoke_of_account(self, project_id: str, account_id: str) -> None:
+        await self._session.execute(
+            update(Table)
+            .where(
+                Table.project_id == project_id,
+                Table.service_account_id == account_id,
+                Table.revoked_at.is_(None),
+            )
+            .values(revoked_at=func.now())
+        )
+
+    async def set_expiry(self, row_id: str, expires_at: int) -> None:
+        await self._session.execute(
+            update(Table).where(Table.id == row_id).values(expires_at=moment(expires_at))
+        )
+
+    async def mark_project_archived(self, organization_id: str, project_id: str) -> None:
+        await self._session.execute(
+            update(Table)
+            .where(*_of(organization_id, project_id))
+            .values(project_archived_at=func.now())
+        )
+
+    async def mark_used(self, row_id: str) -> None:
+        """Now, unless it was noted within the minute or somebody else holds the row."""
+        stale = or_(
+            Table.last_used_at.is_(None),
+            Table.last_used_at < func.now() - timedelta(seconds=USE_RESOLUTION_S),
+        )
+        free = select(Table.id).where(Table.id == row_id, stale).with_for_update(skip_locked=True)
+        await self._session.execute(
+            update(Table).where(Table.id.in_(free)).values(last_used_at=func.now())
+        )
+
+
+def _of(organization_id: str, project_id: str | None) -> tuple[ColumnElement[bool], ...]:
+    """Of a project, or of no project: the organization's admin keys."""
+    project = Table.project_id.is_(None) if project_id is None else Table.project_id == project_id
+    return (Table.organization_id == organization_id, project)
+
+
+def _living(organization_id: str, project_id: str | None) -> tuple[ColumnElement[bool], ...]:
+    return (*_of(organization_id, project_id), Table.revoked_at.is_(None))
+
+
+def to_key(row: Any) -> ApiKeyRow:
+    """From any row with the table's columns."""
+    return ApiKeyRow(
+        id=row.id,
+        organization_id=row.organization_id,
+        project_id=row.project_id,
+        kind=KeyKind(row.kind),
+        name=row.name,
+        key_id=row.key_id,
+        secret_hmac=row.secret_hmac,
+        last4=row.last4,
+        created_at=unix(row.created_at),
+        expires_at=unix_or_none(row.expires_at),
+        revoked_at=unix_or_none(row.revoked_at),
+        project_archived_at=unix_or_none(row.project_archived_at),
+        last_used_at=unix_or_none(row.last_used_at),
+        service_account_id=row.service_account_id,
+    )

@@ -1,0 +1,1 @@
+"""Rows of evals, their runs and output items."""

@@ -1,0 +1,119 @@
+"""Output items of users' runs as rows, in the order of the data source."""
+
+from typing import Any, cast
+
+from sqlalchemy import Text, func, select
+from sqlalchemy import cast as sql_cast
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.domain.errors import NotFound
+from app.domain.evals.evals import ItemStatus, OutputItem
+from app.store.paging import fitting, unknown_cursor
+from app.store.schema.eval_items import EvalItemTable as Table
+from app.store.storable import storable
+from app.store.times import unix
+
+Usage = list[tuple[str, dict[str, int]]]
+
+
+class EvalItemStore:
+    def __init__(self, session: AsyncSession, project_id: str) -> None:
+        self._session = session
+        self._project_id = project_id
+
+    async def insert(self, item: OutputItem, *, usage: Usage) -> None:
+        """A place that is taken stays as it is: trying a write again makes no second item."""
+        await self._session.execute(
+            insert(Table)
+            .values(
+                id=item.id,
+                project_id=self._project_id,
+                run_id=item.run_id,
+                eval_id=item.eval_id,
+                position=item.index,
+                status=item.status,
+                datasource_item=storable(item.datasource_item),
+                results=storable(item.results),
+                sample=storable(item.sample),
+                usage=storable(usage),
+            )
+            .on_conflict_do_nothing(index_elements=[Table.project_id, Table.run_id, Table.position])
+        )
+
+    async def done(self, run_id: str) -> list[tuple[int, ItemStatus, list[dict[str, Any]], Usage]]:
+        """Place, status, results and usage of every item that a run has."""
+        rows = await self._session.execute(
+            select(Table.position, Table.status, Table.results, Table.usage).where(
+                Table.project_id == self._project_id, Table.run_id == run_id
+            )
+        )
+        return [
+            (
+                row.position,
+                cast("ItemStatus", row.status),
+                row.results,
+                [(model, tokens) for model, tokens in row.usage],
+            )
+            for row in rows
+        ]
+
+    async def get(self, run_id: str, item_id: str) -> OutputItem:
+        """Raises `NotFound`."""
+        row = await self._session.scalar(
+            select(Table).where(Table.id == item_id, Table.run_id == run_id)
+        )
+        if row is None:
+            raise no_item(item_id)
+        return _to_item(row)
+
+    async def page(
+        self,
+        run_id: str,
+        *,
+        status: ItemStatus | None,
+        after: str | None,
+        limit: int,
+        descending: bool,
+    ) -> tuple[list[OutputItem], bool]:
+        """A page ends early where its items are very large."""
+        query = select(Table).where(Table.project_id == self._project_id, Table.run_id == run_id)
+        if status is not None:
+            query = query.where(Table.status == status)
+        if after is not None:
+            place = await self._session.scalar(
+                select(Table.position).where(Table.id == after, Table.run_id == run_id)
+            )
+            if place is None:
+                raise unknown_cursor(after)
+            query = query.where(Table.position < place if descending else Table.position > place)
+        query = query.order_by(Table.position.desc() if descending else Table.position)
+        size = _length(Table.datasource_item) + _length(Table.sample)
+        sized = query.with_only_columns(size).limit(limit + 1)
+        sizes = (await self._session.scalars(sized)).all()
+        limit = fitting(sizes, limit)
+        rows = (await self._session.scalars(query.limit(limit))).all()
+        return [_to_item(row) for row in rows], len(sizes) > limit
+
+
+def _length(column: Any) -> Any:
+    """Of a JSON value as text, in bytes."""
+    return func.octet_length(sql_cast(column, Text))
+
+
+def no_item(item_id: str) -> NotFound:
+    return NotFound(f"Could not find output item: {item_id}", param="output_item_id")
+
+
+def _to_item(row: Table) -> OutputItem:
+    return OutputItem(
+        id=row.id,
+        eval_id=row.eval_id,
+        run_id=row.run_id,
+        index=row.position,
+        status=cast("ItemStatus", row.status),
+        datasource_item=row.datasource_item,
+        results=row.results,
+        sample=row.sample,
+        created_at=unix(row.created_at),
+    )

@@ -1,0 +1,183 @@
+"""Runs of users' evals as rows: what a tenant does with them, and what the worker that holds one
+writes.
+"""
+
+from typing import Any
+
+from sqlalchemy import Text, cast, delete, func, insert, select, tuple_, update
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.domain.errors import NotFound, WrongState
+from app.domain.evals.evals import OPEN_RUNS, EvalRun, EvalRunStatus, ResultCounts, Tally
+from app.domain.events.webhooks import RUN_EVENTS
+from app.store.accounts.projects import refuse_archived
+from app.store.paging import fitting, unknown_cursor
+from app.store.schema.eval_runs import EvalRunTable as Table
+from app.store.storable import storable
+from app.store.times import unix
+from app.store.webhooks.webhook_events import emit
+
+
+class EvalRunStore:
+    def __init__(self, session: AsyncSession, project_id: str) -> None:
+        self._session = session
+        self._project_id = project_id
+
+    async def insert(self, run: EvalRun) -> None:
+        await self._session.execute(
+            insert(Table).values(
+                id=run.id,
+                project_id=self._project_id,
+                eval_id=run.eval_id,
+                name=run.name,
+                status=run.status.value,
+                model=run.model,
+                data_source=run.data_source,
+                run_metadata=run.metadata,
+                criteria=run.criteria,
+                usage=run.usage,
+            )
+        )
+        await refuse_archived(self._session, self._project_id)
+
+    async def get(self, eval_id: str, run_id: str) -> EvalRun:
+        """Raises `NotFound`."""
+        row = await self._session.scalar(
+            select(Table)
+            .where(Table.id == run_id, Table.eval_id == eval_id)
+            .execution_options(populate_existing=True)
+        )
+        if row is None:
+            raise no_run(run_id)
+        return _to_run(row)
+
+    async def page(
+        self,
+        eval_id: str,
+        *,
+        status: EvalRunStatus | None,
+        after: str | None,
+        limit: int,
+        descending: bool,
+    ) -> tuple[list[EvalRun], bool]:
+        """A page ends early where its runs bring very much data of their own."""
+        query, place = select(Table).where(Table.eval_id == eval_id), _PLACE
+        if status is not None:
+            query = query.where(Table.status == status.value)
+        if after is not None:
+            cursor = (
+                await self._session.execute(
+                    select(Table.created_at, Table.id).where(
+                        Table.id == after, Table.eval_id == eval_id
+                    )
+                )
+            ).one_or_none()
+            if cursor is None:
+                raise unknown_cursor(after)
+            query = query.where(place < tuple_(*cursor) if descending else place > tuple_(*cursor))
+        if descending:
+            query = query.order_by(Table.created_at.desc(), Table.id.desc())
+        else:
+            query = query.order_by(Table.created_at, Table.id)
+        size = func.octet_length(cast(Table.data_source, Text))
+        sized = query.with_only_columns(size).limit(limit + 1)
+        sizes = (await self._session.scalars(sized)).all()
+        limit = fitting(sizes, limit)
+        rows = (await self._session.scalars(query.limit(limit))).all()
+        return [_to_run(row) for row in rows], len(sizes) > limit
+
+    async def open_ids(self) -> list[tuple[str, str]]:
+        """Eval and run, of every run that has not ended."""
+        rows = await self._session.execute(
+            select(Table.eval_id, Table.id).where(
+                Table.project_id == self._project_id, Table.status.in_(OPEN_RUNS)
+            )
+        )
+        return [(row.eval_id, row.id) for row in rows]
+
+    async def cancel(self, eval_id: str, run_id: str) -> EvalRun:
+        """Ends a run at once: whoever holds it can write nothing more. Raises `WrongState`."""
+        run = await self.get(eval_id, run_id)
+        ended = await self._session.scalar(
+            update(Table)
+            .where(Table.id == run_id, Table.status.in_(OPEN_RUNS))
+            .values(status=EvalRunStatus.CANCELED.value, finished_at=func.now())
+            .returning(Table.id)
+        )
+        if ended is None:
+            raise WrongState(f"Run {run_id} is {run.status.value} and cannot be canceled.")
+        event_type = RUN_EVENTS[EvalRunStatus.CANCELED]
+        await emit(self._session, self._project_id, event_type, run_id)
+        return await self.get(eval_id, run_id)
+
+    async def delete(self, eval_id: str, run_id: str) -> None:
+        """With its items. Raises `NotFound`."""
+        gone = await self._session.scalar(
+            delete(Table).where(Table.id == run_id, Table.eval_id == eval_id).returning(Table.id)
+        )
+        if gone is None:
+            raise no_run(run_id)
+
+
+class HeldEvalRunStore:
+    """What the worker that holds a run writes; its unit of work has locked the row at its fence."""
+
+    def __init__(self, session: AsyncSession, project_id: str, run_id: str) -> None:
+        self._session = session
+        self._project_id = project_id
+        self._run_id = run_id
+
+    async def get(self) -> EvalRun:
+        row = (await self._session.scalars(select(Table).where(Table.id == self._run_id))).one()
+        return _to_run(row)
+
+    async def count(self, tally: Tally) -> None:
+        """What the items so far add up to. It is progress: earlier claims are forgiven."""
+        counts = tally.counts
+        await self._change(
+            passed=counts.passed,
+            failed=counts.failed,
+            errored=counts.errored,
+            criteria=storable(tally.criteria),
+            usage=storable(tally.usage),
+            attempts=0,
+        )
+
+    async def complete(self) -> None:
+        await self._end(EvalRunStatus.COMPLETED)
+
+    async def fail(self, code: str, message: str) -> None:
+        error = storable({"code": code, "message": message})
+        await self._end(EvalRunStatus.FAILED, error=error)
+
+    async def _end(self, status: EvalRunStatus, **values: Any) -> None:
+        await self._change(status=status.value, finished_at=func.now(), **values)
+        await emit(self._session, self._project_id, RUN_EVENTS[status], self._run_id)
+
+    async def _change(self, **values: Any) -> None:
+        await self._session.execute(update(Table).where(Table.id == self._run_id).values(**values))
+
+
+_PLACE = tuple_(Table.created_at, Table.id)
+
+
+def no_run(run_id: str) -> NotFound:
+    return NotFound(f"Could not find eval run: {run_id}", param="run_id")
+
+
+def _to_run(row: Table) -> EvalRun:
+    total = row.passed + row.failed + row.errored
+    return EvalRun(
+        id=row.id,
+        eval_id=row.eval_id,
+        name=row.name,
+        status=EvalRunStatus(row.status),
+        model=row.model,
+        data_source=row.data_source,
+        metadata=row.run_metadata,
+        error=row.error,
+        counts=ResultCounts(total, row.errored, row.failed, row.passed),
+        criteria=row.criteria,
+        usage=row.usage,
+        created_at=unix(row.created_at),
+    )

@@ -1,0 +1,113 @@
+"""Evals as rows, a user's and a job's alike."""
+
+from typing import Any, Literal, cast
+
+from sqlalchemy import Table as CoreTable
+from sqlalchemy import delete, func, insert, select, tuple_, update
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.domain.errors import NotFound
+from app.domain.evals.evals import Eval
+from app.store.paging import cut, unknown_cursor
+from app.store.schema.evals import EvalTable as Table
+from app.store.times import unix
+
+_INSERT = insert(cast("CoreTable", Table.__table__))
+
+
+def eval_row(project_id: str, new: Eval) -> dict[str, Any]:
+    """What is written of a new eval, by column; its headers apart."""
+    return {
+        "id": new.id,
+        "project_id": project_id,
+        "job_id": new.job_id,
+        "name": new.name,
+        "data_source_config": new.data_source_config,
+        "testing_criteria": new.testing_criteria,
+        "metadata": new.metadata,
+    }
+
+
+class EvalStore:
+    def __init__(self, session: AsyncSession, project_id: str) -> None:
+        self._session = session
+        self._project_id = project_id
+
+    async def insert(self, new: Eval, *, secrets: bytes | None = None) -> None:
+        row = {**eval_row(self._project_id, new), "secrets": secrets}
+        await self._session.execute(_INSERT, row)
+
+    async def get(self, eval_id: str) -> Eval:
+        """Raises `NotFound`."""
+        return _to_eval(await self._row(eval_id))
+
+    async def secrets(self, eval_id: str) -> bytes | None:
+        return (await self._row(eval_id)).secrets
+
+    async def page(
+        self,
+        *,
+        after: str | None,
+        limit: int,
+        descending: bool,
+        order_by: Literal["created_at", "updated_at"],
+    ) -> tuple[list[Eval], bool]:
+        moment = Table.created_at if order_by == "created_at" else Table.updated_at
+        query = select(Table).where(Table.project_id == self._project_id)
+        if after is not None:
+            cursor = (
+                await self._session.execute(select(moment, Table.id).where(Table.id == after))
+            ).one_or_none()
+            if cursor is None:
+                raise unknown_cursor(after)
+            place, seen = tuple_(moment, Table.id), tuple_(*cursor)
+            query = query.where(place < seen if descending else place > seen)
+        if descending:
+            query = query.order_by(moment.desc(), Table.id.desc())
+        else:
+            query = query.order_by(moment, Table.id)
+        rows = (await self._session.scalars(query.limit(limit + 1))).all()
+        page, more = cut(rows, limit)
+        return [_to_eval(row) for row in page], more
+
+    async def change(self, eval_id: str, values: dict[str, Any]) -> Eval:
+        """`values` may hold `name` and `metadata`. Raises `NotFound`."""
+        columns = {"eval_metadata" if key == "metadata" else key: values[key] for key in values}
+        row = await self._session.scalar(
+            update(Table)
+            .where(Table.id == eval_id)
+            .values(updated_at=func.now(), **columns)
+            .returning(Table)
+        )
+        if row is None:
+            raise _missing(eval_id)
+        return _to_eval(row)
+
+    async def delete(self, eval_id: str) -> None:
+        """With all its runs. Raises `NotFound`."""
+        statement = delete(Table).where(Table.id == eval_id).returning(Table.id)
+        if await self._session.scalar(statement) is None:
+            raise _missing(eval_id)
+
+    async def _row(self, eval_id: str) -> Table:
+        row = await self._session.scalar(select(Table).where(Table.id == eval_id))
+        if row is None:
+            raise _missing(eval_id)
+        return row
+
+
+def _missing(eval_id: str) -> NotFound:
+    return NotFound(f"Could not find eval: {eval_id}", param="eval_id")
+
+
+def _to_eval(row: Table) -> Eval:
+    return Eval(
+        id=row.id,
+        job_id=row.job_id,
+        name=row.name,
+        data_source_config=row.data_source_config,
+        testing_criteria=row.testing_criteria,
+        metadata=row.eval_metadata,
+        created_at=unix(row.created_at),
+        updated_at=unix(row.updated_at),
+    )

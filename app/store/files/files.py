@@ -1,0 +1,94 @@
+"""Uploaded files as rows. A deleted one is as if it had never been."""
+
+from sqlalchemy import Select, func, insert, select, tuple_, update
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.domain.data.files import FileRow
+from app.domain.errors import NotFound
+from app.store.paging import cut, unknown_cursor
+from app.store.schema.files import FileTable as Table
+from app.store.times import moment_or_none, unix, unix_or_none
+
+UNEXPIRED = Table.expires_at.is_(None) | (Table.expires_at > func.now())
+
+
+class FileStore:
+    def __init__(self, session: AsyncSession, project_id: str) -> None:
+        self._session = session
+        self._project_id = project_id
+
+    async def insert(self, row: FileRow) -> None:
+        await self._session.execute(
+            insert(Table).values(
+                id=row.id,
+                project_id=self._project_id,
+                filename=row.filename,
+                purpose=row.purpose,
+                bytes=row.bytes,
+                sha256=row.sha256,
+                object_key=row.object_key,
+                status=row.status,
+                status_details=row.status_details,
+                expires_at=moment_or_none(row.expires_at),
+            )
+        )
+
+    async def get(self, file_id: str) -> FileRow:
+        row = await self._session.scalar(self._alive().where(Table.id == file_id))
+        if row is None:
+            raise NotFound(f"No such File object: {file_id}", param="id")
+        return _to_file(row)
+
+    async def get_for_run(self, file_id: str) -> FileRow:
+        """As `get`, expired or not: what an unfinished job reads is kept until it ends."""
+        row = await self._session.scalar(
+            select(Table).where(Table.id == file_id, Table.deleted_at.is_(None))
+        )
+        if row is None:
+            raise NotFound(f"No such File object: {file_id}", param="id")
+        return _to_file(row)
+
+    async def page(
+        self, *, purpose: str | None, after: str | None, limit: int, order: str
+    ) -> tuple[list[FileRow], bool]:
+        query, place = self._alive(), tuple_(Table.created_at, Table.id)
+        if purpose is not None:
+            query = query.where(Table.purpose == purpose)
+        if after is not None:
+            cursor = await self._session.scalar(select(Table).where(Table.id == after))
+            if cursor is None:
+                raise unknown_cursor(after)
+            seen = tuple_(cursor.created_at, cursor.id)
+            query = query.where(place < seen if order == "desc" else place > seen)
+        if order == "desc":
+            query = query.order_by(Table.created_at.desc(), Table.id.desc())
+        else:
+            query = query.order_by(Table.created_at, Table.id)
+        rows = (await self._session.scalars(query.limit(limit + 1))).all()
+        page, more = cut(rows, limit)
+        return [_to_file(row) for row in page], more
+
+    async def mark_deleted(self, file_id: str) -> None:
+        await self._session.execute(
+            update(Table).where(Table.id == file_id).values(deleted_at=func.now())
+        )
+
+    @staticmethod
+    def _alive() -> Select[Table]:
+        return select(Table).where(Table.deleted_at.is_(None), UNEXPIRED)
+
+
+def _to_file(row: Table) -> FileRow:
+    return FileRow(
+        id=row.id,
+        project_id=row.project_id,
+        filename=row.filename,
+        purpose=row.purpose,
+        bytes=row.bytes,
+        sha256=row.sha256,
+        object_key=row.object_key,
+        status=row.status,
+        status_details=row.status_details,
+        created_at=unix(row.created_at),
+        expires_at=unix_or_none(row.expires_at),
+    )

@@ -1,0 +1,123 @@
+"""Uploads and their parts as rows. Whether one is over is decided by the database's clock."""
+
+from collections.abc import Sequence
+
+from sqlalchemy import Select, func, insert, select, update
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.domain.data.uploads import UploadPartRow, UploadRow, UploadStatus
+from app.domain.errors import NotFound
+from app.store.schema.uploads import UploadPartTable as Part
+from app.store.schema.uploads import UploadTable as Table
+from app.store.times import moment, unix
+
+
+class UploadStore:
+    def __init__(self, session: AsyncSession, project_id: str) -> None:
+        self._session = session
+        self._project_id = project_id
+
+    async def insert(self, row: UploadRow) -> None:
+        await self._session.execute(
+            insert(Table).values(
+                id=row.id,
+                project_id=self._project_id,
+                filename=row.filename,
+                purpose=row.purpose,
+                mime_type=row.mime_type,
+                bytes=row.bytes,
+                status=row.status,
+                file_expires_after_s=row.file_expires_after_s,
+                created_at=moment(row.created_at),
+                expires_at=moment(row.expires_at),
+            )
+        )
+
+    async def get(self, upload_id: str) -> UploadRow:
+        return await self._one(_with_time(upload_id), upload_id)
+
+    async def hold(self, upload_id: str) -> UploadRow:
+        """As `get`; nobody else adds a part to it or ends it before this transaction does."""
+        return await self._one(_with_time(upload_id).with_for_update(), upload_id)
+
+    async def cancel(self, upload_id: str) -> None:
+        await self._session.execute(
+            update(Table).where(Table.id == upload_id).values(status="cancelled")
+        )
+
+    async def complete(self, upload_id: str, *, file_id: str, part_ids: Sequence[str]) -> None:
+        await self._session.execute(
+            update(Table)
+            .where(Table.id == upload_id)
+            .values(status="completed", file_id=file_id, part_ids=list(part_ids))
+        )
+
+    async def insert_part(self, part: UploadPartRow) -> None:
+        await self._session.execute(
+            insert(Part).values(
+                id=part.id,
+                project_id=self._project_id,
+                upload_id=part.upload_id,
+                bytes=part.bytes,
+                created_at=moment(part.created_at),
+            )
+        )
+
+    async def received(self, upload_id: str) -> tuple[int, int]:
+        """Number of parts so far, and their bytes."""
+        row = (
+            await self._session.execute(
+                select(func.count(), func.coalesce(func.sum(Part.bytes), 0)).where(
+                    Part.upload_id == upload_id
+                )
+            )
+        ).one()
+        return int(row[0]), int(row[1])
+
+    async def parts(self, upload_id: str) -> dict[str, UploadPartRow]:
+        """The upload's parts by id."""
+        rows = await self._session.scalars(select(Part).where(Part.upload_id == upload_id))
+        return {
+            row.id: UploadPartRow(
+                id=row.id,
+                upload_id=row.upload_id,
+                bytes=row.bytes,
+                created_at=unix(row.created_at),
+            )
+            for row in rows
+        }
+
+    async def _one(self, query: "Select[Table, bool]", upload_id: str) -> UploadRow:
+        found = (await self._session.execute(query)).one_or_none()
+        if found is None:
+            raise NotFound(f"No such Upload object: {upload_id}", param="upload_id")
+        row, over = found
+        return _to_upload(row, over=over)
+
+
+def _with_time(upload_id: str) -> "Select[Table, bool]":
+    return select(Table, Table.expires_at <= func.now()).where(Table.id == upload_id)
+
+
+def _to_upload(row: Table, *, over: bool) -> UploadRow:
+    status: UploadStatus = "pending"
+    if row.status == "completed":
+        status = "completed"
+    elif row.status == "cancelled":
+        status = "cancelled"
+    elif over:
+        status = "expired"
+    return UploadRow(
+        id=row.id,
+        project_id=row.project_id,
+        filename=row.filename,
+        purpose=row.purpose,
+        mime_type=row.mime_type,
+        bytes=row.bytes,
+        status=status,
+        created_at=unix(row.created_at),
+        expires_at=unix(row.expires_at),
+        file_expires_after_s=row.file_expires_after_s,
+        file_id=row.file_id,
+        part_ids=tuple(row.part_ids),
+    )

@@ -1,0 +1,1 @@
+"""Rows of jobs and of everything a run writes."""

@@ -1,0 +1,87 @@
+"""Checkpoints as rows, newest first."""
+
+from sqlalchemy import select
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.domain.jobs.jobs import Checkpoint
+from app.store.jobs.dropped_checkpoints import checkpoint_dropped
+from app.store.models.models_in_use import checkpoint_in_use
+from app.store.paging import cut, unknown_cursor
+from app.store.schema.checkpoints import CheckpointTable as Table
+from app.store.storable import storable
+from app.store.times import unix
+
+
+class CheckpointStore:
+    def __init__(self, session: AsyncSession, project_id: str) -> None:
+        self._session = session
+        self._project_id = project_id
+
+    async def insert(self, checkpoint: Checkpoint, *, object_key: str) -> None:
+        """One per step; a second one for the same step changes nothing."""
+        await self._session.execute(
+            insert(Table)
+            .values(
+                id=checkpoint.id,
+                project_id=self._project_id,
+                job_id=checkpoint.job_id,
+                step=checkpoint.step,
+                model_name=checkpoint.model_name,
+                object_key=object_key,
+                metrics=storable(checkpoint.metrics),
+            )
+            .on_conflict_do_nothing(index_elements=[Table.job_id, Table.step])
+        )
+
+    async def object_keys(self, job_id: str) -> frozenset[str]:
+        """Adapters that must stay."""
+        return frozenset((await self.kept(job_id)).values())
+
+    async def kept(self, job_id: str) -> dict[int, str]:
+        """Step to the object key of its adapter, of checkpoints that were not dropped."""
+        query = select(Table.step, Table.object_key).where(
+            Table.job_id == job_id, ~checkpoint_dropped()
+        )
+        return {row.step: row.object_key for row in await self._session.execute(query)}
+
+    async def all(self, job_id: str) -> list[Checkpoint]:
+        """By step, those that were dropped included."""
+        query = select(Table).where(Table.job_id == job_id).order_by(Table.step)
+        return [_to_checkpoint(row) for row in await self._session.scalars(query)]
+
+    async def needed(self, job_id: str) -> frozenset[int]:
+        """Steps whose models somebody uses: another project, or a job or an eval under way."""
+        query = select(Table.step).where(Table.job_id == job_id, checkpoint_in_use())
+        return frozenset(await self._session.scalars(query))
+
+    async def page(
+        self, job_id: str, *, after: str | None, limit: int
+    ) -> tuple[list[Checkpoint], bool]:
+        """Those that were not dropped; one that was is still a place to continue after."""
+        query = (
+            select(Table)
+            .where(Table.job_id == job_id, ~checkpoint_dropped())
+            .order_by(Table.step.desc())
+        )
+        if after is not None:
+            step = await self._session.scalar(
+                select(Table.step).where(Table.id == after, Table.job_id == job_id)
+            )
+            if step is None:
+                raise unknown_cursor(after)
+            query = query.where(Table.step < step)
+        rows = (await self._session.scalars(query.limit(limit + 1))).all()
+        page, more = cut(rows, limit)
+        return [_to_checkpoint(row) for row in page], more
+
+
+def _to_checkpoint(row: Table) -> Checkpoint:
+    return Checkpoint(
+        id=row.id,
+        job_id=row.job_id,
+        step=row.step,
+        created_at=unix(row.created_at),
+        model_name=row.model_name,
+        metrics=row.metrics,
+    )

@@ -1,0 +1,73 @@
+"""Points on curves as rows. A replayed step overwrites its own points."""
+
+import math
+from collections.abc import Sequence
+from typing import cast
+
+import structlog
+from sqlalchemy import select
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.domain.ids import Split
+from app.domain.rollouts.metrics import MetricPoint
+from app.store.schema.metrics import JobMetricTable as Table
+
+log = structlog.get_logger()
+
+
+class MetricStore:
+    def __init__(self, session: AsyncSession, project_id: str) -> None:
+        self._session = session
+        self._project_id = project_id
+
+    async def upsert(self, job_id: str, points: Sequence[MetricPoint]) -> None:
+        """Non-finite values are dropped: they are no points on a curve. The last of two equal
+        points stays.
+        """
+        finite = [point for point in points if math.isfinite(point.value)]
+        if len(finite) < len(points):
+            dropped = sorted({p.name for p in points} - {p.name for p in finite})
+            log.warning("non-finite metrics dropped", job_id=job_id, names=dropped)
+        if not finite:
+            return
+        values = [
+            {
+                "project_id": self._project_id,
+                "job_id": job_id,
+                "name": point.name,
+                "split": point.split,
+                "step": point.step,
+                "value": point.value,
+            }
+            for point in finite
+        ]
+        query = insert(Table)
+        await self._session.execute(
+            query.on_conflict_do_update(
+                index_elements=[Table.job_id, Table.name, Table.split, Table.step],
+                set_={"value": query.excluded.value},
+            ),
+            values,
+        )
+
+    async def curve(
+        self,
+        job_id: str,
+        *,
+        names: list[str] | None,
+        split: Split | None,
+        after_step: int | None,
+    ) -> list[MetricPoint]:
+        """Ordered by name, split and step."""
+        query = select(Table).where(Table.job_id == job_id)
+        if names is not None:
+            query = query.where(Table.name.in_(names))
+        if split is not None:
+            query = query.where(Table.split == split)
+        if after_step is not None:
+            query = query.where(Table.step > after_step)
+        rows = await self._session.scalars(query.order_by(Table.name, Table.split, Table.step))
+        return [
+            MetricPoint(row.name, cast("Split", row.split), row.step, row.value) for row in rows
+        ]

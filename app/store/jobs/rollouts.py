@@ -1,0 +1,76 @@
+"""The ledger of rollouts as rows. A sample that is there already is an error, not a second row."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, fields
+from typing import Any
+
+from sqlalchemy import insert, select, tuple_
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.domain.errors import NotFound
+from app.domain.ids import Split
+from app.domain.rollouts.rollouts import RolloutRow
+from app.store.paging import cut, unknown_cursor
+from app.store.schema.rollouts import RolloutTable as Table
+from app.store.storable import storable
+
+_PLACE = (Table.split, Table.step, Table.prompt_index, Table.sample_index, Table.attempt)
+_FIELDS = tuple(field.name for field in fields(RolloutRow))
+
+
+class RolloutStore:
+    def __init__(self, session: AsyncSession, project_id: str) -> None:
+        self._session = session
+        self._project_id = project_id
+
+    async def insert_many(self, job_id: str, rows: Sequence[RolloutRow]) -> None:
+        if rows:
+            values = [_values(row, project_id=self._project_id, job_id=job_id) for row in rows]
+            await self._session.execute(insert(Table), values)
+
+    async def page(
+        self,
+        job_id: str,
+        *,
+        split: Split | None,
+        step: int | None,
+        after: str | None,
+        limit: int,
+    ) -> tuple[list[RolloutRow], bool]:
+        """In the order of their place: split, step, prompt, sample."""
+        query = select(Table).where(Table.job_id == job_id).order_by(*_PLACE)
+        if split is not None:
+            query = query.where(Table.split == split)
+        if step is not None:
+            query = query.where(Table.step == step)
+        if after is not None:
+            cursor = (
+                await self._session.execute(
+                    select(*_PLACE).where(Table.id == after, Table.job_id == job_id)
+                )
+            ).one_or_none()
+            if cursor is None:
+                raise unknown_cursor(after)
+            query = query.where(tuple_(*_PLACE) > tuple_(*cursor))
+        rows = (await self._session.scalars(query.limit(limit + 1))).all()
+        page, more = cut(rows, limit)
+        return [to_rollout(row) for row in page], more
+
+    async def get(self, job_id: str, rollout_id: str) -> RolloutRow:
+        row = await self._session.scalar(
+            select(Table).where(Table.id == rollout_id, Table.job_id == job_id)
+        )
+        if row is None:
+            raise NotFound(f"No rollout {rollout_id} in job {job_id}.")
+        return to_rollout(row)
+
+
+def _values(row: RolloutRow, *, project_id: str, job_id: str) -> dict[str, Any]:
+    values = asdict(row) | {"project_id": project_id, "job_id": job_id}
+    for name in ("failure_message", "components", "trace"):
+        values[name] = storable(values[name])
+    return values
+
+
+def to_rollout(row: Table) -> RolloutRow:
+    return RolloutRow(**{name: getattr(row, name) for name in _FIELDS})

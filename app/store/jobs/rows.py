@@ -1,0 +1,84 @@
+"""Jobs between the domain's words and columns."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from app.domain.evals.evals import Eval
+from app.domain.jobs.jobs import Job, JobError, JobStatus, QueuePlace, StopRequest
+from app.domain.jobs.usage import Caps, Usage
+from app.store.evals.evals import eval_row
+from app.store.jobs.events import event_row
+from app.store.jobs.new_jobs import NewRows
+from app.store.times import unix, unix_or_none
+
+
+def to_job(row: Any) -> Job:
+    error = None if row.error is None else JobError(**row.error)
+    return Job(
+        id=row.id,
+        organization_id=row.organization_id,
+        project_id=row.project_id,
+        model=row.model,
+        status=JobStatus(row.status),
+        training_file=row.training_file,
+        validation_file=row.validation_file,
+        seed=row.seed,
+        suffix=row.suffix,
+        method=row.method,
+        metadata=row.job_metadata,
+        integrations=row.integrations,
+        error=error,
+        created_at=unix(row.created_at),
+        started_at=unix_or_none(row.started_at),
+        finished_at=unix_or_none(row.finished_at),
+        estimated_finish=unix_or_none(row.estimated_finish),
+        fine_tuned_model=row.fine_tuned_model,
+        trained_tokens=row.trained_tokens,
+        result_files=row.result_files,
+        stop_request=None if row.stop_request is None else StopRequest(row.stop_request),
+        step=row.step,
+        total_steps=row.total_steps,
+        fence=row.fence,
+        attempts=row.attempts,
+        key_id=row.key_id,
+        caps=Caps(row.max_training_time_s, row.max_rollouts),
+        usage=None if row.usage is None else Usage.from_json(row.usage),
+        ended_early=row.ended_early,
+    )
+
+
+def job_row(job: Job, secrets: bytes | None) -> dict[str, Any]:
+    """What is written of a new job, by column."""
+    return {
+        "id": job.id,
+        "organization_id": job.organization_id,
+        "project_id": job.project_id,
+        "key_id": job.key_id,
+        "model": job.model,
+        "status": job.status.value,
+        "training_file": job.training_file,
+        "validation_file": job.validation_file,
+        "seed": job.seed,
+        "suffix": job.suffix,
+        "method": job.method,
+        "secrets": secrets,
+        "metadata": job.metadata,
+        "integrations": job.integrations,
+        "result_files": job.result_files,
+        "max_training_time_s": job.caps.max_training_time_s,
+        "max_rollouts": job.caps.max_rollouts,
+    }
+
+
+def new_rows(job: Job, *, secrets: bytes | None, evaluated: Eval | None, told: str) -> NewRows:
+    """A new job with its eval and its first event; its files have to be there."""
+    return NewRows(
+        job_row(job, secrets),
+        evaluated=None if evaluated is None else eval_row(job.project_id, evaluated),
+        told=event_row(job.project_id, job.id, told),
+        files=[one for one in (job.training_file, job.validation_file) if one is not None],
+    )
+
+
+def places_by_job(rows: Iterable[Any]) -> dict[str, QueuePlace]:
+    return {row.job_id: QueuePlace(row.place, unix_or_none(row.starts_at)) for row in rows}

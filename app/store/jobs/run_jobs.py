@@ -1,0 +1,124 @@
+"""Jobs as rows, for the run that holds one: its resume point, its progress, its end."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any
+
+from sqlalchemy import func, select, update
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.domain.jobs.jobs import JobError, JobStatus, StopRequest
+from app.domain.jobs.usage import Usage
+from app.store.jobs.jobs import JobReads
+from app.store.schema.fine_tuning_jobs import FineTuningJobTable as Table
+from app.store.storable import storable
+from app.store.times import moment_or_none
+
+
+class RunJobStore(JobReads):
+    """What a run does with the job it holds. Built only inside a fenced unit of work."""
+
+    def __init__(self, session: AsyncSession, project_id: str, job_id: str) -> None:
+        super().__init__(session, project_id)
+        self._job_id = job_id
+
+    async def secrets(self, job_id: str) -> bytes | None:
+        return await self._session.scalar(select(Table.secrets).where(Table.id == job_id))
+
+    async def stop_request(self) -> StopRequest | None:
+        found = await self._session.scalar(
+            select(Table.stop_request).where(Table.id == self._job_id)
+        )
+        return None if found is None else StopRequest(found)
+
+    async def resume_point(self) -> tuple[int, str | None, str | None]:
+        """Last committed step, and the object keys of its trainer state and adapter."""
+        query = select(Table.step, Table.resume_key, Table.adapter_key)
+        row = (await self._session.execute(query.where(Table.id == self._job_id))).one()
+        return row.step, row.resume_key, row.adapter_key
+
+    async def mark_validated(self, total_steps: int | None, method: dict[str, Any]) -> None:
+        await self._set(total_steps=total_steps, method=method)
+        row = await self._row(self._job_id)
+        if JobStatus(row.status) is JobStatus.VALIDATING_FILES:
+            await self._move(self._job_id, JobStatus.QUEUED)
+
+    async def note_kept(self, steps: Sequence[int]) -> None:
+        """Which checkpoints stay; the others are seen no more, and neither are their models."""
+        await self._set(kept_checkpoints=list(steps))
+
+    async def note_early_end(self, why: dict[str, Any]) -> None:
+        await self._set(ended_early=storable(why))
+
+    async def mark_running(self) -> None:
+        """Also for a run that takes over: it is running already, or asked to pause."""
+        row = await self._row(self._job_id)
+        if JobStatus(row.status) is JobStatus.QUEUED:
+            await self._move(
+                self._job_id,
+                JobStatus.RUNNING,
+                started_at=func.coalesce(Table.started_at, func.now()),
+            )
+
+    async def commit_step(
+        self,
+        step: int,
+        *,
+        resume_key: str | None,
+        adapter_key: str | None,
+        usage: Usage,
+        estimated_finish: int,
+    ) -> None:
+        """Move the resume point; `usage` is the step's own and is added up.
+
+        Progress was made, so the attempts count from zero again.
+        """
+        await self.add_usage(usage)
+        await self._set(
+            step=step,
+            resume_key=resume_key,
+            adapter_key=adapter_key,
+            trained_tokens=func.coalesce(Table.trained_tokens, 0) + usage.trained_tokens,
+            estimated_finish=moment_or_none(estimated_finish),
+            attempts=0,
+        )
+
+    async def add_usage(self, usage: Usage) -> Usage:
+        """Add what a commit used; the run's lock on the row makes this safe. Returns the sum."""
+        before = (await self.get(self._job_id)).usage
+        total = usage if before is None else before.plus(usage)
+        await self._set(usage=total.to_json())
+        return total
+
+    async def mark_succeeded(
+        self, fine_tuned_model: str, *, result_files: Sequence[str] = ()
+    ) -> None:
+        await self._end(
+            JobStatus.SUCCEEDED, fine_tuned_model=fine_tuned_model, result_files=list(result_files)
+        )
+
+    async def mark_failed(self, error: JobError, *, result_files: Sequence[str] = ()) -> None:
+        shown = {"code": error.code, "message": error.message, "param": error.param}
+        await self._end(JobStatus.FAILED, error=storable(shown), result_files=list(result_files))
+
+    async def mark_paused(self) -> None:
+        await self._move(
+            self._job_id,
+            JobStatus.PAUSED,
+            stop_request=None,
+            estimated_finish=None,
+            lease_until=func.now() - timedelta(seconds=1),
+        )
+
+    async def _end(self, status: JobStatus, **values: Any) -> None:
+        await self._move(
+            self._job_id,
+            status,
+            finished_at=func.now(),
+            estimated_finish=None,
+            lease_until=func.now() - timedelta(seconds=1),
+            **values,
+        )
+
+    async def _set(self, **values: Any) -> None:
+        await self._session.execute(update(Table).where(Table.id == self._job_id).values(**values))

@@ -1,0 +1,1 @@
+"""Queries across tenants that find what has expired."""

@@ -1,0 +1,173 @@
+"""What outlived its time, across tenants: for the GPU plane's role while `app.system` is on.
+
+Rows here are invisible to their tenants already; this room only says which bytes may go, and
+removes the rows once they are gone.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+
+from sqlalchemy import delete, func, or_, select, tuple_, update
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.domain.data.uploads import upload_directory
+from app.domain.jobs.jobs import TERMINAL, JobStatus
+from app.store.jobs.checkpoints import CheckpointStore
+from app.store.jobs.dropped_checkpoints import model_dropped
+from app.store.jobs.journal import JournalStore
+from app.store.schema.files import FileTable as File
+from app.store.schema.fine_tuning_jobs import FineTuningJobTable as Job
+from app.store.schema.idempotency import KeptAnswerTable as Answer
+from app.store.schema.models import TunedModelTable as Model
+from app.store.schema.uploads import UploadTable as Upload
+from app.store.webhooks.webhook_events import act_for
+
+_ENDED = [status.value for status in TERMINAL]
+
+
+@dataclass(frozen=True, slots=True)
+class Outlived:
+    """A row that may go, and the key of its bytes."""
+
+    project_id: str
+    id: str
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class EndedRun:
+    """A job that a worker held and that has ended."""
+
+    project_id: str
+    job_id: str
+    adapters: frozenset[str]
+    """Keys of those that a model, a checkpoint or the job's end may still be read from."""
+
+
+class ExpiryStore:
+    def __init__(self, session: AsyncSession) -> None:
+        self._session = session
+
+    async def files(self, limit: int, *, deleted_keep_s: float) -> list[Outlived]:
+        """Expired files, and deleted ones that no page can start from any more. Those that an
+        unfinished job reads stay.
+        """
+        read = select(Job.id).where(
+            Job.project_id == File.project_id,
+            Job.status.not_in(_ENDED),
+            or_(Job.training_file == File.id, Job.validation_file == File.id),
+        )
+        old = func.now() - timedelta(seconds=deleted_keep_s)
+        rows = await self._session.execute(
+            select(File.project_id, File.id, File.object_key)
+            .where(or_(File.expires_at <= func.now(), File.deleted_at <= old), ~read.exists())
+            .order_by(File.project_id, File.id)
+            .limit(limit)
+        )
+        return [Outlived(row.project_id, row.id, row.object_key) for row in rows]
+
+    async def remove_files(self, files: Sequence[Outlived]) -> None:
+        await self._session.execute(
+            delete(File).where(tuple_(File.project_id, File.id).in_(_keys(files)))
+        )
+
+    async def known_files(self, project_id: str, file_ids: Sequence[str]) -> set[str]:
+        """Those of the ids that have a row, in whatever state."""
+        found = await self._session.scalars(
+            select(File.id).where(File.project_id == project_id, File.id.in_(file_ids))
+        )
+        return set(found)
+
+    async def uploads(self, limit: int) -> list[Outlived]:
+        """Uploads whose time is over and whose parts may still lie there."""
+        rows = await self._session.execute(
+            select(Upload.project_id, Upload.id)
+            .where(Upload.status == "pending", Upload.expires_at <= func.now())
+            .order_by(Upload.expires_at)
+            .limit(limit)
+        )
+        return [_upload(row.project_id, row.id) for row in rows]
+
+    async def end_uploads(self, uploads: Sequence[Outlived]) -> None:
+        await self._session.execute(
+            update(Upload)
+            .where(tuple_(Upload.project_id, Upload.id).in_(_keys(uploads)))
+            .where(Upload.status == "pending", Upload.expires_at <= func.now())
+            .values(status="expired")
+        )
+
+    async def remove_uploads(self, limit: int, *, keep_s: float) -> list[Outlived]:
+        """Forget uploads that ended long ago; their directories are returned once more."""
+        old = (
+            select(Upload.project_id, Upload.id)
+            .where(
+                Upload.status != "pending",
+                Upload.expires_at <= func.now() - timedelta(seconds=keep_s),
+            )
+            .limit(limit)
+        )
+        gone = await self._session.execute(
+            delete(Upload)
+            .where(tuple_(Upload.project_id, Upload.id).in_(old))
+            .returning(Upload.project_id, Upload.id)
+        )
+        return [_upload(row.project_id, row.id) for row in gone]
+
+    async def remove_answers(self, limit: int, *, keep_s: float) -> int:
+        """Answers kept under an Idempotency-Key for longer than promised. Returns how many."""
+        old = (
+            select(Answer.scope, Answer.key)
+            .where(Answer.created_at <= func.now() - timedelta(seconds=keep_s))
+            .limit(limit)
+        )
+        removed = await self._session.execute(
+            delete(Answer).where(tuple_(Answer.scope, Answer.key).in_(old)).returning(Answer.key)
+        )
+        return len(removed.all())
+
+    async def ended_runs(self, limit: int, *, settled_s: float) -> list[EndedRun]:
+        """Jobs that ended so long ago that no claim of theirs lives, and were not cleared yet."""
+        rows = await self._session.execute(
+            select(Job.project_id, Job.id, Job.status, Job.adapter_key)
+            .where(
+                Job.status.in_(_ENDED),
+                Job.lease_owner.is_not(None),
+                Job.finished_at <= func.now() - timedelta(seconds=settled_s),
+            )
+            .order_by(Job.finished_at)
+            .limit(limit)
+        )
+        found = []
+        for row in rows.all():
+            await act_for(self._session, row.project_id)
+            kept = set(
+                await self._session.scalars(
+                    select(Model.object_key).where(Model.job_id == row.id, ~model_dropped())
+                )
+            )
+            kept |= await CheckpointStore(self._session, row.project_id).object_keys(row.id)
+            if row.status != JobStatus.SUCCEEDED.value and row.adapter_key is not None:
+                kept.add(row.adapter_key)
+            found.append(EndedRun(row.project_id, row.id, frozenset(kept)))
+        return found
+
+    async def forget_run(self, run: EndedRun, *, cleared: bool) -> None:
+        """Its journal, and once all is `cleared` that it was held: it is not found again."""
+        await act_for(self._session, run.project_id)
+        await JournalStore(self._session, run.project_id).forget_all(run.job_id)
+        if not cleared:
+            return
+        await self._session.execute(
+            update(Job)
+            .where(Job.project_id == run.project_id, Job.id == run.job_id, Job.status.in_(_ENDED))
+            .values(lease_owner=None)
+        )
+
+
+def _keys(rows: Sequence[Outlived]) -> list[tuple[str, str]]:
+    return [(row.project_id, row.id) for row in rows]
+
+
+def _upload(project_id: str, upload_id: str) -> Outlived:
+    return Outlived(project_id, upload_id, upload_directory(project_id, upload_id))

@@ -1,0 +1,1 @@
+"""Rows of tuned models and of permissions on them."""

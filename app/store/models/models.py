@@ -1,0 +1,105 @@
+"""Tuned models as rows, by the name a tenant calls."""
+
+from sqlalchemy import Select, and_, func, select, update
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.domain.models.tuned_models import TunedModel
+from app.store.jobs.dropped_checkpoints import model_dropped
+from app.store.schema.models import TunedModelTable as Table
+from app.store.schema.permissions import CheckpointPermissionTable as Permission
+from app.store.schema.projects import ProjectTable
+from app.store.times import unix
+
+
+class ModelStore:
+    def __init__(self, session: AsyncSession, project_id: str) -> None:
+        self._session = session
+        self._project_id = project_id
+
+    async def insert(self, model: TunedModel) -> None:
+        """A name that is there stays as it is: a repeated commit makes no second model."""
+        await self._session.execute(
+            insert(Table)
+            .values(
+                name=model.name,
+                project_id=self._project_id,
+                job_id=model.job_id,
+                base_model=model.base_model,
+                engine_name=model.engine_name,
+                object_key=model.object_key,
+                step=model.step,
+            )
+            .on_conflict_do_nothing(index_elements=[Table.project_id, Table.name])
+        )
+
+    async def get(self, name: str) -> TunedModel | None:
+        """The project's own model of that name, or else one that was shared with the project."""
+        for query in (self._own(), self._shared()):
+            row = await self._session.scalar(query.where(Table.name == name).limit(1))
+            if row is not None:
+                return _to_model(row)
+        return None
+
+    async def all(self) -> list[TunedModel]:
+        """Own and shared ones, newest first."""
+        rows = [
+            row
+            for query in (self._own(), self._shared())
+            for row in await self._session.scalars(query)
+        ]
+        rows.sort(key=lambda row: row.name)
+        rows.sort(key=lambda row: row.created_at, reverse=True)
+        return [_to_model(row) for row in rows]
+
+    async def owner_in(self, organization_id: str, name: str) -> str | None:
+        """The project of an organization that owns a model; only the organization sees it."""
+        return await self._session.scalar(
+            select(Table.project_id)
+            .join(ProjectTable, ProjectTable.id == Table.project_id)
+            .where(
+                ProjectTable.organization_id == organization_id,
+                Table.name == name,
+                Table.deleted_at.is_(None),
+            )
+            .limit(1)
+        )
+
+    def _own(self) -> Select[Table]:
+        return select(Table).where(
+            Table.project_id == self._project_id, Table.deleted_at.is_(None), ~model_dropped()
+        )
+
+    def _shared(self) -> Select[Table]:
+        permitted = and_(
+            Permission.project_id == Table.project_id, Permission.model_name == Table.name
+        )
+        return (
+            select(Table)
+            .join(Permission, permitted)
+            .where(
+                Permission.target_project_id == self._project_id,
+                Permission.project_id != self._project_id,
+                Table.deleted_at.is_(None),
+            )
+        )
+
+    async def mark_deleted(self, name: str) -> None:
+        await self._session.execute(
+            update(Table)
+            .where(Table.project_id == self._project_id, Table.name == name)
+            .values(deleted_at=func.now())
+        )
+
+
+def _to_model(row: Table) -> TunedModel:
+    return TunedModel(
+        name=row.name,
+        project_id=row.project_id,
+        job_id=row.job_id,
+        base_model=row.base_model,
+        engine_name=row.engine_name,
+        object_key=row.object_key,
+        step=row.step,
+        created_at=unix(row.created_at),
+    )

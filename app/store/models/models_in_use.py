@@ -1,0 +1,54 @@
+"""Whether somebody who has begun still needs a model: what may not fall out of a job's checkpoints.
+
+Seen from the model's own project; what another project uses was shared with it.
+"""
+
+from typing import Any, Final
+
+from sqlalchemy import ColumnElement, cast, exists, func, or_
+from sqlalchemy.dialects.postgresql import JSONPATH
+from sqlalchemy.orm import InstrumentedAttribute
+
+from app.domain.evals.evals import OPEN_RUNS
+from app.domain.jobs.jobs import TERMINAL
+from app.store.schema.checkpoints import CheckpointTable as Checkpoint
+from app.store.schema.eval_runs import EvalRunTable as Runs
+from app.store.schema.evals import EvalTable as Evals
+from app.store.schema.fine_tuning_jobs import FineTuningJobTable as Jobs
+from app.store.schema.permissions import CheckpointPermissionTable as Permission
+
+_ENDED: Final = [status.value for status in TERMINAL]
+_OPEN: Final = [status.value for status in OPEN_RUNS]
+_GRADER: Final = "$.reinforcement.grader"
+_CRITERIA: Final = "$[*]"
+
+
+def checkpoint_in_use() -> ColumnElement[bool]:
+    """Of a row of checkpoints: it is shared with another project, an unfinished job trains from it
+    or is graded by it, or an eval that runs asks it or is graded by it.
+    """
+    name = Checkpoint.model_name
+    shared = exists().where(
+        Permission.project_id == Checkpoint.project_id, Permission.model_name == name
+    )
+    job = exists().where(
+        Jobs.project_id == Checkpoint.project_id,
+        Jobs.status.not_in(_ENDED),
+        or_(Jobs.model == name, _names(Jobs.method, _GRADER, name)),
+    )
+    run = exists().where(
+        Runs.project_id == Checkpoint.project_id,
+        Runs.status.in_(_OPEN),
+        Evals.project_id == Runs.project_id,
+        Evals.id == Runs.eval_id,
+        or_(Runs.model == name, _names(Evals.testing_criteria, _CRITERIA, name)),
+    )
+    return shared | job | run
+
+
+def _names(
+    document: InstrumentedAttribute[Any], path: str, model: InstrumentedAttribute[str]
+) -> ColumnElement[bool]:
+    """Whether a grader below `path`, at whatever depth, is that model."""
+    wanted = cast(f"{path}.**.model ? (@ == $model)", JSONPATH)
+    return func.jsonb_path_exists(document, wanted, func.jsonb_build_object("model", model))

@@ -1,0 +1,106 @@
+"""Checkpoint permissions as rows of the project that owns the model."""
+
+from collections.abc import Sequence
+
+from sqlalchemy import Select, delete, func, select, tuple_
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.domain.errors import InvalidRequest, NotFound
+from app.domain.ids import new_id
+from app.domain.models.permissions import CheckpointPermission
+from app.store.paging import cut, unknown_cursor
+from app.store.schema.permissions import CheckpointPermissionTable as Table
+from app.store.times import unix
+
+
+class PermissionStore:
+    def __init__(self, session: AsyncSession, project_id: str) -> None:
+        self._session = session
+        self._project_id = project_id
+
+    async def grant(
+        self, model_name: str, target_project_ids: Sequence[str], *, organization_id: str
+    ) -> list[CheckpointPermission]:
+        """One row for each project, in the order named; one that is there stays as it is.
+
+        Raises `InvalidRequest` for a project that the organization does not have: the transaction
+        is then over, and none of them is granted.
+        """
+        for target in target_project_ids:
+            statement = insert(Table).values(
+                id=new_id("cp_"),
+                organization_id=organization_id,
+                project_id=self._project_id,
+                model_name=model_name,
+                target_project_id=target,
+                created_at=func.clock_timestamp(),
+            )
+            try:
+                await self._session.execute(statement.on_conflict_do_nothing())
+            except IntegrityError as error:
+                raise InvalidRequest(
+                    f"Project '{target}' does not exist in this organization.",
+                    param="project_ids",
+                    code="project_not_found",
+                ) from error
+        rows = await self._session.scalars(
+            self._of(model_name).where(Table.target_project_id.in_(target_project_ids))
+        )
+        granted = {row.target_project_id: _to_permission(row) for row in rows}
+        return [granted[target] for target in dict.fromkeys(target_project_ids)]
+
+    async def page(
+        self,
+        model_name: str,
+        *,
+        project_id: str | None,
+        after: str | None,
+        limit: int,
+        descending: bool,
+    ) -> tuple[list[CheckpointPermission], bool]:
+        query, place = self._of(model_name), tuple_(Table.created_at, Table.id)
+        if project_id is not None:
+            query = query.where(Table.target_project_id == project_id)
+        if after is not None:
+            cursor = await self._session.scalar(self._of(model_name).where(Table.id == after))
+            if cursor is None:
+                raise unknown_cursor(after)
+            seen = tuple_(cursor.created_at, cursor.id)
+            query = query.where(place < seen if descending else place > seen)
+        if descending:
+            query = query.order_by(Table.created_at.desc(), Table.id.desc())
+        else:
+            query = query.order_by(Table.created_at, Table.id)
+        rows = (await self._session.scalars(query.limit(limit + 1))).all()
+        page, more = cut(rows, limit)
+        return [_to_permission(row) for row in page], more
+
+    async def revoke(self, model_name: str, permission_id: str) -> None:
+        """Raises `NotFound`."""
+        gone = await self._session.scalar(
+            delete(Table)
+            .where(
+                Table.project_id == self._project_id,
+                Table.model_name == model_name,
+                Table.id == permission_id,
+            )
+            .returning(Table.id)
+        )
+        if gone is None:
+            raise NotFound(f"No such permission: {permission_id}", param="permission_id")
+
+    def _of(self, model_name: str) -> Select[Table]:
+        return select(Table).where(
+            Table.project_id == self._project_id, Table.model_name == model_name
+        )
+
+
+def _to_permission(row: Table) -> CheckpointPermission:
+    return CheckpointPermission(
+        id=row.id,
+        model_name=row.model_name,
+        project_id=row.target_project_id,
+        created_at=unix(row.created_at),
+    )

@@ -1,0 +1,1 @@
+"""Rows of registered objects and their versions."""

@@ -1,0 +1,161 @@
+"""Registered objects as rows. A deleted one is as if it had never been; its name is free again."""
+
+from sqlalchemy import Select, func, insert, select, tuple_, update
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.domain.errors import InvalidRequest, NotFound, WrongState
+from app.domain.registry.registered_objects import Noun, Registered
+from app.store.paging import cut, unknown_cursor
+from app.store.schema.registry import RegisteredObjectTable as Head
+from app.store.schema.registry import RegisteredVersionTable as Version
+from app.store.times import unix
+
+_NAME_INDEX = "uq_registered_objects_living_name"
+
+
+class RegistryStore:
+    def __init__(self, session: AsyncSession, project_id: str) -> None:
+        self._session = session
+        self._project_id = project_id
+
+    async def insert(self, new: Registered) -> None:
+        """Its first version. Raises `InvalidRequest` when a living object has the name."""
+        head = insert(Head).values(
+            id=new.id,
+            project_id=self._project_id,
+            noun=new.noun.value,
+            name=new.name,
+            version=new.version,
+        )
+        try:
+            await self._session.execute(head)
+        except IntegrityError as error:
+            raise _named(error, new) from error
+        await self._insert_version(new)
+
+    async def append(self, new: Registered) -> None:
+        """The version after the current one.
+
+        Raises `WrongState` when another update came first, `NotFound` when the object is gone.
+        """
+        moved = (
+            update(Head)
+            .where(
+                Head.id == new.id,
+                Head.noun == new.noun.value,
+                Head.deleted_at.is_(None),
+                Head.version == new.version - 1,
+            )
+            .values(version=new.version, name=new.name)
+            .returning(Head.id)
+        )
+        try:
+            found = await self._session.scalar(moved)
+        except IntegrityError as error:
+            raise _named(error, new) from error
+        if found is None:
+            await self.get(new.noun, new.id)
+            raise WrongState(
+                f"{new.id} was updated by another call at the same time; read it and try again.",
+                code="version_conflict",
+            )
+        await self._insert_version(new)
+
+    async def get(self, noun: Noun, object_id: str, *, version: int | None = None) -> Registered:
+        """The current version, or an earlier one. Raises `NotFound`."""
+        wanted = Head.version if version is None else version
+        query = self._living(noun).where(Head.id == object_id, Version.version == wanted)
+        found = (await self._session.execute(query)).one_or_none()
+        if found is None:
+            which = "" if version is None else f" of version {version}"
+            raise NotFound(
+                f"No such {noun.value}: {object_id}{which}", param="id", code=f"{noun}_not_found"
+            )
+        return _to_registered(*found)
+
+    async def page(
+        self, noun: Noun, *, after: str | None, limit: int
+    ) -> tuple[list[Registered], bool]:
+        """Current versions, newest object first."""
+        query = self._living(noun).where(Version.version == Head.version)
+        if after is not None:
+            cursor = await self._session.scalar(
+                select(Head).where(Head.id == after, Head.noun == noun.value)
+            )
+            if cursor is None:
+                raise unknown_cursor(after)
+            query = query.where(
+                tuple_(Head.created_at, Head.id) < tuple_(cursor.created_at, cursor.id)
+            )
+        query = query.order_by(Head.created_at.desc(), Head.id.desc()).limit(limit + 1)
+        rows, more = cut((await self._session.execute(query)).all(), limit)
+        return [_to_registered(*row) for row in rows], more
+
+    async def versions(
+        self, noun: Noun, object_id: str, *, before: int | None, limit: int
+    ) -> tuple[list[Registered], bool]:
+        """Newest first. Raises `NotFound`."""
+        query = self._living(noun).where(Head.id == object_id)
+        if before is not None:
+            query = query.where(Version.version < before)
+        query = query.order_by(Version.version.desc()).limit(limit + 1)
+        found = (await self._session.execute(query)).all()
+        if not found:
+            await self.get(noun, object_id)
+        rows, more = cut(found, limit)
+        return [_to_registered(*row) for row in rows], more
+
+    async def mark_deleted(self, noun: Noun, object_id: str) -> None:
+        """Raises `NotFound`."""
+        await self.get(noun, object_id)
+        await self._session.execute(
+            update(Head).where(Head.id == object_id).values(deleted_at=func.now())
+        )
+
+    async def _insert_version(self, new: Registered) -> None:
+        await self._session.execute(
+            insert(Version).values(
+                project_id=self._project_id,
+                object_id=new.id,
+                version=new.version,
+                name=new.name,
+                definition=new.definition,
+                secrets=new.secrets,
+                object_metadata=new.metadata,
+            )
+        )
+
+    @staticmethod
+    def _living(noun: Noun) -> Select[Head, Version]:
+        return (
+            select(Head, Version)
+            .join(
+                Version,
+                (Version.project_id == Head.project_id) & (Version.object_id == Head.id),
+            )
+            .where(Head.noun == noun.value, Head.deleted_at.is_(None))
+        )
+
+
+def _named(error: IntegrityError, new: Registered) -> Exception:
+    """The error for a name that is taken; any other fault of the row is ours and stays."""
+    if _NAME_INDEX not in str(error.orig):
+        return error
+    return InvalidRequest(
+        f"A {new.noun.value} named '{new.name}' exists already.", param="name", code="name_taken"
+    )
+
+
+def _to_registered(head: Head, version: Version) -> Registered:
+    return Registered(
+        id=head.id,
+        noun=Noun(head.noun),
+        version=version.version,
+        name=version.name,
+        definition=version.definition,
+        metadata=version.object_metadata,
+        secrets=version.secrets,
+        created_at=unix(head.created_at),
+        updated_at=unix(version.created_at),
+    )

@@ -1,0 +1,1 @@
+"""Rows of webhook endpoints, events and deliveries."""

@@ -1,0 +1,161 @@
+"""Webhook endpoints as rows of their project, and what was sent to them."""
+
+from typing import Any
+
+from sqlalchemy import delete, func, insert, select, text, tuple_, update
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.domain.errors import InvalidRequest, NotFound
+from app.domain.events.webhooks import (
+    MAX_ENDPOINTS,
+    DeliveryStatus,
+    WebhookDelivery,
+    WebhookEndpoint,
+)
+from app.store.paging import cut, unknown_cursor
+from app.store.schema.webhooks import WebhookDeliveryTable as Delivery
+from app.store.schema.webhooks import WebhookEndpointTable as Table
+from app.store.schema.webhooks import WebhookEventTable as Event
+from app.store.times import unix, unix_or_none
+
+_LOCK = text("SELECT pg_advisory_xact_lock(hashtextextended(:name, 0))")
+
+
+class WebhookEndpointStore:
+    def __init__(self, session: AsyncSession, project_id: str) -> None:
+        self._session = session
+        self._project_id = project_id
+
+    async def insert(self, endpoint: WebhookEndpoint, *, secrets: bytes) -> None:
+        """Raises `InvalidRequest` when the project has as many as it may have."""
+        await self._session.execute(_LOCK, {"name": f"webhook_endpoints/{self._project_id}"})
+        count = await self._session.scalar(select(func.count()).select_from(Table))
+        if (count or 0) >= MAX_ENDPOINTS:
+            raise InvalidRequest(
+                f"A project has at most {MAX_ENDPOINTS} webhook endpoints.",
+                code="webhook_endpoint_limit_reached",
+            )
+        await self._session.execute(
+            insert(Table).values(
+                id=endpoint.id,
+                project_id=self._project_id,
+                name=endpoint.name,
+                url=endpoint.url,
+                event_types=endpoint.event_types,
+                secrets=secrets,
+                secret_hint=endpoint.secret_hint,
+                created_at=func.clock_timestamp(),
+                updated_at=func.clock_timestamp(),
+            )
+        )
+
+    async def get(self, endpoint_id: str) -> WebhookEndpoint:
+        """Raises `NotFound`."""
+        return to_endpoint(await self._row(endpoint_id))
+
+    async def hold(self, endpoint_id: str) -> tuple[WebhookEndpoint, bytes]:
+        """With its sealed secrets; nobody changes it before this transaction ends."""
+        row = await self._row(endpoint_id, lock=True)
+        return to_endpoint(row), row.secrets
+
+    async def secrets(self, endpoint_id: str) -> bytes:
+        return (await self._row(endpoint_id)).secrets
+
+    async def page(self, *, after: str | None, limit: int) -> tuple[list[WebhookEndpoint], bool]:
+        """Newest first."""
+        query = select(Table).order_by(Table.created_at.desc(), Table.id.desc()).limit(limit + 1)
+        if after is not None:
+            seen = await self._session.scalar(select(Table).where(Table.id == after))
+            if seen is None:
+                raise unknown_cursor(after)
+            query = query.where(
+                tuple_(Table.created_at, Table.id) < tuple_(seen.created_at, seen.id)
+            )
+        page, more = cut((await self._session.scalars(query)).all(), limit)
+        return [to_endpoint(row) for row in page], more
+
+    async def change(self, endpoint_id: str, values: dict[str, Any]) -> None:
+        """`values` by column. The row counts as configured anew."""
+        await self._session.execute(
+            update(Table).where(Table.id == endpoint_id).values(updated_at=func.now(), **values)
+        )
+
+    async def enable(self, endpoint_id: str) -> None:
+        await self._session.execute(
+            update(Table).where(Table.id == endpoint_id).values(disabled_at=None)
+        )
+
+    async def delete(self, endpoint_id: str) -> None:
+        """With every delivery to it. Raises `NotFound`."""
+        gone = await self._session.scalar(
+            delete(Table).where(Table.id == endpoint_id).returning(Table.id)
+        )
+        if gone is None:
+            raise _missing(endpoint_id)
+
+    async def deliveries(
+        self, endpoint_id: str, *, after: str | None, limit: int
+    ) -> tuple[list[WebhookDelivery], bool]:
+        """Newest first."""
+        query = (
+            select(Delivery, Event.type)
+            .join(
+                Event, (Event.project_id == Delivery.project_id) & (Event.id == Delivery.event_id)
+            )
+            .where(Delivery.project_id == self._project_id, Delivery.endpoint_id == endpoint_id)
+            .order_by(Delivery.created_at.desc(), Delivery.id.desc())
+            .limit(limit + 1)
+        )
+        if after is not None:
+            seen = await self._session.scalar(
+                select(Delivery).where(Delivery.id == after, Delivery.endpoint_id == endpoint_id)
+            )
+            if seen is None:
+                raise unknown_cursor(after)
+            query = query.where(
+                tuple_(Delivery.created_at, Delivery.id) < tuple_(seen.created_at, seen.id)
+            )
+        page, more = cut((await self._session.execute(query)).all(), limit)
+        return [_to_delivery(row, event_type) for row, event_type in page], more
+
+    async def _row(self, endpoint_id: str, *, lock: bool = False) -> Table:
+        query = select(Table).where(Table.id == endpoint_id)
+        query = query.execution_options(populate_existing=True)
+        row = await self._session.scalar(query.with_for_update(key_share=True) if lock else query)
+        if row is None:
+            raise _missing(endpoint_id)
+        return row
+
+
+def _missing(endpoint_id: str) -> NotFound:
+    return NotFound(f"Could not find webhook endpoint: {endpoint_id}", param="webhook_endpoint_id")
+
+
+def to_endpoint(row: Table) -> WebhookEndpoint:
+    return WebhookEndpoint(
+        id=row.id,
+        name=row.name,
+        url=row.url,
+        event_types=row.event_types,
+        secret_hint=row.secret_hint,
+        created_at=unix(row.created_at),
+        updated_at=unix(row.updated_at),
+        disabled_at=unix_or_none(row.disabled_at),
+        last_failed_at=unix_or_none(row.last_failed_at),
+    )
+
+
+def _to_delivery(row: Delivery, event_type: str) -> WebhookDelivery:
+    waits = row.status == DeliveryStatus.PENDING.value
+    return WebhookDelivery(
+        id=row.id,
+        event_id=row.event_id,
+        event_type=event_type,
+        status=DeliveryStatus(row.status),
+        attempts=row.attempts,
+        last_status_code=row.last_status_code,
+        last_error=row.last_error,
+        next_attempt_at=unix(row.next_attempt_at) if waits else None,
+        created_at=unix(row.created_at),
+        finished_at=unix_or_none(row.finished_at),
+    )

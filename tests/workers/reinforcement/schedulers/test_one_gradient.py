@@ -1,0 +1,76 @@
+"""No mode changes what a sample's gradient is: the same rollouts, the same adapter."""
+
+from collections.abc import Callable
+from typing import cast
+
+import pytest
+import torch
+from torch import Tensor
+
+from app.domain.methods.mode import AsyncOptions
+from app.settings import shipped_model_dir
+from tests.support.scripted_modes import Stage
+from workers.learning.trainer import LoraTrainer
+from workers.reinforcement.schedulers.asynchronous import AsyncMode
+from workers.reinforcement.schedulers.mode import Mode, Rooms
+from workers.reinforcement.schedulers.streaming import StreamingMode
+from workers.reinforcement.schedulers.sync import SyncMode
+
+Build = Callable[[Rooms], Mode]
+
+
+def trainer(*, plain: bool = False) -> LoraTrainer:
+    made = LoraTrainer(
+        str(shipped_model_dir()), base_name="tiny", rank=4, alpha=8, learning_rate=1e-2, seed=0
+    )
+    if plain:
+        sgd = torch.optim.SGD(made._parameters.values(), lr=1.0)
+        made._optimizer = cast("torch.optim.AdamW", sgd)
+    return made
+
+
+async def adapter(build: Build, *, plain: bool = False, steps: int = 3) -> dict[str, Tensor]:
+    stage = Stage(trainer(plain=plain), steps=steps)
+    await stage.run(build(stage.rooms))
+    assert stage.trainer.steps == steps
+    return {name: p.detach().clone() for name, p in stage.trainer._parameters.items()}
+
+
+@pytest.fixture(scope="module")
+def one_thread() -> None:
+    torch.set_num_threads(1)
+
+
+@pytest.mark.usefixtures("one_thread")
+@pytest.mark.parametrize(
+    "build",
+    [
+        lambda rooms: StreamingMode(rooms, minibatches=1),
+        lambda rooms: AsyncMode(rooms, AsyncOptions(max_staleness=1)),
+        lambda rooms: AsyncMode(rooms, AsyncOptions(max_staleness=4)),
+    ],
+    ids=["streaming in one part", "async 1", "async 4"],
+)
+async def test_the_adapter_of_sync_to_the_bit(build: Build) -> None:
+    expected = await adapter(SyncMode)
+    found = await adapter(build)
+    untrained = trainer()._parameters
+    assert any(not torch.equal(expected[name], untrained[name]) for name in expected)
+    for name, value in expected.items():
+        assert torch.equal(found[name], value), name
+
+
+@pytest.mark.usefixtures("one_thread")
+@pytest.mark.parametrize("minibatches", [2, 3, 4])
+async def test_streamed_parts_differ_in_the_order_of_sums_only(minibatches: int) -> None:
+    """Parts are packed and summed apart, so rounding differs. Plain descent without moments shows
+    the gradient itself: Adam would blow the rounding of gradients near 0 up to whole steps.
+    """
+    expected = await adapter(SyncMode, plain=True, steps=2)
+    found = await adapter(
+        lambda rooms: StreamingMode(rooms, minibatches=minibatches), plain=True, steps=2
+    )
+    start = trainer()._parameters
+    assert max(float((p.detach() - expected[n]).abs().max()) for n, p in start.items()) > 1e-3
+    for name, value in expected.items():
+        torch.testing.assert_close(found[name], value, rtol=0, atol=1e-6)

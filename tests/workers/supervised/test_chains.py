@@ -1,0 +1,135 @@
+"""Jobs that start from what another job tuned."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from app.domain.accounts.keys import Project
+from app.domain.errors import RunFailed
+from app.domain.ids import ProjectId, new_id
+from app.domain.jobs.jobs import Job, JobStatus
+from app.services.models.permissions import PermissionService
+from tests.workers.runs.real_run import Script
+from tests.workers.supervised.conftest import TextRuns, chat_row, pair_row
+
+CHATS = ([chat_row(n) for n in range(12)], [chat_row(n) for n in range(20, 30)])
+PAIRS = ([pair_row(n) for n in range(12)], [pair_row(n) for n in range(50, 60)])
+FAST = {"n_epochs": 2, "batch_size": 4, "learning_rate_multiplier": 5}
+
+
+def _tensors(adapter: Path) -> dict[str, torch.Tensor]:
+    return load_file(adapter / "adapter_model.safetensors")
+
+
+def _config(adapter: Path) -> dict[str, Any]:
+    config: dict[str, Any] = json.loads((adapter / "adapter_config.json").read_text())
+    return config
+
+
+def _distance(one: dict[str, torch.Tensor], other: dict[str, torch.Tensor]) -> float:
+    return max(float((one[name] - other[name]).abs().max()) for name in one)
+
+
+async def _tuned(runs: TextRuns) -> Job:
+    job = await runs.run(await runs.job("supervised", *CHATS, hyperparameters=FAST))
+    assert job.status is JobStatus.SUCCEEDED, job.error
+    return job
+
+
+async def test_reinforcement_goes_on_from_a_supervised_model(runs: TextRuns) -> None:
+    first = await _tuned(runs)
+    start = await runs.published(first)
+    rows = [
+        [
+            {"messages": [{"role": "user", "content": f"part P{n}?"}], "held_out": held_out}
+            for n in range(10)
+        ]
+        for held_out in (False, True)
+    ]
+    second = await runs.job(
+        "reinforcement",
+        *rows,
+        model=first.fine_tuned_model,
+        grader={"type": "endpoint", "name": "g", "url": "http://grader.test/"},
+        hyperparameters={
+            "learning_rate_multiplier": 0.001,
+            "n_epochs": 1,
+            "batch_size": 5,
+            "compute_multiplier": 0.25,
+        },
+    )
+    other_rank = runs.engine.spec.model_copy(update={"lora_rank": 4, "lora_alpha": 16})
+    ended = await runs.run(second, spec=other_rank, script=Script())
+    assert ended.status is JobStatus.SUCCEEDED, ended.error
+    assert ended.model == first.fine_tuned_model
+    assert str(ended.fine_tuned_model).startswith("ft:tiny-2026:one:")
+
+    result = await runs.published(ended)
+    assert (_config(result)["r"], _config(result)["lora_alpha"]) == (2, 4), "the start's own"
+    moved = _distance(_tensors(result), _tensors(start))
+    assert 0 < moved < 1e-4, "one small step from where the other job ended"
+    ratios = await runs.read.curve(second, "train/sampler_max_abs_log_ratio")
+    assert ratios[1] < 1e-3, "the first step was sampled from the start, not from the bare base"
+    baseline = await runs.read.rollouts(second, "valid", 0)
+    assert {row.policy_version for row in baseline} == {0}
+    report = await runs.read.report(second)
+    assert (report["base_model"], report["start_model"]) == ("tiny-2026", first.fine_tuned_model)
+
+
+async def test_preferences_compare_with_the_model_they_start_from(runs: TextRuns) -> None:
+    first = await _tuned(runs)
+    job = await runs.job("dpo", *PAIRS, model=first.fine_tuned_model, hyperparameters=FAST)
+    await runs.killed_at(job, 1)
+    async with runs.world.app.tenant(runs.world.tenant) as unit:
+        await unit.models.mark_deleted(str(first.fine_tuned_model))
+    ended = await runs.run(job)
+    assert ended.status is JobStatus.SUCCEEDED, "a run that has begun has a copy of its start"
+    curve = await runs.read.curve(job, "train/loss", "valid")
+    assert curve[0] == pytest.approx(0.693147, abs=1e-5)
+    assert curve[6] < curve[0]
+    whole = await runs.run(
+        await runs.job(
+            "supervised", *CHATS, model=str(ended.fine_tuned_model), hyperparameters=FAST
+        )
+    )
+    assert whole.status is JobStatus.SUCCEEDED, whole.error
+    assert (await runs.read.curve(whole, "train/loss", "valid"))[0] != pytest.approx(
+        (await runs.read.curve(first, "train/loss", "valid"))[0], abs=0.1
+    ), "what the chain has learned is where it goes on"
+
+
+async def test_a_start_that_is_gone_ends_the_job_with_the_reason(runs: TextRuns) -> None:
+    first = await _tuned(runs)
+    job = await runs.job("supervised", *CHATS, model=first.fine_tuned_model)
+    async with runs.world.app.tenant(runs.world.tenant) as unit:
+        await unit.models.mark_deleted(str(first.fine_tuned_model))
+    with pytest.raises(RunFailed) as caught:
+        await runs.run(job)
+    assert (caught.value.code, caught.value.param) == ("model_not_available", "model")
+    assert str(first.fine_tuned_model) in caught.value.message
+
+
+async def test_a_model_that_another_project_shares_is_a_start(runs: TextRuns) -> None:
+    first = await _tuned(runs)
+    owner = runs.world.tenant
+    other = ProjectId(new_id("proj_"))
+    async with runs.world.app.organization(owner.organization_id) as unit:
+        await unit.projects.insert_project(
+            Project(id=other, organization_id=owner.organization_id, name="q", created_at=0)
+        )
+    name = str(first.fine_tuned_model)
+    theirs = TextRuns(replace(runs.world, tenant=replace(owner, project_id=other)), runs.engine)
+    unshared = await theirs.job("supervised", *CHATS, model=name)
+    with pytest.raises(RunFailed, match="is not shared"):
+        await theirs.run(unshared)
+    await PermissionService(runs.world.app, owner).grant(name, [other])
+    job = await theirs.job("supervised", *CHATS, model=name, hyperparameters=FAST)
+    ended = await theirs.run(job)
+    assert ended.status is JobStatus.SUCCEEDED, ended.error
+    ours = await runs.read.curve(first, "train/loss", "valid")
+    assert (await theirs.read.curve(job, "train/loss", "valid"))[0] == ours[6]

@@ -1,0 +1,123 @@
+"""Which running sequence has which row of a lane's arena.
+
+Owns joining, with what is shared with known prompts already filled in, and leaving. Promises that
+rows 0 … B-1 are the running ones, that only the last one's prompt may be computed in part, and that
+after a fault every sequence that has not ended is still listed. Must not know who waits or what is
+sampled.
+"""
+
+from workers.engines.cpu.kv_cache import KvArena
+from workers.engines.cpu.prefixes import BLOCK, KeptPrefix, PrefixStore, shared_length
+from workers.engines.cpu.sequence import Sequence
+from workers.engines.cpu.versions import Version
+
+
+class LaneRows:
+    def __init__(self, version: Version, prefixes: PrefixStore, arena: KvArena) -> None:
+        self.sequences: list[Sequence] = []
+        """By row."""
+        self.arena = arena
+        self._version = version
+        self._prefixes = prefixes
+        self._by_block: dict[int, Sequence] = {}
+
+    def __len__(self) -> int:
+        return len(self.sequences)
+
+    @property
+    def unfinished(self) -> int:
+        """1 if the last row's prompt is computed in part, else 0: no other row's ever is."""
+        if not self.sequences:
+            return 0
+        last = self.sequences[-1]
+        return int(last.computed < len(last.tokens) - 1)
+
+    @property
+    def longest(self) -> int:
+        """Tokens that the longest row will hold once its sequence has ended."""
+        return max((sequence.longest for sequence in self.sequences), default=0)
+
+    def live_prefix(self, sequence: Sequence) -> Sequence | None:
+        """A running sequence whose prompt begins the same way."""
+        if sequence.sampling.prompt_logprobs:
+            return None
+        for key in reversed(sequence.block_keys):
+            live = self._by_block.get(key)
+            if (
+                live is not None
+                and live.sampling.cache_salt == sequence.sampling.cache_salt
+                and shared_length(live.tokens, sequence.tokens) >= BLOCK
+            ):
+                return live
+        return None
+
+    def join(self, sequence: Sequence, live: Sequence | None) -> None:
+        """Give a prompt the next row. `live` is a running one that begins the same way."""
+        row, last = len(self), len(sequence.tokens) - 1
+        self.reserve(row + 1, len(sequence.tokens))
+        kept = None
+        if not sequence.sampling.prompt_logprobs:
+            owner = (self._version.number, sequence.sampling.cache_salt)
+            kept = self._prefixes.find(owner, sequence.tokens, sequence.block_keys)
+        from_kept = min(shared_length(kept.tokens, sequence.tokens), last) if kept else 0
+        from_live = min(shared_length(live.tokens, sequence.tokens), last) if live else 0
+        if live is not None and from_live >= from_kept:
+            sequence.computed = min(from_live, live.computed)
+            self.arena.copy(self.sequences.index(live), row, sequence.computed)
+        elif kept is not None:
+            sequence.computed = from_kept
+            self.arena.write(row, kept.kv_PLHTD[:, :, :, :from_kept])
+        sequence.reused = sequence.computed
+        self.sequences.append(sequence)
+        for key in sequence.block_keys:
+            self._by_block.setdefault(key, sequence)
+
+    def reserve(self, rows: int, length: int = 0) -> None:
+        """Room for every running sequence's tokens, and for `length` ones in another row."""
+        longest = max((len(sequence.tokens) for sequence in self.sequences), default=0)
+        self.arena.reserve(rows=rows, length=max(longest, length))
+
+    def leave(self) -> None:
+        """Free the rows of ended sequences; the last row moves into each hole. A prompt computed in
+        part stays behind all others.
+        """
+        rows, tail_row = self.sequences, len(self) - 1
+        partial = self.unfinished
+        end, row = len(rows) - partial, 0
+        while row < end:
+            if rows[row].finish_reason is None:
+                row += 1
+                continue
+            self._keep(row, rows[row])
+            end -= 1
+            if row != end:
+                self.arena.copy(end, row, rows[end].computed)
+                rows[row] = rows[end]
+            del rows[end]
+        if partial:
+            self._move_tail(tail_row)
+
+    def clear(self) -> None:
+        """Forget every sequence and its keys and values."""
+        self.sequences.clear()
+        self._by_block.clear()
+        self.arena.release()
+
+    def _move_tail(self, row: int) -> None:
+        """From its row to behind the others, which have become fewer."""
+        tail = self.sequences[-1]
+        if tail.finish_reason is not None:
+            self._keep(row, tail)
+            self.sequences.pop()
+        elif row != len(self) - 1:
+            self.arena.copy(row, len(self) - 1, tail.computed)
+
+    def _keep(self, row: int, sequence: Sequence) -> None:
+        for key in sequence.block_keys:
+            if self._by_block.get(key) is sequence:
+                del self._by_block[key]
+        if self._version.loaded and sequence.computed >= BLOCK:
+            tokens = sequence.tokens[: sequence.computed]
+            kv_PLHTD = self.arena.read(row, sequence.computed)
+            owner = (self._version.number, sequence.sampling.cache_salt)
+            self._prefixes.keep(KeptPrefix(owner, tokens, kv_PLHTD))

@@ -1,0 +1,107 @@
+"""Prompts of items, and answers as graders see them: the hosted `sample` object. Pure."""
+
+import json
+from typing import Any
+
+from app.domain.evals.data_sources import ItemReference, MessageTemplate, SamplingParams
+from app.domain.graders.judge_prompts import Prompt
+from app.domain.graders.templates import MissingVariable, RenderedTooLong, parse_template
+
+Json = dict[str, Any]
+
+
+class UnusableItem(Exception):
+    """An item that makes no prompt; the text is for the customer."""
+
+
+def prompt_of(spec: MessageTemplate | ItemReference, item: Json) -> list[Json]:
+    """Messages in Chat Completions form. Raises `UnusableItem`."""
+    try:
+        if isinstance(spec, ItemReference):
+            return _messages_at(spec.item_reference, item)
+        return Prompt(spec.template).fill(sample={}, item=item)
+    except (MissingVariable, RenderedTooLong) as error:
+        raise UnusableItem(str(error)) from error
+
+
+def _messages_at(path: str, item: Json) -> list[Json]:
+    text = parse_template("{{" + path + "}}").render(sample={}, item=item)
+    try:
+        messages = json.loads(text)
+    except ValueError:
+        messages = None
+    if not isinstance(messages, list) or not messages:
+        raise UnusableItem(f"'{path}' is no list of messages")
+    for message in messages:
+        if not isinstance(message, dict) or not isinstance(message.get("role"), str):
+            raise UnusableItem(f"'{path}' holds something that is no message")
+        content = message.get("content")
+        parts = content if isinstance(content, list) else []
+        if any(not isinstance(part, dict) or part.get("type") != "text" for part in parts):
+            raise UnusableItem(f"'{path}' holds parts other than text")
+    return messages
+
+
+def settings_of(params: SamplingParams, *, seed: int) -> Json:
+    """Chat Completions settings; those of the Responses API are put into its words."""
+    form = params.response_format or (params.text or {}).get("format")
+    if isinstance(form, dict) and form.get("type") == "json_schema" and "json_schema" not in form:
+        form = {
+            "type": "json_schema",
+            "json_schema": {key: value for key, value in form.items() if key != "type"},
+        }
+    settings = {
+        "seed": seed,
+        "temperature": 1.0 if params.temperature is None else params.temperature,
+        "top_p": 1.0 if params.top_p is None else params.top_p,
+        "max_completion_tokens": params.max_completion_tokens,
+        "reasoning_effort": params.reasoning_effort,
+        "response_format": form,
+        "tools": [_tool(tool) for tool in params.tools or ()] or None,
+    }
+    return {key: value for key, value in settings.items() if value is not None}
+
+
+def _tool(tool: Json) -> Json:
+    """A function in Chat Completions form, which nests what the Responses API writes flat."""
+    if "function" in tool:
+        return tool
+    return {
+        "type": "function",
+        "function": {key: value for key, value in tool.items() if key != "type"},
+    }
+
+
+def sample_of(choices: list[Any], model: str | None) -> Json:
+    """What graders see of an answer."""
+    choice = choices[0] if choices and isinstance(choices[0], dict) else {}
+    message = choice.get("message")
+    message = message if isinstance(message, dict) else {}
+    text = message.get("content")
+    text = text if isinstance(text, str) else ""
+    return {
+        "model": model,
+        "choices": choices,
+        "output_text": text,
+        "output_json": _as_json(text),
+        "output_tools": message.get("tool_calls") or [],
+        "output_reasoning_summary": message.get("reasoning") or message.get("reasoning_content"),
+    }
+
+
+def given_sample(sample: Json) -> Json:
+    """A sample that came with its item; what can be read off it is filled in."""
+    choices = sample.get("choices")
+    read = sample_of(choices if isinstance(choices, list) else [], None)
+    if "output_text" in sample and "output_json" not in sample:
+        read["output_json"] = _as_json(str(sample["output_text"]))
+    return {**read, **sample}
+
+
+def _as_json(text: str) -> Any:
+    try:
+        value = json.loads(text)
+        json.dumps(value, allow_nan=False)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict | list) else None

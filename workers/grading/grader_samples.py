@@ -1,0 +1,58 @@
+"""A rollout as graders see it: the hosted `sample` and `item` objects. Pure."""
+
+import json
+from typing import Any
+
+from app.domain.data.dataset import DatasetRow
+from app.domain.rollouts.trajectory import Trajectory
+
+
+def sample_object(trajectory: Trajectory) -> dict[str, Any]:
+    """The final turn, as the hosted API shows it to graders; empty when nothing was sampled.
+
+    `output_json` is the answer as JSON where it is an object or a list.
+    """
+    message = _last_turn(trajectory)
+    text, calls = message.get("content") or "", message.get("tool_calls") or []
+    reason = trajectory.turns[-1].finish_reason if trajectory.turns else "length"
+    choice = {
+        "index": 0,
+        "message": {"role": "assistant", "content": text, "tool_calls": calls},
+        "finish_reason": "tool_calls" if calls else reason,
+    }
+    return {
+        "choices": [choice],
+        "output_text": text,
+        "output_json": _as_json(text),
+        "output_tools": calls,
+        "output_reasoning_summary": message.get("reasoning_content"),
+    }
+
+
+def item_object(row: DatasetRow) -> dict[str, Any]:
+    """The whole row, with the keys graders rely on always there."""
+    messages = [
+        message if "name" in message else {"name": None, **message} for message in row.messages
+    ]
+    extras = {key: value for key, value in row.item.items() if key not in {"messages", "tools"}}
+    return {
+        "messages": messages,
+        "tools": row.item.get("tools"),
+        "parallel_tool_calls": True,
+        **extras,
+    }
+
+
+def _last_turn(trajectory: Trajectory) -> dict[str, Any]:
+    if not trajectory.turns:
+        return {}
+    return [message for message in trajectory.messages if message["role"] == "assistant"][-1]
+
+
+def _as_json(text: str) -> Any:
+    try:
+        value = json.loads(text)
+        json.dumps(value, allow_nan=False)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict | list) else None

@@ -1,0 +1,74 @@
+"""The run's journal in Postgres: entries are durable before anything is built on them.
+
+Writes of many rollouts are gathered into one transaction at a time (group commit), so that a
+step's few hundred entries cost a few dozen transactions.
+"""
+
+import asyncio
+from typing import Any
+
+from app.store.unit_of_work import RunUnitOfWork
+from workers.processes.retry import patiently
+from workers.runs.context import RunContext
+
+Entry = tuple[str, str, dict[str, Any]]
+
+
+class PostgresJournal:
+    """Implements `workers.journal.journal.Journal` for one step of one run."""
+
+    def __init__(self, context: RunContext, step: int) -> None:
+        self._context = context
+        self._step = step
+        self._known: dict[str, tuple[str, dict[str, Any]]] = {}
+        self._waiting: list[tuple[Entry, asyncio.Future[None]]] = []
+        self._flushing: asyncio.Task[None] | None = None
+        self.replayed = 0
+        """Entries of an earlier claim that were used instead of asking again."""
+
+    async def load(self) -> None:
+        """Read what earlier claims remembered of this step."""
+
+        async def read() -> None:
+            async with self._context.unit() as unit:
+                self._known = await unit.journal.get_many(self._context.job.id, self._step)
+
+        await patiently(read)
+
+    async def get(self, key: str, request_sha256: str) -> dict[str, Any] | None:
+        entry = self._known.get(key)
+        if entry is None or entry[0] != request_sha256:
+            return None
+        self.replayed += 1
+        return entry[1]
+
+    async def put(self, key: str, request_sha256: str, payload: dict[str, Any]) -> None:
+        durable: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.append(((key, request_sha256, payload), durable))
+        if self._flushing is None or self._flushing.done():
+            self._flushing = asyncio.create_task(self._flush())
+        await durable
+
+    async def _flush(self) -> None:
+        while self._waiting:
+            batch, self._waiting = self._waiting, []
+            try:
+                await patiently(lambda batch=batch: self._write([entry for entry, _ in batch]))  # type: ignore[misc]
+            except BaseException as error:
+                for _, durable in batch:
+                    if not durable.done():
+                        durable.set_exception(error)
+                if not isinstance(error, Exception):
+                    raise
+                continue
+            for _, durable in batch:
+                if not durable.done():
+                    durable.set_result(None)
+
+    async def _write(self, entries: list[Entry]) -> None:
+        async with self._context.unit() as unit:
+            await _put_many(unit, self._context.job.id, self._step, entries)
+
+
+async def _put_many(unit: RunUnitOfWork, job_id: str, step: int, entries: list[Entry]) -> None:
+    await unit.journal.put_many(job_id, step, entries)

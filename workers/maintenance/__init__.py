@@ -1,0 +1,1 @@
+"""House-keeping that belongs to no run: expired rows and leftover objects."""

@@ -1,1 +1,0 @@
-"""Schedulers over the same rollout and learning rooms, one file per mode."""

@@ -1,0 +1,1 @@
+"""Worker processes that claim leased rows and run a child for each."""

@@ -1,0 +1,1 @@
+"""The reinforcement method: assembly, loop, evaluation, schedulers."""

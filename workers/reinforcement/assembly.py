@@ -1,0 +1,106 @@
+"""The assembly room of a run: builds trainer, rollout room and policy from a context."""
+
+from dataclasses import dataclass
+
+from app.domain.methods.learning import resolved_learning
+from app.domain.methods.mode import resolved_mode
+from app.domain.methods.reasoning_efforts import turn_tokens
+from app.domain.tools.tools import ToolSpec
+from app.gateways.endpoints.pool import EndpointPool
+from app.gateways.endpoints.signing import CallSigner
+from app.rendering.renderer import Renderer
+from workers.engines.policy import EnginePolicy
+from workers.grading.registry import GradingPorts, build_grader
+from workers.learning.trainer import LoraTrainer, Trainer
+from workers.reinforcement.judging import run_judges
+from workers.reinforcement.learning_setup import shaping_config, trainer_options
+from workers.reinforcement.schedulers.groups import Recipe
+from workers.reinforcement.schedulers.mode import Mode, Rooms
+from workers.reinforcement.schedulers.registry import build_mode
+from workers.rollout.episode import EpisodeLimits
+from workers.rollout.runner import RolloutRoom
+from workers.rollout.tools import ToolCaller
+from workers.runs.context import Plan, RunContext
+from workers.runs.publisher import Publisher
+from workers.runs.resuming import Terms
+
+TEMPERATURE = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    trainer: Trainer
+    room: RolloutRoom
+    mode: Mode
+    policy: EnginePolicy
+    publisher: Publisher
+    accelerators: int
+    """What the trainer holds; 0 on a machine without one."""
+
+
+def assemble(context: RunContext, plan: Plan, terms: Terms) -> Parts:
+    """Load the model and wire the rooms; takes seconds, so callers run it in a thread."""
+    effort = context.reinforcement.hyperparameters.reasoning_effort
+    learning = resolved_learning(context.reinforcement, context.base_model, effort)
+    trainer = LoraTrainer(
+        context.base_model.path,
+        base_name=context.base_model.name,
+        rank=terms.rank,
+        alpha=terms.alpha,
+        learning_rate=terms.learning_rate,
+        seed=context.job.seed,
+        temperature=TEMPERATURE,
+        options=trainer_options(learning, start=context.start),
+    )
+    policy = EnginePolicy(context.inference, base_model=context.base_model.name)
+    room = _rollout_room(context, plan)
+    recipe = Recipe(
+        min_group_share=context.settings.runs.min_group_share,
+        shaping=shaping_config(learning.objective),
+        estimator=learning.advantage.type,
+    )
+    options = resolved_mode(context.reinforcement.mode, batch_size=plan.hyperparameters.batch_size)
+    mode = build_mode(options, Rooms(room, trainer, policy, recipe, policy.busy))
+    return Parts(
+        trainer=trainer,
+        room=room,
+        mode=mode,
+        policy=policy,
+        publisher=Publisher(context, trainer, policy, max_staleness=options.staleness),
+        accelerators=trainer.accelerators,
+    )
+
+
+def _rollout_room(context: RunContext, plan: Plan) -> RolloutRoom:
+    base = context.base_model
+    egress = context.settings.egress
+    signer = CallSigner(
+        context.settings.secret_key.get_secret_value(), project_id=context.job.project_id
+    )
+    endpoints = EndpointPool(
+        context.egress, timeout_s=egress.call_timeout_s, max_retries=egress.max_retries
+    )
+    effort = context.reinforcement.hyperparameters.reasoning_effort
+    renderer = Renderer(
+        base.path,
+        tool_parser=base.tool_parser,
+        chat_template=base.chat_template,
+        reasoning_effort=None if effort == "default" else effort,
+    )
+    tools: tuple[ToolSpec, ...] = context.reinforcement.tools
+    return RolloutRoom(
+        renderer=renderer,
+        tools=ToolCaller(endpoints, signer, tools),
+        grader=build_grader(
+            context.reinforcement.grader,
+            GradingPorts(endpoints, signer, run_judges(context, endpoints, signer)),
+        ),
+        limits=EpisodeLimits(
+            max_episode_steps=plan.hyperparameters.max_episode_steps,
+            context_length=base.context_length,
+            max_turn_tokens=turn_tokens(base, effort),
+        ),
+        job_seed=context.job.seed,
+        temperature=TEMPERATURE,
+        max_concurrent=context.settings.runs.max_concurrent_rollouts,
+    )

@@ -1,0 +1,123 @@
+"""Held-out evaluation with real tools, and the paired report base against tuned."""
+
+import asyncio
+import time
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Any
+
+from app.domain.data.dataset import DatasetRow
+from app.domain.ids import SampleKey
+from app.domain.jobs.stop_rules import Finding
+from app.domain.rollouts import metrics as names
+from app.domain.rollouts.rollouts import RolloutRow
+from workers.journal.journal import Journal
+from workers.learning.statistics import PairedValues, paired_report
+from workers.processes.retry import patiently
+from workers.reinforcement.summary import summarise
+from workers.rollout.policy import Policy
+from workers.rollout.runner import RolloutRoom, run_rollouts
+from workers.runs.context import RunContext
+from workers.runs.step_outcome import StepOutcome
+
+_PAGE = 200
+
+
+async def evaluate(
+    room: RolloutRoom,
+    rows: Sequence[DatasetRow],
+    outcome: StepOutcome,
+    *,
+    job_id: str,
+    samples: int,
+    policy: Policy,
+    journal: Journal,
+) -> None:
+    """Run every held-out row `samples` times under `policy` and note it in `outcome`."""
+    started = time.perf_counter()
+    wanted = [
+        (row, SampleKey(job_id, "valid", outcome.step, row.index, sample))
+        for row in rows
+        for sample in range(samples)
+    ]
+    outcome.valid_rollouts = await run_rollouts(room, wanted, policy=policy, journal=journal)
+    outcome.valid_values = summarise(outcome.valid_rollouts)
+    outcome.train_values[names.TIME_EVAL] = time.perf_counter() - started
+
+
+class NoReport(Exception):
+    """Held-out rows of the base or of the published step have too few rewards to be compared."""
+
+
+async def build_report(
+    context: RunContext, step: int, ended_early: Finding | None = None
+) -> dict[str, Any]:
+    """The paired report of the whole run, from the ledger: step 0 against the published step.
+    Raises `NoReport`.
+    """
+    base = await _ledger(context, step=0)
+    tuned = await _ledger(context, step=step)
+    if tuned.lost_share >= context.settings.runs.infrastructure_limit:
+        raise NoReport(f"{tuned.lost_share:.0%} of the validation of step {step} was lost")
+    try:
+        report = await asyncio.to_thread(
+            paired_report, base.paired, tuned.paired, seed=context.job.seed
+        )
+    except ValueError as error:
+        raise NoReport(str(error)) from error
+    return {
+        "object": "fine_tuning.job.report",
+        "job_id": context.job.id,
+        "base_model": context.base_model.name,
+        "start_model": context.job.model,
+        "step": step,
+        "ended_early": None if ended_early is None else ended_early.to_json(),
+        **report,
+    }
+
+
+async def _ledger(context: RunContext, *, step: int) -> "_Values":
+    """Page by page: a row carries its whole trace, and there may be 64,000 of them."""
+
+    async def read() -> _Values:
+        values = _Values()
+        after, more = None, True
+        async with context.unit() as unit:
+            while more:
+                page, more = await unit.rollouts.page(
+                    context.job.id, split="valid", step=step, after=after, limit=_PAGE
+                )
+                for row in page:
+                    values.add(row)
+                    after = row.id
+        return values
+
+    return await patiently(read)
+
+
+class _Values:
+    """Values by held-out row; a discarded rollout has none."""
+
+    def __init__(self) -> None:
+        self._rollouts = self._lost = 0
+        self.rewards: dict[int, list[float]] = defaultdict(list)
+        self.tool_calls: dict[int, list[float]] = defaultdict(list)
+        self.components: dict[str, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
+
+    @property
+    def paired(self) -> PairedValues:
+        return PairedValues(self.rewards, self.tool_calls, self.components)
+
+    @property
+    def lost_share(self) -> float:
+        return self._lost / max(1, self._rollouts)
+
+    def add(self, row: RolloutRow) -> None:
+        self._rollouts += 1
+        if row.reward is None:
+            self._lost += 1
+            return
+        self.rewards[row.prompt_index].append(row.reward)
+        self.tool_calls[row.prompt_index].append(float(row.tool_calls))
+        for name, value in row.components.items():
+            self.components[name][row.prompt_index].append(value)

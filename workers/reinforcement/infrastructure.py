@@ -1,0 +1,26 @@
+"""When so many rollouts were lost to failures of tools or graders that the rest would mislead.
+
+Owns the words in which that is told. Must not know what is done about it.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from app.domain.rollouts.trajectory import ScoredRollout
+from workers.reinforcement.summary import valid_share
+
+
+def too_many_lost(rollouts: Sequence[ScoredRollout], *, limit: float) -> str | None:
+    """How many and mostly to what, in words a customer can act on; `None` while the lost share is
+    below `limit`.
+    """
+    lost = 1.0 - valid_share(rollouts)
+    if not rollouts or lost < limit:
+        return None
+    failures = [rollout.failure for rollout in rollouts if rollout.failure is not None]
+    counted = [(failure.source, failure.failure_class, failure.message) for failure in failures]
+    (source, kind, message), _ = Counter(counted).most_common(1)[0]
+    return (
+        f"{lost:.0%} of the step's rollouts were lost to failures of tools or graders "
+        f"(mostly '{source}', {kind.value}: {message})"
+    )

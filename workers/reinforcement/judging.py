@@ -1,0 +1,50 @@
+"""The judges of a run: model graders ask our engine, the operator's servers or the customer's own.
+
+Must not know prompts. A tuned model is looked up once: what a job's rewards are made of stays the
+same to its end, though the model's name may be deleted meanwhile.
+"""
+
+from app.domain.models.models import find_base_model
+from app.gateways.endpoints.pool import EndpointPool
+from app.gateways.endpoints.signing import CallSigner
+from app.gateways.inference.judges import EngineModel, EngineModels, Judges, RoutedJudges
+from workers.processes.retry import patiently
+from workers.runs.context import RunContext
+
+
+def run_judges(context: RunContext, endpoints: EndpointPool, signer: CallSigner) -> Judges:
+    settings = context.settings
+    found: dict[str, EngineModel] = {}
+
+    async def find(name: str) -> EngineModel | None:
+        if name not in found:
+            model = await _find(context, name)
+            if model is None:
+                return None
+            found[name] = model
+        return found[name]
+
+    return RoutedJudges(
+        EngineModels(context.inference, context.objects, find),
+        configured=settings.judges if context.judge_egress is not None else (),
+        configured_endpoints=EndpointPool(
+            context.judge_egress or context.egress,
+            timeout_s=settings.egress.call_timeout_s,
+            max_retries=settings.egress.max_retries,
+        ),
+        endpoints=endpoints,
+        signer=signer,
+    )
+
+
+async def _find(context: RunContext, name: str) -> EngineModel | None:
+    base = find_base_model(context.settings.base_models, name)
+    if base is not None:
+        return EngineModel(name, base.name, None)
+
+    async def read() -> EngineModel | None:
+        async with context.unit() as unit:
+            tuned = await unit.models.get(name)
+        return None if tuned is None else EngineModel(name, tuned.engine_name, tuned.object_key)
+
+    return await patiently(read)

@@ -1,0 +1,183 @@
+"""The loop of a run, readable in one sitting: baseline, then sample, train, publish, evaluate,
+commit, step by step, then the report.
+
+It holds no state that a resume would miss: the committed step, the seed and the files say it all.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import Any
+
+from app.domain.data.dataset import DatasetRow
+from app.domain.errors import RunFailed
+from app.domain.jobs.usage import Usage
+from app.domain.rollouts import metrics as names
+from app.domain.rollouts.trajectory import ScoredRollout
+from workers.journal.journal import AdapterJournal
+from workers.journal.postgres import PostgresJournal
+from workers.reinforcement.evaluation import evaluate
+from workers.reinforcement.infrastructure import too_many_lost
+from workers.reinforcement.schedulers.mode import Feed, Mode
+from workers.reinforcement.summary import count_losses, summarise
+from workers.rollout.policy import Policy
+from workers.rollout.runner import RolloutRoom
+from workers.runs.context import Plan, RunContext
+from workers.runs.publisher import Publisher
+from workers.runs.reporter import Reporter
+from workers.runs.row_order import rows_of_step
+from workers.runs.step_outcome import StepOutcome
+
+
+class Loop:
+    def __init__(
+        self,
+        context: RunContext,
+        plan: Plan,
+        *,
+        room: RolloutRoom,
+        mode: Mode,
+        policy: Policy,
+        publisher: Publisher,
+        reporter: Reporter,
+    ) -> None:
+        self._context = context
+        self._plan = plan
+        self._room = room
+        self._mode = mode
+        self._policy = policy
+        self._publisher = publisher
+        self._reporter = reporter
+        self._journals: dict[int, asyncio.Task[PostgresJournal]] = {}
+        self._committed = 0
+
+    async def baseline(self, valid_rows: Sequence[DatasetRow]) -> None:
+        """Measure the base model on the held-out rows, once per job."""
+        if await self._reporter.has_baseline():
+            return
+        outcome = StepOutcome(step=0)
+        await self._evaluate(outcome, valid_rows, await self._journal(0))
+        self._check_infrastructure(outcome.valid_rollouts)
+        await self._reporter.commit_baseline(outcome)
+        self._journals.pop(0, None)
+
+    async def validate(self, valid_rows: Sequence[DatasetRow], *, step: int) -> None:
+        """Measure the last committed step, which ends the run before its plan does."""
+        if await self._reporter.was_validated(step):
+            return
+        outcome = StepOutcome(step=step)
+        await self._evaluate(outcome, valid_rows, await self._journal(step))
+        await self._reporter.commit_validation(outcome)
+
+    async def steps(
+        self,
+        train_rows: Sequence[DatasetRow],
+        valid_rows: Sequence[DatasetRow],
+        *,
+        first: int,
+        saved: dict[str, Any] | None = None,
+        between: Callable[[], None],
+    ) -> None:
+        """Train steps `first` to the last; `between` is asked before each and raises to stop.
+        `saved` is what the mode left with the step before.
+        """
+        begun = time.perf_counter()
+        self._committed = first - 1
+        if first <= self._plan.total_steps:
+            between()  # before anything is sampled ahead
+        feed = self._feed(train_rows, len(valid_rows))
+        await self._mode.start(feed, committed=first - 1, saved=saved)
+        for step in range(first, self._plan.total_steps + 1):
+            between()
+            started = time.perf_counter()
+            outcome = await self._step(step, valid_rows)
+            ended = time.perf_counter()
+            outcome.train_values[names.TIME_STEP] = ended - started
+            pace_s = (ended - begun) / (step - first + 1)
+            await self._reporter.commit_step(outcome, self._plan, pace_s=pace_s)
+            self._journals.pop(step, None)
+            self._committed = step
+            await self._mode.committed(step)
+            await self._publisher.retire()
+
+    async def _step(self, step: int, valid_rows: Sequence[DatasetRow]) -> StepOutcome:
+        outcome = await self._mode.step(step)
+        outcome.train_values.update(summarise(outcome.train_rollouts))
+        await self._publisher.publish(outcome)
+        if self._plan.evaluates_after(step):
+            await self._evaluate(outcome, valid_rows, await self._journal(step))
+        return outcome
+
+    def _feed(self, train_rows: Sequence[DatasetRow], held_out: int) -> Feed:
+        job, hyper = self._context.job, self._plan.hyperparameters
+
+        @lru_cache(maxsize=16)  # rows are parsed when asked for, and there may be very many
+        def rows(step: int) -> list[DatasetRow]:
+            numbers = rows_of_step(
+                step, seed=job.seed, row_count=len(train_rows), batch_size=hyper.batch_size
+            )
+            return [train_rows[number] for number in numbers]
+
+        def begins(step: int) -> bool:
+            """By the job's caps, with the rollouts of the steps between and their validations."""
+            before = range(self._committed + 1, step)
+            trained = sum(len(rows(one)) for one in before) * hyper.group_size
+            validations = sum(self._plan.evaluates_after(one) for one in before)
+            ahead = Usage(rollouts=trained + validations * held_out * hyper.eval_samples)
+            return job.caps.reached((self._reporter.usage or Usage()).plus(ahead)) is None
+
+        return Feed(
+            job_id=job.id,
+            group_size=hyper.group_size,
+            total_steps=self._plan.total_steps,
+            rows=rows,
+            journal=self._journal,
+            check=self._check_infrastructure,
+            begins=begins,
+        )
+
+    async def _evaluate(
+        self, outcome: StepOutcome, rows: Sequence[DatasetRow], journal: PostgresJournal
+    ) -> None:
+        await evaluate(
+            self._room,
+            rows,
+            outcome,
+            job_id=self._context.job.id,
+            samples=self._plan.hyperparameters.eval_samples,
+            policy=self._policy,
+            journal=AdapterJournal(journal, self._publisher.adapter_digest()),
+        )
+        lost = self._too_many_lost(outcome.valid_rollouts)
+        if lost is not None:
+            # A mean of the few that are left would rank checkpoints and end jobs.
+            outcome.valid_values = count_losses(outcome.valid_rollouts)
+            outcome.warnings.append(
+                f"The validation of step {outcome.step} has no reward: {lost}. No checkpoint is "
+                "ranked by it, and no rule judges it."
+            )
+
+    async def _journal(self, step: int) -> PostgresJournal:
+        """What is remembered until that step is committed; read once."""
+        if step not in self._journals:
+            self._journals[step] = asyncio.create_task(self._read_journal(step))
+        return await asyncio.shield(self._journals[step])
+
+    async def _read_journal(self, step: int) -> PostgresJournal:
+        journal = PostgresJournal(self._context, step)
+        await journal.load()
+        return journal
+
+    def _check_infrastructure(self, rollouts: Sequence[ScoredRollout]) -> None:
+        """Too many failures of tools or graders end the run: training on the rest would mislead."""
+        lost = self._too_many_lost(rollouts)
+        if lost is not None:
+            raise RunFailed(
+                f"{lost}. Repair the endpoint and create the job again; no reward was made from "
+                "these failures.",
+                code="endpoint_unavailable",
+            )
+
+    def _too_many_lost(self, rollouts: Sequence[ScoredRollout]) -> str | None:
+        return too_many_lost(rollouts, limit=self._context.settings.runs.infrastructure_limit)

@@ -1,0 +1,1 @@
+"""The three modes: sync, streaming, async."""

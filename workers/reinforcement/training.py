@@ -1,0 +1,92 @@
+"""The heavy half of a run: resume, baseline, steps, report. Importing it takes seconds (torch).
+
+A run therefore loads it beside the check of its files; a broken file is answered without it.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from app.domain.data.dataset import DatasetRow
+from app.domain.jobs.stop_rules import Finding
+from workers.learning.compute_thread import computed
+from workers.reinforcement.assembly import Parts, assemble
+from workers.reinforcement.evaluation import NoReport, build_report
+from workers.reinforcement.loop import Loop
+from workers.runs.context import Plan, RunContext
+from workers.runs.finished import Trained, best_adapter
+from workers.runs.reporter import Reporter
+from workers.runs.resuming import ResumePoint, begun_with, committed_step, restore
+from workers.runs.stopping import StoppedEarly
+
+
+async def train(
+    context: RunContext,
+    plan: Plan,
+    rows: tuple[Sequence[DatasetRow], Sequence[DatasetRow]],
+    *,
+    reporter: Reporter,
+    between: Callable[[], None],
+) -> Trained:
+    """From the last committed step to the last one, or to the one that a rule ends it at.
+
+    `rows` are those to train on and those held out. What `between` raises ends it between steps;
+    `StoppedEarly` is a success, once the last step is validated.
+    """
+    train_rows, valid_rows = rows
+    terms = await begun_with(context, learning_rate=plan.hyperparameters.learning_rate)
+    parts = await computed(assemble, context, plan, terms)
+    reporter.meter.accelerators = parts.accelerators
+    try:
+        await parts.publisher.forget_earlier_claims()
+        resumed = await _resume(context, parts)
+        loop = Loop(
+            context,
+            plan,
+            room=parts.room,
+            mode=parts.mode,
+            policy=parts.policy,
+            publisher=parts.publisher,
+            reporter=reporter,
+        )
+        await loop.baseline(valid_rows)
+        await reporter.stopping.load()
+        ended = None
+        try:
+            await loop.steps(
+                train_rows,
+                valid_rows,
+                first=resumed.step + 1,
+                saved=resumed.saved,
+                between=between,
+            )
+        except StoppedEarly as stop:
+            ended = stop.finding
+            await parts.mode.close()
+            await loop.validate(valid_rows, step=await committed_step(context))
+    finally:
+        await parts.mode.close()
+        await parts.publisher.close()
+    step, adapter_key = await best_adapter(context)
+    return Trained(step, adapter_key, await _report(context, reporter, step, ended), ended)
+
+
+async def _report(
+    context: RunContext, reporter: Reporter, step: int, ended: Finding | None
+) -> dict[str, Any] | None:
+    """A job that is trained succeeds, whether or not its rows can be compared."""
+    try:
+        return await build_report(context, step, ended)
+    except NoReport as error:
+        message = f"The job has no report of base against tuned: {error}."
+        await reporter.say_once(message, level="warn")
+        return None
+
+
+async def _resume(context: RunContext, parts: Parts) -> ResumePoint:
+    """A fresh run that starts from a tuned model samples from that one first, as version 0."""
+    point = await restore(context, parts.trainer)
+    if point.adapter_key is not None:
+        await parts.publisher.serve(point.step, context.objects.local_path(point.adapter_key))
+    elif context.start is not None:
+        await parts.publisher.serve(0, context.start)
+    return point

@@ -1,0 +1,27 @@
+"""What one step of a run produced, before it is committed. Plain data between mode and reporter."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from app.domain.rollouts.trajectory import ScoredRollout
+
+
+@dataclass(slots=True)
+class StepOutcome:
+    step: int
+    train_rollouts: list[ScoredRollout] = field(default_factory=list)
+    valid_rollouts: list[ScoredRollout] = field(default_factory=list)
+    train_values: dict[str, float] = field(default_factory=dict)
+    """Curve values of the training split, by name."""
+    valid_values: dict[str, float] = field(default_factory=dict)
+    warnings: list[str] = field(default_factory=list)
+    """What the job's events say of the step beside its figures."""
+    trained_tokens: int = 0
+    scheduler_state: dict[str, Any] | None = None
+    """JSON of what the mode carries over to the next step; committed with the step."""
+    probe: list[int] = field(default_factory=list)
+    """Tokens that engine and trainer are compared on, where there are no rollouts."""
+    adapter_key: str | None = None
+    state_key: str | None = None
+    engine_name: str | None = None
+    """The adapter's name in the engine."""

@@ -1,0 +1,1 @@
+"""Supervised and DPO training: rows to tokens, epochs, report."""

@@ -1,0 +1,55 @@
+"""The arithmetic of a supervised or preference run, fixed once its files are validated. Pure.
+
+The learning rate is the same at every step, as in reinforcement runs: an adapter that starts at
+zero needs no warm-up, and a run that is ended early or continued by another job is nowhere on a
+slope.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+from app.domain.methods.supervised import TextHyperparameters
+from workers.runs.row_order import rows_of_step
+
+_VALIDATIONS_PER_EPOCH: Final = 10
+
+
+@dataclass(frozen=True, slots=True)
+class TextPlan:
+    hyperparameters: TextHyperparameters
+    train_rows: int
+    valid_rows: int
+    """0 without a validation file."""
+    seed: int
+
+    @property
+    def total_steps(self) -> int:
+        return self.hyperparameters.total_steps
+
+    def ends_epoch(self, step: int) -> bool:
+        """Then all held-out rows are looked at, and there is a checkpoint."""
+        return step % self.hyperparameters.steps_per_epoch == 0
+
+    def looks_at_some(self, step: int) -> bool:
+        """Whether a few held-out rows are looked at: about ten times an epoch, and at its end."""
+        position = (step - 1) % self.hyperparameters.steps_per_epoch + 1
+        every = max(1, self.hyperparameters.steps_per_epoch // _VALIDATIONS_PER_EPOCH)
+        return bool(self.valid_rows) and (position % every == 0 or self.ends_epoch(step))
+
+    def rows(self, step: int) -> list[int]:
+        """A function of seed and step: nothing else says where a resumed run stands."""
+        return rows_of_step(
+            step,
+            seed=self.seed,
+            row_count=self.train_rows,
+            batch_size=self.hyperparameters.batch_size,
+        )
+
+    def some_held_out(self, step: int) -> list[int]:
+        """As many as a batch holds."""
+        return rows_of_step(
+            step,
+            seed=self.seed,
+            row_count=self.valid_rows,
+            batch_size=min(self.hyperparameters.batch_size, self.valid_rows),
+        )

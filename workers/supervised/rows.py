@@ -1,0 +1,59 @@
+"""The rows of a supervised or preference file, checked once and read again when asked for.
+
+Must not know what a row is rendered to.
+"""
+
+import os
+import weakref
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, overload
+
+from typing_extensions import override
+
+from app.domain.data.chat_rows import MAX_ROW_BYTES, DatasetError, load_line
+from app.domain.data.row_formats import check_row
+
+
+@dataclass(frozen=True, slots=True)
+class TextRow:
+    line: int
+    """In its file, from 1."""
+    item: dict[str, Any]
+
+
+class TextRows(Sequence[TextRow]):
+    """The file stays open: deleting it during a run takes nothing away from the run."""
+
+    def __init__(self, path: Path, method: Literal["supervised", "dpo"], max_rows: int) -> None:
+        """Reads the whole file once. Raises `DatasetError` at the first fault."""
+        self._places: list[tuple[int, int, int]] = []
+        """Offset, length and line number of each row."""
+        self._file = path.open("rb")
+        weakref.finalize(self, self._file.close)
+        number = offset = 0
+        # A row that is too long is refused by its first piece; the rest is never read.
+        while line := self._file.readline(MAX_ROW_BYTES + 2):
+            number += 1
+            if line.strip():
+                if len(self._places) == max_rows:
+                    raise DatasetError(number, "", f"the file has more than {max_rows} examples")
+                check_row(method, line, number)
+                self._places.append((offset, len(line), number))
+            offset += len(line)
+
+    @override
+    def __len__(self) -> int:
+        return len(self._places)
+
+    @overload
+    def __getitem__(self, index: int) -> TextRow: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[TextRow]: ...
+    @override
+    def __getitem__(self, index: int | slice) -> TextRow | list[TextRow]:
+        if isinstance(index, slice):
+            return [self[number] for number in range(*index.indices(len(self)))]
+        offset, length, number = self._places[index]
+        return TextRow(number, load_line(os.pread(self._file.fileno(), length, offset), number))

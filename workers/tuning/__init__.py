@@ -1,1 +1,0 @@
-"""Training on given text: supervised and preference jobs."""
