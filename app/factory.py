@@ -32,7 +32,7 @@ from app.services.jobs.inspections import Inspections
 from app.services.jobs.jobs import JobPorts, JobService
 from app.services.jobs.metrics import MetricService
 from app.services.jobs.preflight import PreflightPorts, PreflightService
-from app.services.jobs.references import ReferencePorts, References
+from app.services.jobs.references import ReferencePorts, RegisteredReferences
 from app.services.jobs.rollouts import RolloutService
 from app.services.models.completions import CompletionService
 from app.services.models.judge_models import JudgeModels
@@ -41,7 +41,7 @@ from app.services.models.permissions import PermissionService
 from app.services.registry.curricula import CurriculumService, DataPorts
 from app.services.registry.registered_graders import RegisteredGraderService
 from app.services.registry.registered_objects import RegistryPorts
-from app.services.registry.tool_test_slots import ToolTestPlaces
+from app.services.registry.tool_test_slots import ToolTestSlots
 from app.services.registry.tools import ToolService
 from app.services.registry.trials import TrialPorts, TrialService
 from app.services.webhooks.signing import SigningService
@@ -66,7 +66,7 @@ class ProcessContext:
     keys: KeyService
     rate_limits: RateLimits
     inspections: Inspections
-    tool_tests: ToolTestPlaces = field(default_factory=ToolTestPlaces)
+    tool_tests: ToolTestSlots = field(default_factory=ToolTestSlots)
 
     @classmethod
     def of(cls, settings: Settings) -> Self:
@@ -211,8 +211,10 @@ class Factory:
             data=DataPorts(self.files(), context.objects, context.inspections),
         )
 
-    def references(self) -> References:
-        return References(ReferencePorts(self.tools(), self.registered_graders(), self.curricula()))
+    def references(self) -> RegisteredReferences:
+        return RegisteredReferences(
+            ReferencePorts(self.tools(), self.registered_graders(), self.curricula())
+        )
 
     def models(self) -> ModelService:
         return ModelService(
@@ -256,7 +258,9 @@ class Factory:
     def _engine(self) -> Inference:
         """The engine, with a prompt cache of the tenant's own."""
         secret_key = self._context.settings.secret_key.get_secret_value()
-        return self._context.inference.apart(cache_salt(secret_key, self._tenant.project_id))
+        return self._context.inference.with_cache_namespace(
+            cache_salt(secret_key, self._tenant.project_id)
+        )
 
 
 class Administration:

@@ -26,12 +26,12 @@ from app.rendering.renderer import Renderer
 from workers.engines.policy import EnginePolicy
 from workers.journal.journal import InMemoryJournal, Journal
 from workers.learning.advantages import group_advantages
-from workers.learning.compute_thread import computed
+from workers.learning.compute_thread import run_on_compute_thread
 from workers.learning.trainer import LoraTrainer
 from workers.learning.training_samples import TrainingSample
 from workers.rollout.episode import EpisodeLimits
 from workers.rollout.policy import Policy, SampledTurn, SamplingParams
-from workers.rollout.runner import RolloutRoom, run_rollouts
+from workers.rollout.runner import RolloutSetup, run_rollouts
 from workers.rollout.tools import ToolCaller
 
 ROOT = Path(__file__).parents[1]
@@ -148,7 +148,7 @@ class OurLoop:
         self._inference = HttpInference(url)
         self._engine = EnginePolicy(self._inference, base_model=name)
         self._policy: Policy = NeverStops(self._engine) if full_length else self._engine
-        self._room = RolloutRoom(
+        self._room = RolloutSetup(
             renderer=Renderer(str(model_dir), tool_parser="hermes", chat_template=None),
             tools=tools,
             grader=EvenTokens(),
@@ -165,7 +165,7 @@ class OurLoop:
         rollouts = await self.sample(rows)
         sampled = time.perf_counter()
         samples = _samples(rollouts, self._group_size)
-        await computed(self._trainer.update, samples)
+        await run_on_compute_thread(self._trainer.update, samples)
         trained = time.perf_counter()
         await self._publish(rollouts[0].trajectory.tokens[:256])
         published = time.perf_counter()
@@ -199,10 +199,10 @@ class OurLoop:
     async def _publish(self, probe: list[int]) -> None:
         version = self._step
         directory = self._adapters / f"v{version}"
-        await computed(self._trainer.save_adapter, directory)
+        await run_on_compute_thread(self._trainer.save_adapter, directory)
         await self._engine.publish(version, directory, f"bench-v{version}")
         mine, theirs = await asyncio.gather(
-            computed(self._trainer.logprobs, probe), self._engine.probe(probe)
+            run_on_compute_thread(self._trainer.logprobs, probe), self._engine.probe(probe)
         )
         worst = max(abs(a - b) for a, b in zip(mine, theirs, strict=True))
         if worst > 1e-3:

@@ -14,7 +14,7 @@ from app.domain.jobs.preflight import (
     DatasetQuestion,
     DatasetReport,
     FileSummary,
-    Finding,
+    PreflightIssue,
     PreflightReport,
 )
 from app.preflight.call import (
@@ -65,7 +65,9 @@ def _report(body: dict[str, Any], files: dict[str, Path | None]) -> PreflightRep
     method = method_of(body)
     dataset: DatasetReport | None = None
     missing = [path for path in files.values() if path is not None and not path.is_file()]
-    findings += [Finding("error", "file_not_found", f"{path} is no file.") for path in missing]
+    findings += [
+        PreflightIssue("error", "file_not_found", f"{path} is no file.") for path in missing
+    ]
     if any(files.values()) and not missing:
         dataset = inspect(
             DatasetQuestion(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final, get_args
 
 from app.domain.jobs.jobs import NewJob
-from app.domain.jobs.preflight import DatasetReport, Estimate, Finding
+from app.domain.jobs.preflight import DatasetReport, Estimate, PreflightIssue
 from app.domain.methods.reasoning_efforts import ReasoningEffort
 from app.domain.methods.reinforcement import ReinforcementMethod, resolve_hyperparameters
 from app.domain.methods.supervised import MethodType, TrainOn
@@ -31,7 +31,7 @@ class CalledAddress:
 
 
 def base_model(
-    body: dict[str, Any], base_models: tuple[BaseModelSpec, ...], findings: list[Finding]
+    body: dict[str, Any], base_models: tuple[BaseModelSpec, ...], findings: list[PreflightIssue]
 ) -> BaseModelSpec | None:
     """The base model of the call, or of the tuned one that it names; a name that nobody offers
     becomes a finding.
@@ -42,7 +42,7 @@ def base_model(
     base = base_of(base_models, name)
     if base is None:
         message = f"Model {name} is not available for fine-tuning or does not exist."
-        findings.append(Finding("error", "model_not_available", message, "model"))
+        findings.append(PreflightIssue("error", "model_not_available", message, "model"))
     return base
 
 

@@ -13,8 +13,8 @@ from app.domain.jobs.preflight import (
     DatasetQuestion,
     DatasetReport,
     FileSummary,
-    Finding,
     Overlap,
+    PreflightIssue,
     TokenLengths,
 )
 from app.domain.models.models import BaseModelSpec
@@ -50,7 +50,7 @@ def inspect(question: DatasetQuestion) -> DatasetReport:
     overlap = _overlap(files)
     if overlap is not None and overlap.rows:
         message = f"{overlap.rows} validation rows have a prompt that is in the training file too."
-        findings.append(Finding("warning", "overlapping_rows", message, "validation_file"))
+        findings.append(PreflightIssue("warning", "overlapping_rows", message, "validation_file"))
     findings += _unused_tools(question, files)
     return DatasetReport(
         training=summaries.get("training_file"),
@@ -121,18 +121,18 @@ def _summary(file: ReadFile, lengths: TokenLengths | None) -> FileSummary:
     )
 
 
-def _length_findings(param: str, lengths: TokenLengths | None) -> Iterator[Finding]:
+def _length_findings(param: str, lengths: TokenLengths | None) -> Iterator[PreflightIssue]:
     if lengths is not None and lengths.over_context:
         message = (
             f"{lengths.over_context} of {lengths.measured_rows} measured prompts fill the context "
             f"of {lengths.context_length} tokens (longest: {lengths.max}): they can get no answer."
         )
-        yield Finding("warning", "prompt_exceeds_context", message, param)
+        yield PreflightIssue("warning", "prompt_exceeds_context", message, param)
 
 
 def _tool_findings(
     renderer: Renderer, file: ReadFile, param: str, seen: list[list[Message]]
-) -> Iterator[Finding]:
+) -> Iterator[PreflightIssue]:
     """Each set of tools once, at the first measured row that offers it."""
     for line, prompt in file.kept.items():
         if len(seen) == _MAX_TOOL_SETS:
@@ -143,12 +143,14 @@ def _tool_findings(
         try:
             problems = list(tool_problems(renderer, prompt.messages, prompt.tools))
         except InvalidRequest as error:
-            yield Finding("error", "chat_template_refused", error.message, param, line, "/messages")
+            yield PreflightIssue(
+                "error", "chat_template_refused", error.message, param, line, "/messages"
+            )
             continue
         for position, problem in problems:
             name = prompt.tools[position]["function"]["name"]
             message = f"Tool '{name}': {problem}."
-            yield Finding(
+            yield PreflightIssue(
                 "warning", "tool_schema", message, param, line, f"/tools/{position}/function"
             )
 
@@ -161,9 +163,11 @@ def _overlap(files: dict[str, ReadFile]) -> Overlap | None:
     return Overlap(rows=len(shared), lines=tuple(shared[:MAX_EXAMPLES]))
 
 
-def _unused_tools(question: DatasetQuestion, files: dict[str, ReadFile]) -> Iterator[Finding]:
+def _unused_tools(
+    question: DatasetQuestion, files: dict[str, ReadFile]
+) -> Iterator[PreflightIssue]:
     offered = {name for file in files.values() for name in file.tools}
     unused = question.job_tools - offered if question.method == "reinforcement" else ()
     for name in sorted(unused) if files else ():
         message = f"Tool '{name}' is registered with the job, but no row offers it to the model."
-        yield Finding("warning", "unused_tool", message, "method.reinforcement.tools")
+        yield PreflightIssue("warning", "unused_tool", message, "method.reinforcement.tools")

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final
 
 from app.domain.data.chat_rows import MAX_ROW_BYTES, DatasetError
-from app.domain.jobs.preflight import Finding
+from app.domain.jobs.preflight import PreflightIssue
 from app.rendering.chat_template import Message
 
 MAX_FINDINGS: Final = 100
@@ -51,7 +51,7 @@ class ReadFile:
     rows: int = 0
     faulty_rows: int = 0
     faults: int = 0
-    findings: list[Finding] = field(default_factory=list)
+    findings: list[PreflightIssue] = field(default_factory=list)
     first_lines: dict[bytes, int] = field(default_factory=dict)
     """Digest of a row's messages to the first line that has them."""
     duplicate_rows: int = 0
@@ -111,8 +111,8 @@ def _digest(messages: Any) -> bytes:
     return hashlib.blake2b(text.encode(), digest_size=16).digest()
 
 
-def _finding(rules: FileRules, fault: DatasetError) -> Finding:
-    return Finding(
+def _finding(rules: FileRules, fault: DatasetError) -> PreflightIssue:
+    return PreflightIssue(
         severity="error",
         code=rules.code,
         message=str(fault),
@@ -122,24 +122,24 @@ def _finding(rules: FileRules, fault: DatasetError) -> Finding:
     )
 
 
-def _counting(result: ReadFile, rules: FileRules) -> Iterator[Finding]:
+def _counting(result: ReadFile, rules: FileRules) -> Iterator[PreflightIssue]:
     label = rules.param.replace("_", " ").capitalize()
     unsaid = result.faults - len(result.findings)
     if unsaid > 0:
         message = f"{unsaid} more faults, in {result.faulty_rows} faulty rows altogether."
-        yield Finding("error", rules.code, message, rules.param)
+        yield PreflightIssue("error", rules.code, message, rules.param)
     if result.rows < rules.min_rows:
         message = (
             f"{label} has {result.rows} example(s), but must have at least {rules.min_rows} "
             "examples"
         )
-        yield Finding("error", "invalid_n_examples", message, rules.param)
+        yield PreflightIssue("error", "invalid_n_examples", message, rules.param)
     if result.rows > rules.max_rows:
         message = f"{label} has {result.rows} examples, but may have at most {rules.max_rows}"
-        yield Finding("error", rules.code, message, rules.param)
+        yield PreflightIssue("error", rules.code, message, rules.param)
     if result.duplicate_rows:
         message = f"{result.duplicate_rows} rows of the {label.lower()} repeat an earlier prompt."
-        yield Finding("warning", "duplicate_rows", message, rules.param)
+        yield PreflightIssue("warning", "duplicate_rows", message, rules.param)
 
 
 class _Keeper:

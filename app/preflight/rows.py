@@ -3,7 +3,7 @@
 from typing import Any, assert_never
 
 from app.domain.data.chat_rows import DatasetError
-from app.domain.data.row_formats import judge_row
+from app.domain.data.row_formats import inspect_row
 from app.domain.methods.supervised import MethodType, TrainOn
 from app.preflight.files import Prompt, RowReader
 
@@ -11,11 +11,11 @@ from app.preflight.files import Prompt, RowReader
 def row_reader(
     method: MethodType, job_tools: frozenset[str] | None, train_on: TrainOn = "all"
 ) -> RowReader:
-    """`job_tools` and `train_on` as in `judge_row`."""
+    """`job_tools` and `train_on` as in `inspect_row`."""
     tools = None if job_tools is None else set(job_tools)
 
     def read_row(line: bytes, number: int) -> tuple[Prompt | None, list[DatasetError]]:
-        item, faults = judge_row(method, line, number, job_tools=tools, train_on=train_on)
+        item, faults = inspect_row(method, line, number, job_tools=tools, train_on=train_on)
         return (None if item is None else _prompt(method, item)), faults
 
     return read_row

@@ -75,7 +75,7 @@ class GuardedRequest:
         await unit.__aenter__()
         self._unit, self._fingerprint = unit, fingerprint
         await _admit(unit, self._key, fingerprint, self._sealed)
-        self._end = unit.lead()
+        self._end = unit.begin_request_transaction()
 
     async def keep(self, answer: Answer) -> None:
         if self._unit is not None and answer.kept:

@@ -21,13 +21,13 @@ from app.domain.accounts.keys import ApiKeyRow
 from app.domain.accounts.tenants import AdminPrincipal, Tenant
 from app.domain.errors import Unavailable
 from app.domain.ids import OrganizationId, ProjectId
-from app.domain.jobs.jobs import Job, QueuePlace
+from app.domain.jobs.jobs import Job, QueuePosition
 from app.store.connections import refuse_closed
 from app.store.jobs.jobs import no_such_job
 from app.store.jobs.look_ups import find_job, find_key, find_places
 from app.store.jobs.new_jobs import NewRows, insert_job_alone
 from app.store.jobs.rows import to_job
-from app.store.request_transaction import RequestPlaces
+from app.store.request_transaction import RequestSlots
 from app.store.unit_of_work import RequestUnitOfWork, RunUnitOfWork, UnitOfWork
 
 Found = TypeVar("Found")
@@ -62,7 +62,7 @@ class Database:
         )
         event.listen(self._engine.sync_engine, "connect", _refuse_unbound_role)
         event.listen(self._engine.sync_engine, "checkout", refuse_closed)
-        self._request_places = RequestPlaces(pool_size)  # half of the connections
+        self._request_places = RequestSlots(pool_size)  # half of the connections
         self.sessions = async_sessionmaker(self._engine, expire_on_commit=False)
 
     def tenant(self, tenant: Tenant) -> UnitOfWork:
@@ -86,7 +86,7 @@ class Database:
         Raises `NotFound`, for another tenant's job exactly as for none.
         """
         unit = self.tenant(tenant)
-        if unit.joins:
+        if unit.in_request_transaction:
             async with unit:
                 return await unit.jobs.get(job_id)
         job = await self._look_up(lambda driver: find_job(driver, tenant.project_id, job_id))
@@ -99,7 +99,7 @@ class Database:
     ) -> tuple[Job | None, dict[str, str]]:
         """As `JobStore.admit`. `then` runs once the job is committed; it raises nothing."""
         unit = self.tenant(tenant)
-        if unit.joins:
+        if unit.in_request_transaction:
             async with unit:
                 job, purposes = await unit.jobs.admit(rows)
                 if job is not None:
@@ -111,10 +111,10 @@ class Database:
         await then()
         return to_job(made.row), made.purposes
 
-    async def find_places(self, tenant: Tenant, job_ids: list[str]) -> dict[str, QueuePlace]:
+    async def find_places(self, tenant: Tenant, job_ids: list[str]) -> dict[str, QueuePosition]:
         """Of those jobs of a tenant that wait for a worker, counted over all tenants."""
         unit = self.tenant(tenant)
-        if unit.joins:
+        if unit.in_request_transaction:
             async with unit:
                 return await unit.jobs.queue_places(job_ids)
         return await self._look_up(lambda driver: find_places(driver, tenant.project_id, job_ids))

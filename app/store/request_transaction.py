@@ -44,7 +44,7 @@ class RequestTransaction:
             self._lock.release()
 
 
-class RequestPlaces:
+class RequestSlots:
     """How many requests at once may hold a transaction, and so a connection, until they end.
 
     A request may need another connection meanwhile, for a unit of another context: were all of them
@@ -76,7 +76,7 @@ def joinable(context: Mapping[str, str]) -> RequestTransaction | None:
     return current if current is not None and current.context == dict(context) else None
 
 
-def enrol(transaction: RequestTransaction) -> Callable[[], None]:
+def register(transaction: RequestTransaction) -> Callable[[], None]:
     """Units of this request join it from now on, until the returned function is called."""
     token = _current.set(transaction)
     return lambda: _current.reset(token)

@@ -41,10 +41,10 @@ from app.store.models.models import ModelStore
 from app.store.models.permissions import PermissionStore
 from app.store.registry.registered_objects import RegistryStore
 from app.store.request_transaction import (
-    RequestPlaces,
+    RequestSlots,
     RequestTransaction,
-    enrol,
     joinable,
+    register,
 )
 from app.store.schema.fine_tuning_jobs import FineTuningJobTable
 from app.store.webhooks.webhook_endpoints import WebhookEndpointStore
@@ -77,7 +77,7 @@ class BaseUnitOfWork:
         self._after_commit.append(callback)
 
     @property
-    def joins(self) -> bool:
+    def in_request_transaction(self) -> bool:
         """Whether a transaction of the request is open that this unit will be a part of."""
         return joinable(self._context) is not None
 
@@ -206,13 +206,14 @@ class UnitOfWork(ProjectUnitOfWork):
 
 
 class RequestUnitOfWork(UnitOfWork):
-    """The transaction of a whole request: once `lead` was called, units of its tenant join it.
+    """The transaction of a whole request: units of its tenant join it once
+    `begin_request_transaction` was called.
 
     It has one of the `places` until it ends.
     """
 
     def __init__(
-        self, sessions: Sessions, context: Mapping[str, str], *, places: RequestPlaces
+        self, sessions: Sessions, context: Mapping[str, str], *, places: RequestSlots
     ) -> None:
         super().__init__(sessions, context)
         [self._scope] = context.values()
@@ -244,11 +245,11 @@ class RequestUnitOfWork(UnitOfWork):
         await super()._open(session)
         self.answers = IdempotencyStore(session, self._scope)
 
-    def lead(self) -> Callable[[], None]:
+    def begin_request_transaction(self) -> Callable[[], None]:
         """The returned function ends it; what joined until then is committed with this unit."""
         transaction = RequestTransaction(self._session, self._context)
         self._after_commit = transaction.after_commit
-        return enrol(transaction)
+        return register(transaction)
 
 
 class RunUnitOfWork(ProjectUnitOfWork):

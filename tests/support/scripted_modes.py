@@ -18,11 +18,11 @@ from tests.support.rollouts import caller, pool
 from workers.journal.journal import InMemoryJournal, Journal
 from workers.learning.shaping import ShapingConfig
 from workers.learning.training_samples import TrainingSample
-from workers.reinforcement.schedulers.groups import Recipe
-from workers.reinforcement.schedulers.mode import Feed, Mode, Rooms
+from workers.reinforcement.schedulers.groups import GroupRecipe
+from workers.reinforcement.schedulers.mode import Mode, PromptSchedule, SchedulerContext
 from workers.rollout.episode import EpisodeLimits
 from workers.rollout.policy import SampledTurn, SamplingParams
-from workers.rollout.runner import RolloutRoom
+from workers.rollout.runner import RolloutSetup
 from workers.runs.step_outcome import StepOutcome
 
 JOB_SEED = 11
@@ -129,7 +129,7 @@ class Stage:
         renderer = shipped_renderer()
         self.policy = SeededPolicy(renderer)
         egress = InMemoryEgress(lambda _: EgressReply(200, {}, b"{}", 0.0))
-        self.room = RolloutRoom(
+        self.room = RolloutSetup(
             renderer=renderer,
             tools=caller(pool(egress), {}),
             grader=self.grader,
@@ -138,14 +138,14 @@ class Stage:
             temperature=1.0,
             max_concurrent=self.max_concurrent,
         )
-        recipe = Recipe(min_group_share=0.75, shaping=ShapingConfig(token_penalty=0.0))
-        self.rooms = Rooms(self.room, self.trainer, self.policy, recipe)
+        recipe = GroupRecipe(min_group_share=0.75, shaping=ShapingConfig(token_penalty=0.0))
+        self.rooms = SchedulerContext(self.room, self.trainer, self.policy, recipe)
 
-    def feed(self) -> Feed:
+    def feed(self) -> PromptSchedule:
         async def journal(step: int) -> Journal:
             return self.journals.setdefault(step, InMemoryJournal())
 
-        return Feed(
+        return PromptSchedule(
             job_id="ftjob-1",
             group_size=self.group,
             total_steps=self.steps,

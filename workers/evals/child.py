@@ -49,7 +49,9 @@ async def _run(settings: Settings, claimed: ClaimedEvalRun) -> int:
         judge_egress=build_judge_egress(settings.judges, settings.egress),
         inference=HttpInference(
             settings.engine_url, api_key=settings.engine_api_key.get_secret_value()
-        ).apart(cache_salt(settings.secret_key.get_secret_value(), claimed.project_id)),
+        ).with_cache_namespace(
+            cache_salt(settings.secret_key.get_secret_value(), claimed.project_id)
+        ),
     )
     working = asyncio.ensure_future(work(ports, claimed))
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, working.cancel)

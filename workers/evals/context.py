@@ -21,7 +21,7 @@ from app.grading.scorer import Scorer
 from app.settings import Settings
 from app.store.database import Database
 from app.store.evals.claims import ClaimedEvalRun, EvalRunUnitOfWork, held_eval_run
-from workers.processes.retry import patiently
+from workers.processes.retry import retry_while_unavailable
 
 _GRADER: TypeAdapter[Criterion] = TypeAdapter(Grader)
 
@@ -79,7 +79,7 @@ async def open_eval_run(ports: EvalPorts, claimed: ClaimedEvalRun) -> EvalContex
             done=frozenset(place for place, *_ in items),
         )
 
-    return await patiently(read)
+    return await retry_while_unavailable(read)
 
 
 def _scorers(
@@ -128,4 +128,4 @@ async def find_model(ports: EvalPorts, claimed: ClaimedEvalRun, name: str) -> En
             tuned = await unit.models.get(name)
         return None if tuned is None else EngineModel(name, tuned.engine_name, tuned.object_key)
 
-    return await patiently(read)
+    return await retry_while_unavailable(read)

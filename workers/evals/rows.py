@@ -14,7 +14,7 @@ from app.domain.evals.data_sources import (
     parse_row,
 )
 from workers.evals.context import EvalContext
-from workers.processes.retry import patiently
+from workers.processes.retry import retry_while_unavailable
 
 
 async def load_rows(context: EvalContext) -> Iterator[tuple[int, EvalRow]]:
@@ -30,7 +30,7 @@ async def load_rows(context: EvalContext) -> Iterator[tuple[int, EvalRow]]:
         return context.ports.objects.local_path(row.object_key)
 
     try:
-        path = await patiently(look_up)
+        path = await retry_while_unavailable(look_up)
         await asyncio.to_thread(_check, path)
     except (NotFound, FileNotFoundError) as error:
         raise RunFailed(f"The file {file_id} was deleted.", code="file_not_found") from error

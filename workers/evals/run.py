@@ -16,7 +16,7 @@ from app.domain.evals.evals import OutputItem
 from workers.evals.context import EvalContext
 from workers.evals.items import Usage, work_on
 from workers.evals.rows import load_rows
-from workers.processes.retry import patiently
+from workers.processes.retry import retry_while_unavailable
 
 log = structlog.get_logger()
 
@@ -44,7 +44,7 @@ class EvalWork:
                 raise fault from faults
             await self._fail(fault)
         else:
-            await patiently(self._complete)
+            await retry_while_unavailable(self._complete)
             log.info("eval run completed", counts=self._context.tally.counts)
 
     async def _work(self, rows: Iterator[tuple[int, EvalRow]]) -> None:
@@ -62,7 +62,7 @@ class EvalWork:
                     await unit.items.insert(item, usage=usage)
                     await unit.run.count(self._context.tally)
 
-            await patiently(write)
+            await retry_while_unavailable(write)
 
     async def _complete(self) -> None:
         async with self._context.unit() as unit:
@@ -73,5 +73,5 @@ class EvalWork:
             async with self._context.unit() as unit:
                 await unit.run.fail(failure.code, failure.message)
 
-        await patiently(fail)
+        await retry_while_unavailable(fail)
         log.warning("eval run failed", code=failure.code)

@@ -17,7 +17,7 @@ from app.grading.scorer import GradeRequest, ScoreFault, Scorer, ScoreResult
 from workers.grading.failure import GraderFailure
 from workers.grading.grader_samples import item_object, sample_object
 from workers.journal.journal import Journal
-from workers.journal.replay import remembered
+from workers.journal.replay import replay_or_ask
 
 LARGEST_SCORE: Final = 1e9
 """Either way. Of greater ones a gradient in fp32 is no number, and every step would be skipped."""
@@ -54,7 +54,7 @@ class JobGrader:
 
         if not self._asks_outside:
             return await self._ask(request)
-        return Grade(**await remembered(journal, request.call_id, encode(request), ask))
+        return Grade(**await replay_or_ask(journal, request.call_id, encode(request), ask))
 
     async def _ask(self, request: GradeRequest) -> Grade:
         try:

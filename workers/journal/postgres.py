@@ -5,10 +5,11 @@ step's few hundred entries cost a few dozen transactions.
 """
 
 import asyncio
+from functools import partial
 from typing import Any
 
 from app.store.unit_of_work import RunUnitOfWork
-from workers.processes.retry import patiently
+from workers.processes.retry import retry_while_unavailable
 from workers.runs.context import RunContext
 
 Entry = tuple[str, str, dict[str, Any]]
@@ -33,7 +34,7 @@ class PostgresJournal:
             async with self._context.unit() as unit:
                 self._known = await unit.journal.get_many(self._context.job.id, self._step)
 
-        await patiently(read)
+        await retry_while_unavailable(read)
 
     async def get(self, key: str, request_sha256: str) -> dict[str, Any] | None:
         entry = self._known.get(key)
@@ -53,7 +54,8 @@ class PostgresJournal:
         while self._waiting:
             batch, self._waiting = self._waiting, []
             try:
-                await patiently(lambda batch=batch: self._write([entry for entry, _ in batch]))  # type: ignore[misc]
+                entries = [entry for entry, _ in batch]
+                await retry_while_unavailable(partial(self._write, entries))
             except BaseException as error:
                 for _, durable in batch:
                     if not durable.done():

@@ -7,7 +7,7 @@ from typing import Any
 from workers.journal.journal import Journal
 
 
-async def remembered(
+async def replay_or_ask(
     journal: Journal, key: str, request: bytes, ask: Callable[[], Awaitable[dict[str, Any]]]
 ) -> dict[str, Any]:
     """The journal's payload for exactly this request, or a fresh one once it is durable.

@@ -13,7 +13,7 @@ from collections.abc import Hashable, Sequence
 from workers.learning.training_samples import TrainingSample
 
 
-def pulled_to_base(
+def apply_kl_penalty(
     samples: Sequence[TrainingSample],
     base_logprobs: Sequence[Sequence[float]],
     *,

@@ -37,7 +37,7 @@ def _yielding() -> None:
 _THREAD: Final = ThreadPoolExecutor(1, "compute", _yielding)
 
 
-async def computed(work: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+async def run_on_compute_thread(work: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
     """As `asyncio.to_thread`: a caller that is cancelled leaves its call running to its end."""
     context = contextvars.copy_context()
     return await asyncio.get_running_loop().run_in_executor(

@@ -22,7 +22,7 @@ from workers.learning.product import linear
 MERGED_TYPES = (torch.float32, torch.float64)
 
 
-def speed_up(model: PeftModel, *, adapter: str = "default") -> int:
+def install_fast_lora_forward(model: PeftModel, *, adapter: str = "default") -> int:
     """Give every plain LoRA layer of `adapter` the forward pass of this module; returns how many.
 
     Layers with dropout, DoRA, a bias of their own or another base than `nn.Linear` keep peft's.

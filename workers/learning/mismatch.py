@@ -52,7 +52,7 @@ class Corrected:
     """
 
     inputs: LossInputs
-    left_out_N: Tensor
+    masked_N: Tensor
     truncated_N: Tensor
 
 
@@ -67,7 +67,7 @@ def correct(inputs: LossInputs, config: MismatchConfig) -> Corrected:
     if config.sequence_mask is not None:
         mean = config.sequence_mask == "geometric_mean"
         keep_N &= _within(_by_row(log_ratio_N, inputs, mean=mean), config.band)
-    left_out_N = inputs.mask_N & ~keep_N
+    masked_N = inputs.mask_N & ~keep_N
     truncated_N = torch.zeros_like(keep_N)
     corrected = replace(inputs, mask_N=keep_N)
     if config.truncation is not None:
@@ -81,7 +81,7 @@ def correct(inputs: LossInputs, config: MismatchConfig) -> Corrected:
             sampler_logprobs_N=old_N,
             advantages_N=inputs.advantages_N * weights_N,
         )
-    return Corrected(corrected, left_out_N, truncated_N)
+    return Corrected(corrected, masked_N, truncated_N)
 
 
 def _by_row(log_ratio_N: Tensor, inputs: LossInputs, *, mean: bool) -> Tensor:

@@ -16,7 +16,7 @@ from workers.learning.losses.contract import LossInputs
 
 
 @dataclass(frozen=True, slots=True)
-class Scored:
+class ScoredBatch:
     """Of the same N trained tokens."""
 
     inputs: LossInputs
@@ -37,9 +37,9 @@ class Scored:
         )
 
 
-def by_owner(
-    scored: Scored, sources: Sequence[int], owners: Sequence[int]
-) -> Iterator[tuple[int, Scored]]:
+def split_by_set(
+    scored: ScoredBatch, sources: Sequence[int], owners: Sequence[int]
+) -> Iterator[tuple[int, ScoredBatch]]:
     """The parts of a micro-batch that are of one owner each. `sources`: of every row, its sample;
     `owners`: of every sample, and one for the samples of a unit. A part's rows are counted from 0
     and keep their order, those without tokens included: the rows of a pair stay what they are.
@@ -58,11 +58,11 @@ def by_owner(
         yield owner, _part(scored, keep_N, renumbered_N[keep_N])
 
 
-def _part(scored: Scored, keep_N: Tensor, rows_N: Tensor) -> Scored:
+def _part(scored: ScoredBatch, keep_N: Tensor, rows_N: Tensor) -> ScoredBatch:
     inputs, scores = scored.inputs, scored.scores
     mean_N = None if inputs.mean_logprobs_N is None else inputs.mean_logprobs_N[keep_N]
     logprobs_N = inputs.logprobs_N[keep_N]
-    return Scored(
+    return ScoredBatch(
         LossInputs(
             logprobs_N=logprobs_N,
             sampler_logprobs_N=inputs.sampler_logprobs_N[keep_N],

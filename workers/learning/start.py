@@ -13,7 +13,7 @@ from peft import PeftModel
 from workers.learning.adapters import adapter_parameters, load_adapter
 
 
-class StartingPoint:
+class StartingWeights:
     def __init__(self, model: PeftModel, directory: Path | None) -> None:
         """Loads the adapter of `directory` into `model`, if there is one. Raises `ValueError` when
         it was made for another rank, alpha or set of modules.

@@ -23,13 +23,13 @@ from workers.learning.adapters import (
     load_base,
     save_adapter,
 )
-from workers.learning.base_distance import pulled_to_base
+from workers.learning.base_distance import apply_kl_penalty
 from workers.learning.batches import MicroBatch, micro_batches, trained_tokens
-from workers.learning.lora_forward import speed_up
+from workers.learning.lora_forward import install_fast_lora_forward
 from workers.learning.losses.registry import build_loss
 from workers.learning.mismatch import correct
-from workers.learning.scored_batch import Scored, by_owner
-from workers.learning.start import StartingPoint
+from workers.learning.scored_batch import ScoredBatch, split_by_set
+from workers.learning.start import StartingWeights
 from workers.learning.token_scores import TokenScorer
 from workers.learning.trainer_options import Trainer, TrainerOptions
 from workers.learning.trainer_state import (
@@ -105,9 +105,9 @@ class LoraTrainer:
         self._model = attach_lora(
             self._base, rank=rank, alpha=alpha, base_name=base_name, seed=seed
         )
-        speed_up(self._model)
+        install_fast_lora_forward(self._model)
         self._parameters = adapter_parameters(self._model)
-        self._start = StartingPoint(self._model, options.start)
+        self._start = StartingWeights(self._model, options.start)
         self._optimizer = torch.optim.AdamW(
             self._parameters.values(),
             lr=learning_rate,
@@ -170,7 +170,7 @@ class LoraTrainer:
 
     def _add(self, samples: Sequence[TrainingSample]) -> None:
         if self._kl_coefficient:
-            samples = self._pulled(samples)
+            samples = self._with_kl_penalty(samples)
         batches = self._batches(samples)
         self._pending.denominator += self._denominator(samples)
         self._pending.batches += len(batches)
@@ -181,14 +181,14 @@ class LoraTrainer:
         return micro_batches(
             samples,
             max_tokens=self._max_batch_tokens,
-            unit=self._loss.unit,
+            unit=self._loss.rows_per_example,
             share=self._scorer.shares,
-            idle=self._loss.moves_idle,
+            idle=self._loss.uses_zero_advantage_tokens,
         )
 
     def _denominator(self, samples: Sequence[TrainingSample]) -> int:
         """What the sums of samples are to be divided by."""
-        unit = self._loss.unit
+        unit = self._loss.rows_per_example
         return trained_tokens(samples) if unit == 1 else len(samples) // unit
 
     def _apply(self, denominator: int) -> None:
@@ -218,7 +218,7 @@ class LoraTrainer:
         tallies = [StatsTally(learning_rate=0.0) for _ in sets]
         totals = [0.0] * len(sets)
         for batch in self._batches([one for samples in sets for one in samples]):
-            for owner, part in by_owner(self._scored(batch), batch.sources, owners):
+            for owner, part in split_by_set(self._scored(batch), batch.sources, owners):
                 totals[owner] += float(self._total(part, tallies[owner]))
         for samples, tally in zip(sets, tallies, strict=True):
             tally.divided(self._denominator(samples))
@@ -233,11 +233,11 @@ class LoraTrainer:
         total.backward()  # type: ignore[no-untyped-call]  # torch leaves it untyped
         return float(total.detach())
 
-    def _scored(self, batch: MicroBatch) -> Scored:
+    def _scored(self, batch: MicroBatch) -> ScoredBatch:
         batch = batch.to(self._device)
-        return Scored.of(batch, self._scorer(batch, mean=self._loss.needs_vocabulary))
+        return ScoredBatch.of(batch, self._scorer(batch, mean=self._loss.needs_vocabulary))
 
-    def _total(self, scored: Scored, tally: StatsTally) -> Tensor:
+    def _total(self, scored: ScoredBatch, tally: StatsTally) -> Tensor:
         """Its sum of the loss; what it says of itself goes into `tally`."""
         inputs = scored.inputs
         if self._mismatch is not None:
@@ -265,8 +265,8 @@ class LoraTrainer:
         with self._start.in_place():
             return self._scorer.of_samples(samples, max_tokens=self._max_batch_tokens)
 
-    def _pulled(self, samples: Sequence[TrainingSample]) -> list[TrainingSample]:
-        pulled, distance = pulled_to_base(
+    def _with_kl_penalty(self, samples: Sequence[TrainingSample]) -> list[TrainingSample]:
+        pulled, distance = apply_kl_penalty(
             samples, self.reference_logprobs(samples), coefficient=self._kl_coefficient
         )
         self._tally.base_distance(distance, trained_tokens(samples))

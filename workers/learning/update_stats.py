@@ -54,7 +54,7 @@ class StatsTally:
         """Add what was done about one micro-batch's mismatch."""
         left_out, truncated = self._left_out_truncated or (0.0, 0.0)
         self._left_out_truncated = (
-            left_out + float(corrected.left_out_N.sum()),
+            left_out + float(corrected.masked_N.sum()),
             truncated + float(corrected.truncated_N.sum()),
         )
 
@@ -106,6 +106,6 @@ class StatsTally:
             names.CLIPPED_SHARE: clipped / tokens,
         }
         if self._left_out_truncated is not None:
-            values[names.LEFT_OUT_SHARE] = self._left_out_truncated[0] / tokens
+            values[names.MASKED_SHARE] = self._left_out_truncated[0] / tokens
             values[names.TRUNCATED_SHARE] = self._left_out_truncated[1] / tokens
         return values

@@ -20,7 +20,7 @@ PATIENCE_S = 300.0
 _FIRST_DELAY_S, _MAX_DELAY_S = 0.1, 2.0
 
 
-async def patiently(
+async def retry_while_unavailable(
     operation: Callable[[], Awaitable[Result]], *, patience_s: float = PATIENCE_S
 ) -> Result:
     """Run an idempotent operation, again while the database is away. Raises the last `Unavailable`

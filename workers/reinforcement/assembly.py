@@ -14,15 +14,15 @@ from workers.grading.registry import GradingPorts, build_grader
 from workers.learning.trainer import LoraTrainer, Trainer
 from workers.reinforcement.judging import run_judges
 from workers.reinforcement.learning_setup import shaping_config, trainer_options
-from workers.reinforcement.schedulers.groups import Recipe
-from workers.reinforcement.schedulers.mode import Mode, Rooms
+from workers.reinforcement.schedulers.groups import GroupRecipe
+from workers.reinforcement.schedulers.mode import Mode, SchedulerContext
 from workers.reinforcement.schedulers.registry import build_mode
 from workers.rollout.episode import EpisodeLimits
-from workers.rollout.runner import RolloutRoom
+from workers.rollout.runner import RolloutSetup
 from workers.rollout.tools import ToolCaller
 from workers.runs.context import Plan, RunContext
 from workers.runs.publisher import Publisher
-from workers.runs.resuming import Terms
+from workers.runs.resuming import AdapterSettings
 
 TEMPERATURE = 1.0
 
@@ -30,7 +30,7 @@ TEMPERATURE = 1.0
 @dataclass(frozen=True, slots=True)
 class Parts:
     trainer: Trainer
-    room: RolloutRoom
+    room: RolloutSetup
     mode: Mode
     policy: EnginePolicy
     publisher: Publisher
@@ -38,7 +38,7 @@ class Parts:
     """What the trainer holds; 0 on a machine without one."""
 
 
-def assemble(context: RunContext, plan: Plan, terms: Terms) -> Parts:
+def assemble(context: RunContext, plan: Plan, terms: AdapterSettings) -> Parts:
     """Load the model and wire the rooms; takes seconds, so callers run it in a thread."""
     effort = context.reinforcement.hyperparameters.reasoning_effort
     learning = resolved_learning(context.reinforcement, context.base_model, effort)
@@ -54,13 +54,13 @@ def assemble(context: RunContext, plan: Plan, terms: Terms) -> Parts:
     )
     policy = EnginePolicy(context.inference, base_model=context.base_model.name)
     room = _rollout_room(context, plan)
-    recipe = Recipe(
+    recipe = GroupRecipe(
         min_group_share=context.settings.runs.min_group_share,
         shaping=shaping_config(learning.objective),
         estimator=learning.advantage.type,
     )
     options = resolved_mode(context.reinforcement.mode, batch_size=plan.hyperparameters.batch_size)
-    mode = build_mode(options, Rooms(room, trainer, policy, recipe, policy.busy))
+    mode = build_mode(options, SchedulerContext(room, trainer, policy, recipe, policy.busy))
     return Parts(
         trainer=trainer,
         room=room,
@@ -71,7 +71,7 @@ def assemble(context: RunContext, plan: Plan, terms: Terms) -> Parts:
     )
 
 
-def _rollout_room(context: RunContext, plan: Plan) -> RolloutRoom:
+def _rollout_room(context: RunContext, plan: Plan) -> RolloutSetup:
     base = context.base_model
     egress = context.settings.egress
     signer = CallSigner(
@@ -88,7 +88,7 @@ def _rollout_room(context: RunContext, plan: Plan) -> RolloutRoom:
         reasoning_effort=None if effort == "default" else effort,
     )
     tools: tuple[ToolSpec, ...] = context.reinforcement.tools
-    return RolloutRoom(
+    return RolloutSetup(
         renderer=renderer,
         tools=ToolCaller(endpoints, signer, tools),
         grader=build_grader(

@@ -8,15 +8,15 @@ from typing import Any
 
 from app.domain.data.dataset import DatasetRow
 from app.domain.ids import SampleKey
-from app.domain.jobs.stop_rules import Finding
+from app.domain.jobs.stop_rules import RuleTrigger
 from app.domain.rollouts import metrics as names
 from app.domain.rollouts.rollouts import RolloutRow
 from workers.journal.journal import Journal
 from workers.learning.statistics import PairedValues, paired_report
-from workers.processes.retry import patiently
+from workers.processes.retry import retry_while_unavailable
 from workers.reinforcement.summary import summarise
 from workers.rollout.policy import Policy
-from workers.rollout.runner import RolloutRoom, run_rollouts
+from workers.rollout.runner import RolloutSetup, run_rollouts
 from workers.runs.context import RunContext
 from workers.runs.step_outcome import StepOutcome
 
@@ -24,7 +24,7 @@ _PAGE = 200
 
 
 async def evaluate(
-    room: RolloutRoom,
+    room: RolloutSetup,
     rows: Sequence[DatasetRow],
     outcome: StepOutcome,
     *,
@@ -50,7 +50,7 @@ class NoReport(Exception):
 
 
 async def build_report(
-    context: RunContext, step: int, ended_early: Finding | None = None
+    context: RunContext, step: int, ended_early: RuleTrigger | None = None
 ) -> dict[str, Any]:
     """The paired report of the whole run, from the ledger: step 0 against the published step.
     Raises `NoReport`.
@@ -92,7 +92,7 @@ async def _ledger(context: RunContext, *, step: int) -> "_Values":
                     after = row.id
         return values
 
-    return await patiently(read)
+    return await retry_while_unavailable(read)
 
 
 class _Values:

@@ -8,7 +8,7 @@ from app.domain.models.models import find_base_model
 from app.gateways.endpoints.pool import EndpointPool
 from app.gateways.endpoints.signing import CallSigner
 from app.gateways.inference.judges import EngineModel, EngineModels, Judges, RoutedJudges
-from workers.processes.retry import patiently
+from workers.processes.retry import retry_while_unavailable
 from workers.runs.context import RunContext
 
 
@@ -47,4 +47,4 @@ async def _find(context: RunContext, name: str) -> EngineModel | None:
             tuned = await unit.models.get(name)
         return None if tuned is None else EngineModel(name, tuned.engine_name, tuned.object_key)
 
-    return await patiently(read)
+    return await retry_while_unavailable(read)

@@ -19,10 +19,10 @@ from workers.journal.journal import AdapterJournal
 from workers.journal.postgres import PostgresJournal
 from workers.reinforcement.evaluation import evaluate
 from workers.reinforcement.infrastructure import too_many_lost
-from workers.reinforcement.schedulers.mode import Feed, Mode
+from workers.reinforcement.schedulers.mode import Mode, PromptSchedule
 from workers.reinforcement.summary import count_losses, summarise
 from workers.rollout.policy import Policy
-from workers.rollout.runner import RolloutRoom
+from workers.rollout.runner import RolloutSetup
 from workers.runs.context import Plan, RunContext
 from workers.runs.publisher import Publisher
 from workers.runs.reporter import Reporter
@@ -36,7 +36,7 @@ class Loop:
         context: RunContext,
         plan: Plan,
         *,
-        room: RolloutRoom,
+        room: RolloutSetup,
         mode: Mode,
         policy: Policy,
         publisher: Publisher,
@@ -109,7 +109,7 @@ class Loop:
             await self._evaluate(outcome, valid_rows, await self._journal(step))
         return outcome
 
-    def _feed(self, train_rows: Sequence[DatasetRow], held_out: int) -> Feed:
+    def _feed(self, train_rows: Sequence[DatasetRow], held_out: int) -> PromptSchedule:
         job, hyper = self._context.job, self._plan.hyperparameters
 
         @lru_cache(maxsize=16)  # rows are parsed when asked for, and there may be very many
@@ -119,7 +119,7 @@ class Loop:
             )
             return [train_rows[number] for number in numbers]
 
-        def begins(step: int) -> bool:
+        def within_caps(step: int) -> bool:
             """By the job's caps, with the rollouts of the steps between and their validations."""
             before = range(self._committed + 1, step)
             trained = sum(len(rows(one)) for one in before) * hyper.group_size
@@ -127,14 +127,14 @@ class Loop:
             ahead = Usage(rollouts=trained + validations * held_out * hyper.eval_samples)
             return job.caps.reached((self._reporter.usage or Usage()).plus(ahead)) is None
 
-        return Feed(
+        return PromptSchedule(
             job_id=job.id,
             group_size=hyper.group_size,
             total_steps=self._plan.total_steps,
             rows=rows,
             journal=self._journal,
             check=self._check_infrastructure,
-            begins=begins,
+            within_caps=within_caps,
         )
 
     async def _evaluate(

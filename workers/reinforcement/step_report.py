@@ -10,7 +10,7 @@ from workers.reinforcement import metrics_event
 from workers.runs.step_outcome import StepOutcome
 
 
-class Telling(Protocol):
+class StepReport(Protocol):
     def baseline(self, outcome: StepOutcome) -> str:
         """Of the validation before anything is trained."""
         ...
@@ -30,7 +30,7 @@ class Telling(Protocol):
         ...
 
 
-class ReinforcementTelling:
+class ReinforcementStepReport:
     def __init__(self, job: Job) -> None:
         self._grader: dict[str, Any] = job.method["reinforcement"]["grader"]
 

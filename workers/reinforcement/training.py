@@ -7,15 +7,15 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from app.domain.data.dataset import DatasetRow
-from app.domain.jobs.stop_rules import Finding
-from workers.learning.compute_thread import computed
+from app.domain.jobs.stop_rules import RuleTrigger
+from workers.learning.compute_thread import run_on_compute_thread
 from workers.reinforcement.assembly import Parts, assemble
 from workers.reinforcement.evaluation import NoReport, build_report
 from workers.reinforcement.loop import Loop
 from workers.runs.context import Plan, RunContext
 from workers.runs.finished import Trained, best_adapter
 from workers.runs.reporter import Reporter
-from workers.runs.resuming import ResumePoint, begun_with, committed_step, restore
+from workers.runs.resuming import ResumePoint, adapter_settings_of_resume, committed_step, restore
 from workers.runs.stopping import StoppedEarly
 
 
@@ -33,8 +33,10 @@ async def train(
     `StoppedEarly` is a success, once the last step is validated.
     """
     train_rows, valid_rows = rows
-    terms = await begun_with(context, learning_rate=plan.hyperparameters.learning_rate)
-    parts = await computed(assemble, context, plan, terms)
+    terms = await adapter_settings_of_resume(
+        context, learning_rate=plan.hyperparameters.learning_rate
+    )
+    parts = await run_on_compute_thread(assemble, context, plan, terms)
     reporter.meter.accelerators = parts.accelerators
     try:
         await parts.publisher.forget_earlier_claims()
@@ -71,7 +73,7 @@ async def train(
 
 
 async def _report(
-    context: RunContext, reporter: Reporter, step: int, ended: Finding | None
+    context: RunContext, reporter: Reporter, step: int, ended: RuleTrigger | None
 ) -> dict[str, Any] | None:
     """A job that is trained succeeds, whether or not its rows can be compared."""
     try:

@@ -22,10 +22,10 @@ from app.domain.rollouts.trajectory import Failure, StopReason, ToolCallRecord, 
 from app.domain.storable_text import storable
 from app.rendering.renderer import ParsedTurn, Renderer
 from workers.journal.journal import Journal
-from workers.journal.replay import remembered
+from workers.journal.replay import replay_or_ask
 from workers.rollout.policy import Policy, SampledTurn, SamplingParams
 from workers.rollout.tool_replies import Reply, fit_replies
-from workers.rollout.tools import CallPlace, ToolCaller, ToolFailure, ToolOutcome
+from workers.rollout.tools import CallPosition, ToolCaller, ToolFailure, ToolOutcome
 
 UNPARSABLE = "(unparsable)"
 
@@ -130,7 +130,7 @@ class _Episode:
 
         key = self.trajectory.key.turn_key(len(self.trajectory.turns))
         request = json.dumps([tokens, asdict(params)]).encode()
-        payload = dict(await remembered(self.journal, key, request, ask))
+        payload = dict(await replay_or_ask(self.journal, key, request, ask))
         self.elapsed_s += payload.pop("elapsed_s")
         token_ids, logprobs = tuple(payload.pop("token_ids")), tuple(payload.pop("logprobs"))
         return SampledTurn(token_ids=token_ids, logprobs=logprobs, **payload)
@@ -176,7 +176,7 @@ class _Episode:
         key = self.trajectory.key
         allowed = parsed.tool_calls[: max(0, self.limits.max_episode_steps - self.steps)]
         self.steps += len(allowed)
-        places = [CallPlace(key, turn, number) for number in range(len(allowed))]
+        places = [CallPosition(key, turn, number) for number in range(len(allowed))]
         try:
             async with asyncio.TaskGroup() as group:
                 tasks = [
@@ -195,7 +195,7 @@ class _Episode:
             for call, place, outcome in zip(allowed, places, outcomes, strict=True)
         ]
         if parsed.parse_error is not None:
-            place = CallPlace(key, turn, len(parsed.tool_calls))
+            place = CallPosition(key, turn, len(parsed.tool_calls))
             outcome = ToolOutcome(storable(parsed.parse_error), "parse_error", 0.0, 0)
             replies.append(Reply(place, UNPARSABLE, "", outcome))
         return replies

@@ -20,7 +20,7 @@ from workers.rollout.tools import ToolCaller
 
 
 @dataclass(frozen=True, slots=True)
-class RolloutRoom:
+class RolloutSetup:
     """Everything a rollout needs that does not change during a run."""
 
     renderer: Renderer
@@ -33,7 +33,7 @@ class RolloutRoom:
 
 
 async def run_rollouts(
-    room: RolloutRoom,
+    room: RolloutSetup,
     wanted: Sequence[tuple[DatasetRow, SampleKey]],
     *,
     policy: Policy,
@@ -59,7 +59,7 @@ async def run_rollouts(
 
 
 async def _run_one(
-    room: RolloutRoom, row: DatasetRow, key: SampleKey, *, policy: Policy, journal: Journal
+    room: RolloutSetup, row: DatasetRow, key: SampleKey, *, policy: Policy, journal: Journal
 ) -> ScoredRollout:
     try:
         trajectory = await run_episode(

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from app.rendering.renderer import Renderer
-from workers.rollout.tools import CallPlace, ToolOutcome
+from workers.rollout.tools import CallPosition, ToolOutcome
 
 NOTICE: Final = "\n[cut: the reply did not fit into the context]"
 _RESERVE: Final = 16
@@ -22,7 +22,7 @@ _THREAD_FROM: Final = 65_536
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    place: CallPlace
+    place: CallPosition
     name: str
     arguments: str
     outcome: ToolOutcome

@@ -23,10 +23,10 @@ from app.gateways.endpoints.signing import CallSigner
 from app.gateways.endpoints.tool_calls import FunctionCall, ToolOutcome, call_tool, declared_rate
 from app.rendering.hermes import ParsedToolCall
 from workers.journal.journal import Journal
-from workers.journal.replay import remembered
+from workers.journal.replay import replay_or_ask
 from workers.rollout.arguments import check_arguments
 
-__all__ = ["CallPlace", "ToolCaller", "ToolFailure", "ToolOutcome"]
+__all__ = ["CallPosition", "ToolCaller", "ToolFailure", "ToolOutcome"]
 
 _CLASSES: Final = {
     FaultKind.ERROR: FailureClass.TOOL_ERROR,
@@ -46,7 +46,7 @@ class ToolFailure(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class CallPlace:
+class CallPosition:
     """Where a call stands in its rollout: everything its ids are made of."""
 
     key: SampleKey
@@ -82,7 +82,7 @@ class ToolCaller:
     async def call(
         self,
         call: ParsedToolCall,
-        place: CallPlace,
+        place: CallPosition,
         *,
         schemas: Sequence[dict[str, Any]],
         journal: Journal,
@@ -106,7 +106,7 @@ class ToolCaller:
         async def ask() -> dict[str, Any]:
             return asdict(await self._ask(call.name, request))
 
-        return ToolOutcome(**await remembered(journal, request.call_id, request.body, ask))
+        return ToolOutcome(**await replay_or_ask(journal, request.call_id, request.body, ask))
 
     async def _ask(self, name: str, request: EndpointRequest) -> ToolOutcome:
         try:

@@ -55,7 +55,9 @@ async def _run(settings: Settings, job_id: str, project_id: str, fence: int) -> 
             settings,
             database,
             egress,
-            inference.apart(cache_salt(settings.secret_key.get_secret_value(), project_id)),
+            inference.with_cache_namespace(
+                cache_salt(settings.secret_key.get_secret_value(), project_id)
+            ),
             project_id=project_id,
             job_id=job_id,
             fence=fence,

@@ -16,7 +16,7 @@ from typing_extensions import override
 from app.domain.data.dataset import MAX_ROW_BYTES, DatasetError, DatasetRow, each_row, parse_row
 from app.domain.errors import NotFound, RunFailed
 from app.domain.jobs.jobs import MAX_TRAIN_EXAMPLES, MAX_VALID_EXAMPLES, MIN_EXAMPLES
-from workers.processes.retry import patiently
+from workers.processes.retry import retry_while_unavailable
 from workers.runs.context import RunContext
 from workers.supervised.examples import Examples
 from workers.supervised.rows import TextRows
@@ -131,7 +131,7 @@ async def _path(context: RunContext, *, training: bool) -> Path:
         return context.objects.local_path(row.object_key)
 
     try:
-        path = await patiently(look_up)
+        path = await retry_while_unavailable(look_up)
     except NotFound:
         path = None
     if path is None or not path.is_file():

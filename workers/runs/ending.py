@@ -5,10 +5,10 @@ import structlog
 from app.domain.data.files import FileRow
 from app.domain.errors import AgentRftError, RunFailed
 from app.domain.jobs.jobs import JobError
-from app.domain.jobs.stop_rules import Finding
+from app.domain.jobs.stop_rules import RuleTrigger
 from app.domain.jobs.usage import ReachedCap
 from app.store.database import Database
-from workers.processes.retry import patiently
+from workers.processes.retry import retry_while_unavailable
 from workers.runs.stopping import PAUSED_BY
 
 log = structlog.get_logger()
@@ -39,7 +39,7 @@ class Ending:
                 files = [] if result_file is None else [result_file.id]
                 await unit.jobs.mark_failed(error, result_files=files)
 
-        await patiently(write)
+        await retry_while_unavailable(write)
         log.warning("failed", job_id=self._job_id, code=failure.code, reason=failure.message)
 
     async def exhausted(self, error: Exception, *, max_attempts: int) -> bool:
@@ -52,13 +52,13 @@ class Ending:
             async with self._database.run(*self._claim) as unit:
                 return (await unit.jobs.get(self._job_id)).attempts
 
-        if await patiently(attempts) < max_attempts:
+        if await retry_while_unavailable(attempts) < max_attempts:
             return False
         message = f"The run met an internal error {max_attempts} times without progress: {reason}"
         await self.failed(RunFailed(message, code="internal_error"))
         return True
 
-    async def paused(self, why: ReachedCap | Finding | None = None) -> None:
+    async def paused(self, why: ReachedCap | RuleTrigger | None = None) -> None:
         """`why`: the cap or the rule of a pause nobody asked for."""
         message = "Fine-tuning job paused"
         resume = f"POST /v1/fine_tuning/jobs/{self._job_id}/resume"
@@ -68,7 +68,7 @@ class Ending:
                 f": {why.reason}. Nothing is lost; resume it with a higher {why.name} to go on: "
                 f'{resume} {{"{why.name}": …}}'
             )
-        elif isinstance(why, Finding):
+        elif isinstance(why, RuleTrigger):
             message += (
                 f" by the rule '{why.rule}': {why.reason}. Nothing is lost; resume it to go on "
                 f"({resume}), and only what comes then counts for the rule"
@@ -86,5 +86,5 @@ class Ending:
                 )
                 await unit.jobs.mark_paused()
 
-        await patiently(write)
+        await retry_while_unavailable(write)
         log.info("paused", job_id=self._job_id, why=None if why is None else why.reason)

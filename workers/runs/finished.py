@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from app.domain.jobs.best_checkpoint import best_first
-from app.domain.jobs.stop_rules import Finding
-from workers.processes.retry import patiently
+from app.domain.jobs.stop_rules import RuleTrigger
+from workers.processes.retry import retry_while_unavailable
 from workers.runs.context import RunContext
 
 
@@ -20,7 +20,7 @@ class Trained:
     adapter_key: str
     report: dict[str, Any] | None
     """`None` where there are no two validations to compare."""
-    ended_early: Finding | None = None
+    ended_early: RuleTrigger | None = None
     """The rule that ended the training."""
 
 
@@ -37,4 +37,4 @@ async def best_adapter(context: RunContext) -> tuple[int, str]:
                 return one.step, kept[one.step]
         return step, str(adapter_key)
 
-    return await patiently(read)
+    return await retry_while_unavailable(read)

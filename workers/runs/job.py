@@ -8,7 +8,7 @@ import structlog
 from app.domain.data.files import FileRow
 from app.domain.errors import RunFailed, Unavailable
 from app.domain.jobs.jobs import StopRequest
-from app.domain.jobs.stop_rules import Finding
+from app.domain.jobs.stop_rules import RuleTrigger
 from app.domain.jobs.usage import ReachedCap
 from app.domain.methods.reinforcement import (
     ReinforcementMethod,
@@ -19,7 +19,7 @@ from app.domain.methods.reinforcement import (
 from app.domain.models.models import tuned_model_name
 from app.gateways.trained_efforts import note_trained_effort
 from app.store.unit_of_work import RunUnitOfWork
-from workers.processes.retry import patiently
+from workers.processes.retry import retry_while_unavailable
 from workers.runs.context import Plan, RunContext
 from workers.runs.data import RowFile, load_rows
 from workers.runs.ending import Ending
@@ -38,7 +38,7 @@ STOP_POLL_S = 1.0
 class Paused(Exception):
     """Raised between two steps once a pause was asked for, or with the cap or rule behind it."""
 
-    def __init__(self, why: ReachedCap | Finding | None = None) -> None:
+    def __init__(self, why: ReachedCap | RuleTrigger | None = None) -> None:
         super().__init__()
         self.why = why
 
@@ -94,7 +94,7 @@ class JobRun:
         """By given text: supervised, or by preference."""
         prepared = await prepare(self._context, self._reporter)
         loading = asyncio.create_task(asyncio.to_thread(_text_half))
-        await patiently(self._mark_running)
+        await retry_while_unavailable(self._mark_running)
         self._reporter.meter.start()
         tune = await loading
         return await tune(
@@ -132,8 +132,8 @@ class JobRun:
             base_model=self._context.base_model,
         )
         if fresh:
-            await patiently(lambda: self._mark_validated(hyper))
-        await patiently(self._mark_running)
+            await retry_while_unavailable(lambda: self._mark_validated(hyper))
+        await retry_while_unavailable(self._mark_running)
         self._reporter.meter.start()
         return Plan(hyperparameters=hyper, train_rows=len(train_rows)), train_rows, valid_rows
 
@@ -156,7 +156,7 @@ class JobRun:
                 return await unit.jobs.stop_request()
 
         while True:
-            self._pause_asked = await patiently(read) is StopRequest.PAUSE
+            self._pause_asked = await retry_while_unavailable(read) is StopRequest.PAUSE
             await asyncio.sleep(STOP_POLL_S)
 
     async def _mark_validated(self, hyper: ResolvedHyperparameters) -> None:
@@ -204,7 +204,7 @@ class JobRun:
                     self._tuned_name, result_files=[file.id for file in files]
                 )
 
-        await patiently(write)
+        await retry_while_unavailable(write)
         await self._retention.clear(kept)
         log.info("succeeded", job_id=self._job.id, model=self._tuned_name)
 

@@ -11,9 +11,9 @@ from app.gateways.objects import LocalObjects
 from app.gateways.secrets import SecretBox
 from app.settings import Settings
 from app.store.database import Database
-from workers.processes.retry import patiently
+from workers.processes.retry import retry_while_unavailable
 from workers.runs.context import RunContext
-from workers.runs.starting import find_start
+from workers.runs.starting import find_start_model
 
 
 async def open_run(
@@ -33,9 +33,9 @@ async def open_run(
         async with database.run(project_id, job_id, fence) as unit:
             return await unit.jobs.get(job_id), await unit.jobs.secrets(job_id)
 
-    job, sealed = await patiently(read)
+    job, sealed = await retry_while_unavailable(read)
     objects = LocalObjects(settings.objects_dir)
-    start = await find_start(settings, database, objects, job, fence=fence)
+    start = await find_start_model(settings, database, objects, job, fence=fence)
     return RunContext(
         settings=settings,
         database=database,
@@ -44,7 +44,7 @@ async def open_run(
         inference=inference,
         job=job,
         fence=fence,
-        organization_slug=await patiently(lambda: _slug(database, job)),
+        organization_slug=await retry_while_unavailable(lambda: _slug(database, job)),
         base_model=start.base,
         method=_method(settings, job, sealed),
         judge_egress=judge_egress,

@@ -14,7 +14,7 @@ from app.domain.errors import AgentRftError, InvalidRequest, RunFailed
 from app.domain.rollouts import metrics as names
 from workers.engines.policy import EnginePolicy
 from workers.learning.committed import directory_digest
-from workers.learning.compute_thread import computed
+from workers.learning.compute_thread import run_on_compute_thread
 from workers.learning.trainer import Trainer
 from workers.runs.adapter_names import adapter_prefix
 from workers.runs.context import RunContext
@@ -69,7 +69,7 @@ class Publisher:
     async def save(self, outcome: StepOutcome) -> None:
         """Only that: for steps that nobody samples from."""
         key = self._context.step_key(outcome.step)
-        await computed(self._save, outcome)
+        await run_on_compute_thread(self._save, outcome)
         outcome.adapter_key, outcome.state_key = f"{key}/adapter", f"{key}/state"
 
     async def serve(self, step: int, path: Path) -> None:
@@ -164,7 +164,7 @@ class Publisher:
     async def _differences(self, probe: list[int], *, base: bool) -> list[float]:
         """Per token, between engine and trainer."""
         trainer, engine = await asyncio.gather(
-            computed(self._trainer.logprobs, probe, adapter=not base),
+            run_on_compute_thread(self._trainer.logprobs, probe, adapter=not base),
             self._policy.probe(probe, base=base),
         )
         return [abs(a - b) for a, b in zip(trainer, engine, strict=True)]

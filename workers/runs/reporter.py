@@ -19,14 +19,14 @@ from app.domain.models.models import checkpoint_model_name
 from app.domain.models.tuned_models import TunedModel
 from app.domain.rollouts.metrics import LOSS, REWARD_MEAN, ROLLOUTS_VALID, TIME_STEP, MetricPoint
 from app.store.unit_of_work import RunUnitOfWork
-from workers.processes.retry import patiently
-from workers.reinforcement.step_report import ReinforcementTelling, Telling
+from workers.processes.retry import retry_while_unavailable
+from workers.reinforcement.step_report import ReinforcementStepReport, StepReport
 from workers.runs.context import RunContext, Steps
 from workers.runs.metering import Meter
 from workers.runs.step_outcome import StepOutcome
 from workers.runs.stopping import Stopping, say_findings
 from workers.runs.trace import rollout_row
-from workers.supervised.step_report import TextTelling
+from workers.supervised.step_report import TextStepReport
 
 log = structlog.get_logger()
 
@@ -44,10 +44,10 @@ class Reporter:
         self.usage = context.job.usage
         """Of all committed work."""
         self.stopping = Stopping(context)
-        self._telling: Telling = (
-            ReinforcementTelling(context.job)
+        self._telling: StepReport = (
+            ReinforcementStepReport(context.job)
             if isinstance(context.method, ReinforcementMethod)
-            else TextTelling()
+            else TextStepReport()
         )
 
     async def say_once(self, message: str, *, level: Level = "info") -> None:
@@ -61,7 +61,7 @@ class Reporter:
                 if all(event.message != message for event in said):
                     await self._say(unit, message, level=level)
 
-        await patiently(write)
+        await retry_while_unavailable(write)
 
     async def say_validating(self) -> None:
         job = self._context.job
@@ -84,7 +84,7 @@ class Reporter:
                 await unit.journal.forget(self._context.job.id, outcome.step)
                 return await unit.jobs.add_usage(used)
 
-        self.usage = await patiently(write)
+        self.usage = await retry_while_unavailable(write)
         self.meter.start()
 
     async def commit_validation(self, outcome: StepOutcome) -> None:
@@ -103,7 +103,7 @@ class Reporter:
                 await unit.journal.forget(self._context.job.id, outcome.step)
                 return await unit.jobs.add_usage(used)
 
-        self.usage = await patiently(write)
+        self.usage = await retry_while_unavailable(write)
         self.meter.start()
 
     async def was_validated(self, step: int) -> bool:
@@ -113,7 +113,7 @@ class Reporter:
             async with self._context.unit() as unit:
                 return await self._was_validated(unit, step)
 
-        return await patiently(read)
+        return await retry_while_unavailable(read)
 
     async def has_baseline(self) -> bool:
         return await self.was_validated(0)
@@ -145,7 +145,7 @@ class Reporter:
                 await unit.journal.forget(self._context.job.id, outcome.step)
                 return await self._usage(unit)
 
-        self.usage = await patiently(write)
+        self.usage = await retry_while_unavailable(write)
         self.meter.start()
         log.info(
             "step committed",

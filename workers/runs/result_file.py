@@ -5,7 +5,7 @@ job and lists it.
 from app.domain.data.files import FileRow
 from app.domain.rollouts.metrics import MetricPoint
 from app.gateways.result_files import store_result_file
-from workers.processes.retry import patiently
+from workers.processes.retry import retry_while_unavailable
 from workers.runs.context import RunContext
 
 
@@ -18,4 +18,6 @@ async def write_result_file(context: RunContext) -> FileRow | None:
         async with context.unit() as unit:
             return await unit.metrics.curve(context.job.id, names=None, split=None, after_step=0)
 
-    return await store_result_file(context.objects, context.job, await patiently(read))
+    return await store_result_file(
+        context.objects, context.job, await retry_while_unavailable(read)
+    )

@@ -7,10 +7,10 @@ from typing import Any
 import structlog
 
 from app.domain.errors import AgentRftError, RunFailed
-from workers.learning.compute_thread import computed
+from workers.learning.compute_thread import run_on_compute_thread
 from workers.learning.trainer_options import Trainer
 from workers.learning.trainer_state import saved_settings
-from workers.processes.retry import patiently
+from workers.processes.retry import retry_while_unavailable
 from workers.runs.context import RunContext
 from workers.runs.scheduler_state import load_scheduler_state
 
@@ -27,7 +27,7 @@ class ResumePoint:
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
+class AdapterSettings:
     """What an adapter is made and trained with, from the first step to the last."""
 
     rank: int
@@ -35,7 +35,9 @@ class Terms:
     learning_rate: float
 
 
-async def begun_with(context: RunContext, *, learning_rate: float) -> Terms:
+async def adapter_settings_of_resume(
+    context: RunContext, *, learning_rate: float
+) -> AdapterSettings:
     """Those of the last committed step's state: what the operator has set for the base model since
     is for jobs that begin. Before there is a state, what is set now and `learning_rate`.
     """
@@ -45,8 +47,8 @@ async def begun_with(context: RunContext, *, learning_rate: float) -> Terms:
         path = context.objects.local_path(state_key)
         saved = await asyncio.to_thread(saved_settings, path)
         if saved is not None:
-            return Terms(saved.rank, saved.alpha, saved.learning_rate)
-    return Terms(base.lora_rank, base.lora_alpha, learning_rate)
+            return AdapterSettings(saved.rank, saved.alpha, saved.learning_rate)
+    return AdapterSettings(base.lora_rank, base.lora_alpha, learning_rate)
 
 
 async def committed_step(context: RunContext) -> int:
@@ -62,7 +64,7 @@ async def restore(context: RunContext, trainer: Trainer) -> ResumePoint:
         return ResumePoint(0)
     state_path = context.objects.local_path(state_key)
     try:
-        await computed(trainer.load_state, state_path)
+        await run_on_compute_thread(trainer.load_state, state_path)
         saved = await asyncio.to_thread(load_scheduler_state, state_path.parent)
     except AgentRftError as error:
         raise RunFailed(
@@ -77,4 +79,4 @@ async def _resume_point(context: RunContext) -> tuple[int, str | None, str | Non
         async with context.unit() as unit:
             return await unit.jobs.resume_point()
 
-    return await patiently(read)
+    return await retry_while_unavailable(read)

@@ -15,7 +15,7 @@ from typing import Final
 
 import structlog
 
-from workers.processes.retry import patiently
+from workers.processes.retry import retry_while_unavailable
 from workers.runs.context import RunContext
 
 log = structlog.get_logger()
@@ -27,7 +27,7 @@ _STEP_DIRECTORY: Final = re.compile(r"step-(\d+)-f(\d+)")
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class RetainedObjects:
     """What is pointed to: object keys of adapters, and the last committed step with its state."""
 
     adapters: frozenset[str]
@@ -41,33 +41,33 @@ class Retention:
         self._context = context
         self._kept_steps = kept_steps
 
-    async def look_up(self, *, published: str | None = None) -> Kept:
+    async def look_up(self, *, published: str | None = None) -> RetainedObjects:
         """`published` is the adapter that stays once nothing is resumed any more, in place of the
         last step's. Raises `LeaseLost`, so that a claim that was overtaken removes nothing.
         """
 
-        async def read() -> Kept:
+        async def read() -> RetainedObjects:
             async with self._context.unit() as unit:
                 step, state, adapter = await unit.jobs.resume_point()
                 checkpoints = await unit.checkpoints.object_keys(self._context.job.id)
             own = published or adapter
-            return Kept(checkpoints | {own} if own else checkpoints, step, state)
+            return RetainedObjects(checkpoints | {own} if own else checkpoints, step, state)
 
-        return await patiently(read)
+        return await retry_while_unavailable(read)
 
     async def prune(self) -> None:
         """After a committed step: remove what neither a resume nor a checkpoint needs."""
         kept = await self.look_up()
         await asyncio.to_thread(self._remove, kept, kept.step - self._kept_steps + 1)
 
-    async def clear(self, kept: Kept) -> None:
+    async def clear(self, kept: RetainedObjects) -> None:
         """After the end, with what was looked up before it: only adapters stay."""
         await asyncio.to_thread(self._remove, kept, sys.maxsize)
         for name in NOTES:
             path = self._context.objects.local_path(f"{self._context.job_key}/{name}")
             await asyncio.to_thread(shutil.rmtree, path, ignore_errors=True)
 
-    def _remove(self, kept: Kept, whole_from: int) -> None:
+    def _remove(self, kept: RetainedObjects, whole_from: int) -> None:
         """Steps from `whole_from` on stay whole, unless an earlier claim left them uncommitted."""
         objects = self._context.objects
         adapters = {objects.local_path(key) for key in kept.adapters}

@@ -25,27 +25,27 @@ from workers.learning.committed import (
     commit_directory,
     verify_directory,
 )
-from workers.processes.retry import patiently
+from workers.processes.retry import retry_while_unavailable
 
 _CONFIG: Final = "adapter_config.json"
 _GONE: Final = "model_not_available"
 
 
 @dataclass(frozen=True, slots=True)
-class Start:
+class StartModel:
     base: BaseModelSpec
     """With the rank and alpha that the run's adapter has."""
     adapter: Path | None = None
     """Directory of the tuned start."""
 
 
-async def find_start(
+async def find_start_model(
     settings: Settings, database: Database, objects: Objects, job: Job, *, fence: int
-) -> Start:
+) -> StartModel:
     """Raises `LeaseLost`, or `RunFailed` when the model is not there any more."""
     base = find_base_model(settings.base_models, job.model)
     if base is not None:
-        return Start(base)
+        return StartModel(base)
     if not is_tuned_name(job.model):
         raise RunFailed(f"Base model {job.model} is not offered any more.", code=_GONE)
     copy = objects.local_path(f"projects/{job.project_id}/jobs/{job.id}/start/adapter")
@@ -70,7 +70,7 @@ async def _object_key(database: Database, job: Job, fence: int) -> str:
             model = await unit.models.get(job.model)
         return None if model is None else model.object_key
 
-    key = await patiently(read)
+    key = await retry_while_unavailable(read)
     if key is None:
         raise RunFailed(
             f"The model {job.model}, which the job starts from, was deleted or is not shared any "
@@ -89,7 +89,7 @@ def _copy(source: Path, copy: Path) -> None:
                 shutil.copyfile(file, partial / file.name)
 
 
-def _described(settings: Settings, adapter: Path) -> Start:
+def _described(settings: Settings, adapter: Path) -> StartModel:
     try:
         verify_directory(adapter)
     except ManifestMismatch as error:
@@ -102,4 +102,4 @@ def _described(settings: Settings, adapter: Path) -> Start:
     if base is None:
         raise RunFailed(f"Base model {name} is not offered any more.", code=_GONE)
     rank_and_alpha = {"lora_rank": config["r"], "lora_alpha": float(config["lora_alpha"])}
-    return Start(base.model_copy(update=rank_and_alpha), adapter)
+    return StartModel(base.model_copy(update=rank_and_alpha), adapter)

@@ -11,11 +11,11 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from app.domain.ids import Split
-from app.domain.jobs.stop_rules import LOSSES, REWARD, Finding, Watch, gravest, names_read
+from app.domain.jobs.stop_rules import LOSSES, REWARD, RuleTrigger, Watch, gravest, names_read
 from app.domain.methods.reinforcement import ReinforcementMethod
 from app.domain.methods.stop import ReinforcementStopOptions, StopOptions
 from app.store.unit_of_work import RunUnitOfWork
-from workers.processes.retry import patiently
+from workers.processes.retry import retry_while_unavailable
 from workers.runs.context import RunContext
 from workers.runs.step_outcome import StepOutcome
 
@@ -29,7 +29,7 @@ Curves = dict[int, dict[Split, dict[str, float]]]
 class StoppedEarly(Exception):
     """Raised between two steps: a rule ends the job, which succeeds with what it has."""
 
-    def __init__(self, finding: Finding) -> None:
+    def __init__(self, finding: RuleTrigger) -> None:
         super().__init__(finding.reason)
         self.finding = finding
 
@@ -41,10 +41,10 @@ class Stopping:
         reinforced = isinstance(context.method, ReinforcementMethod)
         self._watched = REWARD if reinforced else LOSSES
         self._watch = Watch(self._options, self._watched)
-        self._due: Finding | None = None
+        self._due: RuleTrigger | None = None
 
     @property
-    def due(self) -> Finding | None:
+    def due(self) -> RuleTrigger | None:
         """A stop or a pause that is to be carried out before the next step."""
         return self._due
 
@@ -57,9 +57,9 @@ class Stopping:
                 curves = await self._curves(unit)
                 return step, curves, await self._was_paused_at(unit, step)
 
-        committed, curves, was_paused = await patiently(read)
+        committed, curves, was_paused = await retry_while_unavailable(read)
         self._watch = Watch(self._options, self._watched)
-        found: list[Finding] = []
+        found: list[RuleTrigger] = []
         for step in range(committed + 1):
             values = curves[step]
             found += self._watch.feed(step, values["train"], values["valid"])
@@ -71,7 +71,7 @@ class Stopping:
             ]
         )
 
-    def judge(self, outcome: StepOutcome) -> list[Finding]:
+    def judge(self, outcome: StepOutcome) -> list[RuleTrigger]:
         """What the rules say of a step that is about to be committed; call once for each."""
         found = self._watch.feed(outcome.step, outcome.train_values, outcome.valid_values)
         self._note(found)
@@ -81,7 +81,7 @@ class Stopping:
         """Show the rules the base model's validation."""
         self._watch.feed(0, {}, outcome.valid_values)
 
-    def _note(self, found: Sequence[Finding]) -> None:
+    def _note(self, found: Sequence[RuleTrigger]) -> None:
         if self._due is None or self._due.action != "stop":
             self._due = gravest(found) or self._due
 
@@ -111,7 +111,7 @@ class Stopping:
         return False
 
 
-async def say_findings(unit: RunUnitOfWork, job_id: str, found: Sequence[Finding]) -> None:
+async def say_findings(unit: RunUnitOfWork, job_id: str, found: Sequence[RuleTrigger]) -> None:
     """One event for each, in the hosted shape."""
     for one in found:
         await unit.events.append(

@@ -22,7 +22,7 @@ from app.gateways.job_queue import CeleryJobQueue, JobQueue
 from app.settings import Settings
 from app.store.database import Database
 from app.store.jobs.claims import ClaimedJob, system
-from workers.processes.retry import patiently
+from workers.processes.retry import retry_while_unavailable
 
 log = structlog.get_logger()
 
@@ -35,7 +35,7 @@ async def supervise(settings: Settings, job_id: str) -> None:
     queue = CeleryJobQueue(settings.redis_url)
     owner = f"{socket.gethostname()}:{os.getpid()}:{uuid4().hex[:8]}"
     try:
-        claimed = await patiently(lambda: _claim(database, settings, job_id, owner))
+        claimed = await retry_while_unavailable(lambda: _claim(database, settings, job_id, owner))
         if claimed is None:
             log.info("nothing to claim", job_id=job_id)
             return
@@ -134,7 +134,7 @@ class ClaimSupervisor:
                 return await unit.jobs.release(job_id, fence, orderly=orderly)
 
         with contextlib.suppress(Unavailable):
-            attempts = await patiently(release)
+            attempts = await retry_while_unavailable(release)
             if attempts is not None and attempts <= 1:
                 await self._queue.enqueue_run(job_id)
 

@@ -11,7 +11,7 @@ from math import fsum
 from pathlib import Path
 from typing import Any, Final
 
-from app.domain.jobs.stop_rules import Finding
+from app.domain.jobs.stop_rules import RuleTrigger
 from app.domain.rollouts import metrics as names
 from workers.learning.committed import commit_directory, verify_directory
 from workers.learning.statistics import TIE, comparison
@@ -69,7 +69,7 @@ def kept(context: RunContext, step: int) -> list[RowValues]:
     return [RowValues(line["weight"], line["values"]) for line in lines]
 
 
-def report(context: RunContext, step: int, ended_early: Finding | None) -> dict[str, Any]:
+def report(context: RunContext, step: int, ended_early: RuleTrigger | None) -> dict[str, Any]:
     """The paired report: the model that training started from against the published step, on the
     same rows. `full_valid_*` weigh tokens equally, as the curves do; the comparisons weigh rows
     equally. A row is won when its loss became less.

@@ -10,7 +10,7 @@ from typing import Final
 
 from app.domain.rollouts import metrics as names
 from workers.learning.batches import trained_tokens
-from workers.learning.compute_thread import computed
+from workers.learning.compute_thread import run_on_compute_thread
 from workers.learning.trainer import LoraTrainer
 from workers.runs.context import RunContext
 from workers.runs.publisher import Publisher
@@ -28,7 +28,7 @@ _OF_SAMPLING: Final = frozenset(
         names.SAMPLER_MAX_LOG_RATIO,
         names.CLIPPED_SHARE,
         names.COMPUTED_TOKENS,
-        names.LEFT_OUT_SHARE,
+        names.MASKED_SHARE,
         names.TRUNCATED_SHARE,
         names.BASE_KL,
     }
@@ -84,7 +84,7 @@ class TextLoop:
             await self._publisher.retire()
 
     async def _step(self, step: int) -> StepOutcome:
-        outcome = await computed(self._learned, step)
+        outcome = await run_on_compute_thread(self._learned, step)
         if self._plan.ends_epoch(step):
             await self._publisher.publish(outcome)
             if self._plan.valid_rows:
@@ -116,7 +116,7 @@ class TextLoop:
     async def _validate(self, outcome: StepOutcome) -> None:
         started = time.perf_counter()
         rows = await self._measured(range(self._plan.valid_rows))
-        await computed(keep, self._context, outcome.step, rows)
+        await run_on_compute_thread(keep, self._context, outcome.step, rows)
         outcome.valid_values = means(rows)
         if outcome.step:
             _note_some(outcome, [rows[row] for row in self._plan.some_held_out(outcome.step)])
@@ -125,7 +125,9 @@ class TextLoop:
     async def _measured(self, rows: Sequence[int]) -> list[RowValues]:
         found: list[RowValues] = []
         for start in range(0, len(rows), _AT_ONCE):
-            found += await computed(self._some_measured, rows[start : start + _AT_ONCE])
+            found += await run_on_compute_thread(
+                self._some_measured, rows[start : start + _AT_ONCE]
+            )
         return found
 
     def _some_measured(self, rows: Sequence[int]) -> list[RowValues]:

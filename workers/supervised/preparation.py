@@ -12,7 +12,7 @@ from app.domain.methods.supervised import (
     text_hyperparameters,
 )
 from app.rendering.renderer import Renderer
-from workers.processes.retry import patiently
+from workers.processes.retry import retry_while_unavailable
 from workers.runs.context import RunContext
 from workers.runs.data import checked_examples, load_text_rows
 from workers.runs.reporter import VALIDATED, Reporter
@@ -60,7 +60,7 @@ async def prepare(context: RunContext, reporter: Reporter) -> Prepared:
     if fresh:
         warnings = await _rendered(context, train, valid)
         shown = resolved(context.job.method, kind, len(train))
-        await patiently(lambda: _mark_validated(context, plan, shown, warnings))
+        await retry_while_unavailable(lambda: _mark_validated(context, plan, shown, warnings))
     return Prepared(plan, train, valid)
 
 

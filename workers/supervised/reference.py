@@ -34,7 +34,7 @@ class Asked(Protocol):
     def reference_logprobs(self, samples: Sequence[TrainingSample]) -> list[list[float]]: ...
 
 
-class References:
+class ReferenceLogprobs:
     """Of one file's rows. Call `fill` before anything else."""
 
     def __init__(

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from workers.learning.training_samples import TrainingSample
 from workers.supervised.examples import Examples
-from workers.supervised.reference import References
+from workers.supervised.reference import ReferenceLogprobs
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,9 +13,9 @@ class Samples:
     train: Examples
     valid: Examples | None
     pairs: bool
-    train_reference: References | None = None
+    train_reference: ReferenceLogprobs | None = None
     """Where the loss compares with the model that training starts from."""
-    valid_reference: References | None = None
+    valid_reference: ReferenceLogprobs | None = None
 
     def training(self, row: int) -> Sequence[TrainingSample]:
         return _of(self.train, self.train_reference, row)
@@ -27,6 +27,8 @@ class Samples:
         return _of(self.valid, self.valid_reference, row)
 
 
-def _of(examples: Examples, reference: References | None, row: int) -> Sequence[TrainingSample]:
+def _of(
+    examples: Examples, reference: ReferenceLogprobs | None, row: int
+) -> Sequence[TrainingSample]:
     example = examples[row]
     return (example if reference is None else reference.with_reference(row, example)).samples

@@ -31,7 +31,7 @@ _WORDS: Final = {
 }
 
 
-class TextTelling:
+class TextStepReport:
     def baseline(self, outcome: StepOutcome) -> str:
         return f"Before training: {_words(self.checkpoint(outcome))}"
 

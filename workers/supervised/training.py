@@ -8,21 +8,26 @@ from dataclasses import dataclass
 from app.domain.methods.loss import CrossEntropyOptions, DpoOptions, LossOptions
 from app.domain.methods.supervised import DpoMethod, SupervisedMethod
 from workers.engines.policy import EnginePolicy
-from workers.learning.compute_thread import computed
+from workers.learning.compute_thread import run_on_compute_thread
 from workers.learning.trainer import LoraTrainer
 from workers.learning.trainer_options import TrainerOptions
 from workers.runs.context import RunContext
 from workers.runs.finished import Trained, best_adapter
 from workers.runs.publisher import Publisher
 from workers.runs.reporter import Reporter
-from workers.runs.resuming import Terms, begun_with, committed_step, restore
+from workers.runs.resuming import (
+    AdapterSettings,
+    adapter_settings_of_resume,
+    committed_step,
+    restore,
+)
 from workers.runs.stopping import StoppedEarly
 from workers.supervised.examples import Examples
 from workers.supervised.held_out import report
 from workers.supervised.loop import TextLoop
 from workers.supervised.plan import TextPlan
 from workers.supervised.preparation import Prepared, text_method
-from workers.supervised.reference import References
+from workers.supervised.reference import ReferenceLogprobs
 from workers.supervised.samples import Samples
 
 
@@ -43,8 +48,10 @@ async def tune(
     `between` raises ends it between steps; `StoppedEarly` is a success.
     """
     plan = prepared.plan
-    terms = await begun_with(context, learning_rate=plan.hyperparameters.learning_rate)
-    parts = await computed(_assemble, context, plan, terms)
+    terms = await adapter_settings_of_resume(
+        context, learning_rate=plan.hyperparameters.learning_rate
+    )
+    parts = await run_on_compute_thread(_assemble, context, plan, terms)
     reporter.meter.accelerators = parts.trainer.accelerators
     ended = None
     try:
@@ -54,7 +61,9 @@ async def tune(
             context,
             plan,
             trainer=parts.trainer,
-            samples=await computed(_samples, context, prepared, parts.trainer, between),
+            samples=await run_on_compute_thread(
+                _samples, context, prepared, parts.trainer, between
+            ),
             publisher=parts.publisher,
             reporter=reporter,
         )
@@ -72,7 +81,7 @@ async def tune(
     return Trained(step, adapter_key, shown, ended)
 
 
-def _assemble(context: RunContext, plan: TextPlan, terms: Terms) -> _Parts:
+def _assemble(context: RunContext, plan: TextPlan, terms: AdapterSettings) -> _Parts:
     base, hyper = context.base_model, plan.hyperparameters
     loss = _loss(text_method(context))
     options = loss.options()
@@ -105,9 +114,9 @@ def _samples(
     if not isinstance(_loss(method), DpoOptions):
         return Samples(prepared.train, prepared.valid, pairs)
 
-    def filled(split: str, examples: Examples) -> References:
+    def filled(split: str, examples: Examples) -> ReferenceLogprobs:
         path = context.objects.local_path(f"{context.job_key}/reference/{split}")
-        references = References(path, trainer, examples)
+        references = ReferenceLogprobs(path, trainer, examples)
         references.fill(between)
         return references
 

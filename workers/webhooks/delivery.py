@@ -21,7 +21,7 @@ from app.store.database import Database
 from app.store.webhooks.deliveries import (
     Bounds,
     ClaimedDelivery,
-    Parcel,
+    DeliveryAttempt,
     delivery_claims,
     held_delivery,
 )
@@ -100,7 +100,7 @@ class Deliverer:
         except Exception:  # a fault of one delivery must not end those of other tenants
             log.exception("delivery broken off", delivery_id=claimed.delivery_id)
 
-    async def _send(self, claimed: ClaimedDelivery, parcel: Parcel) -> Outcome:
+    async def _send(self, claimed: ClaimedDelivery, parcel: DeliveryAttempt) -> Outcome:
         box = EndpointSecrets(self._ports.secret_box, claimed.project_id)
         try:
             signing = box.open(parcel.endpoint_id, parcel.sealed)
@@ -115,7 +115,9 @@ class Deliverer:
             log.exception("delivery broke", delivery_id=claimed.delivery_id)
             return Outcome(error="internal_error")
 
-    async def _note(self, claimed: ClaimedDelivery, parcel: Parcel, outcome: Outcome) -> None:
+    async def _note(
+        self, claimed: ClaimedDelivery, parcel: DeliveryAttempt, outcome: Outcome
+    ) -> None:
         delay_s = retry_delay_s(
             parcel.attempts + 1,
             chance=secrets.randbelow(_CHANCE_STEPS + 1) / _CHANCE_STEPS,

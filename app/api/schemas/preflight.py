@@ -15,8 +15,8 @@ from app.domain.jobs.preflight import (
     EndpointCheck,
     Estimate,
     FileSummary,
-    Finding,
     Overlap,
+    PreflightIssue,
     PreflightReport,
 )
 
@@ -35,7 +35,7 @@ class Fault(BaseModel):
     pointer: str | None
 
     @classmethod
-    def of(cls, finding: Finding) -> "Fault":
+    def of(cls, finding: PreflightIssue) -> "Fault":
         return cls(**asdict(finding))
 
 
@@ -75,7 +75,7 @@ class FineTuningJobValidation(BaseModel):
         )
 
 
-def read_call(body: dict[str, Any]) -> tuple[NewJob | None, list[Finding]]:
+def read_call(body: dict[str, Any]) -> tuple[NewJob | None, list[PreflightIssue]]:
     """The call in domain words, or every reason why it has none."""
     try:
         return CreateFineTuningJob.model_validate(body).to_spec(), []
@@ -90,11 +90,11 @@ def read_call(body: dict[str, Any]) -> tuple[NewJob | None, list[Finding]]:
         return None, list(_faults(cause, root=root))
 
 
-def fault_of(error: InvalidRequest) -> Finding:
-    return Finding("error", error.code or "invalid_value", error.message, error.param)
+def fault_of(error: InvalidRequest) -> PreflightIssue:
+    return PreflightIssue("error", error.code or "invalid_value", error.message, error.param)
 
 
-def _faults(error: ValidationError, *, root: str) -> Iterator[Finding]:
+def _faults(error: ValidationError, *, root: str) -> Iterator[PreflightIssue]:
     """One fault for each place, of the first of them; a union tells one for every member it
     tried.
     """
@@ -105,12 +105,12 @@ def _faults(error: ValidationError, *, root: str) -> Iterator[Finding]:
             continue
         if len(told) == MAX_FAULTS:
             message = f"There are more faults than these {MAX_FAULTS}."
-            yield Finding("error", "invalid_value", message, None)
+            yield PreflightIssue("error", "invalid_value", message, None)
             return
         told.add(param)
         if fault["type"] == "missing":
             message = f"Missing required parameter: '{param}'."
-            yield Finding("error", "missing_required_parameter", message, param)
+            yield PreflightIssue("error", "missing_required_parameter", message, param)
         else:
             message = f"Invalid value for '{param}': {fault['msg']}."
-            yield Finding("error", "invalid_value", message, param)
+            yield PreflightIssue("error", "invalid_value", message, param)

@@ -24,7 +24,7 @@ def check_row(
     return item
 
 
-def judge_row(
+def inspect_row(
     method: MethodType,
     line: bytes,
     number: int,

@@ -48,7 +48,7 @@ class Seen:
     valid: Values
 
 
-class Judge(Protocol):
+class RuleDetector(Protocol):
     fixed: bool
     """Compares with a figure that does not move: it pauses once."""
 
@@ -244,7 +244,7 @@ class _ZeroVariance:
         self._steps = 0
 
 
-def build_judge(rule: Rule, watched: Watched) -> Judge:
+def build_judge(rule: Rule, watched: Watched) -> RuleDetector:
     if isinstance(rule, PlateauRule):
         return _Plateau(rule, watched)
     if isinstance(rule, TargetRule):
@@ -254,7 +254,7 @@ def build_judge(rule: Rule, watched: Watched) -> Judge:
     made = _OF_STEPS.get(type(rule))
     if made is None:
         raise ValueError(f"{rule!r} has no judge")
-    judge: Judge = made(rule)
+    judge: RuleDetector = made(rule)
     return judge
 
 

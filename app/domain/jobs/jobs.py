@@ -99,7 +99,7 @@ class NewJob:
 
 
 @dataclass(frozen=True, slots=True)
-class QueuePlace:
+class QueuePosition:
     """Among the waiting jobs of the whole installation."""
 
     position: int
@@ -153,7 +153,7 @@ class Job:
     """Of all committed work; `None` before there is any."""
     ended_early: dict[str, Any] | None = None
     """The rule that ended the job before its last step: `{rule, action, step, reason}`."""
-    queue: QueuePlace | None = None
+    queue: QueuePosition | None = None
     """Where a job that nobody holds waits; looked up for what is shown, `None` otherwise."""
 
 

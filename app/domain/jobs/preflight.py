@@ -16,7 +16,7 @@ Basis = Literal["history", "assumption"]
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class PreflightIssue:
     """One fault. An error means that the job would be refused or fail; a warning that it would run
     and be sorry.
     """
@@ -118,7 +118,7 @@ class DatasetReport:
     training: FileSummary | None
     validation: FileSummary | None
     overlap: Overlap | None
-    findings: tuple[Finding, ...]
+    findings: tuple[PreflightIssue, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +130,7 @@ class PreflightReport:
     dataset: DatasetReport | None
     endpoints: tuple[EndpointCheck, ...] = ()
     estimate: Estimate | None = None
-    findings: tuple[Finding, ...] = field(default=())
+    findings: tuple[PreflightIssue, ...] = field(default=())
     """Of the call, the files and the endpoints, in this order."""
 
     @property

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Final, Literal
 
-from app.domain.jobs.detectors import Judge, Seen, Values, Watched, build_judge
+from app.domain.jobs.detectors import RuleDetector, Seen, Values, Watched, build_judge
 from app.domain.methods.stop import ReinforcementStopOptions, Rule, StopOptions
 from app.domain.rollouts import metrics as names
 
@@ -22,7 +22,7 @@ LOSSES: Final = Watched(names.LOSS, names.LOSS, larger_is_better=False)
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class RuleTrigger:
     """What a rule said after a committed step."""
 
     rule: str
@@ -45,7 +45,7 @@ class Watch:
             if (rule := getattr(options, name)) is not None and rule.action != "off"
         ]
 
-    def feed(self, step: int, train: Values, valid: Values = _NONE) -> list[Finding]:
+    def feed(self, step: int, train: Values, valid: Values = _NONE) -> list[RuleTrigger]:
         """Step 0 is the base model's validation. Steps come in order, each once."""
         seen = Seen(step, train, valid)
         return [found for guard in self._guards if (found := guard.feed(seen)) is not None]
@@ -54,13 +54,13 @@ class Watch:
 class _Guard:
     """One rule: when what holds becomes something to say."""
 
-    def __init__(self, name: str, rule: Rule, judge: Judge) -> None:
+    def __init__(self, name: str, rule: Rule, judge: RuleDetector) -> None:
         self._name = name
         self._action = rule.action
         self._judge = judge
         self._said = False
 
-    def feed(self, seen: Seen) -> Finding | None:
+    def feed(self, seen: Seen) -> RuleTrigger | None:
         reason = self._judge.see(seen)
         if seen.step == 0 or self._action == "off":
             return None
@@ -72,7 +72,7 @@ class _Guard:
         self._said = self._action != "pause" or self._judge.fixed
         if self._action == "pause":
             self._judge.start_over()
-        return Finding(self._name, self._action, seen.step, reason)
+        return RuleTrigger(self._name, self._action, seen.step, reason)
 
 
 def names_read(options: StopOptions, watched: Watched) -> Sequence[str]:
@@ -90,7 +90,7 @@ def names_read(options: StopOptions, watched: Watched) -> Sequence[str]:
     return sorted({watched.train, watched.valid, names.TIME_STEP, *of_rollouts})
 
 
-def gravest(findings: Sequence[Finding]) -> Finding | None:
+def gravest(findings: Sequence[RuleTrigger]) -> RuleTrigger | None:
     """What the job has to do: stop rather than pause; `None` where all are warnings."""
     for action in ("stop", "pause"):
         for found in findings:

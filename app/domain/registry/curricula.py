@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from app.domain.jobs.preflight import Finding
+from app.domain.jobs.preflight import PreflightIssue
 
 MAX_ROWS: Final = 100_000
 Split = Literal["training", "validation"]
@@ -41,7 +41,7 @@ class CurriculumReport:
     """Validation rows whose messages are in the training file too."""
     overlapping_lines: tuple[tuple[int, int], ...]
     """The first of them: (training line, validation line)."""
-    faults: tuple[Finding, ...]
+    faults: tuple[PreflightIssue, ...]
 
     @property
     def passed(self) -> bool:

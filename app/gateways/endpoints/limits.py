@@ -1,8 +1,8 @@
 """What keeps one customer endpoint from being overrun: pace, places and a breaker.
 
-Owns the declared rate limit (`Pacer`), the number of requests in flight (`Places`) and the memory
-of an outage (`Breaker`). All three make callers wait; none of them fails a call except at its
-deadline. Single event loop, no locks across processes. Must not know HTTP.
+Owns the declared rate limit (`Pacer`), the number of requests in flight (`ConcurrencySlots`) and
+the memory of an outage (`Breaker`). All three make callers wait; none of them fails a call except
+at its deadline. Single event loop, no locks across processes. Must not know HTTP.
 """
 
 import asyncio
@@ -52,7 +52,7 @@ class Pacer:
             self._sent.append(self._clock.now())
 
 
-class Places:
+class ConcurrencySlots:
     """How many requests may be in flight: grows while the endpoint copes, shrinks when it says no.
 
     Additive increase, multiplicative decrease. A refusal (429, 503, timeout) of a request that was

@@ -18,7 +18,7 @@ from app.domain.errors import EndpointRefused
 from app.gateways.clock import Clock, SystemClock
 from app.gateways.egress.egress import Egress, EgressFailure, EgressReply, FailureKind
 from app.gateways.egress.headers import check_headers
-from app.gateways.endpoints.limits import Breaker, Pacer, Places
+from app.gateways.endpoints.limits import Breaker, ConcurrencySlots, Pacer
 from app.gateways.endpoints.signing import CallSigner
 
 Value = TypeVar("Value")
@@ -112,7 +112,7 @@ class Endpoint:
         self._pacer: Pacer | None = None
         self._calls = 0
         self._last_fault = FaultKind.UNREACHABLE
-        self.places = Places()
+        self.places = ConcurrencySlots()
         self.breaker = Breaker(pool.clock, patience_s=pool.timeout_s)
 
     def declare_rate(self, rate: float) -> None:

@@ -37,7 +37,7 @@ class HttpInference:
         )
         self._salted: dict[str, str] = {}
 
-    def apart(self, salt: str) -> "HttpInference":
+    def with_cache_namespace(self, salt: str) -> "HttpInference":
         """With the connections of this one, which alone is closed."""
         other = copy.copy(self)
         other._salted = {"cache_salt": salt}  # noqa: SLF001 - its own class

@@ -87,7 +87,7 @@ class Inference(Protocol):
         """The same as server-sent events. Closing the iterator cancels the generation."""
         ...
 
-    def apart(self, salt: str) -> "Inference":
+    def with_cache_namespace(self, salt: str) -> "Inference":
         """The same engine, whose prompt cache is shared only among calls of this salt: how long an
         answer takes then tells nothing of others' prompts.
         """
@@ -157,7 +157,7 @@ class InMemoryInference:
         yield b"data: " + json.dumps(await self.chat(body)).encode() + b"\n\n"
         yield b"data: [DONE]\n\n"
 
-    def apart(self, salt: str) -> "InMemoryInference":  # noqa: ARG002 - it keeps no cache
+    def with_cache_namespace(self, salt: str) -> "InMemoryInference":  # noqa: ARG002 - it keeps no cache
         return self
 
     async def aclose(self) -> None:

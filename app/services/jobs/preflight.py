@@ -19,7 +19,7 @@ from app.domain.jobs.preflight import (
     DatasetQuestion,
     DatasetReport,
     EndpointCheck,
-    Finding,
+    PreflightIssue,
     PreflightReport,
 )
 from app.domain.methods.supervised import MethodType
@@ -76,7 +76,7 @@ class PreflightService:
         self._tenant = tenant
 
     async def check(
-        self, body: dict[str, Any], new: NewJob | None, faults: Sequence[Finding]
+        self, body: dict[str, Any], new: NewJob | None, faults: Sequence[PreflightIssue]
     ) -> PreflightReport:
         """Judge a create call. `new` is `None` and `faults` say why where it cannot be read."""
         findings = list(faults)
@@ -103,7 +103,7 @@ class PreflightService:
             findings=tuple(findings),
         )
 
-    async def _unknown_start(self, body: dict[str, Any]) -> list[Finding]:
+    async def _unknown_start(self, body: dict[str, Any]) -> list[PreflightIssue]:
         """Of a call that names a tuned model as its start."""
         name = body.get("model")
         if not isinstance(name, str) or not is_tuned_name(name):
@@ -114,13 +114,13 @@ class PreflightService:
             if await unit.models.get(name) is not None:
                 return []
         message = f"Model {name} is not available for fine-tuning or does not exist."
-        return [Finding("error", "model_not_available", message, "model")]
+        return [PreflightIssue("error", "model_not_available", message, "model")]
 
-    async def _unknown_judges(self, method: dict[str, Any]) -> list[Finding]:
+    async def _unknown_judges(self, method: dict[str, Any]) -> list[PreflightIssue]:
         judges = list(islice(judge_models(method), MAX_CHILDREN))
         known = {name for name in {name for _, name in judges} if await self._judges.knows(name)}
         return [
-            Finding(
+            PreflightIssue(
                 "error",
                 "model_not_found",
                 f"The model '{name}' does not exist, so it cannot judge.",
@@ -130,7 +130,9 @@ class PreflightService:
             if name not in known
         ]
 
-    async def _path(self, body: dict[str, Any], param: str, findings: list[Finding]) -> Path | None:
+    async def _path(
+        self, body: dict[str, Any], param: str, findings: list[PreflightIssue]
+    ) -> Path | None:
         file_id = body.get(param)
         if not isinstance(file_id, str):
             return None
@@ -139,11 +141,11 @@ class PreflightService:
                 row = await unit.files.get(file_id)
         except NotFound:
             message = f"{param} {file_id} does not exist."
-            findings.append(Finding("error", "file_not_found", message, param))
+            findings.append(PreflightIssue("error", "file_not_found", message, param))
             return None
         if row.purpose != "fine-tune":
             message = f"{param} {file_id} has purpose '{row.purpose}', but must have 'fine-tune'."
-            findings.append(Finding("error", "invalid_value", message, param))
+            findings.append(PreflightIssue("error", "invalid_value", message, param))
             return None
         return self._ports.objects.local_path(row.object_key)
 
@@ -153,7 +155,7 @@ class PreflightService:
         method: dict[str, Any],
         paths: list[Path | None],
         base: BaseModelSpec | None,
-    ) -> tuple[DatasetReport | None, tuple[Finding, ...]]:
+    ) -> tuple[DatasetReport | None, tuple[PreflightIssue, ...]]:
         from app.preflight.dataset import inspect  # noqa: PLC0415 - tokenizers and templates
 
         if paths == [None, None]:
@@ -172,20 +174,20 @@ class PreflightService:
 
     async def _probe_all(
         self, called: list[CalledAddress]
-    ) -> list[tuple[EndpointCheck, list[Finding]]]:
+    ) -> list[tuple[EndpointCheck, list[PreflightIssue]]]:
         places = asyncio.Semaphore(_PROBES)
 
-        async def one(address: CalledAddress) -> tuple[EndpointCheck, list[Finding]]:
+        async def one(address: CalledAddress) -> tuple[EndpointCheck, list[PreflightIssue]]:
             async with places:
                 return await self._probe(address)
 
         return await asyncio.gather(*(one(address) for address in called))
 
-    async def _probe(self, called: CalledAddress) -> tuple[EndpointCheck, list[Finding]]:
-        def missed(code: str, detail: str) -> tuple[EndpointCheck, list[Finding]]:
+    async def _probe(self, called: CalledAddress) -> tuple[EndpointCheck, list[PreflightIssue]]:
+        def missed(code: str, detail: str) -> tuple[EndpointCheck, list[PreflightIssue]]:
             check = EndpointCheck(called.param, called.name, False, None, None, detail)
             message = f"{called.name}: {detail}"
-            return check, [Finding("error", code, message, called.param)]
+            return check, [PreflightIssue("error", code, message, called.param)]
 
         try:
             check_headers(called.headers)
@@ -204,7 +206,7 @@ class PreflightService:
         if reply.status < _SERVER_FAULT:
             return check, []
         message = f"{called.name} answers {reply.status}."
-        return check, [Finding("warning", "endpoint_failing", message, called.param)]
+        return check, [PreflightIssue("warning", "endpoint_failing", message, called.param)]
 
     async def _pace(self, base: BaseModelSpec | None) -> Pace | None:
         if base is None:
@@ -213,10 +215,12 @@ class PreflightService:
             return pace_of(await unit.jobs.recent_usage(base.name))
 
 
-def _probed(method: dict[str, Any], findings: list[Finding]) -> list[CalledAddress]:
+def _probed(method: dict[str, Any], findings: list[PreflightIssue]) -> list[CalledAddress]:
     """The first addresses of the call; that there are more becomes a finding."""
     addresses = list(islice(called_addresses(method), MAX_ADDRESSES + 1))
     if len(addresses) > MAX_ADDRESSES:
         message = f"Only the first {MAX_ADDRESSES} addresses were probed."
-        findings.append(Finding("warning", "endpoints_not_probed", message, "method.reinforcement"))
+        findings.append(
+            PreflightIssue("warning", "endpoints_not_probed", message, "method.reinforcement")
+        )
     return addresses[:MAX_ADDRESSES]

@@ -33,7 +33,7 @@ class ReferencePorts:
     curricula: CurriculumService
 
 
-class References:
+class RegisteredReferences:
     def __init__(self, ports: ReferencePorts) -> None:
         self._ports = ports
 

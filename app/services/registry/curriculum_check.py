@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from app.domain.jobs.jobs import MAX_TRAIN_EXAMPLES, MAX_VALID_EXAMPLES, MIN_EXAMPLES
-from app.domain.jobs.preflight import Finding
+from app.domain.jobs.preflight import PreflightIssue
 from app.domain.registry.curricula import CurriculumReport, Split, SplitReport
 from app.preflight.files import MAX_EXAMPLES, FileRules, ReadFile, read_file
 from app.preflight.rows import row_reader
@@ -31,7 +31,7 @@ class SplitPath:
 def check_curriculum(
     paths: tuple[SplitPath, ...], job_tools: frozenset[str] | None
 ) -> CurriculumReport:
-    """Raises `OSError` when a file is gone. `job_tools` as in `judge_row`; `None` allows any."""
+    """Raises `OSError` when a file is gone. `job_tools` as in `check_row`; `None` allows any."""
     files = {part.split: read_file(part.path, _rules(part.split, job_tools)) for part in paths}
     shared = _shared(files)
     return CurriculumReport(
@@ -71,12 +71,12 @@ def _shared(files: dict[Split, ReadFile]) -> list[tuple[int, int]]:
     return [(training[digest], line) for digest, line in validation.items() if digest in training]
 
 
-def _faults(files: dict[Split, ReadFile], shared: list[tuple[int, int]]) -> list[Finding]:
+def _faults(files: dict[Split, ReadFile], shared: list[tuple[int, int]]) -> list[PreflightIssue]:
     """Faults of rows, at most 100 over both files, then what is true of a file as a whole."""
     found = [finding for file in files.values() for finding in file.findings]
     in_rows = [finding for finding in found if finding.line is not None][:MAX_FAULTS]
     of_files = [finding for finding in found if finding.line is None]
     if shared:
         message = f"{len(shared)} validation rows have a prompt that is in the training file too."
-        of_files.append(Finding("warning", "overlapping_rows", message, "validation_file"))
+        of_files.append(PreflightIssue("warning", "overlapping_rows", message, "validation_file"))
     return [*in_rows, *of_files]

@@ -16,7 +16,7 @@ MAX_TESTS: Final = 2
 _RETRY_AFTER_S: Final = 10.0
 
 
-class ToolTestPlaces:
+class ToolTestSlots:
     def __init__(self) -> None:
         self._running: Counter[str] = Counter()
 

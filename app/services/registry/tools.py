@@ -14,7 +14,7 @@ from app.services.registry.grader_check import check_address
 from app.services.registry.registered_objects import RegistryPorts, RegistryService
 from app.services.registry.tool_checks import CALL_TIMEOUT_S, run_checks
 from app.services.registry.tool_contract import ContractTest
-from app.services.registry.tool_test_slots import ToolTestPlaces
+from app.services.registry.tool_test_slots import ToolTestSlots
 from app.store.database import Database
 
 _REQUIRED: Final = ("name", "server_url")
@@ -33,7 +33,7 @@ class ToolService(RegistryService):
         *,
         secret_key: str,
         call_timeout_s: float,
-        places: ToolTestPlaces,
+        places: ToolTestSlots,
     ) -> None:
         """`secret_key` is the service's, from which calls are signed; `places` the process's."""
         super().__init__(database, ports, tenant)

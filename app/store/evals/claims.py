@@ -17,13 +17,13 @@ from app.domain.evals.evals import OPEN_RUNS, EvalRunStatus
 from app.domain.events.webhooks import RUN_EVENTS
 from app.store.database import Database
 from app.store.evals.eval_items import EvalItemStore
-from app.store.evals.eval_runs import HeldEvalRunStore
+from app.store.evals.eval_runs import LeasedEvalRunStore
 from app.store.evals.evals import EvalStore
 from app.store.files.files import FileStore
 from app.store.models.models import ModelStore
 from app.store.schema.eval_runs import EvalRunTable as Table
 from app.store.unit_of_work import BaseUnitOfWork, Sessions
-from app.store.webhooks.webhook_events import act_for, emit
+from app.store.webhooks.webhook_events import emit, set_tenant
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class EvalRunUnitOfWork(BaseUnitOfWork):
         )
         if held is None:
             raise LeaseLost(f"{claimed.run_id} is no longer held at fence {claimed.fence}")
-        self.run = HeldEvalRunStore(session, claimed.project_id, claimed.run_id)
+        self.run = LeasedEvalRunStore(session, claimed.project_id, claimed.run_id)
         self.items = EvalItemStore(session, claimed.project_id)
         self.evals = EvalStore(session, claimed.project_id)
         self.files = FileStore(session, claimed.project_id)
@@ -156,7 +156,7 @@ class EvalClaimStore:
         )
         event_type, ids = RUN_EVENTS[EvalRunStatus.FAILED], list[str]()
         for run_id, project_id in ended.all():
-            await act_for(self._session, project_id)
+            await set_tenant(self._session, project_id)
             await emit(self._session, project_id, event_type, run_id)
             ids.append(run_id)
         return ids

@@ -119,7 +119,7 @@ class EvalRunStore:
             raise no_run(run_id)
 
 
-class HeldEvalRunStore:
+class LeasedEvalRunStore:
     """What the worker that holds a run writes; its unit of work has locked the row at its fence."""
 
     def __init__(self, session: AsyncSession, project_id: str, run_id: str) -> None:

@@ -22,7 +22,7 @@ from app.store.maintenance.expiry import ExpiryStore
 from app.store.schema.events import JobEventTable
 from app.store.schema.fine_tuning_jobs import FineTuningJobTable as Table
 from app.store.unit_of_work import BaseUnitOfWork
-from app.store.webhooks.webhook_events import act_for, emit
+from app.store.webhooks.webhook_events import emit, set_tenant
 
 WAITING = (JobStatus.VALIDATING_FILES, JobStatus.QUEUED)
 HELD = (JobStatus.RUNNING, JobStatus.PAUSING)
@@ -133,7 +133,7 @@ class SystemJobStore:
 
     async def fail_exhausted(self, job: ClaimedJob, message: str) -> None:
         """End the job, and say so to its tenant: the event is written as the tenant's own."""
-        await act_for(self._session, job.project_id)
+        await set_tenant(self._session, job.project_id)
         error: dict[str, Any] = {"code": "worker_lost", "message": message, "param": None}
         await self._session.execute(
             update(Table)

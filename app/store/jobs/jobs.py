@@ -8,7 +8,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.domain.errors import NotFound, WrongState
 from app.domain.events.webhooks import JOB_EVENTS
-from app.domain.jobs.jobs import TERMINAL, Job, JobStatus, QueuePlace, StopRequest, may_become
+from app.domain.jobs.jobs import TERMINAL, Job, JobStatus, QueuePosition, StopRequest, may_become
 from app.domain.jobs.usage import NO_CAPS, Caps, Usage
 from app.store.jobs.new_jobs import SHOWN, NewRows, insert_job
 from app.store.jobs.rows import job_row, places_by_job, to_job
@@ -217,7 +217,7 @@ class JobStore(JobReads):
             update(Table).where(Table.id == job_id).values(result_files=file_ids)
         )
 
-    async def queue_places(self, job_ids: list[str]) -> dict[str, QueuePlace]:
+    async def queue_places(self, job_ids: list[str]) -> dict[str, QueuePosition]:
         """Of those that wait for a worker, counted over all tenants; own jobs only."""
         found = await self._session.execute(_QUEUE_PLACES, {"wanted": job_ids})
         return places_by_job(found)

@@ -16,7 +16,7 @@ from sqlalchemy import inspect
 
 from app.domain.accounts.keys import ApiKeyRow
 from app.domain.accounts.tenants import KeyKind
-from app.domain.jobs.jobs import Job, QueuePlace
+from app.domain.jobs.jobs import Job, QueuePosition
 from app.store.jobs.rows import places_by_job, to_job
 from app.store.schema.fine_tuning_jobs import FineTuningJobTable
 from app.store.times import unix
@@ -63,7 +63,7 @@ async def find_job(driver: DriverConnection[Any], project_id: str, job_id: str) 
 
 async def find_places(
     driver: DriverConnection[Any], project_id: str, job_ids: list[str]
-) -> dict[str, QueuePlace]:
+) -> dict[str, QueuePosition]:
     cursor = await _asked(driver, _PLACES, project_id, job_ids)
     return places_by_job(await cursor.fetchall())
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from app.domain.evals.evals import Eval
-from app.domain.jobs.jobs import Job, JobError, JobStatus, QueuePlace, StopRequest
+from app.domain.jobs.jobs import Job, JobError, JobStatus, QueuePosition, StopRequest
 from app.domain.jobs.usage import Caps, Usage
 from app.store.evals.evals import eval_row
 from app.store.jobs.events import event_row
@@ -80,5 +80,5 @@ def new_rows(job: Job, *, secrets: bytes | None, evaluated: Eval | None, told: s
     )
 
 
-def places_by_job(rows: Iterable[Any]) -> dict[str, QueuePlace]:
-    return {row.job_id: QueuePlace(row.place, unix_or_none(row.starts_at)) for row in rows}
+def places_by_job(rows: Iterable[Any]) -> dict[str, QueuePosition]:
+    return {row.job_id: QueuePosition(row.place, unix_or_none(row.starts_at)) for row in rows}

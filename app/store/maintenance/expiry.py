@@ -21,13 +21,13 @@ from app.store.schema.fine_tuning_jobs import FineTuningJobTable as Job
 from app.store.schema.idempotency import KeptAnswerTable as Answer
 from app.store.schema.models import TunedModelTable as Model
 from app.store.schema.uploads import UploadTable as Upload
-from app.store.webhooks.webhook_events import act_for
+from app.store.webhooks.webhook_events import set_tenant
 
 _ENDED = [status.value for status in TERMINAL]
 
 
 @dataclass(frozen=True, slots=True)
-class Outlived:
+class ExpiredObject:
     """A row that may go, and the key of its bytes."""
 
     project_id: str
@@ -49,7 +49,7 @@ class ExpiryStore:
     def __init__(self, session: AsyncSession) -> None:
         self._session = session
 
-    async def files(self, limit: int, *, deleted_keep_s: float) -> list[Outlived]:
+    async def files(self, limit: int, *, deleted_keep_s: float) -> list[ExpiredObject]:
         """Expired files, and deleted ones that no page can start from any more. Those that an
         unfinished job reads stay.
         """
@@ -65,9 +65,9 @@ class ExpiryStore:
             .order_by(File.project_id, File.id)
             .limit(limit)
         )
-        return [Outlived(row.project_id, row.id, row.object_key) for row in rows]
+        return [ExpiredObject(row.project_id, row.id, row.object_key) for row in rows]
 
-    async def remove_files(self, files: Sequence[Outlived]) -> None:
+    async def remove_files(self, files: Sequence[ExpiredObject]) -> None:
         await self._session.execute(
             delete(File).where(tuple_(File.project_id, File.id).in_(_keys(files)))
         )
@@ -79,7 +79,7 @@ class ExpiryStore:
         )
         return set(found)
 
-    async def uploads(self, limit: int) -> list[Outlived]:
+    async def uploads(self, limit: int) -> list[ExpiredObject]:
         """Uploads whose time is over and whose parts may still lie there."""
         rows = await self._session.execute(
             select(Upload.project_id, Upload.id)
@@ -89,7 +89,7 @@ class ExpiryStore:
         )
         return [_upload(row.project_id, row.id) for row in rows]
 
-    async def end_uploads(self, uploads: Sequence[Outlived]) -> None:
+    async def end_uploads(self, uploads: Sequence[ExpiredObject]) -> None:
         await self._session.execute(
             update(Upload)
             .where(tuple_(Upload.project_id, Upload.id).in_(_keys(uploads)))
@@ -97,7 +97,7 @@ class ExpiryStore:
             .values(status="expired")
         )
 
-    async def remove_uploads(self, limit: int, *, keep_s: float) -> list[Outlived]:
+    async def remove_uploads(self, limit: int, *, keep_s: float) -> list[ExpiredObject]:
         """Forget uploads that ended long ago; their directories are returned once more."""
         old = (
             select(Upload.project_id, Upload.id)
@@ -140,7 +140,7 @@ class ExpiryStore:
         )
         found = []
         for row in rows.all():
-            await act_for(self._session, row.project_id)
+            await set_tenant(self._session, row.project_id)
             kept = set(
                 await self._session.scalars(
                     select(Model.object_key).where(Model.job_id == row.id, ~model_dropped())
@@ -154,7 +154,7 @@ class ExpiryStore:
 
     async def forget_run(self, run: EndedRun, *, cleared: bool) -> None:
         """Its journal, and once all is `cleared` that it was held: it is not found again."""
-        await act_for(self._session, run.project_id)
+        await set_tenant(self._session, run.project_id)
         await JournalStore(self._session, run.project_id).forget_all(run.job_id)
         if not cleared:
             return
@@ -165,9 +165,9 @@ class ExpiryStore:
         )
 
 
-def _keys(rows: Sequence[Outlived]) -> list[tuple[str, str]]:
+def _keys(rows: Sequence[ExpiredObject]) -> list[tuple[str, str]]:
     return [(row.project_id, row.id) for row in rows]
 
 
-def _upload(project_id: str, upload_id: str) -> Outlived:
-    return Outlived(project_id, upload_id, upload_directory(project_id, upload_id))
+def _upload(project_id: str, upload_id: str) -> ExpiredObject:
+    return ExpiredObject(project_id, upload_id, upload_directory(project_id, upload_id))

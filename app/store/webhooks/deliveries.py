@@ -74,7 +74,7 @@ class ClaimedDelivery:
 
 
 @dataclass(frozen=True, slots=True)
-class Parcel:
+class DeliveryAttempt:
     """What an attempt needs."""
 
     event: WebhookEvent
@@ -144,7 +144,7 @@ class DeliveryClaimStore:
         return len(gone.all())
 
 
-class HeldDeliveryUnitOfWork(BaseUnitOfWork):
+class LeasedDeliveryUnitOfWork(BaseUnitOfWork):
     """A transaction of the worker that holds a delivery."""
 
     def __init__(self, sessions: Sessions, claimed: ClaimedDelivery) -> None:
@@ -153,21 +153,21 @@ class HeldDeliveryUnitOfWork(BaseUnitOfWork):
 
     @override
     async def _open(self, session: AsyncSession) -> None:
-        self.delivery = HeldDeliveryStore(session, self._claimed)
+        self.delivery = LeasedDeliveryStore(session, self._claimed)
 
 
-def held_delivery(database: Database, claimed: ClaimedDelivery) -> HeldDeliveryUnitOfWork:
-    return HeldDeliveryUnitOfWork(database.sessions, claimed)
+def held_delivery(database: Database, claimed: ClaimedDelivery) -> LeasedDeliveryUnitOfWork:
+    return LeasedDeliveryUnitOfWork(database.sessions, claimed)
 
 
-class HeldDeliveryStore:
+class LeasedDeliveryStore:
     """Every method raises `LeaseLost` once the delivery is gone or newly claimed."""
 
     def __init__(self, session: AsyncSession, claimed: ClaimedDelivery) -> None:
         self._session = session
         self._claimed = claimed
 
-    async def parcel(self) -> Parcel:
+    async def parcel(self) -> DeliveryAttempt:
         of = Table.project_id == self._claimed.project_id
         row = (
             await self._session.execute(
@@ -180,7 +180,7 @@ class HeldDeliveryStore:
         if row is None:
             raise self._lost()
         attempts, endpoint, event = row
-        return Parcel(
+        return DeliveryAttempt(
             WebhookEvent(event.id, event.type, event.subject, unix(event.created_at)),
             endpoint.id,
             endpoint.url,

@@ -55,6 +55,6 @@ async def emit(session: AsyncSession, project_id: str, event_type: EventType, su
     )
 
 
-async def act_for(session: AsyncSession, project_id: str) -> None:
+async def set_tenant(session: AsyncSession, project_id: str) -> None:
     """Let a transaction that looks across tenants write as one of them."""
     await session.execute(select(func.set_config("app.project", project_id, True)))

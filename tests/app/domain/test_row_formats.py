@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from app.domain.data.chat_rows import DatasetError
-from app.domain.data.row_formats import check_row, judge_row
+from app.domain.data.row_formats import check_row, inspect_row
 from app.domain.methods.supervised import MethodType
 
 USER = {"role": "user", "content": "hi"}
@@ -20,7 +20,7 @@ PAIR = {
 
 def _faults(method: MethodType, row: Any) -> list[str]:
     line = row if isinstance(row, bytes) else json.dumps(row).encode()
-    return [fault.pointer for fault in judge_row(method, line, 3, job_tools=set())[1]]
+    return [fault.pointer for fault in inspect_row(method, line, 3, job_tools=set())[1]]
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from app.domain.jobs.detectors import Watched
-from app.domain.jobs.stop_rules import LOSSES, REWARD, Finding, Watch, gravest
+from app.domain.jobs.stop_rules import LOSSES, REWARD, RuleTrigger, Watch, gravest
 from app.domain.methods.stop import ReinforcementStopOptions, StopOptions
 from app.domain.rollouts import metrics as names
 
@@ -101,7 +101,7 @@ def test_a_gap_is_of_the_training_since_the_validation_before() -> None:
     fed: list[tuple[float | None, float | None]] = [
         (0.4, None), (0.6, 0.4), (0.6, None), (0.8, 0.4), (None, None), (0.7, 0.4), (0.9, 0.6),
     ]  # fmt: skip
-    said: list[Finding] = []
+    said: list[RuleTrigger] = []
     for step, (train, valid) in enumerate(fed, 1):
         said += watch.feed(
             step,
@@ -144,5 +144,5 @@ def test_stopping_outweighs_a_pause_and_off_says_nothing() -> None:
     assert worst is not None
     assert [one.rule for one in found] == ["target", "max_steps"]
     assert (worst.rule, worst.action, worst.reason) == ("max_steps", "stop", "1 steps are done")
-    assert gravest([Finding("gap", "warn", 1, "")]) is None
+    assert gravest([RuleTrigger("gap", "warn", 1, "")]) is None
     assert _valid(_watch(), [0.5] * 50) == []

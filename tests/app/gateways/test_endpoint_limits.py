@@ -10,7 +10,7 @@ import pytest
 from typing_extensions import override
 
 from app.gateways.egress.egress import EgressFailure, EgressReply, FailureKind
-from app.gateways.endpoints.limits import Breaker, Pacer, Places
+from app.gateways.endpoints.limits import Breaker, ConcurrencySlots, Pacer
 from app.gateways.endpoints.pool import (
     Answer,
     Endpoint,
@@ -186,7 +186,7 @@ async def test_a_brown_out_is_found_kept_and_recovered_from() -> None:
 
 
 async def test_places_double_until_the_first_refusal_and_then_obey_the_earliest() -> None:
-    places = Places(start=4)
+    places = ConcurrencySlots(start=4)
     for _ in range(4):
         places.coped()
     assert places.limit == 8
@@ -203,7 +203,7 @@ async def test_places_double_until_the_first_refusal_and_then_obey_the_earliest(
 
 async def test_a_place_is_handed_on_in_order_and_not_lost_by_a_cancel() -> None:
     async with VirtualClock().running() as clock:
-        places, order = Places(start=1, ceiling=1), []
+        places, order = ConcurrencySlots(start=1, ceiling=1), []
 
         async def take(name: str, *, first: bool = False) -> None:
             assert await places.take(clock, deadline=100, first=first)

@@ -253,12 +253,12 @@ async def test_a_salt_goes_with_every_prompt_over_the_same_connections(
     engine: Engine, inference: HttpInference
 ) -> None:
     await inference.complete("base", [5], max_tokens=1, temperature=1, seed=1, stop_token_ids=())
-    apart = inference.apart("of a project")
-    await _complete(apart)
+    namespaced = inference.with_cache_namespace("of a project")
+    await _complete(namespaced)
     engine.body = {"id": "chatcmpl-1"}
-    await apart.chat({"model": "base", "messages": []})
+    await namespaced.chat({"model": "base", "messages": []})
     engine.body = b"data: [DONE]\n\n"
-    assert [chunk async for chunk in apart.chat_stream({"model": "base"})]
+    assert [chunk async for chunk in namespaced.chat_stream({"model": "base"})]
     salts = [body.get("cache_salt") for _, body, _ in engine.requests]
     assert salts == [None, *["of a project"] * 3]
 

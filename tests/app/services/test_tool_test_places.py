@@ -1,11 +1,11 @@
 import pytest
 
 from app.domain.errors import RateLimited
-from app.services.registry.tool_test_slots import MAX_TESTS, ToolTestPlaces
+from app.services.registry.tool_test_slots import MAX_TESTS, ToolTestSlots
 
 
 def test_a_project_has_a_few_places_and_takes_nobody_elses() -> None:
-    places = ToolTestPlaces()
+    places = ToolTestSlots()
     running = [places.taken("proj_a") for _ in range(MAX_TESTS)]
     for place in running:
         place.__enter__()

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workers.learning.base_distance import pulled_to_base
+from workers.learning.base_distance import apply_kl_penalty
 from workers.learning.training_samples import TrainingSample
 
 
@@ -24,7 +24,7 @@ def test_by_hand() -> None:
         sample([-3.0], 1.0, 1),
     ]
     base = [[7.0, -2.0, -4.0, 7.0], [7.0, -1.0, 7.0], [7.0, -5.0, 7.0]]
-    pulled, total = pulled_to_base(samples, base, coefficient=0.1)
+    pulled, total = apply_kl_penalty(samples, base, coefficient=0.1)
     assert total == pytest.approx(1 + 3 - 1 + 2)
     assert [list(one.token_advantages or ()) for one in pulled] == [
         [0.0, pytest.approx(0.5), pytest.approx(0.5 - 0.2), 0.0],
@@ -36,13 +36,13 @@ def test_by_hand() -> None:
 
 def test_samples_without_a_group_are_compared_with_nobody() -> None:
     samples = [sample([-1.0], 0.5, None), sample([-2.0], 0.5, None)]
-    pulled, _ = pulled_to_base(samples, [[0.0, -9.0, 0.0], [0.0, -9.0, 0.0]], coefficient=1.0)
+    pulled, _ = apply_kl_penalty(samples, [[0.0, -9.0, 0.0], [0.0, -9.0, 0.0]], coefficient=1.0)
     assert [one.advantage_of(1) for one in pulled] == [0.5, 0.5]
 
 
 def test_advantages_per_token_are_kept() -> None:
     own = sample([-1.0, -1.0], 0.0, 0).with_token_advantages([0.0, 2.0, -2.0, 0.0])
-    (pulled,), _ = pulled_to_base([own], [[0.0, -2.0, -4.0, 0.0]], coefficient=0.1)
+    (pulled,), _ = apply_kl_penalty([own], [[0.0, -2.0, -4.0, 0.0]], coefficient=0.1)
     assert [pulled.advantage_of(1), pulled.advantage_of(2)] == pytest.approx([2.1, -2.1])
 
 
@@ -56,12 +56,12 @@ def test_a_groups_pull_sums_to_nothing_and_parts_are_the_whole(
 ) -> None:
     samples = [sample(q, 0.0, group) for q, group in rows]
     base = [[0.0, *[-1.0] * len(q), 0.0] for q, _ in rows]
-    pulled, total = pulled_to_base(samples, base, coefficient=0.5)
+    pulled, total = apply_kl_penalty(samples, base, coefficient=0.5)
     for group in range(3):
         mine = [place for place, (_, its) in enumerate(rows) if its == group]
         pull = [value for place in mine for value in pulled[place].token_advantages or ()]
         assert math.fsum(pull) == pytest.approx(0.0, abs=1e-9)
-        alone, _ = pulled_to_base(
+        alone, _ = apply_kl_penalty(
             [samples[place] for place in mine], [base[place] for place in mine], coefficient=0.5
         )
         assert alone == [pulled[place] for place in mine]

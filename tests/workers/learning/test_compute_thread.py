@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from workers.learning.compute_thread import NICENESS, computed
+from workers.learning.compute_thread import NICENESS, run_on_compute_thread
 
 TASKS = Path("/proc/self/task")
 
@@ -23,7 +23,7 @@ async def test_calls_run_one_after_another_on_one_thread() -> None:
         running.pop()
         return threading.get_native_id()
 
-    threads = await asyncio.gather(*(computed(work) for _ in range(50)))
+    threads = await asyncio.gather(*(run_on_compute_thread(work) for _ in range(50)))
     assert set(threads) == {threads[0]} != {threading.get_native_id()}
 
 
@@ -40,11 +40,11 @@ async def test_it_yields_and_so_do_the_threads_that_help_it() -> None:
         own = threading.get_native_id()
         return [os.getpriority(os.PRIO_PROCESS, one) for one in (own, *helpers)]
 
-    found = await computed(niceness)
+    found = await run_on_compute_thread(niceness)
     assert set(found) == {max(NICENESS, os.getpriority(os.PRIO_PROCESS, 0))}
 
 
 async def test_the_event_loop_keeps_its_own_priority() -> None:
     before = os.getpriority(os.PRIO_PROCESS, threading.get_native_id())
-    await computed(lambda: None)
+    await run_on_compute_thread(lambda: None)
     assert os.getpriority(os.PRIO_PROCESS, threading.get_native_id()) == before

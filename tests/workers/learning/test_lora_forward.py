@@ -8,7 +8,7 @@ from torch import Tensor
 from transformers import AutoModelForCausalLM
 
 from workers.learning.adapters import adapter_parameters
-from workers.learning.lora_forward import speed_up
+from workers.learning.lora_forward import install_fast_lora_forward
 
 LINEAR_LAYERS = 7 * 2  # of the two-layer Qwen3 of conftest
 
@@ -45,7 +45,7 @@ def test_gradients_are_peft_s(model_dir: Path, dtype: torch.dtype, tolerance: fl
     if dtype == torch.float64:  # else peft would compute the update in fp32
         model.to(torch.float64)
     logits, gradients = logits_and_gradients(model)
-    assert speed_up(model) == LINEAR_LAYERS
+    assert install_fast_lora_forward(model) == LINEAR_LAYERS
     mine, mine_gradients = logits_and_gradients(model)
     assert float((mine - logits).abs().max()) <= tolerance * float(logits.abs().max())
     assert mine_gradients.keys() == gradients.keys()
@@ -64,7 +64,7 @@ def test_one_layer_in_fp32_is_peft_s(model_dir: Path) -> None:
     given_MO = torch.randn(50, 64)
     stock_out = layer(hidden_MI)
     expected = torch.autograd.grad(stock_out, wanted, given_MO)
-    speed_up(model)
+    install_fast_lora_forward(model)
     out = layer(hidden_MI)
     torch.testing.assert_close(out, stock_out, rtol=0, atol=1e-6 * float(out.detach().abs().max()))
     for got, gradient in zip(torch.autograd.grad(out, wanted, given_MO), expected, strict=True):
@@ -75,7 +75,7 @@ def test_without_its_adapter_it_is_the_base(model_dir: Path) -> None:
     model = stock(model_dir, torch.float32)
     base = AutoModelForCausalLM.from_pretrained(model_dir, dtype=torch.float32)
     ids_BT = torch.arange(12)[None]
-    speed_up(model)
+    install_fast_lora_forward(model)
     with torch.no_grad(), model.disable_adapter():
         assert torch.equal(model(input_ids=ids_BT).logits, base(input_ids=ids_BT).logits)
     with torch.no_grad():
@@ -83,4 +83,4 @@ def test_without_its_adapter_it_is_the_base(model_dir: Path) -> None:
 
 
 def test_a_layer_with_dropout_stays_peft_s(model_dir: Path) -> None:
-    assert speed_up(stock(model_dir, torch.float32, dropout=0.1)) == 0
+    assert install_fast_lora_forward(stock(model_dir, torch.float32, dropout=0.1)) == 0

@@ -39,7 +39,7 @@ def test_by_default_nothing_happens() -> None:
     assert corrected.inputs.mask_N.tolist() == MASK.tolist()
     assert corrected.inputs.sampler_logprobs_N is Q
     assert corrected.inputs.advantages_N is A
-    assert not corrected.left_out_N.any()
+    assert not corrected.masked_N.any()
     assert not corrected.truncated_N.any()
 
 
@@ -51,7 +51,7 @@ def test_token_truncation_weighs_by_the_capped_ratio(loss: str) -> None:
     expected = [-w * a for w, a in zip(weights, A.tolist(), strict=False)]
     assert gradient(corrected, loss) == pytest.approx([*expected, 0.0])
     assert corrected.truncated_N.tolist() == [False, False, True, True, False, False]
-    assert not corrected.left_out_N.any()
+    assert not corrected.masked_N.any()
 
 
 def test_sequence_truncation_weighs_by_the_capped_product() -> None:
@@ -79,14 +79,14 @@ def test_sequence_masks_leave_out_whole_rows(
     corrected = done(sequence_mask=mask, band=band)
     expected = [row in kept_rows for row in ROWS.tolist()[:5]]
     assert corrected.inputs.mask_N.tolist() == [*expected, False]
-    assert corrected.left_out_N.tolist() == [*(not kept for kept in expected), False]
+    assert corrected.masked_N.tolist() == [*(not kept for kept in expected), False]
     for got, kept in zip(gradient(corrected, "importance_sampling"), expected, strict=False):
         assert (got != 0.0) == kept
 
 
 def test_tokens_beyond_the_log_ratio_have_no_gradient() -> None:
     corrected = done(max_log_ratio=0.75)
-    assert corrected.left_out_N.tolist() == [False, False, True, False, True, False]
+    assert corrected.masked_N.tolist() == [False, False, True, False, True, False]
     grads = gradient(corrected, "importance_sampling")
     assert [g == 0.0 for g in grads] == [False, False, True, False, True, True]
 
@@ -107,7 +107,7 @@ def test_a_runaway_sequence_stays_finite() -> None:
             (-2.0 * A[:5]).tolist()
         )
     corrected = done(torch.full((6,), -1e4, dtype=torch.float64), truncation="sequence")
-    assert corrected.left_out_N.tolist() == MASK.tolist()
+    assert corrected.masked_N.tolist() == MASK.tolist()
     assert gradient(corrected) == [0.0] * 6
 
 
@@ -135,7 +135,7 @@ def test_on_policy_nothing_is_changed(
     config = MismatchConfig(truncation=truncation, sequence_mask=mask, band=band)
     corrected = correct(whole, config)
     assert gradient(corrected) == pytest.approx([-a for a in a_N.tolist()])
-    assert not (corrected.left_out_N | corrected.truncated_N).any()
+    assert not (corrected.masked_N | corrected.truncated_N).any()
 
 
 def test_settings_that_make_no_sense_are_refused() -> None:

@@ -17,7 +17,7 @@ from tests.workers.learning.conftest import MakeTrainer
 from tests.workers.learning.test_trainer import gradients, warmed
 from workers.learning.trainer import LoraTrainer
 from workers.reinforcement.learning_setup import shaping_config, trainer_options
-from workers.reinforcement.schedulers.groups import Recipe, prepare, step_samples
+from workers.reinforcement.schedulers.groups import GroupRecipe, prepare, step_samples
 
 BASE = BaseModelSpec(name="m", path="m", context_length=128, max_turn_tokens=40)
 GOOD, AGAINST, BAD = range(3)
@@ -53,7 +53,7 @@ def likelier(
         tokens, mask = one.trajectory.tokens, one.trajectory.mask
         lp = [0.0, *trainer.logprobs(tokens)]
         one.trajectory.logprobs[:] = [v * m for v, m in zip(lp, mask, strict=True)]
-    recipe = Recipe(
+    recipe = GroupRecipe(
         min_group_share=0.75,
         shaping=shaping_config(learning.objective),
         estimator=learning.advantage.type,
@@ -115,7 +115,7 @@ def test_an_estimator_scales_a_groups_gradient(
     """By a hand-made factor beside centring, for the first of two prompts."""
     plain = {"objective": {"token_penalty": 0}, "loss": {"type": "importance_sampling"}}
     sent = {**plain, "advantage": {"type": kind}}
-    recipe = Recipe(
+    recipe = GroupRecipe(
         min_group_share=0.75,
         shaping=shaping_config(
             resolved_learning(LearningOptions.model_validate(plain), BASE).objective

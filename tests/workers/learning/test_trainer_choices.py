@@ -107,7 +107,7 @@ def test_sequence_masks_keep_the_denominator(
     stats = trainer.update(samples)
     worked = [(s.trained_tokens, k) for s, k in zip(samples[:-1], kept[:-1], strict=True)]
     share = sum(n for n, k in worked if not k) / sum(n for n, _ in worked)
-    assert stats[names.LEFT_OUT_SHARE] == pytest.approx(share)
+    assert stats[names.MASKED_SHARE] == pytest.approx(share)
     assert stats[names.TRUNCATED_SHARE] == 0.0
 
 
@@ -118,7 +118,7 @@ def test_truncation_needs_the_policy_before_the_step(make_trainer: MakeTrainer) 
 
 def test_without_a_correction_no_share_is_reported(make_trainer: MakeTrainer) -> None:
     trainer = made(make_trainer, "ppo")
-    assert names.LEFT_OUT_SHARE not in trainer.update(near(trainer))
+    assert names.MASKED_SHARE not in trainer.update(near(trainer))
 
 
 def test_the_pull_towards_the_base(make_trainer: MakeTrainer) -> None:

@@ -14,9 +14,9 @@ from app.rendering.hermes import ParsedToolCall
 from tests.support.endpoints import Received, Reply, Script, endpoint
 from tests.support.rollouts import KEY, SECRET_KEY, caller, egress_to, pool, schema
 from workers.journal.journal import InMemoryJournal
-from workers.rollout.tools import CallPlace, ToolFailure, ToolOutcome
+from workers.rollout.tools import CallPosition, ToolFailure, ToolOutcome
 
-PLACE = CallPlace(KEY, 0, 0)
+PLACE = CallPosition(KEY, 0, 0)
 SCHEMAS = [schema("search", q="string")]
 CALL = ParsedToolCall("search", '{"q": "é"}')
 MIB = 1_048_576

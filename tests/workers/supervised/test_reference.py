@@ -8,7 +8,7 @@ import pytest
 
 from workers.learning.training_samples import TrainingSample
 from workers.supervised.examples import Example, Examples
-from workers.supervised.reference import References
+from workers.supervised.reference import ReferenceLogprobs
 from workers.supervised.rows import TextRow, TextRows
 
 ROWS = 7
@@ -52,7 +52,7 @@ def _nothing() -> None:
 
 def test_each_row_gets_its_own(examples: Examples, tmp_path: Path) -> None:
     model = Counting()
-    references = References(tmp_path / "kept", model, examples, part_rows=3)
+    references = ReferenceLogprobs(tmp_path / "kept", model, examples, part_rows=3)
     references.fill(_nothing)
     for row, example in enumerate(examples):
         chosen, rejected = references.with_reference(row, example).samples
@@ -71,9 +71,11 @@ def test_a_killed_claim_leaves_its_parts(examples: Examples, tmp_path: Path) -> 
             raise InterruptedError
 
     with pytest.raises(InterruptedError):
-        References(tmp_path / "kept", first, examples, part_rows=3).fill(killed_at_the_third_part)
+        ReferenceLogprobs(tmp_path / "kept", first, examples, part_rows=3).fill(
+            killed_at_the_third_part
+        )
     second = Counting()
-    references = References(tmp_path / "kept", second, examples, part_rows=3)
+    references = ReferenceLogprobs(tmp_path / "kept", second, examples, part_rows=3)
     references.fill(_nothing)
     assert (first.asked, second.asked) == (12, 2), "no pair is asked about twice"
     chosen, _ = references.with_reference(0, examples[0]).samples
@@ -85,7 +87,7 @@ def test_a_damaged_part_alone_is_asked_about_again(
     examples: Examples, tmp_path: Path, damage: str
 ) -> None:
     kept = tmp_path / "kept"
-    References(kept, Counting(), examples, part_rows=3).fill(_nothing)
+    ReferenceLogprobs(kept, Counting(), examples, part_rows=3).fill(_nothing)
     part = kept / "part-00001"
     file = part / "logprobs.safetensors"
     match damage:
@@ -102,7 +104,7 @@ def test_a_damaged_part_alone_is_asked_about_again(
             shutil.rmtree(part)
             (kept / "part-00002").rename(part)  # whole, and of the last row only
     second = Counting()
-    references = References(kept, second, examples, part_rows=3)
+    references = ReferenceLogprobs(kept, second, examples, part_rows=3)
     references.fill(_nothing)
     assert second.asked == (8 if damage == "other rows" else 6)
     for row, example in enumerate(examples):
@@ -110,5 +112,5 @@ def test_a_damaged_part_alone_is_asked_about_again(
         assert list(chosen.logprobs) == [0.0, -float(row + 1), -3.0]
         assert list(rejected.logprobs) == [0.0, -float(row + 11)]
     third = Counting()
-    References(kept, third, examples, part_rows=3).fill(_nothing)
+    ReferenceLogprobs(kept, third, examples, part_rows=3).fill(_nothing)
     assert third.asked == 0, "what was asked again is kept"

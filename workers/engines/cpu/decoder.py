@@ -42,7 +42,7 @@ class Layer:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class BlockSlot:
     """Where a linear layer of the model went: rows `first …` of one product of one layer."""
 
     layer: int
@@ -70,7 +70,7 @@ class Decoder:
         norm_C: Tensor,
         head: Product,
         rotation_TPD: Tensor,
-        places: dict[str, Place],
+        places: dict[str, BlockSlot],
         own_bytes: int = 0,
     ) -> None:
         """`rotation_TPD`: P = cosine, sine; the sine's first half has its sign turned."""
@@ -184,9 +184,9 @@ def decoder_of(model: Any, *, context_length: int) -> Decoder | None:
         return None
     if rotary is None or rotary.rope_type not in _FIXED_ROTATIONS:
         return None
-    places: dict[str, Place] = {}
+    places: dict[str, BlockSlot] = {}
     layers = [_layer(model, index, places) for index in range(config.num_hidden_layers)]
-    places["lm_head"] = Place(_HEAD, "head", 0)
+    places["lm_head"] = BlockSlot(_HEAD, "head", 0)
     attention = model.model.layers[0].self_attn
     embedding_VC = model.model.embed_tokens.weight.detach()
     cosine_1TD, sine_1TD = rotary(embedding_VC, torch.arange(context_length)[None])
@@ -208,7 +208,7 @@ def decoder_of(model: Any, *, context_length: int) -> Decoder | None:
     )
 
 
-def _layer(model: Any, index: int, places: dict[str, Place]) -> Layer:
+def _layer(model: Any, index: int, places: dict[str, BlockSlot]) -> Layer:
     module = model.model.layers[index]
     attention, prefix = module.self_attn, f"model.layers.{index}"
 
@@ -216,7 +216,7 @@ def _layer(model: Any, index: int, places: dict[str, Place]) -> Layer:
         owner, first = module.get_submodule(parent), 0
         linears = [owner.get_submodule(name) for name in names]
         for name, linear in zip(names, linears, strict=True):
-            places[f"{prefix}.{parent}.{name}"] = Place(index, product, first)
+            places[f"{prefix}.{parent}.{name}"] = BlockSlot(index, product, first)
             first += linear.out_features
         return _join(linears)
 

@@ -18,7 +18,7 @@ import torch
 from workers.engines.cpu.kv_cache import ARENA_BYTES
 from workers.engines.cpu.prefixes import PrefixStore
 from workers.engines.cpu.sequence import Sequence, Update
-from workers.engines.cpu.version_batch import Lane, LaneShape
+from workers.engines.cpu.version_batch import LaneShape, VersionBatch
 from workers.engines.cpu.versions import ADAPTER_BYTES, MERGED_BYTES, Version, Versions
 from workers.engines.cpu.weights import Weights
 
@@ -56,7 +56,7 @@ class Scheduler:
         self._deliver = deliver
         self._limits = limits
         self._inbox: queue.SimpleQueue[Sequence | None] = queue.SimpleQueue()
-        self._lanes: OrderedDict[int, Lane] = OrderedDict()
+        self._lanes: OrderedDict[int, VersionBatch] = OrderedDict()
         self._prefixes = PrefixStore(limits.prefix_bytes)
         self._shape = LaneShape(
             limits.max_rows, limits.threads, limits.invariant, limits.arena_bytes
@@ -106,12 +106,12 @@ class Scheduler:
         version = sequence.version
         lane = self._lanes.get(version.number)
         if lane is None:
-            lane = Lane(version, self._prefixes, self._shape)
+            lane = VersionBatch(version, self._prefixes, self._shape)
             self._lanes[version.number] = lane
         self._lanes.move_to_end(version.number)
         lane.add(sequence)
 
-    def _advance(self, lane: Lane) -> list[Update]:
+    def _advance(self, lane: VersionBatch) -> list[Update]:
         try:
             return lane.advance(self._weights(lane.version))
         except Exception:  # the thread is a process boundary: one bad batch must not end the engine

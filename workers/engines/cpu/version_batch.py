@@ -46,7 +46,7 @@ class LaneShape:
         return -(-count // least) * least
 
 
-class Lane:
+class VersionBatch:
     def __init__(
         self,
         version: Version,
@@ -143,7 +143,10 @@ class Lane:
     def _step(self, running: int, query_heads: int) -> tuple[Step, Tensor]:
         """The packed step: one token of each running row, then of each prompt what fits."""
         sequences = self._rows.sequences
-        rows, positions = list(range(running)), [s.computed for s in sequences[:running]]
+        rows, positions = (
+            list(range(running)),
+            [s.computed for s in sequences[:running]],
+        )
         ids = [sequence.tokens[-1] for sequence in sequences[:running]]
         prefills, left = [], PREFILL_TOKENS
         for row, sequence in enumerate(sequences[running:], start=running):

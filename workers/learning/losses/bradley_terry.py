@@ -22,9 +22,9 @@ class BradleyTerry:
     its shortness. Raises `ValueError` on a negative margin.
     """
 
-    unit: ClassVar[int] = 2
+    rows_per_example: ClassVar[int] = 2
     needs_vocabulary: ClassVar[bool] = False
-    moves_idle: ClassVar[bool] = False
+    uses_zero_advantage_tokens: ClassVar[bool] = False
 
     margin: float = 0.0
     length_normalised: bool = False

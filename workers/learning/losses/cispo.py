@@ -17,9 +17,9 @@ from workers.learning.losses.ratio import log_ratio, out_of_range
 class Cispo:
     """Raises `ValueError` unless 0 ≤ low ≤ 1 ≤ high."""
 
-    unit: ClassVar[int] = 1
+    rows_per_example: ClassVar[int] = 1
     needs_vocabulary: ClassVar[bool] = False
-    moves_idle: ClassVar[bool] = False
+    uses_zero_advantage_tokens: ClassVar[bool] = False
 
     low: float = 0.0
     high: float = 4.0

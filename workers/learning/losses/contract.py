@@ -46,7 +46,7 @@ class LossTerms:
 
 class Loss(Protocol):
     @property
-    def unit(self) -> int:
+    def rows_per_example(self) -> int:
         """Rows that must stand in one micro-batch: 1, or 2 for pairs, whose number is then the
         denominator of a step instead of the trained tokens'.
         """
@@ -58,7 +58,7 @@ class Loss(Protocol):
         ...
 
     @property
-    def moves_idle(self) -> bool:
+    def uses_zero_advantage_tokens(self) -> bool:
         """Whether a token of advantage 0 has a gradient too."""
         ...
 

@@ -15,9 +15,9 @@ from workers.learning.losses.masks import kept, never_clipped
 
 @dataclass(frozen=True, slots=True)
 class CrossEntropy:
-    unit: ClassVar[int] = 1
+    rows_per_example: ClassVar[int] = 1
     needs_vocabulary: ClassVar[bool] = False
-    moves_idle: ClassVar[bool] = False
+    uses_zero_advantage_tokens: ClassVar[bool] = False
 
     def __call__(self, inputs: LossInputs) -> LossTerms:
         logprobs_N = kept(inputs.logprobs_N, inputs.mask_N)

@@ -26,9 +26,9 @@ from workers.learning.losses.pairs import PairScores, pair_scores, preference_su
 class Dpo:
     """Raises `ValueError` unless β > 0 and 0 ≤ ε < 0.5, and on an ε given for `ipo`."""
 
-    unit: ClassVar[int] = 2
+    rows_per_example: ClassVar[int] = 2
     needs_vocabulary: ClassVar[bool] = False
-    moves_idle: ClassVar[bool] = False
+    uses_zero_advantage_tokens: ClassVar[bool] = False
 
     beta: float = 0.1
     label_smoothing: float = 0.0

@@ -17,9 +17,9 @@ class Dro:
     disagree on it by a factor of five. Raises `ValueError` unless it is positive.
     """
 
-    unit: ClassVar[int] = 1
+    rows_per_example: ClassVar[int] = 1
     needs_vocabulary: ClassVar[bool] = False
-    moves_idle: ClassVar[bool] = True
+    uses_zero_advantage_tokens: ClassVar[bool] = True
 
     beta: float
 

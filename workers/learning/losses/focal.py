@@ -20,9 +20,9 @@ SURE: Final = 1e-12
 class Focal:
     """Raises `ValueError` on a negative γ."""
 
-    unit: ClassVar[int] = 1
+    rows_per_example: ClassVar[int] = 1
     needs_vocabulary: ClassVar[bool] = False
-    moves_idle: ClassVar[bool] = False
+    uses_zero_advantage_tokens: ClassVar[bool] = False
 
     gamma: float = 2.0
 

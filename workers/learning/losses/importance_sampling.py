@@ -15,9 +15,9 @@ from workers.learning.losses.ratio import log_ratio, out_of_range
 
 @dataclass(frozen=True, slots=True)
 class ImportanceSampling:
-    unit: ClassVar[int] = 1
+    rows_per_example: ClassVar[int] = 1
     needs_vocabulary: ClassVar[bool] = False
-    moves_idle: ClassVar[bool] = False
+    uses_zero_advantage_tokens: ClassVar[bool] = False
 
     def __call__(self, inputs: LossInputs) -> LossTerms:
         log_ratio_N = log_ratio(inputs.logprobs_N, inputs.sampler_logprobs_N, inputs.mask_N)

@@ -17,9 +17,9 @@ from workers.learning.losses.masks import kept, never_clipped
 class LabelSmoothing:
     """Raises `ValueError` outside 0 ≤ ε < 1."""
 
-    unit: ClassVar[int] = 1
+    rows_per_example: ClassVar[int] = 1
     needs_vocabulary: ClassVar[bool] = True
-    moves_idle: ClassVar[bool] = False
+    uses_zero_advantage_tokens: ClassVar[bool] = False
 
     smoothing: float = 0.1
 

@@ -21,9 +21,9 @@ class Ppo:
     unless c > 1.
     """
 
-    unit: ClassVar[int] = 1
+    rows_per_example: ClassVar[int] = 1
     needs_vocabulary: ClassVar[bool] = False
-    moves_idle: ClassVar[bool] = False
+    uses_zero_advantage_tokens: ClassVar[bool] = False
 
     epsilon: float = 0.2
     epsilon_high: float | None = None

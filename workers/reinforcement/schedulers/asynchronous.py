@@ -15,21 +15,21 @@ from typing import Any, Final
 from app.domain.errors import RunFailed
 from app.domain.methods.mode import AsyncOptions
 from app.domain.rollouts import metrics as names
-from workers.learning.compute_thread import computed
+from workers.learning.compute_thread import run_on_compute_thread
 from workers.reinforcement.schedulers.group_tasks import CommittedPolicy, GroupTasks
 from workers.reinforcement.schedulers.groups import PreparedGroup, step_samples
-from workers.reinforcement.schedulers.mode import Feed, Rooms
+from workers.reinforcement.schedulers.mode import PromptSchedule, SchedulerContext
 from workers.reinforcement.schedulers.reading import StepReading
 from workers.reinforcement.schedulers.staleness import StalenessQueue, Ticket
 from workers.runs.step_outcome import StepOutcome
 
-PATIENCE_STEPS: Final = 3.0
+STRAGGLER_STEPS: Final = 3.0
 """How many average steps a late group is waited for before it is started over."""
 _MEASURED: Final = 8
 
 
 class AsyncMode:
-    def __init__(self, rooms: Rooms, options: AsyncOptions) -> None:
+    def __init__(self, rooms: SchedulerContext, options: AsyncOptions) -> None:
         self._rooms = rooms
         self._options = options
         self._reading = StepReading(rooms.sampler_clock)
@@ -37,19 +37,21 @@ class AsyncMode:
         """Finished and not trained, by place in the curriculum."""
         self._steps_s: deque[float] = deque(maxlen=_MEASURED)
         self._given_up = 0
-        self._feed: Feed
+        self._feed: PromptSchedule
         self._queue: StalenessQueue
         self._policy: CommittedPolicy
         self._tasks: GroupTasks | None = None
 
-    async def start(self, feed: Feed, *, committed: int, saved: dict[str, Any] | None) -> None:
+    async def start(
+        self, feed: PromptSchedule, *, committed: int, saved: dict[str, Any] | None
+    ) -> None:
         self._feed = feed
         self._queue = StalenessQueue(
             lambda step: len(feed.rows(step)),
             total_steps=feed.total_steps,
             max_staleness=self._options.max_staleness,
             max_requeues=self._options.max_requeues,
-            begins=feed.begins,
+            within_caps=feed.within_caps,
         )
         if saved is not None:
             self._queue.restore(saved)
@@ -85,7 +87,7 @@ class AsyncMode:
         samples = step_samples(groups, self._rooms.recipe)
         if samples:
             with self._reading.trainer_clock:
-                stats = await computed(self._rooms.trainer.update, samples)
+                stats = await run_on_compute_thread(self._rooms.trainer.update, samples)
             outcome.train_values.update(stats)
         ended = time.perf_counter()
         outcome.train_values[names.TIME_TRAINING] = ended - begun
@@ -110,13 +112,13 @@ class AsyncMode:
     def _depths(self, taken: int) -> dict[str, float]:
         size = self._feed.group_size
         return {
-            names.STALE_SHARE: self._given_up / (self._given_up + taken),
+            names.STALE_DISCARDED_SHARE: self._given_up / (self._given_up + taken),
             names.QUEUE_DEPTH: float(self._queue.depth * size),
             names.QUEUE_IN_FLIGHT: float(len(self._queue.in_flight) * size),
         }
 
     def _admit(self) -> None:
-        while self._running.room_for_one:
+        while self._running.has_capacity:
             ticket = self._queue.admit(self._policy.version)
             if ticket is None:
                 return
@@ -131,7 +133,7 @@ class AsyncMode:
             if taken is not None:
                 return taken
             left = self._patience() - (time.perf_counter() - started)
-            if left <= 0 and (late := self._queue.give_up(step)):
+            if left <= 0 and (late := self._queue.requeue_stragglers(step)):
                 self._start_over(late)
                 continue
             self._running.news.clear()
@@ -144,7 +146,7 @@ class AsyncMode:
 
     def _patience(self) -> float:
         """Seconds; without end until a step was measured."""
-        return PATIENCE_STEPS * fmean(self._steps_s) if self._steps_s else float("inf")
+        return STRAGGLER_STEPS * fmean(self._steps_s) if self._steps_s else float("inf")
 
     def _receive(self) -> None:
         for ticket, group in self._running.arrivals():

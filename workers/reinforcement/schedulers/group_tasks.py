@@ -14,7 +14,7 @@ from app.domain.ids import SampleKey
 from app.domain.rollouts.trajectory import ScoredRollout
 from workers.journal.journal import Journal
 from workers.reinforcement.schedulers.groups import PreparedGroup, prepare
-from workers.reinforcement.schedulers.mode import Feed, Rooms
+from workers.reinforcement.schedulers.mode import PromptSchedule, SchedulerContext
 from workers.reinforcement.schedulers.staleness import Ticket
 from workers.rollout.policy import SampledTurn, SamplingParams, VersionedPolicy
 from workers.rollout.runner import run_rollouts
@@ -41,8 +41,8 @@ class _Running:
 class GroupTasks:
     def __init__(
         self,
-        rooms: Rooms,
-        feed: Feed,
+        rooms: SchedulerContext,
+        feed: PromptSchedule,
         policy: CommittedPolicy,
         *,
         bound: int,
@@ -62,7 +62,7 @@ class GroupTasks:
         self.news = asyncio.Event()
 
     @property
-    def room_for_one(self) -> bool:
+    def has_capacity(self) -> bool:
         """Whether a further group would start at once. What waited for room would only age."""
         rollouts = sum(running.rollouts for running in self._running.values())
         most = self._rooms.room.max_concurrent

@@ -16,7 +16,7 @@ from workers.learning.training_samples import TrainingSample
 
 
 @dataclass(frozen=True, slots=True)
-class Recipe:
+class GroupRecipe:
     """How a group is turned into training samples."""
 
     min_group_share: float
@@ -34,7 +34,7 @@ class PreparedGroup:
     status: GroupStatus
 
 
-def prepare(rollouts: list[ScoredRollout], recipe: Recipe) -> PreparedGroup:
+def prepare(rollouts: list[ScoredRollout], recipe: GroupRecipe) -> PreparedGroup:
     """Advantages per rollout, within the group."""
     # What divides by the step's deviation has to wait for the step: see `step_samples`.
     estimator = "centred" if recipe.estimator == BATCH_STD else recipe.estimator
@@ -42,7 +42,7 @@ def prepare(rollouts: list[ScoredRollout], recipe: Recipe) -> PreparedGroup:
     return PreparedGroup(rollouts, _samples(rollouts, outcome.advantages), outcome.status)
 
 
-def step_samples(groups: Sequence[PreparedGroup], recipe: Recipe) -> list[TrainingSample]:
+def step_samples(groups: Sequence[PreparedGroup], recipe: GroupRecipe) -> list[TrainingSample]:
     """What a whole step trains, all of its groups being there."""
     if recipe.estimator != BATCH_STD:
         return samples_of(groups)
@@ -74,7 +74,7 @@ def group_counts(groups: Sequence[PreparedGroup]) -> dict[str, float]:
     }
 
 
-def _rewards(rollouts: Sequence[ScoredRollout], recipe: Recipe) -> RewardGroup:
+def _rewards(rollouts: Sequence[ScoredRollout], recipe: GroupRecipe) -> RewardGroup:
     return RewardGroup(
         [rollout.reward for rollout in rollouts],
         min_valid=math.ceil(recipe.min_group_share * len(rollouts)),

@@ -13,21 +13,21 @@ from app.domain.ids import SampleKey
 from app.domain.rollouts.trajectory import ScoredRollout
 from workers.journal.journal import Journal
 from workers.learning.trainer import Trainer
-from workers.reinforcement.schedulers.groups import Recipe
+from workers.reinforcement.schedulers.groups import GroupRecipe
 from workers.rollout.busy_clock import BusyClock
 from workers.rollout.policy import VersionedPolicy
-from workers.rollout.runner import RolloutRoom
+from workers.rollout.runner import RolloutSetup
 from workers.runs.step_outcome import StepOutcome
 
 
 @dataclass(frozen=True, slots=True)
-class Rooms:
+class SchedulerContext:
     """What every mode works with."""
 
-    room: RolloutRoom
+    room: RolloutSetup
     trainer: Trainer
     policy: VersionedPolicy
-    recipe: Recipe
+    recipe: GroupRecipe
     sampler_clock: BusyClock = field(default_factory=BusyClock)
     """Runs while a request is at the engine."""
 
@@ -37,7 +37,7 @@ def _always(_step: int) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Feed:
+class PromptSchedule:
     """A run's prompts, fixed for all of its steps."""
 
     job_id: str
@@ -49,7 +49,7 @@ class Feed:
     """What is remembered up to the commit of a step."""
     check: Callable[[Sequence[ScoredRollout]], None]
     """Raises `RunFailed` when too much of a step was lost to train on the rest."""
-    begins: Callable[[int], bool] = _always
+    within_caps: Callable[[int], bool] = _always
     """Whether a step will begin, as far as can be told by now: what is sampled ahead of one that
     will not calls tools and graders for nothing. True of the next step.
     """
@@ -65,7 +65,9 @@ class Feed:
 
 
 class Mode(Protocol):
-    async def start(self, feed: Feed, *, committed: int, saved: dict[str, Any] | None) -> None:
+    async def start(
+        self, feed: PromptSchedule, *, committed: int, saved: dict[str, Any] | None
+    ) -> None:
         """Before the first step of a claim. `saved` is `scheduler_state` of the outcome of step
         `committed`; both are empty for a fresh run.
         """

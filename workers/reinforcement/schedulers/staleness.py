@@ -40,16 +40,16 @@ class StalenessQueue:
         total_steps: int,
         max_staleness: int,
         max_requeues: int,
-        begins: Callable[[int], bool] = lambda _step: True,
+        within_caps: Callable[[int], bool] = lambda _step: True,
     ) -> None:
-        """`size`: prompts of curriculum step 1 … `total_steps`. `begins`: whether a step will; it
-        must be true of the next one.
+        """`size`: prompts of curriculum step 1 … `total_steps`. `within_caps`: whether a step
+        will begin; it must be true of the next one.
         """
         self._size = size
         self._last = total_steps
         self._bound = max_staleness
         self._max_requeues = max_requeues
-        self._begins = begins
+        self._begins = within_caps
         self._under_way: set[Ticket] = set()
         self._finished: set[Ticket] = set()
         self._cursor = (1, 0)
@@ -95,7 +95,7 @@ class StalenessQueue:
         self._finished.difference_update(chosen)
         return chosen
 
-    def give_up(self, step: int) -> list[tuple[Ticket, Ticket]]:
+    def requeue_stragglers(self, step: int) -> list[tuple[Ticket, Ticket]]:
         """Start over the fewest of the oldest groups under way whose lateness keeps `step`
         waiting; none where that would not help, or where they were started over often enough.
         """

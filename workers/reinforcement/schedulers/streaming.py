@@ -13,9 +13,9 @@ from typing import Any
 
 from app.domain.data.dataset import DatasetRow
 from app.domain.rollouts import metrics as names
-from workers.learning.compute_thread import computed
+from workers.learning.compute_thread import run_on_compute_thread
 from workers.reinforcement.schedulers.groups import PreparedGroup, prepare, samples_of
-from workers.reinforcement.schedulers.mode import Feed, Rooms
+from workers.reinforcement.schedulers.mode import PromptSchedule, SchedulerContext
 from workers.reinforcement.schedulers.reading import StepReading
 from workers.rollout.runner import run_rollouts
 from workers.runs.step_outcome import StepOutcome
@@ -25,15 +25,15 @@ Arrivals = asyncio.Queue[tuple[int, PreparedGroup]]
 
 
 class StreamingMode:
-    def __init__(self, rooms: Rooms, *, minibatches: int) -> None:
+    def __init__(self, rooms: SchedulerContext, *, minibatches: int) -> None:
         self._rooms = rooms
         self._minibatches = minibatches
         self._reading = StepReading(rooms.sampler_clock)
-        self._feed: Feed
+        self._feed: PromptSchedule
 
     async def start(
         self,
-        feed: Feed,
+        feed: PromptSchedule,
         *,
         committed: int,  # noqa: ARG002 - a step needs nothing of those before it
         saved: dict[str, Any] | None,  # noqa: ARG002 - as above
@@ -55,7 +55,7 @@ class StreamingMode:
         self._feed.check(outcome.train_rollouts)
         started = time.perf_counter()
         with self._reading.trainer_clock:
-            stats = await computed(self._rooms.trainer.step)
+            stats = await run_on_compute_thread(self._rooms.trainer.step)
         if outcome.trained_tokens:
             outcome.train_values.update(stats)
         outcome.train_values[names.TIME_SAMPLING] = sampling.result()
@@ -109,6 +109,6 @@ class StreamingMode:
             started = time.perf_counter()
             if samples:
                 with self._reading.trainer_clock:
-                    await computed(self._rooms.trainer.accumulate, samples)
+                    await run_on_compute_thread(self._rooms.trainer.accumulate, samples)
             training_s += time.perf_counter() - started
         return [group for _, group in sorted(arrived, key=lambda one: one[0])], training_s

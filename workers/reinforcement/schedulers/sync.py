@@ -13,23 +13,23 @@ from typing import Any
 from app.domain.data.dataset import DatasetRow
 from app.domain.rollouts import metrics as names
 from workers.journal.journal import Journal
-from workers.learning.compute_thread import computed
+from workers.learning.compute_thread import run_on_compute_thread
 from workers.reinforcement.schedulers.groups import PreparedGroup, prepare, step_samples
-from workers.reinforcement.schedulers.mode import Feed, Rooms
+from workers.reinforcement.schedulers.mode import PromptSchedule, SchedulerContext
 from workers.reinforcement.schedulers.reading import StepReading
 from workers.rollout.runner import run_rollouts
 from workers.runs.step_outcome import StepOutcome
 
 
 class SyncMode:
-    def __init__(self, rooms: Rooms) -> None:
+    def __init__(self, rooms: SchedulerContext) -> None:
         self._rooms = rooms
         self._reading = StepReading(rooms.sampler_clock)
-        self._feed: Feed
+        self._feed: PromptSchedule
 
     async def start(
         self,
-        feed: Feed,
+        feed: PromptSchedule,
         *,
         committed: int,  # noqa: ARG002 - a step needs nothing of those before it
         saved: dict[str, Any] | None,  # noqa: ARG002 - as above
@@ -81,6 +81,6 @@ class SyncMode:
         samples = step_samples(groups, self._rooms.recipe)
         if samples:
             with self._reading.trainer_clock:
-                stats = await computed(self._rooms.trainer.update, samples)
+                stats = await run_on_compute_thread(self._rooms.trainer.update, samples)
             outcome.train_values.update(stats)
         outcome.train_values[names.TIME_TRAINING] = time.perf_counter() - started

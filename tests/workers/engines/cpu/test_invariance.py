@@ -11,7 +11,7 @@ from tests.support.tiny_model import CONTEXT_LENGTH, VOCAB_SIZE, save_tiny_model
 from workers.engines.cpu.engine import load_served
 from workers.engines.cpu.prefixes import PrefixStore
 from workers.engines.cpu.sequence import Sampling, Sequence
-from workers.engines.cpu.version_batch import Lane, LaneShape
+from workers.engines.cpu.version_batch import LaneShape, VersionBatch
 from workers.engines.cpu.versions import BaseModel, Version
 
 
@@ -31,12 +31,14 @@ def threads(request: pytest.FixtureRequest) -> Iterator[int]:
     torch.set_num_threads(before)
 
 
-def _lane(base: BaseModel, threads: int, *, prefix_bytes: int = 64 << 20) -> Lane:
+def _lane(base: BaseModel, threads: int, *, prefix_bytes: int = 64 << 20) -> VersionBatch:
     shape = LaneShape(max_rows=40, threads=threads, invariant=True)
-    return Lane(Version("tiny", base), PrefixStore(prefix_bytes), shape)
+    return VersionBatch(Version("tiny", base), PrefixStore(prefix_bytes), shape)
 
 
-def _run(lane: Lane, *sequences: Sequence, arrivals: dict[int, Sequence] | None = None) -> None:
+def _run(
+    lane: VersionBatch, *sequences: Sequence, arrivals: dict[int, Sequence] | None = None
+) -> None:
     """Until all end; `arrivals` join at an iteration."""
     late = dict(arrivals or {})
     for sequence in sequences:
@@ -50,7 +52,7 @@ def _run(lane: Lane, *sequences: Sequence, arrivals: dict[int, Sequence] | None 
             iteration += 1
 
 
-def _sequence(lane: Lane, prompt: list[int], seed: int, tokens: int = 40) -> Sequence:
+def _sequence(lane: VersionBatch, prompt: list[int], seed: int, tokens: int = 40) -> Sequence:
     return Sequence(lane.version, list(prompt), len(prompt), Sampling(tokens, 1.0, seed))
 
 

@@ -10,7 +10,12 @@ from workers.engines.cpu.engine import load_served
 from workers.engines.cpu.kv_cache import ARENA_BYTES, KvArena
 from workers.engines.cpu.prefixes import PrefixStore
 from workers.engines.cpu.sequence import Sampling, Sequence, Update
-from workers.engines.cpu.version_batch import IDLE_ARENA_BYTES, PREFILL_TOKENS, Lane, LaneShape
+from workers.engines.cpu.version_batch import (
+    IDLE_ARENA_BYTES,
+    PREFILL_TOKENS,
+    LaneShape,
+    VersionBatch,
+)
 from workers.engines.cpu.versions import BaseModel, Version
 
 
@@ -38,7 +43,7 @@ class World:
     ) -> None:
         self.prefixes = PrefixStore(prefix_bytes)
         shape = LaneShape(max_rows, arena_bytes=arena_bytes)
-        self.lane = Lane(Version("tiny", base), self.prefixes, shape, arena=arena)
+        self.lane = VersionBatch(Version("tiny", base), self.prefixes, shape, arena=arena)
 
     def add(self, prompt: list[int], *, tokens: int = 8, seed: int = 0, salt: str = "") -> Sequence:
         sampling = Sampling(tokens, 1.0, seed, cache_salt=salt)

@@ -45,7 +45,7 @@ async def test_later_steps_are_sampled_while_one_is_trained() -> None:
     assert [max(ages(outcome)) for outcome in outcomes] == [0, 1, 2, 2]
     assert outcomes[2].train_values[names.STALENESS_MEAN] == 2.0
     assert outcomes[0].train_values[names.QUEUE_DEPTH] >= 0
-    assert outcomes[0].train_values[names.STALE_SHARE] == 0
+    assert outcomes[0].train_values[names.STALE_DISCARDED_SHARE] == 0
     seen = Counter(key for outcome in outcomes for key in keys_of(outcome.train_rollouts))
     assert len(seen) == 64
     assert set(seen.values()) == {1}
@@ -99,7 +99,7 @@ async def test_a_group_that_hangs_is_started_over_and_the_others_go_on() -> None
     outcomes = await asyncio.wait_for(
         stage.run(AsyncMode(stage.rooms, AsyncOptions(max_staleness=1))), 30
     )
-    shares = [outcome.train_values[names.STALE_SHARE] for outcome in outcomes]
+    shares = [outcome.train_values[names.STALE_DISCARDED_SHARE] for outcome in outcomes]
     assert max(shares) == pytest.approx(1 / 5)
     assert sum(share > 0 for share in shares) == 1
     hung = [

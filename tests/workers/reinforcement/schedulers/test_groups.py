@@ -8,7 +8,7 @@ from app.domain.rollouts import metrics as names
 from tests.support.scored import scored
 from workers.learning.shaping import ShapingConfig
 from workers.reinforcement.schedulers.groups import (
-    Recipe,
+    GroupRecipe,
     group_counts,
     prepare,
     rollouts_of,
@@ -29,7 +29,7 @@ THIN = [
     scored(("train", 1, 9, 2), None),
     scored(("train", 1, 9, 3), 0.0),
 ]
-PLAIN = Recipe(min_group_share=0.75, shaping=ShapingConfig(token_penalty=0.0))
+PLAIN = GroupRecipe(min_group_share=0.75, shaping=ShapingConfig(token_penalty=0.0))
 
 
 def test_lost_rollouts_leave_mean_and_batch_and_thin_groups_train_nothing() -> None:
@@ -53,7 +53,7 @@ def test_a_longer_answer_of_equal_reward_is_worth_a_little_less() -> None:
         scored(("train", 1, 0, 2), 0.0, sampled=2),
     ]
     shaping = ShapingConfig(token_penalty=0.1, token_budget=10)
-    samples = prepare(group, Recipe(min_group_share=0.75, shaping=shaping)).samples
+    samples = prepare(group, GroupRecipe(min_group_share=0.75, shaping=shaping)).samples
     values = [0.98, 0.9, -0.02]
     mean = sum(values) / 3
     assert [s.advantage for s in samples] == pytest.approx([value - mean for value in values])

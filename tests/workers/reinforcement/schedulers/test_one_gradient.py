@@ -12,11 +12,11 @@ from app.settings import shipped_model_dir
 from tests.support.scripted_modes import Stage
 from workers.learning.trainer import LoraTrainer
 from workers.reinforcement.schedulers.asynchronous import AsyncMode
-from workers.reinforcement.schedulers.mode import Mode, Rooms
+from workers.reinforcement.schedulers.mode import Mode, SchedulerContext
 from workers.reinforcement.schedulers.streaming import StreamingMode
 from workers.reinforcement.schedulers.sync import SyncMode
 
-Build = Callable[[Rooms], Mode]
+Build = Callable[[SchedulerContext], Mode]
 
 
 def trainer(*, plain: bool = False) -> LoraTrainer:

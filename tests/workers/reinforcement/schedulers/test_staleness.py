@@ -48,7 +48,7 @@ def test_nothing_is_admitted_of_a_step_that_will_not_begin() -> None:
         total_steps=4,
         max_staleness=2,
         max_requeues=0,
-        begins=lambda step: step in beginning,
+        within_caps=lambda step: step in beginning,
     )
     assert places(admit_all(queue, 0)) == [(1, 0), (1, 1)]
     beginning.add(2)
@@ -74,15 +74,15 @@ def test_a_late_group_is_started_over_and_in_the_end_waited_for() -> None:
     queue.finish(first, version=0)
     assert queue.take(1) == [first]
     (second,) = admit_all(queue, 1)
-    assert queue.give_up(2) == [], "nobody could take its place"
+    assert queue.requeue_stragglers(2) == [], "nobody could take its place"
     queue.finish(second, version=1)
-    ((given_up, again),) = queue.give_up(2)
+    ((given_up, again),) = queue.requeue_stragglers(2)
     assert (given_up, again) == (slow, Ticket(1, slow.step, slow.place, 1))
     assert queue.take(2) == [second]
     (third,) = admit_all(queue, 2)
     queue.finish(third, version=2)
     assert queue.take(3) is None
-    assert queue.give_up(3) == [], "it was started over as often as it may be"
+    assert queue.requeue_stragglers(3) == [], "it was started over as often as it may be"
     queue.finish(again, version=1)
     assert queue.take(3) == [again]
 
@@ -148,7 +148,7 @@ class Run:
     def happen(self, step: int) -> None:
         event = self.draw(st.sampled_from(["finish", "finish", "finish", "give up", "kill"]))
         if event == "give up":
-            for old, fresh in self.queue.give_up(step):
+            for old, fresh in self.queue.requeue_stragglers(step):
                 assert old.attempt < self.requeues + self.found_older
                 assert fresh.attempt == old.attempt + 1
         elif event == "kill" and self.draw(st.integers(0, 3)) == 0:
