@@ -1,33 +1,13 @@
-"""What a committed step says of itself, by method: the words and data of its event, and the metrics
-of its checkpoint. Pure.
+"""Describes a committed step of a reinforcement run: the words and data of its events, and the
+metrics of its checkpoint. Pure.
 """
 
-from typing import Any, Protocol
+from typing import Any
 
 from app.domain.jobs.jobs import Job
 from app.domain.rollouts.metrics import COMPLETION_TOKENS_MEAN, REWARD_MEAN
 from workers.reinforcement import metrics_event
 from workers.runs.step_outcome import StepOutcome
-
-
-class StepReport(Protocol):
-    def baseline(self, outcome: StepOutcome) -> str:
-        """Of the validation before anything is trained."""
-        ...
-
-    def validation(self, outcome: StepOutcome) -> str:
-        """Of a validation that was not due when its step was committed."""
-        ...
-
-    def step(self, outcome: StepOutcome, total_steps: int) -> tuple[str, dict[str, Any]]:
-        """Message and data of the event of type `metrics`."""
-        ...
-
-    def makes_checkpoint(self, outcome: StepOutcome) -> bool: ...
-
-    def checkpoint(self, outcome: StepOutcome) -> dict[str, float]:
-        """Metrics of the step's checkpoint."""
-        ...
 
 
 class ReinforcementStepReport:
@@ -55,7 +35,7 @@ class ReinforcementStepReport:
         return message, data
 
     def makes_checkpoint(self, outcome: StepOutcome) -> bool:
-        """One for each validation."""
+        """Every validated step becomes a checkpoint."""
         return bool(outcome.valid_values)
 
     def checkpoint(self, outcome: StepOutcome) -> dict[str, float]:

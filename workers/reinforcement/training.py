@@ -80,7 +80,7 @@ async def _report(
         return await build_report(context, step, ended)
     except NoReport as error:
         message = f"The job has no report of base against tuned: {error}."
-        await reporter.say_once(message, level="warn")
+        await reporter.announcer.message_once(message, level="warn")
         return None
 
 

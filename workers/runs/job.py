@@ -20,11 +20,12 @@ from app.domain.models.models import tuned_model_name
 from app.gateways.trained_efforts import note_trained_effort
 from app.store.unit_of_work import RunUnitOfWork
 from workers.processes.retry import retry_while_unavailable
+from workers.runs.announcer import FILES_VALIDATED
 from workers.runs.context import Plan, RunContext
 from workers.runs.data import RowFile, load_rows
 from workers.runs.ending import Ending
 from workers.runs.finished import Trained
-from workers.runs.reporter import VALIDATED, Reporter
+from workers.runs.reporter import Reporter
 from workers.runs.result_file import write_result_file
 from workers.runs.retention import Retention
 from workers.runs.stopping import StoppedEarly
@@ -123,7 +124,7 @@ class JobRun:
     async def _validated(self) -> tuple[Plan, RowFile, RowFile]:
         fresh = self._job.total_steps is None
         if fresh:
-            await self._reporter.say_validating()
+            await self._reporter.announcer.validating_files()
         train_rows = await load_rows(self._context, training=True)
         valid_rows = await load_rows(self._context, training=False)
         hyper = resolve_hyperparameters(
@@ -165,10 +166,10 @@ class JobRun:
                 return
             method = resolved_method(self._job.method, hyper, self._context.base_model)
             await unit.jobs.mark_validated(hyper.total_steps, method)
-            await self._say(unit, VALIDATED)
+            await self._say(unit, FILES_VALIDATED)
 
     async def _say(self, unit: RunUnitOfWork, message: str) -> None:
-        await unit.events.append(self._job.id, level="info", type="message", message=message)
+        await self._reporter.announcer.message(unit, message)
 
     async def _mark_running(self) -> None:
         async with self._context.unit() as unit:
@@ -187,7 +188,9 @@ class JobRun:
         async def write() -> None:
             async with self._context.unit() as unit:
                 await unit.models.insert(
-                    self._reporter.tuned_model(self._tuned_name, trained.step, trained.adapter_key)
+                    self._reporter.writer.tuned_model(
+                        self._tuned_name, trained.step, trained.adapter_key
+                    )
                 )
                 if trained.report is not None:
                     await unit.reports.upsert(self._job.id, trained.report)

@@ -111,22 +111,6 @@ class Stopping:
         return False
 
 
-async def say_findings(unit: RunUnitOfWork, job_id: str, found: Sequence[RuleTrigger]) -> None:
-    """One event for each, in the hosted shape."""
-    for one in found:
-        await unit.events.append(
-            job_id,
-            level="info" if one.action == "stop" else "warn",
-            type="message",
-            message=f"{_WORDS[one.action]} after step {one.step} by the rule '{one.rule}': "
-            f"{one.reason}",
-            data={"stop_rule": one.rule, **one.to_json()},
-        )
-
-
-_WORDS: Final = {"warn": "Warning", "pause": "Pausing", "stop": "Ending the job early"}
-
-
 def _options(context: RunContext) -> StopOptions:
     method: Any = context.method
     default = ReinforcementStopOptions if isinstance(method, ReinforcementMethod) else StopOptions

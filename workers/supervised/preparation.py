@@ -13,9 +13,10 @@ from app.domain.methods.supervised import (
 )
 from app.rendering.renderer import Renderer
 from workers.processes.retry import retry_while_unavailable
+from workers.runs.announcer import FILES_VALIDATED
 from workers.runs.context import RunContext
 from workers.runs.data import checked_examples, load_text_rows
-from workers.runs.reporter import VALIDATED, Reporter
+from workers.runs.reporter import Reporter
 from workers.supervised.examples import Examples, Make, preference, supervised
 from workers.supervised.plan import TextPlan
 
@@ -41,7 +42,7 @@ async def prepare(context: RunContext, reporter: Reporter) -> Prepared:
     kind: Kind = "dpo" if isinstance(method, DpoMethod) else "supervised"
     fresh = context.job.total_steps is None
     if fresh:
-        await reporter.say_validating()
+        await reporter.announcer.validating_files()
     rows = await load_text_rows(context, kind, training=True)
     held_out = None
     if context.job.validation_file is not None:
@@ -98,4 +99,4 @@ async def _mark_validated(
         await unit.jobs.mark_validated(plan.total_steps, method)
         for warning in warnings:
             await unit.events.append(job_id, level="warn", type="message", message=warning)
-        await unit.events.append(job_id, level="info", type="message", message=VALIDATED)
+        await unit.events.append(job_id, level="info", type="message", message=FILES_VALIDATED)

@@ -143,11 +143,13 @@ async def test_a_baseline_of_unknown_outcome_counts_once(world: World) -> None:
     assert await world.messages(job) == ["Base model: full validation mean reward=0.50"]
 
 
-async def test_an_early_event_is_said_once_over_lost_answers_and_claims(world: World) -> None:
+async def test_a_message_is_appended_once_over_lost_answers_and_claims(world: World) -> None:
     job = await world.job()
     context, database = _losing(await world.context(job))
-    await Reporter(context, "ft:tiny").say_once("Validating training file: file-a")
-    await Reporter(await world.context(job), "ft:tiny").say_once("Validating training file: file-a")
+    await Reporter(context, "ft:tiny").announcer.message_once("Validating training file: file-a")
+    await Reporter(await world.context(job), "ft:tiny").announcer.message_once(
+        "Validating training file: file-a"
+    )
     assert database.lost == 1
     assert await world.messages(job) == ["Validating training file: file-a"]
     assert (await world.read(job)).status is JobStatus.VALIDATING_FILES

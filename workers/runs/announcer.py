@@ -1,0 +1,120 @@
+"""The announcer: appends a job's events (messages, metrics, warnings, rule triggers) to its list.
+
+Owns the words and the data of the events that a run writes about its steps. Promises that an event
+is a row of the transaction that commits what the event is about: both exist, or neither does. Must
+not know ledger, curves, checkpoints or usage, nor who reads the events.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Final, Literal, Protocol
+
+from app.domain.jobs.stop_rules import RuleTrigger
+from app.store.unit_of_work import RunUnitOfWork
+from workers.processes.retry import retry_while_unavailable
+from workers.runs.context import RunContext
+from workers.runs.step_outcome import StepOutcome
+
+FILES_VALIDATED: Final = "Files validated, moving job to queued state"
+Level = Literal["info", "warn", "error"]
+_RECENT: Final = 20
+"""Events that `message_once` searches for its own message."""
+_TRIGGER_WORDS: Final = {"warn": "Warning", "pause": "Pausing", "stop": "Ending the job early"}
+
+
+class StepReport(Protocol):
+    """Describes the steps of one training method, in the words and keys of the hosted API."""
+
+    def baseline(self, outcome: StepOutcome) -> str:
+        """Describes the validation before the first step."""
+        ...
+
+    def validation(self, outcome: StepOutcome) -> str:
+        """Describes a validation that was not due when its step was committed."""
+        ...
+
+    def step(self, outcome: StepOutcome, total_steps: int) -> tuple[str, dict[str, Any]]:
+        """Returns the message and the data of the event of type `metrics`."""
+        ...
+
+    def makes_checkpoint(self, outcome: StepOutcome) -> bool:
+        """Whether the step becomes a checkpoint."""
+        ...
+
+    def checkpoint(self, outcome: StepOutcome) -> dict[str, float]:
+        """Returns the metrics of the step's checkpoint."""
+        ...
+
+
+class Announcer:
+    def __init__(self, context: RunContext, report: StepReport) -> None:
+        self._context = context
+        self._job = context.job
+        self._report = report
+
+    async def message(
+        self,
+        unit: RunUnitOfWork,
+        message: str,
+        *,
+        level: Level = "info",
+        data: dict[str, Any] | None = None,
+    ) -> None:
+        await unit.events.append(
+            self._job.id, level=level, type="message", message=message, data=data
+        )
+
+    async def baseline(self, unit: RunUnitOfWork, outcome: StepOutcome) -> None:
+        await self.message(unit, self._report.baseline(outcome))
+
+    async def validation(self, unit: RunUnitOfWork, outcome: StepOutcome) -> None:
+        await self.message(unit, self._report.validation(outcome))
+        await self._warnings(unit, outcome)
+
+    async def step(
+        self,
+        unit: RunUnitOfWork,
+        outcome: StepOutcome,
+        *,
+        total_steps: int,
+        triggers: Sequence[RuleTrigger],
+    ) -> None:
+        """Announces a step: its metrics, then its warnings, then the rules it triggered."""
+        message, data = self._report.step(outcome, total_steps)
+        await unit.events.append(
+            self._job.id, level="info", type="metrics", message=message, data=data
+        )
+        await self._warnings(unit, outcome)
+        for trigger in triggers:
+            await self._trigger(unit, trigger)
+
+    async def _warnings(self, unit: RunUnitOfWork, outcome: StepOutcome) -> None:
+        for message in outcome.warnings:
+            await self.message(unit, message, level="warn")
+
+    async def _trigger(self, unit: RunUnitOfWork, trigger: RuleTrigger) -> None:
+        await self.message(
+            unit,
+            f"{_TRIGGER_WORDS[trigger.action]} after step {trigger.step} by the rule "
+            f"'{trigger.rule}': {trigger.reason}",
+            level="info" if trigger.action == "stop" else "warn",
+            data={"stop_rule": trigger.rule, **trigger.to_json()},
+        )
+
+    async def message_once(self, message: str, *, level: Level = "info") -> None:
+        """Appends a message in a transaction of its own, unless a recent event says the same:
+        a repeated claim or commit adds no second event.
+        """
+
+        async def write() -> None:
+            async with self._context.unit() as unit:
+                recent, _ = await unit.events.page(self._job.id, after=None, limit=_RECENT)
+                if all(event.message != message for event in recent):
+                    await self.message(unit, message, level=level)
+
+        await retry_while_unavailable(write)
+
+    async def validating_files(self) -> None:
+        message = f"Validating training file: {self._job.training_file}"
+        if self._job.validation_file is not None:
+            message += f" and validation file: {self._job.validation_file}"
+        await self.message_once(message)

@@ -1,0 +1,130 @@
+"""The step writer: writes the rows of a step (ledger, curves, checkpoint, model, resume point).
+
+Owns the shape of these rows. Promises that every method works inside the caller's fenced
+transaction and may be repeated when that transaction was rolled back. Must not know the job's
+events, nor how a step was trained.
+"""
+
+import time
+from collections.abc import Sequence
+from typing import Final
+
+from app.domain.ids import Split, new_id
+from app.domain.jobs.best_checkpoint import kept_steps
+from app.domain.jobs.jobs import Checkpoint
+from app.domain.jobs.usage import Usage
+from app.domain.methods.stop import KeepCheckpoints
+from app.domain.models.models import checkpoint_model_name
+from app.domain.models.tuned_models import TunedModel
+from app.domain.rollouts.metrics import LOSS, REWARD_MEAN, ROLLOUTS_VALID, MetricPoint
+from app.store.unit_of_work import RunUnitOfWork
+from workers.runs.context import RunContext
+from workers.runs.step_outcome import StepOutcome
+from workers.runs.trace import rollout_row
+
+_VALIDATION_CURVES: Final = [ROLLOUTS_VALID, REWARD_MEAN, LOSS]
+"""Every validation has a point on at least one of these."""
+
+
+class StepWriter:
+    def __init__(self, context: RunContext, tuned_name: str) -> None:
+        self._context = context
+        self._job = context.job
+        self._tuned_name = tuned_name
+
+    async def is_committed(self, unit: RunUnitOfWork, step: int) -> bool:
+        committed, _, _ = await unit.jobs.resume_point()
+        return committed >= step
+
+    async def is_validated(self, unit: RunUnitOfWork, step: int) -> bool:
+        points = await unit.metrics.curve(
+            self._job.id, names=_VALIDATION_CURVES, split="valid", after_step=step - 1
+        )
+        return any(point.step == step for point in points)
+
+    async def usage(self, unit: RunUnitOfWork) -> Usage | None:
+        """Returns the usage of all committed work."""
+        return (await unit.jobs.get(self._job.id)).usage
+
+    async def validation(self, unit: RunUnitOfWork, outcome: StepOutcome, used: Usage) -> Usage:
+        """Writes a validation alone: ledger, curves and usage. Returns the usage of the job."""
+        await self.values(unit, outcome)
+        await unit.journal.forget(self._job.id, outcome.step)
+        return await unit.jobs.add_usage(used)
+
+    async def values(self, unit: RunUnitOfWork, outcome: StepOutcome) -> None:
+        """Writes the rollout ledger and the points of the curves."""
+        rows = [
+            rollout_row(rollout, project_id=self._job.project_id, trained_step=trained_step)
+            for rollouts, trained_step in (
+                (outcome.train_rollouts, outcome.step),
+                (outcome.valid_rollouts, None),
+            )
+            for rollout in rollouts
+        ]
+        await unit.rollouts.insert_many(self._job.id, rows)
+        await unit.metrics.upsert(
+            self._job.id,
+            [
+                *_points("train", outcome.step, outcome.train_values),
+                *_points("valid", outcome.step, outcome.valid_values),
+            ],
+        )
+
+    async def checkpoint(
+        self, unit: RunUnitOfWork, outcome: StepOutcome, metrics: dict[str, float]
+    ) -> None:
+        """Writes the checkpoint and its model, and drops the checkpoints that retention ends."""
+        name = checkpoint_model_name(self._tuned_name, outcome.step)
+        await unit.checkpoints.insert(
+            Checkpoint(
+                id=new_id("ftckpt_"),
+                job_id=self._job.id,
+                step=outcome.step,
+                created_at=int(time.time()),
+                model_name=name,
+                metrics=metrics,
+            ),
+            object_key=str(outcome.adapter_key),
+        )
+        await unit.models.insert(self.tuned_model(name, outcome.step, str(outcome.adapter_key)))
+        await self._drop_checkpoints(unit)
+
+    async def _drop_checkpoints(self, unit: RunUnitOfWork) -> None:
+        """Hides checkpoints that are neither among the best nor among the newest."""
+        kept = kept_steps(
+            await unit.checkpoints.all(self._job.id),
+            self._context.method.keep_checkpoints or KeepCheckpoints(),
+            needed=await unit.checkpoints.needed(self._job.id),
+        )
+        await unit.jobs.note_kept(kept)
+
+    async def resume_point(
+        self, unit: RunUnitOfWork, outcome: StepOutcome, used: Usage, *, remaining_s: float
+    ) -> None:
+        """Moves the resume point to the step, adds its usage and forgets its journal."""
+        await unit.jobs.commit_step(
+            outcome.step,
+            resume_key=outcome.state_key,
+            adapter_key=outcome.adapter_key,
+            usage=used,
+            estimated_finish=int(time.time() + remaining_s),
+        )
+        await unit.journal.forget(self._job.id, outcome.step)
+
+    def tuned_model(self, name: str, step: int, adapter_key: str) -> TunedModel:
+        """Returns a model row; its engine name is new, so no engine has cached anything for it."""
+        return TunedModel(
+            name=name,
+            project_id=self._job.project_id,
+            job_id=self._job.id,
+            base_model=self._context.base_model.name,
+            engine_name=new_id("model-"),
+            object_key=adapter_key,
+            step=step,
+            created_at=int(time.time()),
+        )
+
+
+def _points(split: Split, step: int, values: dict[str, float]) -> Sequence[MetricPoint]:
+    return [MetricPoint(name, split, step, value) for name, value in sorted(values.items())]
