@@ -42,13 +42,17 @@ class Service:
         with psycopg.connect(url) as connection:
             connection.execute(query, values)
 
-    def add_tuned_model(self, job_id: str, name: str, engine_name: str) -> None:
+    def add_tuned_model(
+        self, job_id: str, name: str, engine_name: str, *, reasoning_effort: str | None = None
+    ) -> None:
         self.execute(
             "INSERT INTO tuned_models (name, project_id, job_id, base_model, engine_name,"
-            " object_key, step) SELECT %s, project_id, id, model, %s, 'adapters/x', 1"
+            " object_key, step, reasoning_effort)"
+            " SELECT %s, project_id, id, model, %s, 'adapters/x', 1, %s"
             " FROM fine_tuning_jobs WHERE id = %s",
             name,
             engine_name,
+            reasoning_effort,
             job_id,
         )
 

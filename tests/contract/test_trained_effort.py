@@ -5,8 +5,6 @@ from typing import Any
 import pytest
 from openai import BadRequestError, OpenAI
 
-from app.gateways.objects import LocalObjects
-from app.gateways.trained_efforts import note_trained_effort
 from tests.contract.conftest import BASE, Service
 from tests.contract.test_openai_permissions import Sibling, sibling
 
@@ -17,16 +15,10 @@ HIGH = {"reasoning_effort": "high", "enable_thinking": True}
 
 
 @pytest.fixture
-async def tuned(service: Service, job: Any) -> str:
+def tuned(service: Service, job: Any) -> str:
     """Trained with little effort."""
-    name, key = f"ft:{BASE}:first::{job.id[-8:]}", f"projects/p/jobs/{job.id}"
-    service.add_tuned_model(job.id, name, f"adapter-{job.id}")
-    service.execute(
-        "UPDATE tuned_models SET object_key = %s WHERE name = %s",
-        f"{key}/step-000008-f1/adapter",
-        name,
-    )
-    await note_trained_effort(LocalObjects(service.database.settings.objects_dir), key, "low")
+    name = f"ft:{BASE}:first::{job.id[-8:]}"
+    service.add_tuned_model(job.id, name, f"adapter-{job.id}", reasoning_effort="low")
     return name
 
 

@@ -1,3 +1,4 @@
+import json
 import os
 import re
 import subprocess
@@ -54,6 +55,57 @@ def test_down_and_up_again_leads_to_the_same_schema(database: Database) -> None:
     ]
     command.upgrade(config, "head")
     command.check(config)
+
+
+def test_models_from_before_the_column_get_the_effort_of_their_job(database: Database) -> None:
+    config = _config(database)
+    command.downgrade(config, "0010")
+    for key, hyperparameters in (
+        ("low", {"reasoning_effort": "low"}),
+        ("default", {"reasoning_effort": "default"}),
+        ("none", {}),
+    ):
+        _insert_model(database, key, {"reinforcement": {"hyperparameters": hyperparameters}})
+    _insert_model(database, "text", {"supervised": {}})
+    command.upgrade(config, "head")
+    assert _rows(database, "SELECT name, reasoning_effort FROM tuned_models ORDER BY name") == [
+        ("default", None),
+        ("low", "low"),
+        ("none", None),
+        ("text", None),
+    ]
+    forced = _rows(
+        database,
+        "SELECT relname FROM pg_class WHERE relname IN ('tuned_models', 'fine_tuning_jobs')"
+        " AND relrowsecurity AND relforcerowsecurity",
+    )
+    assert len(forced) == 2
+    command.check(config)
+
+
+def _insert_model(database: Database, name: str, method: dict[str, object]) -> None:
+    """A tuned model and its job, as the superuser of the database."""
+    with psycopg.connect(database.superuser_url.replace("+psycopg", "")) as connection:
+        connection.execute(
+            "INSERT INTO organizations (id, slug, title) VALUES ('org-m', 'm', 'm')"
+            " ON CONFLICT DO NOTHING"
+        )
+        connection.execute(
+            "INSERT INTO projects (id, organization_id, name) VALUES ('proj_m', 'org-m', 'm')"
+            " ON CONFLICT DO NOTHING"
+        )
+        connection.execute(
+            "INSERT INTO fine_tuning_jobs (id, organization_id, project_id, key_id, model, status,"
+            " training_file, validation_file, seed, method, integrations, result_files)"
+            " VALUES (%s, 'org-m', 'proj_m', 'k', 'tiny', 'succeeded', 'file-m', NULL, 0, %s,"
+            " '[]', '[]')",
+            [f"ftjob-{name}", json.dumps(method)],
+        )
+        connection.execute(
+            "INSERT INTO tuned_models (name, project_id, job_id, base_model, engine_name,"
+            " object_key, step) VALUES (%s, 'proj_m', %s, 'tiny', %s, 'k', 1)",
+            [name, f"ftjob-{name}", f"model-{name}"],
+        )
 
 
 def test_several_processes_may_migrate_at_once(database: Database) -> None:

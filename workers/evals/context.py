@@ -126,6 +126,6 @@ async def find_model(ports: EvalPorts, claimed: ClaimedEvalRun, name: str) -> En
     async def read() -> EngineModel | None:
         async with held_eval_run(ports.database, claimed) as unit:
             tuned = await unit.models.get(name)
-        return None if tuned is None else EngineModel(name, tuned.engine_name, tuned.object_key)
+        return None if tuned is None else EngineModel.of_tuned(tuned)
 
     return await retry_while_unavailable(read)

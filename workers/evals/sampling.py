@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from app.domain.errors import RequestError, RunFailed, Unavailable
+from app.domain.methods.reasoning_efforts import with_trained_effort
 from app.gateways.inference.adapters import load_missing
 from app.gateways.inference.inference import AdapterMissing
 from app.gateways.inference.judges import EngineModel
-from app.gateways.trained_efforts import as_trained
 from workers.evals.context import EvalContext, find_model
 
 PATIENCE_S: Final = 300.0
@@ -49,7 +49,7 @@ class Sampler:
                     f"The model '{self._name}' does not exist any more.", code="model_not_found"
                 )
             body = {**settings, "model": model.engine_name, "messages": messages}
-            body = await as_trained(self._context.ports.objects, body, model.object_key)
+            body = with_trained_effort(body, model.reasoning_effort)
             try:
                 return _read(await self._chat(model, body))
             except Unavailable:

@@ -45,6 +45,6 @@ async def _find(context: RunContext, name: str) -> EngineModel | None:
     async def read() -> EngineModel | None:
         async with context.unit() as unit:
             tuned = await unit.models.get(name)
-        return None if tuned is None else EngineModel(name, tuned.engine_name, tuned.object_key)
+        return None if tuned is None else EngineModel.of_tuned(tuned)
 
     return await retry_while_unavailable(read)

@@ -17,7 +17,6 @@ from app.domain.methods.reinforcement import (
     resolved_method,
 )
 from app.domain.models.models import tuned_model_name
-from app.gateways.trained_efforts import note_trained_effort
 from app.store.unit_of_work import RunUnitOfWork
 from workers.processes.retry import retry_while_unavailable
 from workers.runs.announcer import FILES_VALIDATED
@@ -105,7 +104,6 @@ class JobRun:
     async def _reinforced(self) -> Trained:
         loading = asyncio.create_task(asyncio.to_thread(_heavy_half))
         plan, train_rows, valid_rows = await self._validated()
-        await self._note_effort()
         train = await loading
         return await train(
             self._context,
@@ -114,12 +112,6 @@ class JobRun:
             reporter=self._reporter,
             between=self._between_steps,
         )
-
-    async def _note_effort(self) -> None:
-        """For those who call its models; the model's own default needs no word."""
-        effort = self._context.reinforcement.hyperparameters.reasoning_effort
-        if effort != "default":
-            await note_trained_effort(self._context.objects, self._context.job_key, effort)
 
     async def _validated(self) -> tuple[Plan, RowFile, RowFile]:
         fresh = self._job.total_steps is None

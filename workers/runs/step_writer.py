@@ -11,8 +11,9 @@ from typing import Final
 
 from app.domain.ids import Split, new_id
 from app.domain.jobs.best_checkpoint import kept_steps
-from app.domain.jobs.jobs import Checkpoint
+from app.domain.jobs.jobs import Checkpoint, TuningMethod
 from app.domain.jobs.usage import Usage
+from app.domain.methods.reinforcement import ReinforcementMethod
 from app.domain.methods.stop import KeepCheckpoints
 from app.domain.models.models import checkpoint_model_name
 from app.domain.models.tuned_models import TunedModel
@@ -123,7 +124,16 @@ class StepWriter:
             object_key=adapter_key,
             step=step,
             created_at=int(time.time()),
+            reasoning_effort=_trained_effort(self._context.method),
         )
+
+
+def _trained_effort(method: TuningMethod) -> str | None:
+    """Returns the effort that calls of the job's models use; `None` for the model's own default."""
+    if not isinstance(method, ReinforcementMethod):
+        return None
+    effort = method.hyperparameters.reasoning_effort
+    return None if effort == "default" else effort
 
 
 def _points(split: Split, step: int, values: dict[str, float]) -> Sequence[MetricPoint]:

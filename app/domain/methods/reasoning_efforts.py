@@ -45,6 +45,15 @@ def token_budget(base_model: BaseModelSpec, effort: ReasoningEffort) -> int:
     return max(1, round(base_model.max_turn_tokens * _SHARES[effort].budget))
 
 
+def with_trained_effort(body: dict[str, Any], effort: str | None) -> dict[str, Any]:
+    """A chat call with the effort that the called model was trained with, unless the call names
+    one. `effort` is `None` for a base model, and for a model trained with the default.
+    """
+    if effort is None or body.get("reasoning_effort") is not None:
+        return body
+    return {**body, "reasoning_effort": effort}
+
+
 def template_variables(effort: str | None) -> dict[str, Any]:
     """What a chat template is given: the level by its name, and the switch of templates that know
     thinking or none. One that knows neither leaves both unread.

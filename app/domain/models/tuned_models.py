@@ -14,3 +14,5 @@ class TunedModel:
     object_key: str
     step: int
     created_at: int
+    reasoning_effort: str | None = None
+    """The effort it was trained with; `None` for the base model's own default."""

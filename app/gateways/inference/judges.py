@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
 from app.domain.errors import RequestError, Unavailable
+from app.domain.methods.reasoning_efforts import with_trained_effort
+from app.domain.models.tuned_models import TunedModel
 from app.gateways.egress.addresses import read_url
 from app.gateways.egress.client import EgressClient
 from app.gateways.egress.egress import EgressReply
@@ -33,7 +35,6 @@ from app.gateways.inference.judge_chat import (
     refuses_structure,
 )
 from app.gateways.objects import Objects
-from app.gateways.trained_efforts import as_trained
 from app.settings import EgressSettings, JudgeSettings
 
 __all__ = [
@@ -70,6 +71,13 @@ class EngineModel:
     name: str
     engine_name: str
     object_key: str | None
+    """Where the adapter is stored; `None` for a base model."""
+    reasoning_effort: str | None = None
+    """The effort that a tuned model was trained with; `None` for the model's own default."""
+
+    @classmethod
+    def of_tuned(cls, model: TunedModel) -> "EngineModel":
+        return cls(model.name, model.engine_name, model.object_key, model.reasoning_effort)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +153,7 @@ class RoutedJudges:
         if model is None:
             raise JudgeFault(FaultKind.ERROR, f"the model '{question.model}' does not exist")
         body = question.body(model.engine_name, structured=structured)
-        body = await as_trained(self._engine.objects, body, model.object_key)
+        body = with_trained_effort(body, model.reasoning_effort)
         return await self._chat(model, body)
 
     async def _post(

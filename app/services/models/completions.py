@@ -10,11 +10,10 @@ from collections.abc import AsyncIterator
 from typing import Any, Final
 
 from app.domain.errors import InvalidRequest, RequestError, Unavailable
-from app.domain.methods.reasoning_efforts import CALLED_EFFORTS
+from app.domain.methods.reasoning_efforts import CALLED_EFFORTS, with_trained_effort
 from app.gateways.inference.adapters import load_missing
 from app.gateways.inference.inference import AdapterMissing, Inference
 from app.gateways.objects import Objects
-from app.gateways.trained_efforts import as_trained
 from app.services.models.models import CallableModel, ModelService
 
 # fmt: off
@@ -82,7 +81,7 @@ class CompletionService:
         _check_effort(body)
         model = await self._models.get(str(body["model"]))
         forwarded = {**body, "model": model.engine_name}
-        return model, await as_trained(self._objects, forwarded, model.object_key)
+        return model, with_trained_effort(forwarded, model.reasoning_effort)
 
     async def _open(self, body: dict[str, Any]) -> tuple[bytes, AsyncIterator[bytes]]:
         chunks = self._inference.chat_stream(body)

@@ -20,4 +20,4 @@ class JudgeModels:
             model = await self._models.get(name)
         except NotFound:
             return None
-        return EngineModel(name, model.engine_name, model.object_key)
+        return EngineModel(name, model.engine_name, model.object_key, model.reasoning_effort)

@@ -22,7 +22,9 @@ class CallableModel:
     owned_by: str
     engine_name: str
     object_key: str | None
-    """Where the adapter lies; `None` for a base model."""
+    """Where the adapter is stored; `None` for a base model."""
+    reasoning_effort: str | None
+    """The effort that a tuned model was trained with; `None` for the model's own default."""
 
 
 class ModelService:
@@ -75,6 +77,7 @@ def _base(model: BaseModelSpec) -> CallableModel:
         owned_by="system",
         engine_name=model.name,
         object_key=None,
+        reasoning_effort=None,
     )
 
 
@@ -85,4 +88,5 @@ def _tuned(model: TunedModel) -> CallableModel:
         owned_by=model.project_id,
         engine_name=model.engine_name,
         object_key=model.object_key,
+        reasoning_effort=model.reasoning_effort,
     )

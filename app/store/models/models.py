@@ -29,6 +29,7 @@ class ModelStore:
                 engine_name=model.engine_name,
                 object_key=model.object_key,
                 step=model.step,
+                reasoning_effort=model.reasoning_effort,
             )
             .on_conflict_do_nothing(index_elements=[Table.project_id, Table.name])
         )
@@ -102,4 +103,5 @@ def _to_model(row: Table) -> TunedModel:
         object_key=row.object_key,
         step=row.step,
         created_at=unix(row.created_at),
+        reasoning_effort=row.reasoning_effort,
     )

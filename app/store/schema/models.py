@@ -21,5 +21,6 @@ class TunedModelTable(Base):
     engine_name: Mapped[str]
     object_key: Mapped[str]
     step: Mapped[int]
+    reasoning_effort: Mapped[str | None]
     created_at: Mapped[Now]
     deleted_at: Mapped[Timestamp | None]

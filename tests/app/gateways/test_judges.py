@@ -21,7 +21,6 @@ from app.gateways.inference.judges import (
     build_judge_egress,
 )
 from app.gateways.objects import LocalObjects
-from app.gateways.trained_efforts import note_trained_effort
 from app.settings import EgressSettings, JudgeSettings
 from tests.support.chat_engine import ChatEngine, chat_engine
 from tests.support.endpoints import EndpointServer, Received, Reply, Script, endpoint
@@ -128,8 +127,7 @@ async def test_a_tuned_model_is_loaded_when_it_is_missing(
 async def test_a_tuned_model_judges_with_the_effort_it_was_trained_with(
     engine: ChatEngine, tmp_path: Path
 ) -> None:
-    await note_trained_effort(LocalObjects(tmp_path), "jobs/a", "high")
-    models = {"ft:x": EngineModel("ft:x", "model-1", "jobs/a/step-1/adapter")}
+    models = {"ft:x": EngineModel("ft:x", "model-1", "jobs/a/step-1/adapter", "high")}
     for _ in range(2):
         await ask(question("ft:x"), engine_url=engine.url, models=models, directory=tmp_path)
     assert [body["chat_template_kwargs"] for body in engine.bodies] == [

@@ -12,7 +12,6 @@ from app.domain.errors import LeaseLost
 from app.domain.evals.data_sources import MAX_ITEMS
 from app.gateways.inference.inference import Completion, InMemoryInference
 from app.gateways.job_queue import InMemoryJobQueue
-from app.gateways.trained_efforts import note_trained_effort
 from app.settings import to_environment
 from app.store.evals.claims import eval_claims
 from tests.support.endpoints import Received, Reply
@@ -257,15 +256,15 @@ async def _tuned_with_little_effort(world: World, database: Database) -> str:
         "method": {"type": "supervised", "supervised": {}},
     }
     job = await world.post("/v1/fine_tuning/jobs", sent, expect=200)
-    name, key = f"ft:{MODEL}:first::low", f"projects/p/jobs/{job['id']}"
+    name = f"ft:{MODEL}:first::low"
     with psycopg.connect(database.superuser_url.replace("+psycopg", "")) as connection:
         connection.execute(
             "INSERT INTO tuned_models (name, project_id, job_id, base_model, engine_name,"
-            " object_key, step) SELECT %s, project_id, id, model, 'adapter-low', %s, 1"
+            " object_key, step, reasoning_effort)"
+            " SELECT %s, project_id, id, model, 'adapter-low', 'adapters/low', 1, 'low'"
             " FROM fine_tuning_jobs WHERE id = %s",
-            [name, f"{key}/step-000001-f1/adapter", job["id"]],
+            [name, job["id"]],
         )
-    await note_trained_effort(world.ports.objects, key, "low")
     return name
 
 

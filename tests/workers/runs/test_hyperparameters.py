@@ -11,8 +11,6 @@ from app.domain.jobs.jobs import Job, JobStatus
 from app.domain.rollouts import metrics as names
 from app.domain.rollouts.trajectory import StopReason
 from app.gateways.inference.http import HttpInference
-from app.gateways.objects import LocalObjects
-from app.gateways.trained_efforts import trained_effort
 from app.settings import shipped_models
 from examples.records_agent.dataset import make_rows
 from examples.records_agent.records import build_catalogue
@@ -143,6 +141,14 @@ async def _prompt_tokens(runs: RealRuns, row: int, effort: str | None) -> int:
     return int(reply["usage"]["prompt_tokens"])
 
 
+async def _trained_efforts(runs: RealRuns, job: Job) -> set[str | None]:
+    """The efforts in the rows of the job's models."""
+    async with runs.world.app.tenant(runs.world.tenant) as unit:
+        return {
+            model.reasoning_effort for model in await unit.models.all() if model.job_id == job.id
+        }
+
+
 async def test_reasoning_effort_changes_what_is_asked_and_how_much_may_be_said(
     runs: RealRuns,
 ) -> None:
@@ -153,8 +159,7 @@ async def test_reasoning_effort_changes_what_is_asked_and_how_much_may_be_said(
         prompts[effort] = rows[0].prompt_tokens
         longest[effort] = max(row.completion_tokens for row in rows)
         budgets[effort] = job.method["reinforcement"]["objective"]["token_budget"]
-        key = f"projects/{job.project_id}/jobs/{job.id}/step-000001-f1/adapter"
-        trained = await trained_effort(LocalObjects(runs.world.settings.objects_dir), key)
+        (trained,) = await _trained_efforts(runs, job)
         assert trained == (None if effort == "default" else effort)
         assert await _prompt_tokens(runs, rows[0].prompt_index, trained) == prompts[effort]
     assert prompts["default"] < min(prompts[effort] for effort in ("low", "medium", "high"))
