@@ -76,7 +76,7 @@ async def delete_grader(grader_id: str, services: Services) -> Deleted:
 async def run_grader_test(
     grader_id: str, body: RunRegisteredGrader, request: Request, services: Services
 ) -> GraderRun:
-    """As `graders/run`, with the newest version of a registered grader."""
+    """Runs the newest version of a registered grader, as `graders/run` does."""
     grader = await services.registered_graders().config(grader_id)
     work = services.trials().run_grader(
         grader, model_sample=body.model_sample, item=body.item or {}, trace_id=body.trace_id

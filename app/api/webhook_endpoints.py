@@ -99,7 +99,7 @@ async def test_endpoint(
 async def list_deliveries(
     webhook_endpoint_id: str, services: Services, after: After = None, limit: Limit = 20
 ) -> Page[WebhookDeliveryObject]:
-    """What was sent in the last 30 days, newest first. Ours; the hosted API has none."""
+    """Lists the deliveries of the last 30 days, newest first (an extension of the hosted API)."""
     rows, has_more = await services.webhook_endpoints().deliveries(
         webhook_endpoint_id, after=after, limit=limit
     )

@@ -1,4 +1,4 @@
-"""What every verb does at a terminal: errors in a line each."""
+"""Terminal output shared by all commands: one line for each error."""
 
 from pydantic import ValidationError
 

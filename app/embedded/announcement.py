@@ -1,4 +1,4 @@
-"""How a running installation is reached: the object `agent-rft up` prints and `services.json`.
+"""Announces a running installation: the object that `agent-rft up` prints, and `services.json`.
 
 Owns: the shape of both. Promises: `services.json` (0600) exists only while everything has been
 ready once and the supervisor has not begun to stop; it names the current pid of each child.

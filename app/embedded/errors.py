@@ -1,4 +1,4 @@
-"""What can go wrong on one machine, in words a person can act on.
+"""Errors of a single-machine installation, in words a person can act on.
 
 Owns: the error types of this room and the exit code each gives the command line.
 Promises: a message says what failed and what to do; log tails ride along, secrets never.

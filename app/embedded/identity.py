@@ -1,4 +1,4 @@
-"""Which user a server runs as when we are root. Postgres refuses to run as root.
+"""Chooses the user that a server runs as when we are root. Postgres refuses to run as root.
 
 Owns: the two ways around it, in order of preference, and the check that the second can work.
 Promises: no directory above the data directory is made more open, no user is created.
@@ -26,7 +26,7 @@ class PopenArguments(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class RunAs:
-    """How to start a program under the chosen identity."""
+    """Starts programs under the chosen identity."""
 
     prefix: tuple[str, ...] = ()
     uid: int | None = None
@@ -43,7 +43,7 @@ class RunAs:
             os.chown(path, self.uid, self.gid)
 
     def can(self, test: str, path: Path) -> bool:
-        """Whether the identity passes `test -r`, `-w` or `-x` on the path."""
+        """Returns true if the identity passes `test -r`, `-w` or `-x` on the path."""
         done = subprocess.run(  # noqa: S603 - fixed program, no shell
             (*self.prefix, "/usr/bin/test", test, str(path)), check=False, **self.popen_arguments()
         )

@@ -1,4 +1,4 @@
-"""Which processes one machine runs, and with what configuration each of them starts.
+"""Lists the processes of one machine and the configuration that each of them starts with.
 
 Owns: the children's command lines and the least configuration each gets: the API never sees the
 worker's or the owner's database password, the engine sees none.
@@ -36,7 +36,7 @@ _PATIENT_THREADS = {"OMP_WAIT_POLICY": "PASSIVE", "KMP_BLOCKTIME": "0"}
 
 @dataclass(frozen=True, slots=True)
 class UpOptions:
-    """What one start was asked for. `allow_endpoints` and `lease_s` last until the next stop."""
+    """Options of one start. `allow_endpoints` and `lease_s` last until the next stop."""
 
     port: int
     allow_endpoints: tuple[str, ...] = ()
@@ -163,7 +163,7 @@ def engine_child(settings: Settings, data_dir: DataDir, port: int) -> ChildSpec:
 
 
 def owner_environment(settings: Settings) -> dict[str, str]:
-    """For the one process that runs as the tables' owner."""
+    """Returns the environment of the one process that runs as the tables' owner."""
     return _environment(settings)
 
 

@@ -27,7 +27,7 @@ def free_port(taken: frozenset[int] = frozenset()) -> int:
 
 
 def is_free(host: str, port: int) -> bool:
-    """Whether a server could listen on the address now."""
+    """Returns true if a server could listen on the address now."""
     with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -38,7 +38,7 @@ def is_free(host: str, port: int) -> bool:
 
 
 def accepts(host: str, port: int, timeout_s: float = 0.5) -> bool:
-    """Whether something answers a connection on the address."""
+    """Returns true if a connection to the address is accepted."""
     try:
         with socket.create_connection((host, port), timeout=timeout_s):
             return True

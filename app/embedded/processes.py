@@ -39,7 +39,7 @@ State = Literal["down", "starting", "ready", "stopped"]
 
 @dataclass(frozen=True, slots=True)
 class ChildSpec:
-    """What to run and how to tell that it works. `ready` gets the pid and must return quickly."""
+    """A child's command and its readiness probe. `ready` gets the pid and must return quickly."""
 
     name: str
     command: tuple[str, ...]

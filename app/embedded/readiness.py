@@ -14,7 +14,7 @@ _PAUSE_S = 0.03
 
 
 class Interrupted(EmbeddedError):
-    """Asked to stop before everything was ready."""
+    """Raised when a stop is requested before everything was ready."""
 
 
 def wait_ready(

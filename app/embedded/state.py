@@ -1,4 +1,4 @@
-"""What one data directory remembers between starts: ports, passwords, keys.
+"""State of one data directory between starts: ports, passwords, keys.
 
 Owns: the directory's layout, `state.json` (0600) and the lock that makes one supervisor its owner.
 Promises: a second start sees the same values; a file is replaced whole or not at all.
@@ -97,7 +97,7 @@ class State:
         return cls(first, second, free_port(frozenset((first, second))))
 
     def with_free_ports(self) -> Self:
-        """The same state, each port that somebody else took meanwhile replaced."""
+        """Returns the state with each port that another program has taken replaced."""
         ports = [self.postgres_port, self.valkey_port, self.engine_port]
         for place, port in enumerate(ports):
             if not is_free("127.0.0.1", port):

@@ -1,4 +1,4 @@
-"""How often a project may ask, counted for all API processes together.
+"""Rate limits of projects, counted over all API processes together.
 
 Fixed windows of one minute on the broker's Redis, exact over processes; a burst across a window's
 edge may reach twice the limit. Requests that come while one is being counted are counted together.

@@ -79,7 +79,7 @@ class MultiScorer:
 
 
 def child_request(request: GradeRequest, name: str) -> GradeRequest:
-    """With a call id of its own: two children may stand behind one address."""
+    """Uses a call id of its own, because two children may share one address."""
     digest = hashlib.sha256(f"{request.call_id}\x1f{name}".encode()).hexdigest()
     return replace(request, call_id=f"grade_{digest[:24]}")
 

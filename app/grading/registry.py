@@ -28,7 +28,7 @@ from app.grading.text_similarity import TextSimilarityScorer
 
 @dataclass(frozen=True, slots=True)
 class GradingPorts:
-    """What graders reach outside; limits of endpoints are shared by all that use one pool."""
+    """Clients that graders use; all graders of one pool share the limits of its endpoints."""
 
     endpoints: EndpointPool
     signer: CallSigner

@@ -51,7 +51,7 @@ class ScoreModelScorer:
         )
 
     def question(self, request: GradeRequest) -> JudgeQuestion:
-        """What the judge is asked about this sample. Raises `Unrenderable`."""
+        """Renders the judge's prompt for this sample. Raises `Unrenderable`."""
         return JudgeQuestion(
             model=self._spec.model,
             messages=with_instruction(fill(self._prompt, request), self._low, self._high),

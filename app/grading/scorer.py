@@ -1,7 +1,7 @@
-"""What every grader does with one sample: the request, the result, and how it may fail.
+"""The interface of a grader for one sample: the request, the result, the failure.
 
-Owns the words in which a score is told, whoever asks: a job's rollout, `graders/run`, an eval. It
-must not know trajectories, jobs or HTTP routes.
+Owns the form of a score for every caller: a job's rollout, `graders/run`, an eval. Must not know
+trajectories, jobs or HTTP routes.
 """
 
 from dataclasses import asdict, dataclass, field
@@ -38,7 +38,9 @@ class GraderErrors:
     model_grader_parse_error: bool = False
     model_grader_server_error_details: str | None = None
     details: str | None = None
-    """What a raised flag is about, for people (ours); no bodies, headers, addresses."""
+    """Reason of a raised flag for people (an addition to the hosted shape); no bodies, headers,
+    addresses.
+    """
 
     @property
     def raised(self) -> tuple[str, ...]:
@@ -46,7 +48,7 @@ class GraderErrors:
         return tuple(name for name, value in asdict(self).items() if value is True)
 
     def joined(self, other: "GraderErrors") -> "GraderErrors":
-        """What either says; of two texts the first."""
+        """Merges two results; the first text wins."""
         mine, others = asdict(self), asdict(other)
         return GraderErrors(**{name: mine[name] or others[name] for name in mine})
 
@@ -77,7 +79,7 @@ class ScoreResult:
     """Scores of a multi grader's children by name, or an endpoint grader's own named numbers."""
     execution_time_s: float = 0.0
     token_usage: dict[str, TokenUsage] = field(default_factory=dict)
-    """By model name."""
+    """Judge tokens by model name."""
     sampled_model_name: str | None = None
     children: dict[str, "ScoreResult"] = field(default_factory=dict)
     """A multi grader's own, by name."""
@@ -97,7 +99,7 @@ class ScoreFault(Exception):
         self.source = source
         self.errors = errors
         self.child: str | None = None
-        """Which of a multi grader's children it was."""
+        """Name of the multi grader's child that failed."""
 
 
 class Scorer(Protocol):

@@ -1,6 +1,6 @@
-"""How near two texts are, 0…1, by the metrics of the hosted grader.
+"""Similarity of two texts, 0…1, by the metrics of the hosted grader.
 
-Owns what the hosted guide leaves open, decided here once:
+Owns the choices that the hosted guide leaves open:
 - `fuzzy_match`: rapidfuzz `ratio` (normalised indel similarity of characters, case kept).
 - `bleu`: NLTK sentence BLEU-4, words split at white space, smoothing method 1.
 - `gleu`: NLTK sentence GLEU, 1- to 4-grams, words split at white space.
@@ -21,7 +21,7 @@ from app.grading.scorer import GradeRequest, GraderErrors, ScoreResult
 from app.grading.templating import Unrenderable, render
 
 MAX_CHARACTERS: Final = 262_144
-"""Of either text: what is longer is no answer that a reference could be near to."""
+"""Limit for each text; no longer answer could be similar to a reference."""
 _THREAD_FROM: Final = 4_096
 
 

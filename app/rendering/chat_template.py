@@ -54,7 +54,7 @@ class ChatTemplate:
         self._arguments_as_text = self._takes_argument_text()
 
     def given(self, variables: dict[str, Any]) -> Self:
-        """The same template with these variables in place of an effort's."""
+        """Returns the template with these variables in place of those of a reasoning effort."""
         other = copy.copy(self)
         other._variables = {**self._names, **variables}  # noqa: SLF001 - its own class
         return other

@@ -1,6 +1,6 @@
-"""What a model directory, or a hub id, says of itself beside its weights.
+"""Reads the small files of a model directory or hub id, without its weights.
 
-Owns how its small files are found and read. Must not know tokens or messages.
+Owns the way these files are found. Must not know tokens or messages.
 """
 
 import json

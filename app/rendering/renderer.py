@@ -35,7 +35,7 @@ _ZERO_WIDTH_SPACE: Final = "\u200b"
 
 @dataclass(frozen=True, slots=True)
 class ParsedTurn:
-    """What an assistant turn says."""
+    """An assistant turn, parsed."""
 
     content: str
     reasoning: str
@@ -76,7 +76,7 @@ class Renderer:
         self.starts_thinking = _opens_thinking(self._template)
 
     def given(self, variables: dict[str, Any]) -> Self:
-        """The same model, whose chat template is given these variables in place of an effort's."""
+        """Returns a renderer whose chat template gets these variables in place of an effort's."""
         other = copy.copy(self)
         template = other._template = self._template.given(variables)  # noqa: SLF001 - its own class
         other.starts_thinking = _opens_thinking(template)
@@ -130,7 +130,7 @@ class Renderer:
         tools: list[Message] | None,
         ended: bool = True,
     ) -> list[int]:
-        """What stands between a sampled turn and the next one: turn end, tool replies, opening.
+        """Renders the tokens between a sampled turn and the next: turn end, tool replies, opening.
 
         `messages` may or may not already hold the sampled turn as its last message. `ended` says
         that the turn's last sampled id was a stop token; else the end of turn is part of the
@@ -182,8 +182,9 @@ class Renderer:
         return len(self._encode(text))
 
     def check_prefix_stable(self, messages: list[Message], tools: list[Message] | None) -> bool:
-        """Whether later turns leave earlier ones as they were: false for templates that rewrite
-        them (e.g. drop old reasoning), where a re-rendered conversation is not what was sampled.
+        """Returns true if later turns leave earlier ones unchanged: false for templates that
+        rewrite them (e.g. drop old reasoning), so that a re-rendered conversation differs from the
+        sampled.
         """
         safe = self._safe(messages)
         whole = self._template.render(safe, tools, generate=False)

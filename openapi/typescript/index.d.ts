@@ -538,7 +538,7 @@ export interface paths {
         put?: never;
         /**
          * Run Grader Test
-         * @description As `graders/run`, with the newest version of a registered grader.
+         * @description Runs the newest version of a registered grader, as `graders/run` does.
          */
         post: operations["testGrader"];
         delete?: never;
@@ -879,7 +879,7 @@ export interface paths {
         };
         /**
          * List Deliveries
-         * @description What was sent in the last 30 days, newest first. Ours; the hosted API has none.
+         * @description Lists the deliveries of the last 30 days, newest first (an extension of the hosted API).
          */
         get: operations["listWebhookDeliveries"];
         put?: never;
@@ -1204,7 +1204,7 @@ export interface webhooks {
         put?: never;
         /**
          * Sent on `fine_tuning.job.succeeded`
-         * @description What a customer's endpoint receives and answers.
+         * @description Describes requests to a customer's endpoint and its replies.
          */
         post: operations["onFineTuningJobSucceeded"];
         delete?: never;
@@ -1224,7 +1224,7 @@ export interface webhooks {
         put?: never;
         /**
          * Sent on `fine_tuning.job.failed`
-         * @description What a customer's endpoint receives and answers.
+         * @description Describes requests to a customer's endpoint and its replies.
          */
         post: operations["onFineTuningJobFailed"];
         delete?: never;
@@ -1244,7 +1244,7 @@ export interface webhooks {
         put?: never;
         /**
          * Sent on `fine_tuning.job.cancelled`
-         * @description What a customer's endpoint receives and answers.
+         * @description Describes requests to a customer's endpoint and its replies.
          */
         post: operations["onFineTuningJobCancelled"];
         delete?: never;
@@ -1264,7 +1264,7 @@ export interface webhooks {
         put?: never;
         /**
          * Sent on `eval.run.succeeded`
-         * @description What a customer's endpoint receives and answers.
+         * @description Describes requests to a customer's endpoint and its replies.
          */
         post: operations["onEvalRunSucceeded"];
         delete?: never;
@@ -1284,7 +1284,7 @@ export interface webhooks {
         put?: never;
         /**
          * Sent on `eval.run.failed`
-         * @description What a customer's endpoint receives and answers.
+         * @description Describes requests to a customer's endpoint and its replies.
          */
         post: operations["onEvalRunFailed"];
         delete?: never;
@@ -1304,7 +1304,7 @@ export interface webhooks {
         put?: never;
         /**
          * Sent on `eval.run.canceled`
-         * @description What a customer's endpoint receives and answers.
+         * @description Describes requests to a customer's endpoint and its replies.
          */
         post: operations["onEvalRunCanceled"];
         delete?: never;
@@ -2538,9 +2538,9 @@ export interface components {
         };
         /**
          * FineTuningJobValidation
-         * @description What would become of the same body sent to `POST /v1/fine_tuning/jobs`.
+         * @description Report on a create call that was checked but not made.
          *
-         *     `valid` says that there are no errors. Lengths are in tokens, `latency_ms` in milliseconds.
+         *     `valid` means that there are no errors. Lengths are in tokens, `latency_ms` in milliseconds.
          */
         FineTuningJobValidation: {
             /**
@@ -2917,7 +2917,7 @@ export interface components {
         };
         /**
          * NewServiceAccount
-         * @description As created: with its first key, or without a role.
+         * @description A new service account: with its first key, or without a role.
          */
         NewServiceAccount: {
             /** Id */
@@ -4401,7 +4401,7 @@ export interface components {
         };
         /**
          * UpdateCurriculum
-         * @description What is not sent stays; `null` takes the validation file away.
+         * @description Fields that are not sent stay; `null` removes the validation file.
          */
         UpdateCurriculum: {
             /** Training File */
@@ -4441,7 +4441,7 @@ export interface components {
         };
         /**
          * UpdateGrader
-         * @description What is not sent stays.
+         * @description Absent fields stay as they are.
          */
         UpdateGrader: {
             /** Name */
@@ -4457,7 +4457,7 @@ export interface components {
         };
         /**
          * UpdateProject
-         * @description What is absent stays as it is.
+         * @description Absent fields stay as they are.
          */
         UpdateProject: {
             /** Name */
@@ -4477,7 +4477,7 @@ export interface components {
         };
         /**
          * UpdateProjectKey
-         * @description What is absent stays as it is.
+         * @description Absent fields stay as they are.
          */
         UpdateProjectKey: {
             /** Expires In Seconds */
@@ -4489,7 +4489,7 @@ export interface components {
         };
         /**
          * UpdateServiceAccount
-         * @description What is absent stays as it is.
+         * @description Absent fields stay as they are.
          */
         UpdateServiceAccount: {
             /** Name */
@@ -4501,7 +4501,7 @@ export interface components {
         };
         /**
          * UpdateTool
-         * @description What is not sent stays; `null` takes an optional key away.
+         * @description Absent fields stay as they are; `null` removes an optional key.
          */
         UpdateTool: {
             /** Headers */
@@ -4529,7 +4529,7 @@ export interface components {
         };
         /**
          * UpdateWebhookEndpoint
-         * @description What is absent stays as it is.
+         * @description Absent fields stay as they are.
          */
         UpdateWebhookEndpoint: {
             /** Name */
@@ -4585,7 +4585,7 @@ export interface components {
         };
         /**
          * UsageMetrics
-         * @description What the job has used, as of its last committed step. Times in seconds.
+         * @description Usage of the job up to its last committed step. Times in seconds.
          */
         UsageMetrics: {
             /** Training Time S */
@@ -4648,7 +4648,7 @@ export interface components {
         };
         /**
          * WandbIntegration
-         * @description Kept and echoed.
+         * @description Stored and echoed.
          */
         WandbIntegration: {
             /**
@@ -4662,7 +4662,7 @@ export interface components {
         };
         /**
          * WebhookDeliveryObject
-         * @description Of one event to one endpoint, over all its attempts.
+         * @description Delivery of one event to one endpoint, over all its attempts.
          */
         WebhookDeliveryObject: {
             /** Id */

@@ -25,7 +25,7 @@ _CPU_CACHE_MIB: Final = 1024
 
 @dataclass(frozen=True, slots=True)
 class VllmOptions:
-    """What differs between machines. Sizes in tokens unless said otherwise."""
+    """Machine-dependent options. Sizes in tokens unless said otherwise."""
 
     host: str = "127.0.0.1"
     port: int = 8300
@@ -60,7 +60,7 @@ def vllm_command(spec: BaseModelSpec, options: VllmOptions, *, python: str) -> t
 
 
 def vllm_arguments(spec: BaseModelSpec, options: VllmOptions) -> tuple[str, ...]:
-    """What follows the program's name, the same for `vllm serve`."""
+    """Returns the arguments after the program's name, the same as for `vllm serve`."""
     arguments = [
         *("--model", spec.path, "--served-model-name", spec.name),
         *("--host", options.host, "--port", str(options.port)),

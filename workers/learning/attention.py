@@ -26,7 +26,7 @@ _backward = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu_backward 
 
 
 def can_share(base: PreTrainedModel) -> bool:
-    """Whether every layer is plain full attention that transformers lets us replace."""
+    """Returns true if every layer is plain full attention that transformers lets us replace."""
     config = base.config.get_text_config()
     kinds = getattr(config, "layer_types", None) or ["full_attention"]
     windows = getattr(config, "sliding_window", None) and not hasattr(config, "layer_types")
@@ -74,7 +74,7 @@ AttentionInterface.register(NAME, attend)
 def attend_by_branch(
     query_1HMK: Tensor, key_1JMK: Tensor, value_1JMK: Tensor, layout: Layout, scale: float
 ) -> Tensor:
-    """The same through torch's public attention: each branch beside its prefix's keys."""
+    """Computes the same through torch's public attention: each branch beside its prefix's keys."""
     parts = []
     for start, group in layout.starts():
         prefix = slice(start, start + group.prefix)
@@ -191,7 +191,7 @@ def _causal_parts(layout: Layout) -> list[slice]:
 
 
 def _crossings(layout: Layout) -> list[tuple[slice, slice]]:
-    """Of every group with a prefix and something after it: the prefix, and all its branches."""
+    """Yields each group that has a prefix and branches: the prefix, and all its branches."""
     return [
         (slice(start, start + group.prefix), slice(start + group.prefix, start + group.tokens))
         for start, group in layout.starts()
@@ -200,7 +200,7 @@ def _crossings(layout: Layout) -> list[tuple[slice, slice]]:
 
 
 def _merge(out: Tensor, sums: Tensor, other: Tensor, other_sums: Tensor) -> None:
-    """In place: attention over two disjoint sets of keys from that over each."""
+    """Merges in place the attention over two disjoint sets of keys into attention over both."""
     together = torch.logaddexp(sums, other_sums)
     mine = (sums - together).exp().unsqueeze(-1).to(out.dtype)
     theirs = (other_sums - together).exp().unsqueeze(-1).to(out.dtype)

@@ -46,7 +46,7 @@ def apply_kl_penalty(
 def _group_means(
     samples: Sequence[TrainingSample], distances: Sequence[Sequence[float]]
 ) -> list[float]:
-    """Of each sample, its group's mean distance per trained token."""
+    """Returns for each sample its group's mean distance per trained token."""
     groups: list[Hashable] = [
         ("alone", place) if sample.group is None else ("group", sample.group)
         for place, sample in enumerate(samples)

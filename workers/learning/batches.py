@@ -33,7 +33,7 @@ class MicroBatch:
     rows_N: Tensor
     """The row, counted through all groups from 0, that a token stands in."""
     sources: tuple[int, ...]
-    """Of every row, the place of its sample among those that were given."""
+    """Index of each row's sample in the input."""
 
     def to(self, device: torch.device) -> Self:
         return type(self)(
@@ -102,7 +102,7 @@ class _Row:
 class _Unit:
     rows: tuple[_Row, ...]
     prompt: tuple[int, ...] | None
-    """What stands before the first trained token, where that is the same in all its rows."""
+    """Tokens before the first trained one, where they are the same in all rows of the group."""
 
     @classmethod
     def of(cls, rows: Sequence[_Row]) -> Self:

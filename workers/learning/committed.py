@@ -61,7 +61,7 @@ def verify_directory(directory: Path) -> None:
 
 
 def directory_digest(directory: Path) -> str:
-    """Of a committed directory: the same for the same files, whenever they were written."""
+    """Digest of a committed directory: equal for equal files, whenever they were written."""
     return hashlib.sha256((directory / MANIFEST).read_bytes()).hexdigest()
 
 

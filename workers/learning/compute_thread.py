@@ -38,7 +38,9 @@ _THREAD: Final = ThreadPoolExecutor(1, "compute", _yielding)
 
 
 async def run_on_compute_thread(work: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
-    """As `asyncio.to_thread`: a caller that is cancelled leaves its call running to its end."""
+    """Runs work on the compute thread. As with `asyncio.to_thread`, a cancelled caller leaves its
+    call running to its end.
+    """
     context = contextvars.copy_context()
     return await asyncio.get_running_loop().run_in_executor(
         _THREAD, lambda: context.run(work, *args, **kwargs)

@@ -1,8 +1,8 @@
-"""Where the rows of a packed batch stand.
+"""Layout of a packed batch: the token range of each row.
 
 A packed batch is one long line of tokens without padding: for each group its shared prefix, then
-what follows it in each of the group's rows. Plain numbers only, so that whoever computes on a batch
-needs no tensors to find its way. Must not know models or samples.
+what follows it in each of the group's rows. Plain numbers only, so that the layout needs no
+tensors. Must not know models or samples.
 """
 
 from collections.abc import Sequence
@@ -45,7 +45,7 @@ class Layout:
         return list(zip(ends, self.groups, strict=False))
 
     def places(self) -> list[int]:
-        """Of every token, its place in the row it is part of, from 0."""
+        """Position of every token in its row, from 0."""
         return [
             place
             for group in self.groups
@@ -57,7 +57,7 @@ class Layout:
         ]
 
     def spans(self) -> list[tuple[range, range]]:
-        """Of every row, in order, the indices of its prefix and of its own tokens."""
+        """For each row, in order: the indices of its prefix and of its own tokens."""
         found = []
         for start, group in self.starts():
             own = start + group.prefix

@@ -1,5 +1,5 @@
-"""What is done about tokens that another policy sampled than the one that is trained: an older
-version, or the same one in another engine's arithmetic.
+"""Corrects the mismatch between sampler and trainer: tokens sampled by an older version, or by the
+same version in another engine's arithmetic.
 
 With the log-ratio d = old - q of the policy that is trained, as it stands before the step, to the
 one that sampled:
@@ -47,8 +47,8 @@ class MismatchConfig:
 
 @dataclass(frozen=True, slots=True)
 class Corrected:
-    """What the loss is to be given, and which of the trained tokens were left out or weighed less
-    than their ratio (bool).
+    """Input of the loss, and masks (bool) of trained tokens that were left out or weighed less than
+    their ratio.
     """
 
     inputs: LossInputs
@@ -85,7 +85,7 @@ def correct(inputs: LossInputs, config: MismatchConfig) -> Corrected:
 
 
 def _by_row(log_ratio_N: Tensor, inputs: LossInputs, *, mean: bool) -> Tensor:
-    """Of every token, the sum or the mean of its row's trained tokens."""
+    """Returns for every token the sum or the mean over its row's trained tokens."""
     rows = int(inputs.rows_N.max()) + 1 if inputs.rows_N.numel() else 0
     empty_R = log_ratio_N.new_zeros(rows)
     sums_R = empty_R.index_add(0, inputs.rows_N, log_ratio_N)

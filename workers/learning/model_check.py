@@ -1,4 +1,4 @@
-"""Whether a base model can be trained through this package's backbone and head.
+"""Checks that a base model can be trained through this package's backbone and head.
 
 Some models cap or scale their logits after the output layer, or do more than plain attention
 within; training those would follow a wrong policy.

@@ -17,7 +17,7 @@ from workers.learning.losses.contract import LossInputs
 
 @dataclass(frozen=True, slots=True)
 class ScoredBatch:
-    """Of the same N trained tokens."""
+    """Values of the same N trained tokens."""
 
     inputs: LossInputs
     scores: TokenScores

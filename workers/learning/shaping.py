@@ -1,4 +1,4 @@
-"""What is optimised besides the grader's reward: small, bounded budget terms.
+"""Reward shaping: small, bounded budget terms beside the grader's reward.
 
 Owns the objective. Promises: the reward that people see stays the grader's; only advantages are
 taken of the shaped value. Everything is off by default except a light token penalty. Must not know

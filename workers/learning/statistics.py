@@ -23,7 +23,7 @@ Values = Mapping[int, Sequence[float]]
 
 @dataclass(frozen=True, slots=True)
 class PairedValues:
-    """What one side (base or tuned) did on the held-out rows."""
+    """Results of one side (base or tuned) on the held-out rows."""
 
     rewards: Values
     tool_calls: Values

@@ -25,8 +25,8 @@ class TokenScorer:
     def __init__(
         self, base: PreTrainedModel, *, temperature: float, checkpointing: bool = False
     ) -> None:
-        """Before an adapter is attached. Raises `ValueError` when the base's output layer computes
-        more than a matrix product.
+        """Must be called before an adapter is attached. Raises `ValueError` when the base's output
+        layer computes more than a matrix product.
         """
         self._device = base.device
         self._backbone = Backbone(base, checkpointing=checkpointing)
@@ -51,17 +51,17 @@ class TokenScorer:
 
     @property
     def shares(self) -> bool:
-        """Whether rows of one prompt can have it once."""
+        """True if rows of one prompt can share it."""
         return self._backbone.packs
 
     def __call__(self, batch: MicroBatch, *, mean: bool = False) -> TokenScores:
-        """Of a micro-batch's targets; `mean` as `LogProbHead` takes it."""
+        """Log-probs of a micro-batch's targets; `mean` as `LogProbHead` takes it."""
         hidden_MD = self._backbone(batch.ids_M, batch.layout)
         return self._head(hidden_MD.index_select(0, batch.positions_N), batch.targets_N, mean=mean)
 
     @torch.no_grad()
     def of_row(self, token_ids: Sequence[int]) -> list[float]:
-        """Of tokens 1 … T-1 given what precedes each: one fewer than there are tokens."""
+        """Log-probs of tokens 1 … T-1 given what precedes each: one fewer than there are tokens."""
         if len(token_ids) < 2:  # noqa: PLR2004 - a log-prob needs a token before it
             return []
         ids_T = torch.tensor(token_ids, dtype=torch.long, device=self._device)

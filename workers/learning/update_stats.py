@@ -1,4 +1,4 @@
-"""What one update says about itself.
+"""Statistics of one update.
 
 Owns the sums over micro-batches behind the `train/*` curves. Promises: only finite values, means
 over computed tokens, and none where there were no tokens. Must not know models or losses.
@@ -30,7 +30,7 @@ class StatsTally:
         self._base_distances: list[tuple[float, int]] = []
         self._of_loss: dict[str, float] = {}
         self.denominator = 0
-        """Of all optimizer steps."""
+        """Denominator over all optimizer steps."""
 
     @torch.no_grad()
     def tokens(self, scores: TokenScores, sampler_logprobs_N: Tensor, clipped_N: Tensor) -> None:
@@ -68,7 +68,7 @@ class StatsTally:
         self._base_distances.append((total, tokens))
 
     def divided(self, denominator: int) -> None:
-        """What the sums of one optimizer step are divided by."""
+        """Denominators of the sums of one optimizer step."""
         self.denominator += denominator
 
     def stepped(self, loss: float, grad_norm: float) -> None:
@@ -96,7 +96,7 @@ class StatsTally:
         return {name: value for name, value in values.items() if math.isfinite(value)}
 
     def _means(self, tokens: float) -> UpdateStats:
-        """Of tokens that were computed; without any, nothing was measured, and 0 would be a lie."""
+        """Means over computed tokens; empty without any, because nothing was measured."""
         k3, entropy, clipped, top, _ = self._sums_5.tolist()
         values = {
             names.ENTROPY: entropy / tokens,

@@ -133,7 +133,7 @@ def json_problem(body: bytes) -> str | None:
 
 
 def _has_too_many_values(body: bytes) -> bool:
-    """Told before anything is built: 4 MB of empty lists would become 100 MB of objects."""
+    """Counted before objects are built: 4 MB of empty lists would become 100 MB of objects."""
     if body.count(b",") + body.count(b"[") + body.count(b"{") <= MAX_VALUES:
         return False
     seen = 0

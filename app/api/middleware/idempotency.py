@@ -127,10 +127,10 @@ class Captured:
 def admission(
     request: Request, described: Callable[[], dict[str, str]]
 ) -> Callable[[str], Awaitable[None]]:
-    """What a route with a form calls with the file's SHA-256, before any row is written.
+    """Checks a form against the request's key by the file's SHA-256, before any row is written.
 
     Raises `AnsweredBefore` when this very form was answered under the request's key. `described`
-    tells its other fields by then: some of them may stand behind the file.
+    returns its other fields by then: some of them may follow the file.
     """
 
     async def admit(sha256: str) -> None:

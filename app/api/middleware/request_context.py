@@ -16,7 +16,7 @@ from app.api.support.errors import server_error
 log = structlog.get_logger()
 
 REPLY_HEADERS = "reply_headers"
-"""In a request's state: headers that its reply will carry, whatever becomes of it."""
+"""Key in a request's state for headers that its reply carries on success and failure."""
 
 
 class RequestContext:

@@ -32,7 +32,7 @@ class _CurriculumKeys(WireModel):
     metadata: Metadata | None = None
 
     def to_data(self, *, every: bool) -> dict[Split, SentData]:
-        """What was sent of each split; `every` names those that were not sent as well."""
+        """Returns the splits that were sent; with `every`, also those that were not."""
         files = {"training": self.training_file, "validation": self.validation_file}
         rows = {"training": self.training, "validation": self.validation}
         return {
@@ -47,7 +47,7 @@ class CreateCurriculum(_CurriculumKeys):
 
 
 class UpdateCurriculum(_CurriculumKeys):
-    """What is not sent stays; `null` takes the validation file away."""
+    """Fields that are not sent stay; `null` removes the validation file."""
 
     name: Text | None = None
 
@@ -60,7 +60,7 @@ class Curriculum(RegisteredObject):
     """Lines that are not blank, counted in the file."""
     validation_rows: int | None
     training_sha256: str
-    """Of the file's bytes."""
+    """SHA-256 of the file's bytes."""
     validation_sha256: str | None
 
     @classmethod
@@ -118,7 +118,7 @@ class CurriculumTest(BaseModel):
     overlapping_lines: list[LinePair]
     """Line in the training file, line in the validation file."""
     faults: list[Fault]
-    """Those of rows, at most 100, then those of a file as a whole."""
+    """Issues of rows, at most 100, then issues of a file as a whole."""
 
     @classmethod
     def of(cls, registered: Registered, report: CurriculumReport) -> "CurriculumTest":

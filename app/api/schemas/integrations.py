@@ -17,7 +17,7 @@ class Wandb(WireModel):
 
 
 class WandbIntegration(WireModel):
-    """Kept and echoed."""
+    """Stored and echoed."""
 
     type: Literal["wandb"]
     wandb: Wandb

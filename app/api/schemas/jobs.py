@@ -46,7 +46,7 @@ class CreateFineTuningJob(CapsBody):
     """Required without a curriculum."""
     validation_file: Text | None = None
     curriculum: Text | Json | None = None
-    """In place of the files (ours): an id, `{"id", "version"}`, or rows as `{"training",
+    """Replaces the files (an extension): an id, `{"id", "version"}`, or rows as `{"training",
     "validation"}`."""
     method: Method | None = None
     """Supervised when absent."""
@@ -92,7 +92,7 @@ class JobErrorBody(BaseModel):
 
 
 class UsageMetrics(BaseModel):
-    """What the job has used, as of its last committed step. Times in seconds."""
+    """Usage of the job up to its last committed step. Times in seconds."""
 
     training_time_s: float
     """Wall time of the run; `max_training_time_s` and the price count it."""
@@ -107,7 +107,7 @@ class UsageMetrics(BaseModel):
     trained_tokens: int
     gpu_seconds: float
     estimated_cost: float | None
-    """In `currency`; null while the operator has set no price."""
+    """Cost in `currency`; null while the operator has set no price."""
     currency: str | None
     model_graders: dict[str, dict[str, float]]
     """Tokens of model graders, by model."""
@@ -150,7 +150,7 @@ class FineTuningJob(BaseModel):
     """Cap of ours: the job pauses at the step that reaches it."""
     max_rollouts: int | None
     queue_position: int | None
-    """Of a job that waits for a worker, 1 is next; an addition of ours."""
+    """Queue position of a job that waits for a worker, 1 is next (an extension)."""
     estimated_start: int | None
     """Unix seconds, where the running jobs tell."""
 

@@ -1,4 +1,4 @@
-"""How a wrong parameter is named: the dotted path of what a model refused, and its error."""
+"""Errors of wrong parameters: the dotted path of the refused value, and its message."""
 
 from pydantic import ValidationError
 

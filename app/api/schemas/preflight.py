@@ -21,7 +21,7 @@ from app.domain.jobs.preflight import (
 )
 
 MAX_FAULTS: Final = 200
-"""Of a call's own keys; those of rows have a bound of their own."""
+"""Limit for issues of the call itself; issues of rows have their own limit."""
 
 
 class Fault(BaseModel):
@@ -40,9 +40,9 @@ class Fault(BaseModel):
 
 
 class FineTuningJobValidation(BaseModel):
-    """What would become of the same body sent to `POST /v1/fine_tuning/jobs`.
+    """Report on a create call that was checked but not made.
 
-    `valid` says that there are no errors. Lengths are in tokens, `latency_ms` in milliseconds.
+    `valid` means that there are no errors. Lengths are in tokens, `latency_ms` in milliseconds.
     """
 
     object: Literal["fine_tuning.job.validation"] = "fine_tuning.job.validation"

@@ -14,7 +14,7 @@ NoScopes = Annotated[
 
 
 class UpdateProjectKey(WireModel):
-    """What is absent stays as it is."""
+    """Absent fields stay as they are."""
 
     expires_in_seconds: Lifetime | None = None
     scopes: NoScopes | None = None

@@ -20,7 +20,7 @@ class CreateProject(WireModel):
 
 
 class UpdateProject(WireModel):
-    """What is absent stays as it is."""
+    """Absent fields stay as they are."""
 
     name: Name | None = None
     geography: Annotated[None, Field(description="Not offered")] = None

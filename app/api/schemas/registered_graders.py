@@ -17,7 +17,7 @@ class CreateGrader(WireModel):
 
 
 class UpdateGrader(WireModel):
-    """What is not sent stays."""
+    """Absent fields stay as they are."""
 
     name: Text | None = None
     grader: Grader | None = None

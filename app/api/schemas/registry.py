@@ -1,4 +1,4 @@
-"""What registered tools, graders and curricula share on the wire. These nouns are ours."""
+"""Fields that registered tools, graders and curricula share (extensions of the hosted API)."""
 
 from typing import Annotated, Any
 

@@ -20,7 +20,7 @@ class CreateServiceAccount(WireModel):
 
 
 class UpdateServiceAccount(WireModel):
-    """What is absent stays as it is."""
+    """Absent fields stay as they are."""
 
     name: Name | None = None
     role: Literal["member", "owner"] | None = None
@@ -75,7 +75,7 @@ class ServiceAccountObject(BaseModel):
 
 
 class NewServiceAccount(BaseModel):
-    """As created: with its first key, or without a role."""
+    """A new service account: with its first key, or without a role."""
 
     id: str
     object: Literal["organization.project.service_account"] = "organization.project.service_account"

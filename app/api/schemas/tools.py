@@ -25,7 +25,7 @@ class _ToolKeys(WireModel):
     """Unknown keys are kept and travel into jobs."""
 
     headers: Annotated[dict[str, str], Field(max_length=64)] | None = None
-    """Sent with every call; sealed, and shown as `[redacted]`."""
+    """Headers sent with every call; stored sealed, shown as `[redacted]`."""
     description: str | None = None
     parameters: Json | None = None
     """JSON schema of the arguments."""
@@ -40,7 +40,7 @@ class CreateTool(_ToolKeys):
 
 
 class UpdateTool(_ToolKeys):
-    """What is not sent stays; `null` takes an optional key away."""
+    """Absent fields stay as they are; `null` removes an optional key."""
 
     name: ToolName | None = None
     server_url: Url | None = None

@@ -13,7 +13,7 @@ from app.domain.tools.tools import TOOL_NAME
 from app.domain.tools.trials import ToolTrial
 
 HeaderSafe = Annotated[str, StringConstraints(pattern=r"^[!-~]{1,256}$")]
-"""Sent in headers too."""
+"""Values that are also sent in headers."""
 
 
 class RunGraderRequest(WireModel):
@@ -29,7 +29,7 @@ class ValidateGraderRequest(WireModel):
 
 class ValidatedGrader(BaseModel):
     grader: Json
-    """As it is understood: defaults filled in, header values redacted."""
+    """The grader with defaults filled in and secrets redacted."""
 
 
 class GraderErrorFlags(BaseModel):
@@ -48,7 +48,7 @@ class GraderErrorFlags(BaseModel):
     model_grader_parse_error: bool
     model_grader_server_error_details: str | None
     details: str | None
-    """What a raised flag is about (an addition of ours)."""
+    """Reason of a raised flag (an extension)."""
 
 
 class GraderRunMetadata(BaseModel):
@@ -132,8 +132,8 @@ class ToolRun(BaseModel):
     id: str
     call_id: str
     output: str
-    """What a model would read: the tool's `output`, or its 4xx told as text."""
+    """Text that a model would read: the tool's `output`, or its 4xx as text."""
     error: str | None
-    """Whose fault it is: `http_404`, `too_large`, `tool_reported`, … (an addition of ours)."""
+    """Class of the failure: `http_404`, `too_large`, `tool_reported`, … (an extension)."""
     attempts: int = Field(ge=0)
     latency_s: float

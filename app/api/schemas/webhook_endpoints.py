@@ -27,7 +27,7 @@ class CreateWebhookEndpoint(WireModel):
 
 
 class UpdateWebhookEndpoint(WireModel):
-    """What is absent stays as it is."""
+    """Absent fields stay as they are."""
 
     name: Name | None = None
     url: Url | None = None
@@ -47,7 +47,7 @@ class WebhookEndpointObject(BaseModel):
     object: Literal["webhook_endpoint"] = "webhook_endpoint"
     created_at: int
     updated_at: int
-    """Of the last change of configuration or secret."""
+    """Time of the last change of configuration or secret."""
     name: str
     url: str
     event_types: list[str]
@@ -106,12 +106,12 @@ class WebhookEventTypeList(BaseModel):
 
 
 class WebhookDeliveryObject(BaseModel):
-    """Of one event to one endpoint, over all its attempts."""
+    """Delivery of one event to one endpoint, over all its attempts."""
 
     id: str
     object: Literal["webhook_endpoint.delivery"] = "webhook_endpoint.delivery"
     event_id: str
-    """Sent as `webhook-id` at every attempt."""
+    """Id sent as `webhook-id` with every attempt."""
     event_type: str
     status: DeliveryStatus
     attempts: int

@@ -9,7 +9,7 @@ from app.domain.events.webhooks import EventType
 
 class EventSubject(BaseModel):
     id: str
-    """Of the job or the run."""
+    """Id of the job or the eval run."""
 
 
 class WebhookEvent(BaseModel):

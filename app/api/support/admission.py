@@ -1,6 +1,6 @@
-"""What a known caller is told and held to: whose key it is, and how often it may ask.
+"""Admits an authenticated caller: headers that identify the key, and its rate limit.
 
-The headers go into the reply whatever becomes of the request. Source of their names and of the
+The headers go into every reply, also of a failed request. Source of their names and of the
 errors: the hosted API's rate-limit guide and its errors of mismatched scope.
 """
 

@@ -1,4 +1,4 @@
-"""What routes need of a request: the tenant behind the key, and the factory of its services."""
+"""Dependencies of routes: the tenant behind the key, and the factory of its services."""
 
 from typing import Annotated, Final
 
@@ -12,7 +12,7 @@ from app.domain.errors import AuthenticationFailed, PermissionDenied
 from app.factory import Administration, Factory, ProcessContext
 
 PRINCIPAL: Final = "principal"
-"""In a request's state: whom its key speaks for, of one that was admitted before its route."""
+"""Key in a request's state for the principal of a request that was admitted before its route."""
 _bearer = HTTPBearer(auto_error=False, description="An API key of a project")
 Credentials = Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)]
 
@@ -57,7 +57,7 @@ async def process_context(request: Request) -> ProcessContext:
 
 
 async def any_principal(request: Request, credentials: Credentials) -> Tenant | AdminPrincipal:
-    """Whom the key speaks for: a project, or an organization's administration."""
+    """Resolves the key to its principal: a project, or an organization's administration."""
     return await _admitted(request, credentials)
 
 
@@ -72,7 +72,7 @@ async def factory(request: Request, credentials: Credentials) -> Factory:
 
 
 async def administration(request: Request, credentials: Credentials) -> Administration:
-    """What only an organization's admin key may do."""
+    """Requires an organization's admin key."""
     principal = await _admitted(request, credentials)
     if not isinstance(principal, AdminPrincipal):
         raise PermissionDenied("A project's API key administers nothing; use an admin key here.")

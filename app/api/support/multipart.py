@@ -27,7 +27,7 @@ MAX_FIELD_BYTES: Final = 64 * 1024
 MAX_FILENAME: Final = 255
 _MAX_DELIMITERS: Final = 64
 _MAX_AROUND_BYTES: Final = 64 * 1024
-"""What may come before the first part, and after the last."""
+"""Bytes allowed before the first part, and after the last."""
 _MAX_BOUNDARY: Final = 200
 _EXTENDED_NAME: Final = re.compile(rb"filename\*\s*=\s*utf-8'[^']*'([^;\s]+)", re.IGNORECASE)
 _UNPRINTABLE: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")

@@ -108,7 +108,7 @@ def _take_key(operation: dict[str, Any]) -> None:
 
 
 def _link(document: dict[str, Any]) -> None:
-    """What a collection's POST answers leads to every operation on the object it made."""
+    """Links the reply of a collection's POST to every operation on the new object."""
     for path, methods in document["paths"].items():
         made = methods.get("post", {}).get("responses", {})
         reply = made.get("201", made.get("200"))
@@ -180,7 +180,7 @@ def sent_events() -> APIRouter:
 
 def _receiver(payload: type[WebhookEvent]) -> Callable[..., Awaitable[None]]:
     async def taken(body: Any) -> None:
-        """What a customer's endpoint receives and answers."""
+        """Describes requests to a customer's endpoint and its replies."""
         del body
 
     taken.__annotations__["body"] = payload

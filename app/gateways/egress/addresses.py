@@ -1,8 +1,9 @@
-"""Which addresses and URLs may be dialled for a customer: pure rules, no sockets.
+"""Rules for the addresses and URLs that may be dialled for a customer. Pure, no sockets.
 
 Owns the address table (IANA special-purpose registries, IPv6 forms that embed IPv4, cloud metadata
-services) and the strict reading of a URL. Promises: what is not plainly a public unicast address is
-not public, and a URL that two parsers could read differently is refused. Must not know who asks.
+services) and the strict reading of a URL. Promises: an address counts as public only if it is
+plainly public unicast, and a URL that two parsers could read differently is refused. Must not know
+its callers.
 
 Sources: RFC 6890 and its registries; RFC 4291, 6052, 8215, 3056, 4380, 5214 for embedded IPv4;
 stripe/smokescreen, svix and pydantic-ai for what attackers send.
@@ -165,14 +166,14 @@ def _check_name(host: str) -> str:
 
 
 def port_allowed(port: int) -> bool:
-    """Whether a public endpoint may stand on this port."""
+    """Returns true if a public endpoint may use this port."""
     if port in _REFUSED_PORTS:
         return False
     return port in _WEB_PORTS or port >= _FIRST_UNPRIVILEGED_PORT
 
 
 def is_public(address: IPAddress) -> bool:
-    """Whether this is a public unicast address. An IPv6 form of IPv4 never is one."""
+    """Returns true for a public unicast address. An IPv6 form of IPv4 never is one."""
     if is_metadata(address):
         return False
     if isinstance(address, ipaddress.IPv4Address):

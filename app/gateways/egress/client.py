@@ -168,7 +168,7 @@ class EgressClient:
 
 
 def _describe(error: Exception) -> str:
-    """What went wrong with a connection, in words that name no address."""
+    """Describes a connection error in words that name no address."""
     match error:
         case aiohttp.ClientConnectorDNSError():
             return "the host name does not resolve"

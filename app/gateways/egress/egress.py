@@ -18,7 +18,7 @@ class FailureKind(StrEnum):
     TIMEOUT = "timeout"
     TOO_LARGE = "too_large"
     REFUSED = "refused"
-    """By the guard; nothing was sent."""
+    """The guard refused the address; nothing was sent."""
     BAD_ENCODING = "bad_encoding"
     """The reply is compressed or not HTTP."""
 

@@ -46,7 +46,7 @@ _NOT_PUBLIC: Final = "the URL's host is not a public address"
 
 @dataclass(frozen=True, slots=True)
 class EgressPolicy:
-    """What may be dialled besides public `https` endpoints."""
+    """Destinations that may be dialled besides public `https` endpoints."""
 
     allow_endpoints: frozenset[str] = frozenset()
     """Exact `host:port` as written in a URL; exempt from the address check, nothing else is."""
@@ -70,7 +70,7 @@ class EgressGuard:
         self._running: dict[tuple[str, int], asyncio.Task[list[str]]] = {}
 
     def check(self, endpoint: EndpointUrl) -> None:
-        """What the URL alone tells. Raises `EndpointRefused`."""
+        """Checks the URL without resolving its name. Raises `EndpointRefused`."""
         allowed = endpoint.key in self._policy.allow_endpoints
         if endpoint.scheme != "https" and not (allowed and self._policy.allow_plain_http):
             raise EndpointRefused("the URL must start with https://")

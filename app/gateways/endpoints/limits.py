@@ -1,4 +1,4 @@
-"""What keeps one customer endpoint from being overrun: pace, places and a breaker.
+"""Protects one customer endpoint from overload: rate limit, concurrency slots, circuit breaker.
 
 Owns the declared rate limit (`Pacer`), the number of requests in flight (`ConcurrencySlots`) and
 the memory of an outage (`Breaker`). All three make callers wait; none of them fails a call except
@@ -53,11 +53,11 @@ class Pacer:
 
 
 class ConcurrencySlots:
-    """How many requests may be in flight: grows while the endpoint copes, shrinks when it says no.
+    """Limits the requests in flight: grows while the endpoint copes, shrinks when it refuses.
 
     Additive increase, multiplicative decrease. A refusal (429, 503, timeout) of a request that was
-    the n-th in flight caps the places at 0.9 n: a cap far too high is right after one round, and a
-    burst of refusals that one request too many set off costs no more than that one. Places double
+    the n-th in flight caps the slots at 0.9 n: a cap far too high is right after one round, and a
+    burst of refusals that one request too many set off costs no more than that one. Slots double
     per round until the first refusal, then grow by one, after three clean rounds by a tenth.
     """
 
@@ -161,7 +161,9 @@ class Breaker:
         return self._down_since is not None
 
     async def admit(self, call_id: str, *, deadline: float) -> bool:
-        """Whether the call may be sent now; `False` when waiting is over without an answer."""
+        """Waits until the call may be sent and returns true, or false when the deadline passes
+        first.
+        """
         while self._down_since is not None:
             now = self._clock.now()
             if self._trier is None and now >= self._try_at:

@@ -69,7 +69,7 @@ class Answer(Generic[Value]):
     value: Value
     attempts: int
     latency_s: float
-    """Of the attempt that was answered."""
+    """Latency of the attempt that was answered."""
 
 
 Read = Callable[[EgressReply], Value]
@@ -221,7 +221,7 @@ class Endpoint:
         return reply
 
     def _note(self, fault: EndpointFault, call_id: str, in_flight: int, *, first: bool) -> None:
-        """What a failed attempt says about the endpoint as a whole."""
+        """Classifies a failed attempt by its meaning for the endpoint as a whole."""
         if fault.status in _OVERLOADED or fault.kind is FaultKind.TIMEOUT:
             self.places.refused(in_flight)
         if fault.kind in _ALIVE or fault.status in _RETRIED_STATUSES:

@@ -33,8 +33,8 @@ def signing_secret(secret_key: str, project_id: str) -> str:
 
 
 def cache_salt(secret_key: str, project_id: str) -> str:
-    """What keeps a project's prompts apart in an engine's cache: derived as `signing_secret` is,
-    so that nobody else can name it.
+    """Derives the salt that separates a project's prompts in an engine's cache, in the way of
+    `signing_secret`, so that nobody else can name it.
     """
     info = b"agent-rft/engine-cache/v1/" + project_id.encode()
     return HKDF(SHA256(), _SECRET_BYTES, salt=None, info=info).derive(secret_key.encode()).hex()

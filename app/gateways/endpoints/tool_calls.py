@@ -50,7 +50,7 @@ class FunctionCall:
         return json.dumps(request, separators=(",", ":")).encode()
 
     def request(self, headers: dict[str, str] | None) -> EndpointRequest:
-        """With the customer's own headers."""
+        """Includes the customer's own headers."""
         return EndpointRequest(
             headers=headers or {},
             body=self.encode(),
@@ -61,7 +61,7 @@ class FunctionCall:
 
 @dataclass(frozen=True, slots=True)
 class ToolOutcome:
-    """What the model is told, and whether it is at fault."""
+    """Text for the model, and whether the model is at fault."""
 
     output: str
     error: str | None

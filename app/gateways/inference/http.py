@@ -38,7 +38,7 @@ class HttpInference:
         self._salted: dict[str, str] = {}
 
     def with_cache_namespace(self, salt: str) -> "HttpInference":
-        """With the connections of this one, which alone is closed."""
+        """Shares the connections of this client, which alone is closed."""
         other = copy.copy(self)
         other._salted = {"cache_salt": salt}  # noqa: SLF001 - its own class
         return other

@@ -74,7 +74,7 @@ class Inference(Protocol):
         ...
 
     async def healthy(self) -> bool:
-        """Whether the engine answers. Never raises."""
+        """Returns true if the engine answers. Never raises."""
         ...
 
     async def chat(self, body: dict[str, Any]) -> dict[str, Any]:
@@ -84,12 +84,14 @@ class Inference(Protocol):
         ...
 
     def chat_stream(self, body: dict[str, Any]) -> AsyncIterator[bytes]:
-        """The same as server-sent events. Closing the iterator cancels the generation."""
+        """Streams a chat completion as server-sent events. Closing the iterator cancels the
+        generation.
+        """
         ...
 
     def with_cache_namespace(self, salt: str) -> "Inference":
-        """The same engine, whose prompt cache is shared only among calls of this salt: how long an
-        answer takes then tells nothing of others' prompts.
+        """Returns a client whose prompt cache is shared only among calls with this salt, so that
+        the time an answer takes reveals nothing about the prompts of others.
         """
         ...
 

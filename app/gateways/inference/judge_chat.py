@@ -1,4 +1,4 @@
-"""What a judge is asked and what it answers, in Chat Completions form.
+"""Requests to a judge model and its replies, in Chat Completions form.
 
 Owns reading a reply: its text, a refusal, tokens used. Must not know which server it came from.
 """

@@ -56,7 +56,7 @@ _LONGEST_WAIT_S: Final = 5.0
 
 class Judges(Protocol):
     async def knows(self, model: str) -> bool:
-        """Whether a name leads to a server."""
+        """Returns true if a server is configured for the name."""
         ...
 
     async def ask(self, question: JudgeQuestion) -> JudgeReply:
@@ -90,7 +90,7 @@ class EngineModels:
 
 
 def chat_url(base_url: str) -> str:
-    """As OpenAI's clients build it: the base holds the version, e.g. `…/v1`."""
+    """Builds the URL as OpenAI's clients do: the base includes the version, e.g. `…/v1`."""
     return base_url.rstrip("/") + "/chat/completions"
 
 

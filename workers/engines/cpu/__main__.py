@@ -21,7 +21,7 @@ from app.domain.models.models import BaseModelSpec
 from app.logs import log_to_stderr
 from app.settings import HostSettings
 from workers.engines.cpu.engine import Engine
-from workers.engines.cpu.kv_cache import ARENA_BYTES
+from workers.engines.cpu.kv_pool import KV_POOL_BYTES
 from workers.engines.cpu.scheduler import Limits
 from workers.engines.cpu.server import build_app
 from workers.engines.cpu.versions import ADAPTER_BYTES, MERGED_BYTES
@@ -44,7 +44,7 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--models-json", type=Path, required=True)
     parser.add_argument("--threads", type=int, default=DEFAULT_THREADS)
     parser.add_argument("--max-rows", type=int, default=128)
-    parser.add_argument("--arena-mib", type=int, default=ARENA_BYTES >> 20)
+    parser.add_argument("--kv-pool-mib", type=int, default=KV_POOL_BYTES >> 20)
     parser.add_argument("--prefix-cache-mib", type=int, default=256)
     parser.add_argument("--merged-mib", type=int, default=MERGED_BYTES >> 20)
     parser.add_argument("--adapter-mib", type=int, default=ADAPTER_BYTES >> 20)
@@ -70,7 +70,7 @@ async def _serve(arguments: argparse.Namespace, api_key: str) -> None:
     limits = Limits(
         threads=arguments.threads,
         max_rows=arguments.max_rows,
-        arena_bytes=arguments.arena_mib << 20,
+        kv_pool_bytes=arguments.kv_pool_mib << 20,
         prefix_bytes=arguments.prefix_cache_mib << 20,
         merged_bytes=arguments.merged_mib << 20,
         adapter_bytes=arguments.adapter_mib << 20,

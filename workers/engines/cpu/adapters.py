@@ -21,7 +21,7 @@ from app.domain.errors import InvalidRequest
 CONFIG_FILE: Final = "adapter_config.json"
 WEIGHTS_FILE: Final = "adapter_model.safetensors"
 Stamp = tuple[tuple[int, int, int], ...]
-"""What tells an adapter's files from others in their place."""
+"""Fingerprint of an adapter's files: changes when other files replace them."""
 _HARMLESS: Final = {CONFIG_FILE, WEIGHTS_FILE, "README.md", "manifest.json"}
 _KEY: Final = re.compile(r"base_model\.model\.(?P<module>.+)\.lora_(?P<side>[AB])\.weight")
 # Settings of PEFT 0.21's LoraConfig that change the mathematics and are not implemented.
@@ -127,7 +127,7 @@ def _scale(config: dict[str, Any], module: str) -> float:
 
 
 def _pattern(patterns: dict[str, float] | None, module: str, default: float) -> float:
-    """As peft's `get_pattern_key`: a pattern is a regular expression of the name's end."""
+    """Matches like peft's `get_pattern_key`: a pattern is a regex for the end of a name."""
     for pattern, value in (patterns or {}).items():
         if re.match(rf"(.*\.)?({pattern})$", module):
             return value

@@ -1,4 +1,4 @@
-"""Attention over the arena: which keys each token of a packed step sees, and in which blocks.
+"""Attention over the KV pool: which keys each token of a packed step sees, and in which blocks.
 
 Owns how a step's tokens, packed without padding, attend: running rows together, each new prompt by
 itself, so a short request never pays for a long prompt. Promises, when `invariant`, that a token's
@@ -21,9 +21,9 @@ from transformers import AttentionInterface
 from transformers.cache_utils import Cache, CacheLayerMixin
 from typing_extensions import override
 
-from workers.engines.cpu.kv_cache import KvArena
+from workers.engines.cpu.kv_pool import KvPool
 
-IMPLEMENTATION: Final = "agent_rft_arena"
+IMPLEMENTATION: Final = "agent_rft_kv_pool"
 LENGTH_STEP: Final = 64
 FEWEST_ROWS: Final = 4
 # Decoding reads keys and values at memory speed, so a long row is padded for few neighbours only.
@@ -36,7 +36,7 @@ class Prefill:
 
     row: int
     start: int
-    """Position of the first of them: earlier ones are in the arena already."""
+    """Position of the first of them: earlier ones are in the KV pool already."""
     offset: int
     length: int
 
@@ -63,7 +63,7 @@ class Step:
     pass beyond those are padding.
     """
 
-    arena: KvArena
+    kv_pool: KvPool
     decoding: int
     prefills: list[Prefill]
     rows_N: Tensor
@@ -75,7 +75,9 @@ class Step:
     _pieces: dict[int | None, list[Piece]] = field(default_factory=dict)
 
     def pieces(self, window: int | None) -> list[Piece]:
-        """How the step's tokens attend, in their order; the same for all layers of a window."""
+        """Attention plan of a step's tokens, in their order; one for all layers with the same
+        window.
+        """
         found = self._pieces.get(window)
         if found is None:
             found = [*self._running(window), *self._prompts(window)]
@@ -127,7 +129,7 @@ class Step:
         hidden_QT = keys_1T > positions_Q1
         if window is not None:
             hidden_QT |= keys_1T <= positions_Q1 - window
-        mask_QT = torch.zeros(hidden_QT.shape, dtype=self.arena.dtype)
+        mask_QT = torch.zeros(hidden_QT.shape, dtype=self.kv_pool.dtype)
         return mask_QT.masked_fill_(hidden_QT, float("-inf"))
 
 
@@ -138,8 +140,8 @@ def _rounded(length: int) -> int:
 def attend(
     query_NHD: Tensor, step: Step, layer: int, *, scaling: float | None, window: int | None
 ) -> Tensor:
-    """output_NHD for queries of the step's tokens, whose keys and values are in the arena."""
-    keys_RHTD, values_RHTD = step.arena.layer(layer)
+    """output_NHD for queries of the step's tokens, whose keys and values are in the KV pool."""
+    keys_RHTD, values_RHTD = step.kv_pool.layer(layer)
     tokens, _, size = query_NHD.shape
     query_NKGD = query_NHD.view(tokens, keys_RHTD.shape[1], step.query_heads, size)
     output_NKGD = torch.zeros_like(query_NKGD, memory_format=torch.contiguous_format)
@@ -171,8 +173,8 @@ def attend(
     return output_NKGD.view(tokens, -1, size)
 
 
-class ArenaCache(Cache):
-    """What a transformers model believes is its cache: stores what is new, and returns it."""
+class KvPoolCache(Cache):
+    """Stands in for a transformers cache: stores the new keys and values, and returns them."""
 
     def __init__(self, step: Step) -> None:
         super().__init__(layer_class_to_replicate=CacheLayerMixin)
@@ -184,7 +186,7 @@ class ArenaCache(Cache):
     ) -> tuple[Tensor, Tensor]:
         both_NPHD = torch.stack((key_states[0], value_states[0])).permute(2, 0, 1, 3)
         step = self._step
-        step.arena.store(layer_idx, step.rows_N, step.positions_N, both_NPHD)
+        step.kv_pool.store(layer_idx, step.rows_N, step.positions_N, both_NPHD)
         return key_states, value_states
 
     @override
@@ -192,7 +194,7 @@ class ArenaCache(Cache):
         return 0
 
 
-def arena_attention(
+def kv_pool_attention(
     module: nn.Module,
     query: Tensor,
     _key: Tensor,
@@ -204,7 +206,7 @@ def arena_attention(
     step: Step | None = None,
     **kwargs: Any,
 ) -> tuple[Tensor, None]:
-    """query_1HND over the arena -> output_1NHD. Called by transformers' attention layers, which
+    """query_1HND over the KV pool -> output_1NHD. Called by transformers' attention layers, which
     build no mask for an implementation unknown to `masking_utils`.
     """
     if step is None:
@@ -217,4 +219,4 @@ def arena_attention(
     return output_NHD[None], None
 
 
-AttentionInterface.register(IMPLEMENTATION, arena_attention)
+AttentionInterface.register(IMPLEMENTATION, kv_pool_attention)

@@ -1,22 +1,22 @@
-"""Which running sequence has which row of a lane's arena.
+"""Assigns running sequences to rows of a version batch's KV cache.
 
-Owns joining, with what is shared with known prompts already filled in, and leaving. Promises that
+Owns joining (a prefix shared with known prompts is copied in) and leaving. Promises that
 rows 0 … B-1 are the running ones, that only the last one's prompt may be computed in part, and that
 after a fault every sequence that has not ended is still listed. Must not know who waits or what is
 sampled.
 """
 
-from workers.engines.cpu.kv_cache import KvArena
+from workers.engines.cpu.kv_pool import KvPool
 from workers.engines.cpu.prefixes import BLOCK, KeptPrefix, PrefixStore, shared_length
 from workers.engines.cpu.sequence import Sequence
 from workers.engines.cpu.versions import Version
 
 
-class LaneRows:
-    def __init__(self, version: Version, prefixes: PrefixStore, arena: KvArena) -> None:
+class BatchRows:
+    def __init__(self, version: Version, prefixes: PrefixStore, kv_pool: KvPool) -> None:
         self.sequences: list[Sequence] = []
-        """By row."""
-        self.arena = arena
+        """Sequences in order of their rows."""
+        self.kv_pool = kv_pool
         self._version = version
         self._prefixes = prefixes
         self._by_block: dict[int, Sequence] = {}
@@ -63,10 +63,10 @@ class LaneRows:
         from_live = min(shared_length(live.tokens, sequence.tokens), last) if live else 0
         if live is not None and from_live >= from_kept:
             sequence.computed = min(from_live, live.computed)
-            self.arena.copy(self.sequences.index(live), row, sequence.computed)
+            self.kv_pool.copy(self.sequences.index(live), row, sequence.computed)
         elif kept is not None:
             sequence.computed = from_kept
-            self.arena.write(row, kept.kv_PLHTD[:, :, :, :from_kept])
+            self.kv_pool.write(row, kept.kv_PLHTD[:, :, :, :from_kept])
         sequence.reused = sequence.computed
         self.sequences.append(sequence)
         for key in sequence.block_keys:
@@ -75,7 +75,7 @@ class LaneRows:
     def reserve(self, rows: int, length: int = 0) -> None:
         """Room for every running sequence's tokens, and for `length` ones in another row."""
         longest = max((len(sequence.tokens) for sequence in self.sequences), default=0)
-        self.arena.reserve(rows=rows, length=max(longest, length))
+        self.kv_pool.reserve(rows=rows, length=max(longest, length))
 
     def leave(self) -> None:
         """Free the rows of ended sequences; the last row moves into each hole. A prompt computed in
@@ -91,7 +91,7 @@ class LaneRows:
             self._keep(row, rows[row])
             end -= 1
             if row != end:
-                self.arena.copy(end, row, rows[end].computed)
+                self.kv_pool.copy(end, row, rows[end].computed)
                 rows[row] = rows[end]
             del rows[end]
         if partial:
@@ -101,7 +101,7 @@ class LaneRows:
         """Forget every sequence and its keys and values."""
         self.sequences.clear()
         self._by_block.clear()
-        self.arena.release()
+        self.kv_pool.release()
 
     def _move_tail(self, row: int) -> None:
         """From its row to behind the others, which have become fewer."""
@@ -110,7 +110,7 @@ class LaneRows:
             self._keep(row, tail)
             self.sequences.pop()
         elif row != len(self) - 1:
-            self.arena.copy(row, len(self) - 1, tail.computed)
+            self.kv_pool.copy(row, len(self) - 1, tail.computed)
 
     def _keep(self, row: int, sequence: Sequence) -> None:
         for key in sequence.block_keys:
@@ -118,6 +118,6 @@ class LaneRows:
                 del self._by_block[key]
         if self._version.loaded and sequence.computed >= BLOCK:
             tokens = sequence.tokens[: sequence.computed]
-            kv_PLHTD = self.arena.read(row, sequence.computed)
+            kv_PLHTD = self.kv_pool.read(row, sequence.computed)
             owner = (self._version.number, sequence.sampling.cache_salt)
             self._prefixes.keep(KeptPrefix(owner, tokens, kv_PLHTD))

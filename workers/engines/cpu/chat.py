@@ -101,7 +101,7 @@ async def stream_chat(engine: Engine, turn: ChatTurn) -> AsyncGenerator[dict[str
 
 
 def _last_deltas(answer: Answer, told: int) -> list[dict[str, Any]]:
-    """What the stream still owes: held-back content, reasoning and tool calls."""
+    """Returns the held-back rest of the stream: content, reasoning and tool calls."""
     deltas: list[dict[str, Any]] = []
     if len(answer.content) > told:
         deltas.append({"content": answer.content[told:]})
@@ -147,7 +147,7 @@ def _chunk(
 
 
 def _logprobs(turn: ChatTurn, first: int) -> dict[str, Any] | None:
-    """Of the tokens that count, from the `first` on."""
+    """Returns the log-probs of the tokens that count, from the `first` on."""
     if not turn.body.logprobs:
         return None
     sequence, text = turn.sequence, turn.sequence.version.base.text

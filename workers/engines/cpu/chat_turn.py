@@ -24,7 +24,7 @@ _UNFINISHED_CHARACTER: Final = "\ufffd"
 @dataclass(frozen=True, slots=True)
 class Answer:
     content: str
-    """What is not reasoning, without the tool calls."""
+    """Text without reasoning and without tool calls."""
     reasoning: str
     reasoning_tokens: int
     tool_calls: list[ParsedToolCall]
@@ -39,9 +39,9 @@ class ChatTurn:
     count: int = 0
     """Sampled tokens that count. The sequence may be ahead."""
     text: str = ""
-    """Of these."""
+    """Text of these tokens."""
     cut: int | None = None
-    """Where the first stop string begins in the text."""
+    """Index of the first stop string in the text."""
 
     def hear(self, count: int) -> None:
         """So many tokens are sampled by now. Once there is a cut, no more may be heard."""
@@ -67,7 +67,7 @@ class ChatTurn:
         return content.rstrip()
 
     def answer(self) -> Answer:
-        """What the tokens say altogether. A broken call is content, as in vLLM."""
+        """Parses all tokens. A broken tool call is content, as in vLLM."""
         text = self.text[: self.cut]
         parsed = self.renderer.parse(self.token_ids, until=self.cut)
         content = self._spoken(text)
@@ -89,8 +89,8 @@ class ChatTurn:
         return bool(self.body.tools) and self.body.tool_choice != "none"
 
     def _opened(self, text: str) -> bool:
-        """Whether it begins with reasoning. A lone end of it comes too late to take back what has
-        been told as content, and stays content.
+        """Returns true if the turn begins with reasoning. An end marker without a beginning comes
+        too late to retract streamed content, and stays content.
         """
         return self.renderer.starts_thinking or text.lstrip().startswith(_THINK)
 

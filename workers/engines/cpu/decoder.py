@@ -4,7 +4,8 @@ Owns Llama, Qwen2 and Qwen3 as few operations on few tensors: queries, keys and 
 product, gate and up in another, rotations from a table, residuals added by the product itself. With
 small models the time between operations is most of a step, and a transformers layer has four times
 as many. Promises the same log-probs as the modules it was built from (the engine compares at
-start), whose weights become views of its own. Must not know adapters' files, lanes or requests.
+start), whose weights become views of its own. Must not know adapters' files, version batches or
+requests.
 """
 
 from dataclasses import dataclass, replace
@@ -43,7 +44,7 @@ class Layer:
 
 @dataclass(frozen=True, slots=True)
 class BlockSlot:
-    """Where a linear layer of the model went: rows `first …` of one product of one layer."""
+    """Position of a linear layer in the fused products: rows `first …` of a layer's product."""
 
     layer: int
     """`_HEAD` for the language model's head."""
@@ -160,10 +161,10 @@ class Decoder:
         return heads_NHD
 
     def _store(self, step: Step, index: int, heads_NHD: Tensor) -> Tensor:
-        """Put keys and values into the arena; returns the queries."""
+        """Put keys and values into the KV pool; returns the queries."""
         keys = self._shape.key_heads
         stored_NPHD = heads_NHD[:, -2 * keys :].view(len(heads_NHD), 2, keys, -1)
-        step.arena.store(index, step.rows_N, step.positions_N, stored_NPHD)
+        step.kv_pool.store(index, step.rows_N, step.positions_N, stored_NPHD)
         return heads_NHD[:, : -2 * keys]
 
 

@@ -143,7 +143,7 @@ class Engine:
                 )
 
     async def invariant(self, base: BaseModel) -> bool:
-        """Whether a sequence has the same bits alone and among others, on this machine."""
+        """Returns true if a sequence has the same bits alone and in a batch, on this machine."""
         version = self.versions.get(base.spec.name)
         sampling = Sampling(max_tokens=4, temperature=1, seed=0, prompt_logprobs=True)
         prompts = _probe_prompts(base.vocab_size, base.context_length)

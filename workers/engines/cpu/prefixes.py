@@ -3,7 +3,8 @@
 Owns copies of finished rows per owner (a model version and a request's cache salt), found by blocks
 of tokens, the least recently used dropped past a byte limit. Promises that a hit is an exact match
 of tokens under the same owner: neither other weights' nor another tenant's.
-Serves the next turn of a rollout; siblings of a group that start together share through the lane.
+Serves the next turn of a rollout; siblings of a group that start together share through the version
+batch.
 """
 
 from collections import OrderedDict
@@ -50,7 +51,7 @@ class PrefixStore:
         self._used: OrderedDict[int, KeptPrefix] = OrderedDict()
 
     def keep(self, prefix: KeptPrefix) -> None:
-        """What it continues is dropped: it holds the same and more."""
+        """Drops the prefixes that it continues: it includes them."""
         if len(prefix.tokens) < BLOCK or prefix.bytes > self._limit:
             return
         keys = prefix.block_keys()

@@ -14,7 +14,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 _USUAL_ROWS: Final = 32
-"""What the packed layout is chosen for; it serves any number."""
+"""Row count that the packed layout is tuned for; it works for any number."""
 
 
 class Product:
@@ -62,7 +62,7 @@ def _pack(weight_OI: Tensor) -> Tensor:
 
 @cache
 def packs(dtype: torch.dtype) -> bool:
-    """Whether this build and machine multiply packed weights of a type, and get them right."""
+    """Returns true if this build and machine multiply packed weights of a type correctly."""
     if _linear is None or _packed is None:
         return False
     x_NI, weight_OI = torch.eye(3, 16, dtype=dtype), torch.arange(128.0).to(dtype).view(8, 16)

@@ -14,7 +14,7 @@ FinishReason = Literal["stop", "length", "cancelled", "error"]
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """How to continue. Log-probs are of the distribution that is really sampled from."""
+    """Sampling parameters. Log-probs belong to the distribution that is really sampled from."""
 
     max_tokens: int
     temperature: float
@@ -37,17 +37,17 @@ class Sequence:
     prompt_length: int
     sampling: Sampling
     streamed: bool = False
-    """Whether each token is reported, or only the end."""
+    """True if each token is reported; else only the end is."""
     logprobs: list[float] = field(default_factory=list)
-    """Of sampled tokens, natural log."""
+    """Log-probs of sampled tokens, natural log."""
     top_logprobs: list[dict[int, float]] = field(default_factory=list)
     prompt_logprobs: list[float | None] | None = None
     block_keys: list[int] = field(default_factory=list)
-    """Of the prompt; for finding others that begin the same way."""
+    """Keys of the prompt's blocks; they find sequences that begin the same way."""
     computed: int = 0
-    """Tokens whose keys and values are in the arena."""
+    """Tokens whose keys and values are in the KV pool."""
     reused: int = 0
-    """Of these, how many at admission came from another sequence's prefix."""
+    """Number of tokens that were copied from another sequence's prefix at admission."""
     cancelled: bool = False
     finish_reason: FinishReason | None = None
 

@@ -13,8 +13,8 @@ import torch
 from torch import Tensor
 
 from workers.engines.cpu.attention import FEWEST_ROWS, Prefill, Step
-from workers.engines.cpu.batch_rows import LaneRows
-from workers.engines.cpu.kv_cache import ARENA_BYTES, KvArena
+from workers.engines.cpu.batch_rows import BatchRows
+from workers.engines.cpu.kv_pool import KV_POOL_BYTES, KvPool
 from workers.engines.cpu.prefixes import BLOCK, PrefixStore, block_keys, shared_length
 from workers.engines.cpu.sampling import draw
 from workers.engines.cpu.sequence import FinishReason, Sequence, Update
@@ -23,16 +23,16 @@ from workers.engines.cpu.weights import Weights
 
 PREFILL_TOKENS: Final = 512
 """New prompt tokens in one iteration: longer prompts take several, so that running rows move."""
-IDLE_ARENA_BYTES: Final = 64 << 20
-"""What a lane without work keeps, for the next turns of its rollouts."""
+IDLE_KV_POOL_BYTES: Final = 64 << 20
+"""Byte limit for the KV cache that an idle batch keeps for the next turns of its rollouts."""
 
 
 @dataclass(frozen=True, slots=True)
-class LaneShape:
+class BatchShape:
     max_rows: int = 128
     threads: int = 1
     invariant: bool = True
-    arena_bytes: int = ARENA_BYTES
+    kv_pool_bytes: int = KV_POOL_BYTES
 
     def padded(self, count: int) -> int:
         """Rows to compute for `count` of them. Products of matrices with few rows take another path
@@ -51,15 +51,15 @@ class VersionBatch:
         self,
         version: Version,
         prefixes: PrefixStore,
-        shape: LaneShape,
+        shape: BatchShape,
         *,
-        arena: KvArena | None = None,
+        kv_pool: KvPool | None = None,
     ) -> None:
-        """`arena` is an empty one; by default of the shape's size."""
+        """`kv_pool` is an empty one; by default of the shape's size."""
         self.version = version
         self._shape = shape
-        self._arena = arena or KvArena(version.base.kv_shape, shape.arena_bytes)
-        self._rows = LaneRows(version, prefixes, self._arena)
+        self._kv_pool = kv_pool or KvPool(version.base.kv_shape, shape.kv_pool_bytes)
+        self._rows = BatchRows(version, prefixes, self._kv_pool)
         self._waiting: deque[Sequence] = deque()
         self._updates: list[Update] = []
 
@@ -94,8 +94,8 @@ class VersionBatch:
             logits_BV = self._forward(weights, step, ids_N)
             self._sample(logits_BV)
             self._rows.leave()
-        if self.idle and self._arena.bytes > IDLE_ARENA_BYTES:
-            self._arena.release()
+        if self.idle and self._kv_pool.bytes > IDLE_KV_POOL_BYTES:
+            self._kv_pool.release()
         return self._take_updates()
 
     def _end(self, sequence: Sequence, finish_reason: FinishReason) -> None:
@@ -115,7 +115,7 @@ class VersionBatch:
             self._rows.leave()
 
     def _admit(self) -> None:
-        """Give waiting prompts rows, in their order, as far as the arena's limit goes: each with
+        """Give waiting prompts rows, in their order, as far as the KV pool's limit goes: each with
         room for all it may become. One always runs, whatever it takes.
         """
         left = PREFILL_TOKENS
@@ -132,7 +132,7 @@ class VersionBatch:
                     siblings.append(self._waiting.popleft())  # copied once it is computed
                     continue
                 longest = max(longest, sequence.longest)
-                if self._rows and not self._arena.fits(rows=len(self._rows) + 1, length=longest):
+                if self._rows and not self._kv_pool.fits(rows=len(self._rows) + 1, length=longest):
                     break
                 self._rows.join(sequence, live)
                 self._waiting.popleft()
@@ -159,7 +159,7 @@ class VersionBatch:
             positions += range(start, end)
         self._rows.reserve(len(sequences))
         step = Step(
-            self._arena,
+            self._kv_pool,
             decoding=running,
             prefills=prefills,
             rows_N=torch.tensor(rows),

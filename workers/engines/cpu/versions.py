@@ -33,13 +33,13 @@ from workers.engines.cpu.adapters import (
     stamp_of,
 )
 from workers.engines.cpu.decoder import decoder_of
-from workers.engines.cpu.kv_cache import KvShape
+from workers.engines.cpu.kv_pool import KvShape
 from workers.engines.cpu.weights import PlainWeights, Weights
 
 MERGED_BYTES: Final = 1 << 30
-"""Of weights that adapters were merged into, beside those in use."""
+"""Byte limit for merged weights, beside those in use."""
 ADAPTER_BYTES: Final = 1 << 30
-"""Of adapters as they were read, for merging them again."""
+"""Byte limit for adapters as read, for merging them again."""
 _numbers = itertools.count()
 
 
@@ -76,9 +76,9 @@ class Version:
     deltas: dict[str, LoraDelta] | None = None
     """While they are in memory; a base model has none."""
     path: Path | None = None
-    """Where the adapter lies; `None` of a base model."""
+    """Directory of the adapter; `None` for a base model."""
     stamp: Stamp | None = None
-    """Of its files when it was loaded."""
+    """Fingerprint of its files when it was loaded."""
     number: int = field(default_factory=lambda: next(_numbers))
     created: int = field(default_factory=lambda: int(time.time()))
     loaded: bool = True

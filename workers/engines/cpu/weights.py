@@ -1,7 +1,8 @@
-"""Weights that a step runs on: the model as transformers has it, under the arena's attention.
+"""Weights that a step runs on: the model as transformers has it, under the KV pool's attention.
 
-Owns the protocol that a lane computes with, and the form of it that takes any architecture whose
-attention goes through transformers' interface. Must not know names, lanes or requests.
+Owns the protocol that a version batch computes with, and the form of it that takes any architecture
+whose attention goes through transformers' interface. Must not know names, version batches or
+requests.
 """
 
 import copy
@@ -13,7 +14,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from workers.engines.cpu.adapters import LoraDelta
-from workers.engines.cpu.attention import IMPLEMENTATION, ArenaCache, Step
+from workers.engines.cpu.attention import IMPLEMENTATION, KvPoolCache, Step
 
 
 class Weights(Protocol):
@@ -26,7 +27,7 @@ class Weights(Protocol):
 
     @property
     def own_bytes(self) -> int:
-        """What dropping these weights frees: tensors not shared with the base."""
+        """Bytes that dropping these weights frees: tensors not shared with the base."""
         ...
 
     def logits(self, step: Step, ids_N: Tensor, kept: list[int]) -> Tensor:
@@ -48,7 +49,7 @@ class PlainWeights:
 
     @classmethod
     def serving(cls, model: Any) -> "PlainWeights":
-        """Switch a model to the arena's attention. Raises `ValueError` where it has its own."""
+        """Switch a model to the KV pool's attention. Raises `ValueError` where it has its own."""
         model.set_attn_implementation(IMPLEMENTATION)
         config = model.config.get_text_config()
         heads = config.num_attention_heads
@@ -60,7 +61,7 @@ class PlainWeights:
         output = self._model(
             input_ids=ids_N[None],
             position_ids=F.pad(step.positions_N, (0, padding))[None],
-            past_key_values=ArenaCache(step),
+            past_key_values=KvPoolCache(step),
             use_cache=True,
             logits_to_keep=torch.tensor(kept, dtype=torch.long),
             step=step,

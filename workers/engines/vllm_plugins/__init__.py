@@ -1,3 +1,3 @@
-"""What is imported inside vLLM's process, from vLLM's own environment: standard library and vLLM
-only. The directory itself is put on that process's path, so that nothing else of ours is.
+"""Plugins imported inside vLLM's process, from vLLM's own environment: standard library and vLLM
+only. This directory itself is on that process's path, so that nothing else of this project is.
 """

@@ -1,4 +1,4 @@
-"""What losses leave out: masked tokens."""
+"""Masked tokens, which losses leave out."""
 
 import torch
 from torch import Tensor

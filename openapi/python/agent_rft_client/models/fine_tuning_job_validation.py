@@ -28,9 +28,9 @@ T = TypeVar("T", bound="FineTuningJobValidation")
 
 @_attrs_define
 class FineTuningJobValidation:
-    """ What would become of the same body sent to `POST /v1/fine_tuning/jobs`.
+    """ Report on a create call that was checked but not made.
 
-    `valid` says that there are no errors. Lengths are in tokens, `latency_ms` in milliseconds.
+    `valid` means that there are no errors. Lengths are in tokens, `latency_ms` in milliseconds.
 
         Attributes:
             object_ (Literal['fine_tuning.job.validation']):  Default: 'fine_tuning.job.validation'.

@@ -26,7 +26,7 @@ T = TypeVar("T", bound="NewServiceAccount")
 
 @_attrs_define
 class NewServiceAccount:
-    """ As created: with its first key, or without a role.
+    """ A new service account: with its first key, or without a role.
 
         Attributes:
             id (str):

@@ -29,7 +29,7 @@ T = TypeVar("T", bound="UpdateGrader")
 
 @_attrs_define
 class UpdateGrader:
-    """ What is not sent stays.
+    """ Absent fields stay as they are.
 
         Attributes:
             name (None | str | Unset):

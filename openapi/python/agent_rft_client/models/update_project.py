@@ -22,7 +22,7 @@ T = TypeVar("T", bound="UpdateProject")
 
 @_attrs_define
 class UpdateProject:
-    """ What is absent stays as it is.
+    """ Absent fields stay as they are.
 
         Attributes:
             name (None | str | Unset):

@@ -22,7 +22,7 @@ T = TypeVar("T", bound="UpdateProjectKey")
 
 @_attrs_define
 class UpdateProjectKey:
-    """ What is absent stays as it is.
+    """ Absent fields stay as they are.
 
         Attributes:
             expires_in_seconds (int | None | Unset):

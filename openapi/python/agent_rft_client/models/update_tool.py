@@ -26,7 +26,7 @@ T = TypeVar("T", bound="UpdateTool")
 
 @_attrs_define
 class UpdateTool:
-    """ What is not sent stays; `null` takes an optional key away.
+    """ Absent fields stay as they are; `null` removes an optional key.
 
         Attributes:
             headers (None | Unset | UpdateToolHeadersType0):

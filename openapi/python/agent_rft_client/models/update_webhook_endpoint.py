@@ -24,7 +24,7 @@ T = TypeVar("T", bound="UpdateWebhookEndpoint")
 
 @_attrs_define
 class UpdateWebhookEndpoint:
-    """ What is absent stays as it is.
+    """ Absent fields stay as they are.
 
         Attributes:
             name (None | str | Unset):

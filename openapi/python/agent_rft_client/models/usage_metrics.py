@@ -23,7 +23,7 @@ T = TypeVar("T", bound="UsageMetrics")
 
 @_attrs_define
 class UsageMetrics:
-    """ What the job has used, as of its last committed step. Times in seconds.
+    """ Usage of the job up to its last committed step. Times in seconds.
 
         Attributes:
             training_time_s (float):

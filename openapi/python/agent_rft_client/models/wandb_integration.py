@@ -24,7 +24,7 @@ T = TypeVar("T", bound="WandbIntegration")
 
 @_attrs_define
 class WandbIntegration:
-    """ Kept and echoed.
+    """ Stored and echoed.
 
         Attributes:
             type_ (Literal['wandb']):

@@ -24,7 +24,7 @@ T = TypeVar("T", bound="WebhookDeliveryObject")
 
 @_attrs_define
 class WebhookDeliveryObject:
-    """ Of one event to one endpoint, over all its attempts.
+    """ Delivery of one event to one endpoint, over all its attempts.
 
         Attributes:
             id (str):

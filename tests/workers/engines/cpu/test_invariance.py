@@ -11,7 +11,7 @@ from tests.support.tiny_model import CONTEXT_LENGTH, VOCAB_SIZE, save_tiny_model
 from workers.engines.cpu.engine import load_served
 from workers.engines.cpu.prefixes import PrefixStore
 from workers.engines.cpu.sequence import Sampling, Sequence
-from workers.engines.cpu.version_batch import LaneShape, VersionBatch
+from workers.engines.cpu.version_batch import BatchShape, VersionBatch
 from workers.engines.cpu.versions import BaseModel, Version
 
 
@@ -31,29 +31,29 @@ def threads(request: pytest.FixtureRequest) -> Iterator[int]:
     torch.set_num_threads(before)
 
 
-def _lane(base: BaseModel, threads: int, *, prefix_bytes: int = 64 << 20) -> VersionBatch:
-    shape = LaneShape(max_rows=40, threads=threads, invariant=True)
+def _batch(base: BaseModel, threads: int, *, prefix_bytes: int = 64 << 20) -> VersionBatch:
+    shape = BatchShape(max_rows=40, threads=threads, invariant=True)
     return VersionBatch(Version("tiny", base), PrefixStore(prefix_bytes), shape)
 
 
 def _run(
-    lane: VersionBatch, *sequences: Sequence, arrivals: dict[int, Sequence] | None = None
+    batch: VersionBatch, *sequences: Sequence, arrivals: dict[int, Sequence] | None = None
 ) -> None:
     """Until all end; `arrivals` join at an iteration."""
     late = dict(arrivals or {})
     for sequence in sequences:
-        lane.add(sequence)
+        batch.add(sequence)
     iteration = 0
     with torch.inference_mode():
-        while late or not lane.idle:
+        while late or not batch.idle:
             if iteration in late:
-                lane.add(late.pop(iteration))
-            lane.advance(lane.version.base.weights)
+                batch.add(late.pop(iteration))
+            batch.advance(batch.version.base.weights)
             iteration += 1
 
 
-def _sequence(lane: VersionBatch, prompt: list[int], seed: int, tokens: int = 40) -> Sequence:
-    return Sequence(lane.version, list(prompt), len(prompt), Sampling(tokens, 1.0, seed))
+def _sequence(batch: VersionBatch, prompt: list[int], seed: int, tokens: int = 40) -> Sequence:
+    return Sequence(batch.version, list(prompt), len(prompt), Sampling(tokens, 1.0, seed))
 
 
 def _prompt(rng: random.Random, length: int) -> list[int]:
@@ -70,10 +70,10 @@ def test_alone_and_in_a_crowd_the_bits_are_the_same(
 ) -> None:
     rng = random.Random(length)
     prompt = _prompt(rng, length)
-    lane = _lane(base, threads)
-    alone = _sequence(lane, prompt, seed=7, tokens=tokens)
-    _run(lane, alone)
-    crowded = _lane(base, threads)
+    batch = _batch(base, threads)
+    alone = _sequence(batch, prompt, seed=7, tokens=tokens)
+    _run(batch, alone)
+    crowded = _batch(base, threads)
     watched = _sequence(crowded, prompt, seed=7, tokens=tokens)
     others = [
         _sequence(crowded, _prompt(rng, rng.randint(1, 350)), seed, tokens=rng.randint(1, tokens))
@@ -94,14 +94,14 @@ def test_a_prefix_that_was_sampled_equals_one_that_was_computed(
     base: BaseModel, threads: int, kept: int
 ) -> None:
     """The second turn finds keys and values that decoding wrote, or has to compute them all."""
-    lane = _lane(base, threads)
-    first = _sequence(lane, _prompt(random.Random(kept), 30), seed=1, tokens=kept)
-    _run(lane, first)
+    batch = _batch(base, threads)
+    first = _sequence(batch, _prompt(random.Random(kept), 30), seed=1, tokens=kept)
+    _run(batch, first)
     longer = [*first.tokens, 5, 6, 7]
-    reusing = _sequence(lane, longer, seed=2)
-    _run(lane, reusing)
+    reusing = _sequence(batch, longer, seed=2)
+    _run(batch, reusing)
     assert reusing.reused == len(first.tokens) - 1
-    forgetful = _lane(base, threads, prefix_bytes=0)
+    forgetful = _batch(base, threads, prefix_bytes=0)
     computing = _sequence(forgetful, longer, seed=2)
     _run(forgetful, computing)
     assert computing.reused == 0
@@ -112,34 +112,34 @@ def test_a_group_that_shares_its_prompt_equals_its_members_alone(
     base: BaseModel, threads: int
 ) -> None:
     prompt = _prompt(random.Random(0), 77)
-    lane = _lane(base, threads)
-    group = [_sequence(lane, prompt, seed) for seed in range(8)]
-    _run(lane, *group)
+    batch = _batch(base, threads)
+    group = [_sequence(batch, prompt, seed) for seed in range(8)]
+    _run(batch, *group)
     assert [member.reused for member in group] == [0] + [76] * 7
     for seed in (0, 3, 7):
-        single = _lane(base, threads)
+        single = _batch(base, threads)
         alone = _sequence(single, prompt, seed)
         _run(single, alone)
         assert (alone.tokens, alone.logprobs) == (group[seed].tokens, group[seed].logprobs)
 
 
 def test_prompt_log_probs_have_the_bits_of_sampled_ones(base: BaseModel, threads: int) -> None:
-    lane = _lane(base, threads)
-    sampled = _sequence(lane, _prompt(random.Random(1), 20), seed=1, tokens=60)
-    _run(lane, sampled)
+    batch = _batch(base, threads)
+    sampled = _sequence(batch, _prompt(random.Random(1), 20), seed=1, tokens=60)
+    _run(batch, sampled)
     scored = Sequence(
-        lane.version,
+        batch.version,
         list(sampled.tokens),
         len(sampled.tokens),
         Sampling(1, 0.0, 0, prompt_logprobs=True),
     )
-    _run(lane, scored)
+    _run(batch, scored)
     assert scored.prompt_logprobs is not None
     assert scored.prompt_logprobs[20:] == pytest.approx(sampled.logprobs, abs=1e-6)
 
 
 def test_padding_is_in_whole_fours_per_thread() -> None:
-    assert [LaneShape(threads=1).padded(n) for n in (1, 3, 4, 5, 8, 9, 33)] == [
+    assert [BatchShape(threads=1).padded(n) for n in (1, 3, 4, 5, 8, 9, 33)] == [
         4,
         4,
         4,
@@ -148,6 +148,6 @@ def test_padding_is_in_whole_fours_per_thread() -> None:
         9,
         33,
     ]
-    assert [LaneShape(threads=2).padded(n) for n in (1, 9, 15, 16, 17)] == [8, 16, 16, 16, 17]
-    free = LaneShape(threads=2, invariant=False)
+    assert [BatchShape(threads=2).padded(n) for n in (1, 9, 15, 16, 17)] == [8, 16, 16, 16, 17]
+    free = BatchShape(threads=2, invariant=False)
     assert [free.padded(n) for n in (1, 9)] == [1, 9]

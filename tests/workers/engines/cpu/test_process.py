@@ -32,7 +32,7 @@ def start(tmp_path: Path, port: int) -> Iterator[Start]:
     models = tmp_path / "models.json"
     models.write_text(json.dumps([spec]))
     command = [sys.executable, "-m", "workers.engines.cpu", "--port", str(port)]
-    command += ["--arena-mib", "64", "--adapter-mib", "64"]
+    command += ["--kv-pool-mib", "64", "--adapter-mib", "64"]
     environment = {**os.environ, "AGENT_RFT_ENGINE_API_KEY": "sk-engine"}
     started: list[subprocess.Popen[bytes]] = []
 

@@ -141,7 +141,8 @@ def sync_detailed(
 
     Args:
         curriculum_id (str):
-        body (UpdateCurriculum): What is not sent stays; `null` takes the validation file away.
+        body (UpdateCurriculum): Fields that are not sent stay; `null` removes the validation
+            file.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -177,7 +178,8 @@ def sync(
 
     Args:
         curriculum_id (str):
-        body (UpdateCurriculum): What is not sent stays; `null` takes the validation file away.
+        body (UpdateCurriculum): Fields that are not sent stay; `null` removes the validation
+            file.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -208,7 +210,8 @@ async def asyncio_detailed(
 
     Args:
         curriculum_id (str):
-        body (UpdateCurriculum): What is not sent stays; `null` takes the validation file away.
+        body (UpdateCurriculum): Fields that are not sent stay; `null` removes the validation
+            file.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -244,7 +247,8 @@ async def asyncio(
 
     Args:
         curriculum_id (str):
-        body (UpdateCurriculum): What is not sent stays; `null` takes the validation file away.
+        body (UpdateCurriculum): Fields that are not sent stay; `null` removes the validation
+            file.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

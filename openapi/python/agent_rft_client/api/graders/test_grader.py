@@ -137,7 +137,7 @@ def sync_detailed(
 ) -> Response[ErrorEnvelope | GraderRun]:
     """ Run Grader Test
 
-     As `graders/run`, with the newest version of a registered grader.
+     Runs the newest version of a registered grader, as `graders/run` does.
 
     Args:
         grader_id (str):
@@ -173,7 +173,7 @@ def sync(
 ) -> ErrorEnvelope | GraderRun | None:
     """ Run Grader Test
 
-     As `graders/run`, with the newest version of a registered grader.
+     Runs the newest version of a registered grader, as `graders/run` does.
 
     Args:
         grader_id (str):
@@ -204,7 +204,7 @@ async def asyncio_detailed(
 ) -> Response[ErrorEnvelope | GraderRun]:
     """ Run Grader Test
 
-     As `graders/run`, with the newest version of a registered grader.
+     Runs the newest version of a registered grader, as `graders/run` does.
 
     Args:
         grader_id (str):
@@ -240,7 +240,7 @@ async def asyncio(
 ) -> ErrorEnvelope | GraderRun | None:
     """ Run Grader Test
 
-     As `graders/run`, with the newest version of a registered grader.
+     Runs the newest version of a registered grader, as `graders/run` does.
 
     Args:
         grader_id (str):

@@ -141,7 +141,7 @@ def sync_detailed(
 
     Args:
         grader_id (str):
-        body (UpdateGrader): What is not sent stays.
+        body (UpdateGrader): Absent fields stay as they are.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -177,7 +177,7 @@ def sync(
 
     Args:
         grader_id (str):
-        body (UpdateGrader): What is not sent stays.
+        body (UpdateGrader): Absent fields stay as they are.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -208,7 +208,7 @@ async def asyncio_detailed(
 
     Args:
         grader_id (str):
-        body (UpdateGrader): What is not sent stays.
+        body (UpdateGrader): Absent fields stay as they are.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -244,7 +244,7 @@ async def asyncio(
 
     Args:
         grader_id (str):
-        body (UpdateGrader): What is not sent stays.
+        body (UpdateGrader): Absent fields stay as they are.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

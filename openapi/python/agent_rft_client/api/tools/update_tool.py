@@ -141,7 +141,7 @@ def sync_detailed(
 
     Args:
         tool_id (str):
-        body (UpdateTool): What is not sent stays; `null` takes an optional key away.
+        body (UpdateTool): Absent fields stay as they are; `null` removes an optional key.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -177,7 +177,7 @@ def sync(
 
     Args:
         tool_id (str):
-        body (UpdateTool): What is not sent stays; `null` takes an optional key away.
+        body (UpdateTool): Absent fields stay as they are; `null` removes an optional key.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -208,7 +208,7 @@ async def asyncio_detailed(
 
     Args:
         tool_id (str):
-        body (UpdateTool): What is not sent stays; `null` takes an optional key away.
+        body (UpdateTool): Absent fields stay as they are; `null` removes an optional key.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -244,7 +244,7 @@ async def asyncio(
 
     Args:
         tool_id (str):
-        body (UpdateTool): What is not sent stays; `null` takes an optional key away.
+        body (UpdateTool): Absent fields stay as they are; `null` removes an optional key.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

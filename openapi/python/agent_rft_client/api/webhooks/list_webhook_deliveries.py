@@ -127,7 +127,7 @@ def sync_detailed(
 ) -> Response[ErrorEnvelope | PageWebhookDeliveryObject]:
     """ List Deliveries
 
-     What was sent in the last 30 days, newest first. Ours; the hosted API has none.
+     Lists the deliveries of the last 30 days, newest first (an extension of the hosted API).
 
     Args:
         webhook_endpoint_id (str):
@@ -166,7 +166,7 @@ def sync(
 ) -> ErrorEnvelope | PageWebhookDeliveryObject | None:
     """ List Deliveries
 
-     What was sent in the last 30 days, newest first. Ours; the hosted API has none.
+     Lists the deliveries of the last 30 days, newest first (an extension of the hosted API).
 
     Args:
         webhook_endpoint_id (str):
@@ -200,7 +200,7 @@ async def asyncio_detailed(
 ) -> Response[ErrorEnvelope | PageWebhookDeliveryObject]:
     """ List Deliveries
 
-     What was sent in the last 30 days, newest first. Ours; the hosted API has none.
+     Lists the deliveries of the last 30 days, newest first (an extension of the hosted API).
 
     Args:
         webhook_endpoint_id (str):
@@ -239,7 +239,7 @@ async def asyncio(
 ) -> ErrorEnvelope | PageWebhookDeliveryObject | None:
     """ List Deliveries
 
-     What was sent in the last 30 days, newest first. Ours; the hosted API has none.
+     Lists the deliveries of the last 30 days, newest first (an extension of the hosted API).
 
     Args:
         webhook_endpoint_id (str):

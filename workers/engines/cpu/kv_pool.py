@@ -13,7 +13,7 @@ from typing import Final
 import torch
 from torch import Tensor
 
-ARENA_BYTES: Final = 4 << 30
+KV_POOL_BYTES: Final = 4 << 30
 _FIRST_ROWS: Final = 8
 _LITTLE_BYTES: Final = 64 << 20
 """Up to here rows and positions are allocated ahead of need; zeros become resident at once."""
@@ -32,8 +32,8 @@ class KvShape:
         return 2 * self.layers * self.heads * self.head_size * self.dtype.itemsize
 
 
-class KvArena:
-    def __init__(self, shape: KvShape, limit_bytes: int = ARENA_BYTES) -> None:
+class KvPool:
+    def __init__(self, shape: KvShape, limit_bytes: int = KV_POOL_BYTES) -> None:
         self._shape = shape
         self._limit = limit_bytes
         self._kv_PLRHTD = self._allocate(0, 0)
@@ -64,7 +64,7 @@ class KvArena:
         self._kv_PLRHTD[:, layer][:, rows_N, :, positions_N] = kv_NPHD[: len(rows_N)]
 
     def fits(self, *, rows: int, length: int) -> bool:
-        """Whether so many rows, the longest of them of `length` tokens, are within the limit."""
+        """Returns true if so many rows, the longest of `length` tokens, fit the limit."""
         return self._size(rows, _quantised(length)) <= self._limit
 
     def reserve(self, *, rows: int, length: int) -> None:

@@ -7,13 +7,13 @@ from typing_extensions import override
 from app.domain.models.models import BaseModelSpec
 from tests.support.tiny_model import CONTEXT_LENGTH, VOCAB_SIZE, save_tiny_model
 from workers.engines.cpu.engine import load_served
-from workers.engines.cpu.kv_cache import ARENA_BYTES, KvArena
+from workers.engines.cpu.kv_pool import KV_POOL_BYTES, KvPool
 from workers.engines.cpu.prefixes import PrefixStore
 from workers.engines.cpu.sequence import Sampling, Sequence, Update
 from workers.engines.cpu.version_batch import (
-    IDLE_ARENA_BYTES,
+    IDLE_KV_POOL_BYTES,
     PREFILL_TOKENS,
-    LaneShape,
+    BatchShape,
     VersionBatch,
 )
 from workers.engines.cpu.versions import BaseModel, Version
@@ -38,32 +38,32 @@ class World:
         *,
         max_rows: int = 40,
         prefix_bytes: int = 64 << 20,
-        arena_bytes: int = ARENA_BYTES,
-        arena: KvArena | None = None,
+        kv_pool_bytes: int = KV_POOL_BYTES,
+        kv_pool: KvPool | None = None,
     ) -> None:
         self.prefixes = PrefixStore(prefix_bytes)
-        shape = LaneShape(max_rows, arena_bytes=arena_bytes)
-        self.lane = VersionBatch(Version("tiny", base), self.prefixes, shape, arena=arena)
+        shape = BatchShape(max_rows, kv_pool_bytes=kv_pool_bytes)
+        self.batch = VersionBatch(Version("tiny", base), self.prefixes, shape, kv_pool=kv_pool)
 
     def add(self, prompt: list[int], *, tokens: int = 8, seed: int = 0, salt: str = "") -> Sequence:
         sampling = Sampling(tokens, 1.0, seed, cache_salt=salt)
-        sequence = Sequence(self.lane.version, list(prompt), len(prompt), sampling)
-        self.lane.add(sequence)
+        sequence = Sequence(self.batch.version, list(prompt), len(prompt), sampling)
+        self.batch.add(sequence)
         return sequence
 
     def advance(self, times: int = 1) -> list[Update]:
         with torch.inference_mode():
             return [
-                u for _ in range(times) for u in self.lane.advance(self.lane.version.base.weights)
+                u for _ in range(times) for u in self.batch.advance(self.batch.version.base.weights)
             ]
 
     def run(self) -> None:
-        while not self.lane.idle:
+        while not self.batch.idle:
             self.advance()
 
     @property
     def rows(self) -> list[Sequence]:
-        return self.lane._rows.sequences
+        return self.batch._rows.sequences
 
 
 def _prompt(length: int, seed: int = 0) -> list[int]:
@@ -118,27 +118,27 @@ def test_memory_of_a_large_batch_is_given_back_when_all_are_cancelled(base: Base
     crowd = [world.add(_prompt(300, seed), tokens=100) for seed in range(70)]
     while len(world.rows) < len(crowd):
         world.advance()
-    assert world.lane._arena.bytes > IDLE_ARENA_BYTES
+    assert world.batch._kv_pool.bytes > IDLE_KV_POOL_BYTES
     for sequence in crowd:
         sequence.cancelled = True
     world.advance()
-    assert world.lane.idle
-    assert world.lane._arena.bytes == 0
+    assert world.batch.idle
+    assert world.batch._kv_pool.bytes == 0
     again = world.add(_prompt(300, 1), tokens=2)
     world.run()
     assert again.finish_reason == "length"
 
 
-def test_what_does_not_fit_the_arena_waits_its_turn(base: BaseModel) -> None:
+def test_what_does_not_fit_the_kv_pool_waits_its_turn(base: BaseModel) -> None:
     limit = 3 * 128 * base.kv_shape.bytes_per_token()
-    world = World(base, arena_bytes=limit)
+    world = World(base, kv_pool_bytes=limit)
     prompts = [_prompt(60, seed) for seed in range(7)]
     crowd = [world.add(prompt, tokens=60) for prompt in prompts]
     most = 0
-    while not world.lane.idle:
+    while not world.batch.idle:
         world.advance()
         most = max(most, len(world.rows))
-        assert world.lane._arena.bytes <= limit
+        assert world.batch._kv_pool.bytes <= limit
     assert most == 3
     for prompt, sequence in zip(prompts, crowd, strict=True):
         alone = World(base)
@@ -149,7 +149,7 @@ def test_what_does_not_fit_the_arena_waits_its_turn(base: BaseModel) -> None:
 
 def test_one_sequence_runs_whatever_it_takes_and_by_itself(base: BaseModel) -> None:
     per_token = base.kv_shape.bytes_per_token()
-    world = World(base, arena_bytes=4 * 64 * per_token)
+    world = World(base, kv_pool_bytes=4 * 64 * per_token)
     short = [world.add(_prompt(20, seed), tokens=20) for seed in (1, 2, 3)]
     long = world.add(_prompt(400, 4), tokens=40)
     late = world.add(_prompt(20, 5), tokens=20)
@@ -158,22 +158,22 @@ def test_one_sequence_runs_whatever_it_takes_and_by_itself(base: BaseModel) -> N
     while not long.sampled:
         world.advance()
     assert world.rows == [long]
-    assert world.lane._arena.bytes == 448 * per_token
+    assert world.batch._kv_pool.bytes == 448 * per_token
     world.run()
     assert (long.finish_reason, late.finish_reason) == ("length", "length")
 
 
 def test_a_long_row_makes_no_room_for_rows_that_nobody_needs(base: BaseModel) -> None:
-    arena = KvArena(base.kv_shape)
-    arena.reserve(rows=1, length=100)
-    assert arena.rows == 8
-    arena.reserve(rows=1, length=60_000)
-    assert arena.rows == 1
-    arena.reserve(rows=2, length=60_000)
-    assert arena.rows == 2
+    kv_pool = KvPool(base.kv_shape)
+    kv_pool.reserve(rows=1, length=100)
+    assert kv_pool.rows == 8
+    kv_pool.reserve(rows=1, length=60_000)
+    assert kv_pool.rows == 1
+    kv_pool.reserve(rows=2, length=60_000)
+    assert kv_pool.rows == 2
 
 
-class FailingArena(KvArena):
+class FailingKvPool(KvPool):
     """Finds no memory at one of its calls."""
 
     def __init__(self, base: BaseModel, *, reserve: int = -1, read: int = -1) -> None:
@@ -200,14 +200,14 @@ class FailingArena(KvArena):
 def test_every_sequence_ends_once_though_there_is_no_memory_to_join(
     base: BaseModel, reserve: int
 ) -> None:
-    _ends_once(World(base, arena=FailingArena(base, reserve=reserve)))
+    _ends_once(World(base, kv_pool=FailingKvPool(base, reserve=reserve)))
 
 
 @pytest.mark.parametrize("read", range(1, 5))
 def test_every_sequence_ends_once_though_there_is_no_memory_to_keep_its_prefix(
     base: BaseModel, read: int
 ) -> None:
-    _ends_once(World(base, arena=FailingArena(base, read=read)))
+    _ends_once(World(base, kv_pool=FailingKvPool(base, read=read)))
 
 
 def _ends_once(world: World) -> None:
@@ -220,12 +220,12 @@ def _ends_once(world: World) -> None:
     with pytest.raises(RuntimeError, match="memory"):
         for _ in range(20):
             ended += world.advance()
-    ended += world.lane.abandon()
+    ended += world.batch.abandon()
     finals = [update.sequence for update in ended if update.finish_reason is not None]
     assert sorted(map(id, finals)) == sorted(map(id, crowd))
     assert all(update.finish_reason == update.sequence.finish_reason for update in ended)
     assert "error" in {update.finish_reason for update in ended}
-    assert world.lane.idle
+    assert world.batch.idle
     again = world.add(_prompt(30, 1), tokens=2)
     world.run()
     assert again.finish_reason == "length"
@@ -307,16 +307,16 @@ def test_prompt_log_probs_of_parts_are_those_of_the_whole(base: BaseModel) -> No
     world = World(base)
     world.add(_prompt(100, 5), tokens=2)
     sequence = Sequence(
-        world.lane.version, list(prompt), 500, Sampling(1, 0.0, 0, prompt_logprobs=True)
+        world.batch.version, list(prompt), 500, Sampling(1, 0.0, 0, prompt_logprobs=True)
     )
-    world.lane.add(sequence)
+    world.batch.add(sequence)
     world.advance()
     assert 0 < sequence.computed < 500
     world.run()
     alone = Sequence(
-        world.lane.version, list(prompt), 500, Sampling(1, 0.0, 0, prompt_logprobs=True)
+        world.batch.version, list(prompt), 500, Sampling(1, 0.0, 0, prompt_logprobs=True)
     )
-    world.lane.add(alone)
+    world.batch.add(alone)
     world.run()
     assert len(sequence.prompt_logprobs or []) == 500
     assert sequence.prompt_logprobs == alone.prompt_logprobs
