@@ -1,109 +1,24 @@
 """The service on a real socket, an engine behind it, and a job with rows to page through."""
 
-import json
 from collections.abc import Iterator
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-import psycopg
 import pytest
-from openai import AsyncOpenAI, OpenAI
 
-from app.settings import EgressSettings
-from tests.support.api_server import ApiServer, running_api
-from tests.support.chat_engine import ChatEngine, chat_engine
-from tests.support.installation import free_port
-from tests.support.stack import Database, Services
-
-BASE = "tiny-agent-2026-11-21"
-ENDPOINT = "http://127.0.0.1:9"
-HOOK_PORT = free_port()
-"""Where a test may listen for the service's webhooks."""
-ROW = b'{"messages": [{"role": "user", "content": "hi"}]}\n'
-
-
-@dataclass(frozen=True, slots=True)
-class Service:
-    api: ApiServer
-    engine: ChatEngine
-    database: Database
-
-    def client(self, **options: Any) -> OpenAI:
-        return OpenAI(
-            base_url=self.api.base_url, api_key=options.pop("key", self.api.key), **options
-        )
-
-    def async_client(self) -> AsyncOpenAI:
-        return AsyncOpenAI(base_url=self.api.base_url, api_key=self.api.key)
-
-    def execute(self, query: str, *values: Any) -> None:
-        url = self.database.superuser_url.replace("+psycopg", "")
-        with psycopg.connect(url) as connection:
-            connection.execute(query, values)
-
-    def add_tuned_model(
-        self, job_id: str, name: str, engine_name: str, *, reasoning_effort: str | None = None
-    ) -> None:
-        self.execute(
-            "INSERT INTO tuned_models (name, project_id, job_id, base_model, engine_name,"
-            " object_key, step, reasoning_effort)"
-            " SELECT %s, project_id, id, model, %s, 'adapters/x', 1, %s"
-            " FROM fine_tuning_jobs WHERE id = %s",
-            name,
-            engine_name,
-            reasoning_effort,
-            job_id,
-        )
-
-    def project_of(self, key: str) -> str:
-        url = self.database.superuser_url.replace("+psycopg", "")
-        query = "SELECT project_id FROM api_keys WHERE key_id = %s"
-        with psycopg.connect(url) as connection:
-            row = connection.execute(query, (key.split("_")[2],)).fetchone()
-        assert row is not None
-        return str(row[0])
-
-    def add_projects(self, sibling: str, count: int) -> list[str]:
-        """More projects of a project's organization."""
-        self.execute(
-            "INSERT INTO projects (id, organization_id, name)"
-            " SELECT 'proj_more' || n, organization_id, 'more ' || n"
-            " FROM projects, generate_series(1, %s) n WHERE id = %s",
-            count,
-            sibling,
-        )
-        return [f"proj_more{number}" for number in range(1, count + 1)]
-
-    def add_rows(self, job_id: str, *, events: int, checkpoints: int) -> None:
-        self.execute(
-            "INSERT INTO job_events (id, project_id, job_id, level, type, message)"
-            " SELECT 'ftevent-' || n, project_id, id, 'info', 'message', 'event ' || n"
-            " FROM fine_tuning_jobs, generate_series(1, %s) n WHERE id = %s ORDER BY n",
-            events,
-            job_id,
-        )
-        self.execute(
-            "INSERT INTO checkpoints"
-            " (id, project_id, job_id, step, model_name, object_key, metrics)"
-            " SELECT 'ftckpt_' || n, project_id, id, n, 'ft:x:ckpt-step-' || n, 'k', %s"
-            " FROM fine_tuning_jobs, generate_series(1, %s) n WHERE id = %s",
-            json.dumps({"train_mean_reward": 0.5}),
-            checkpoints,
-            job_id,
-        )
+from tests.support.contract.service import BASE, ENDPOINT, ROW, Service, running_service
+from tests.support.contract.siblings import Sibling, add_sibling
+from tests.support.stack import Services
 
 
 @pytest.fixture(scope="module")
 def service(services: Services, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    directory: Path = tmp_path_factory.mktemp("contract")
-    with services.database(directory) as database, chat_engine(BASE) as engine:
-        egress = EgressSettings(
-            allow_endpoints=("127.0.0.1:9", f"127.0.0.1:{HOOK_PORT}"), allow_plain_http=True
-        )
-        changes = {"egress": egress, "engine_url": engine.url}
-        with running_api(database.settings.model_copy(update=changes)) as api:
-            yield Service(api, engine, database)
+    with running_service(services, tmp_path_factory.mktemp("contract")) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def sibling(service: Service) -> Sibling:
+    return add_sibling(service.database.settings)
 
 
 @pytest.fixture(autouse=True)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.contract.conftest import ROW, Service
+from tests.support.contract.service import ROW, Service
 from tests.support.corpora import FORMS, JSON_BODIES, RANGES, Form
 
 HUGE = 4 * 1024 * 1024

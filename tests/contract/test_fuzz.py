@@ -11,8 +11,8 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.contract.conftest import BASE, ROW, Service
-from tests.contract.test_openai_evals import make
+from tests.support.contract.evals import make
+from tests.support.contract.service import BASE, ROW, Service
 from tests.support.fuzzing import fuzz
 
 EXAMPLES = int(os.environ.get("FUZZ_EXAMPLES", "0"))

@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.contract.conftest import BASE, Service
+from tests.support.contract.service import BASE, Service
 
 CASES = 600
 VALUES: list[Any] = [

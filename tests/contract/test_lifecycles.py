@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from app.main import create_app
-from tests.contract.conftest import ROW, Service
+from tests.support.contract.service import ROW, Service
 
 GONE = 404
 REFUSED = {400, 404}

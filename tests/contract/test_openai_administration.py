@@ -27,9 +27,9 @@ from openai.resources.admin.organization.projects.api_keys import APIKeys
 from app.factory import provisioning_service
 from app.settings import Settings
 from app.store.database import Database as Store
-from tests.contract.calls import Args, args
-from tests.contract.conftest import ROW, Service
-from tests.contract.test_openai_methods import assert_whole, found_methods, invoke, method_of
+from tests.support.contract.calls import Args, args
+from tests.support.contract.client_methods import assert_whole, found_methods, invoke, method_of
+from tests.support.contract.service import ROW, Service
 
 ROOTS = ("admin.organization.projects", "admin.organization.admin_api_keys")
 NOT_SERVED = {

@@ -1,80 +1,14 @@
 """Evals with the official client, unmodified: every method, paging, a user's runs and a job's."""
 
-import asyncio
 import json
 from typing import Any
 
 import pytest
-from openai import BadRequestError, NotFoundError, OpenAI
+from openai import BadRequestError, NotFoundError
 
 from app.domain.evals.validation_runs import rollout_id
-from app.gateways.egress.client import build_egress
-from app.gateways.inference.http import HttpInference
-from app.gateways.objects import LocalObjects
-from app.store.database import Database as Store
-from app.store.evals.claims import eval_claims
-from tests.contract.conftest import BASE, Service
-from workers.evals.child import work
-from workers.evals.context import EvalPorts
-
-SCHEMA = {"type": "object", "properties": {"answer": {"type": "string"}}}
-CHECK: Any = {
-    "type": "string_check",
-    "name": "exact",
-    "operation": "eq",
-    "input": "{{ sample.output_text }}",
-    "reference": "{{ item.answer }}",
-}
-
-
-def make(client: OpenAI, name: str = "mine", **changes: Any) -> Any:
-    config: Any = {"type": "custom", "item_schema": SCHEMA, "include_sample_schema": True}
-    return client.evals.create(
-        name=name,
-        data_source_config=config,
-        testing_criteria=[CHECK],
-        metadata={"team": "tests"},
-        **changes,
-    )
-
-
-def content(*answers: str) -> Any:
-    return {"type": "file_content", "content": [{"item": {"answer": one}} for one in answers]}
-
-
-def sampled(*answers: str) -> Any:
-    return {
-        "type": "completions",
-        "source": content(*answers),
-        "model": "tiny-agent",
-        "input_messages": {"type": "template", "template": [{"role": "user", "content": "Say it"}]},
-        "sampling_params": {"seed": 7, "temperature": 0.5, "top_p": 0.9},
-    }
-
-
-def run_worker(service: Service, run_id: str) -> None:
-    """What the control worker does with a run, in this process."""
-
-    async def see_through() -> None:
-        settings = service.database.settings
-        egress = build_egress(settings.egress)
-        ports = EvalPorts(
-            settings=settings,
-            database=Store(settings.worker_database_url),
-            objects=LocalObjects(settings.objects_dir),
-            egress=egress,
-            judge_egress=egress,
-            inference=HttpInference(service.engine.url),
-        )
-        async with eval_claims(ports.database) as unit:
-            claimed = await unit.runs.claim(run_id, "here", 30, max_attempts=5)
-        assert claimed is not None
-        await work(ports, claimed)
-        await egress.aclose()
-        await ports.inference.aclose()
-        await ports.database.dispose()
-
-    asyncio.run(see_through())
+from tests.support.contract.evals import CHECK, SCHEMA, content, make, run_worker, sampled
+from tests.support.contract.service import BASE, Service
 
 
 def test_an_eval_is_made_read_changed_and_deleted(service: Service) -> None:

@@ -11,7 +11,7 @@ import openai
 import pytest
 from openai.types import FileObject, Upload
 
-from tests.contract.conftest import BASE, ROW, Service
+from tests.support.contract.service import BASE, ROW, Service
 
 MD5 = hashlib.md5(ROW * 40, usedforsecurity=False).hexdigest()
 

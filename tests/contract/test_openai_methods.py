@@ -4,25 +4,21 @@ The methods are found in the client: one that comes with a later release and has
 this fail.
 """
 
-import inspect
 import threading
-import warnings
 from collections.abc import Iterator
-from fnmatch import fnmatchcase
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from operator import attrgetter
 from typing import Any
 
 import openai
 import pytest
 from openai import OpenAI
-from pydantic import BaseModel
 from typing_extensions import override
 
-from tests.contract.calls import CALLS, Args, World
-from tests.contract.conftest import BASE, HOOK_PORT, Service
-from tests.contract.shapes import faults
-from tests.contract.test_openai_evals import make, run_worker, sampled
+from tests.support.contract.calls import CALLS, World
+from tests.support.contract.client_methods import assert_whole, found_methods, invoke, method_of
+from tests.support.contract.evals import make, run_worker, sampled
+from tests.support.contract.service import BASE, HOOK_PORT, Service
+from tests.support.contract.shapes import faults
 
 ROOTS = ("files", "uploads", "fine_tuning", "models", "evals", "webhooks")
 # Made of several requests by the client itself: no raw answer exists.
@@ -30,48 +26,10 @@ COMPOSED = {"files.wait_for_processing", "uploads.upload_file_chunked"}
 # No request at all.
 LOCAL = {"webhooks.unwrap", "webhooks.verify_signature"}
 
-# `method field: fault` where the answer differs from the client's types, as does the hosted one.
-KNOWN = (
-    # A job without an error has `{}`, one without hyperparameters of the old kind null.
-    "fine_tuning.jobs.* error.code: *",
-    "fine_tuning.jobs.* error.message: *",
-    "fine_tuning.jobs.* hyperparameters: *",
-    # The hosted API pauses jobs too; its client's type does not know the status.
-    "fine_tuning.jobs.pause status: *",
-    "fine_tuning.jobs.list status: *",
-    # Null without an error; without a model, where answers are given; without a limit.
-    "evals.runs.* error: *",
-    "evals.runs.output_items.* sample.error: *",
-    "evals.runs.* model: *",
-    "evals.runs.output_items.* sample.max_completion_tokens: *",
-)
-
-
-def found_methods(client: OpenAI, roots: tuple[str, ...]) -> Iterator[str]:
-    def walk(resource: Any, path: str) -> Iterator[str]:
-        for name, member in inspect.getmembers(type(resource)):
-            if name.startswith(("_", "with_")):
-                continue
-            if inspect.isfunction(member):
-                yield f"{path}.{name}"
-            else:
-                yield from walk(getattr(resource, name), f"{path}.{name}")
-
-    for root in roots:
-        yield from walk(attrgetter(root)(client), root)
-
 
 METHODS = sorted(found_methods(OpenAI(api_key="none"), ROOTS))
 
 REQUESTS = [path for path in METHODS if path not in COMPOSED | LOCAL]
-
-
-def method_of(client: Any, path: str, view: str | None = None) -> Any:
-    *resources, name = path.split(".")
-    found = client
-    for resource in resources:
-        found = getattr(found, resource)
-    return getattr(found if view is None else getattr(found, view), name)
 
 
 @pytest.fixture(scope="module")
@@ -124,26 +82,6 @@ def world(service: Service, received: list[tuple[dict[str, str], bytes]]) -> Wor
         item_id=item.id,
         received=received,
     )
-
-
-def invoke(method: Any, given: Args) -> Any:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)
-        return method(*given.positional, **given.named)
-
-
-def assert_whole(answer: Any, path: str) -> None:
-    if isinstance(answer, BaseModel):
-        left = [
-            fault
-            for fault in faults(answer)
-            if not any(fnmatchcase(f"{path} {fault}", known) for known in KNOWN)
-        ]
-        assert left == [], "\n".join(left)
-        if path.rsplit(".", 1)[1].startswith("list"):
-            assert getattr(answer, "data", None), "a list without rows shows nothing"
-    elif path != "webhooks.verify_signature":
-        assert answer is not None
 
 
 def test_every_method_of_the_client_has_a_call() -> None:

@@ -20,8 +20,8 @@ from app.factory import provisioning_service
 from app.services.accounts.keys import KeyService
 from app.settings import Settings
 from app.store.database import Database as Store
-from tests.contract.conftest import BASE, HOOK_PORT, ROW, Service
-from tests.contract.test_openai_evals import content, make, run_worker
+from tests.support.contract.evals import content, make, run_worker
+from tests.support.contract.service import BASE, HOOK_PORT, ROW, Service
 from tests.support.faults import fault_proxy
 from tests.support.node_client import installed_client
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from tests.contract.conftest import BASE, ROW, Service
-from tests.contract.listings import (
+from tests.support.contract.evals import make, run_worker, sampled
+from tests.support.contract.listings import (
     BARE_MODEL,
     COUNT,
     LISTINGS,
@@ -17,7 +17,7 @@ from tests.contract.listings import (
     copies,
     permit,
 )
-from tests.contract.test_openai_evals import make, run_worker, sampled
+from tests.support.contract.service import BASE, ROW, Service
 
 every_list = pytest.mark.parametrize("listing", LISTINGS.values(), ids=LISTINGS)
 

@@ -1,58 +1,15 @@
 """Checkpoint permissions with the official client: sharing is real, and so is taking it back."""
 
-import asyncio
-from dataclasses import dataclass
 from typing import Any
 
 import pytest
 from openai import BadRequestError, NotFoundError, OpenAI, PermissionDeniedError
 
-from app.domain.accounts.keys import Project
-from app.domain.accounts.tenants import KeyKind
-from app.domain.ids import ProjectId, new_id
-from app.factory import provisioning_service
-from app.services.accounts.keys import KeyService
-from app.settings import Settings
-from app.store.database import Database as Store
-from tests.contract.conftest import Service
+from tests.support.contract.service import Service
+from tests.support.contract.siblings import Sibling
 
 MODEL = "ft:tiny-agent-2026-11-21:first:shared:abcd1234"
 SLASHED = "ft:hub/base:first::slash123:ckpt-step-3"
-
-
-@dataclass(frozen=True, slots=True)
-class Sibling:
-    """Another project of the first organization, and the organization's admin key."""
-
-    project_id: str
-    key: str
-    admin_key: str
-
-
-async def _sibling(settings: Settings) -> Sibling:
-    store = Store(settings.database_url, pool_size=1)
-    try:
-        provisioning = provisioning_service(settings, store)
-        first = await provisioning.provision(slug="first", title="First", project_name="p")
-        keys = KeyService(store, secret_key=settings.key_hmac)
-        principal = await keys.authenticate(first.admin_key)
-        organization_id, project_id = principal.organization_id, ProjectId(new_id("proj_"))
-        minted = keys.mint(
-            KeyKind.PROJECT, organization_id=organization_id, project_id=project_id, name="sibling"
-        )
-        async with store.organization(organization_id) as unit:
-            await unit.projects.insert_project(
-                Project(id=project_id, organization_id=organization_id, name="q", created_at=0)
-            )
-            await unit.keys.insert(minted.row)
-    finally:
-        await store.dispose()
-    return Sibling(project_id, minted.value, first.admin_key)
-
-
-@pytest.fixture(scope="module")
-def sibling(service: Service) -> Sibling:
-    return asyncio.run(_sibling(service.database.settings))
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import openai
 import pytest
 from openai import AsyncOpenAI, OpenAI
 
-from tests.contract.conftest import Service
+from tests.support.contract.service import Service
 from tests.support.faults import FaultProxy, fault_proxy
 
 

@@ -9,7 +9,7 @@ import httpx
 import openai
 import pytest
 
-from tests.contract.conftest import BASE, ROW, Service
+from tests.support.contract.service import BASE, ROW, Service
 
 TUNED = f"ft:{BASE}:first:finqa:abcd1234"
 

@@ -7,9 +7,9 @@ import openai
 import pytest
 from openai import NOT_GIVEN
 
-from tests.contract.conftest import BASE, ENDPOINT, ROW, Service
-from tests.contract.test_openai_evals import CHECK, SCHEMA
 from tests.support.api_server import running_api
+from tests.support.contract.evals import CHECK, SCHEMA
+from tests.support.contract.service import BASE, ENDPOINT, ROW, Service
 
 # Reference of the alpha: a data set's row, as published.
 PUBLISHED_ROW: dict[str, Any] = {

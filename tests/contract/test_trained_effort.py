@@ -5,10 +5,8 @@ from typing import Any
 import pytest
 from openai import BadRequestError, OpenAI
 
-from tests.contract.conftest import BASE, Service
-from tests.contract.test_openai_permissions import Sibling, sibling
-
-__all__ = ["sibling"]
+from tests.support.contract.service import BASE, Service
+from tests.support.contract.siblings import Sibling
 
 LOW = {"reasoning_effort": "low", "enable_thinking": False}
 HIGH = {"reasoning_effort": "high", "enable_thinking": True}

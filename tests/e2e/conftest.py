@@ -1,12 +1,11 @@
 """One installation, one example agent and one finished job for every end-to-end test."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from tests.support.e2e.main_job import TRAIN_ROWS, VALID_ROWS, Endpoints, FinishedJob
 from tests.support.installation import (
     Installation,
     example_agent,
@@ -15,20 +14,6 @@ from tests.support.installation import (
     wait_until_final,
 )
 from tests.support.jobs import create_job, upload_dataset
-
-TRAIN_ROWS, VALID_ROWS, BATCH, GROUP = 160, 40, 8, 8
-
-
-@dataclass(frozen=True, slots=True)
-class Endpoints:
-    """Addresses the installation may call: a good agent, a faulty one, one where nobody listens,
-    and one where a test may listen.
-    """
-
-    good: str
-    faulty: str
-    dead: str
-    hook: str
 
 
 @pytest.fixture(scope="session")
@@ -61,13 +46,6 @@ def live(endpoints: Endpoints, tmp_path_factory: pytest.TempPathFactory) -> Iter
 def files(live: Installation, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
     directory = tmp_path_factory.mktemp("dataset")
     return upload_dataset(live.client(), directory, train=TRAIN_ROWS, valid=VALID_ROWS)
-
-
-@dataclass(frozen=True, slots=True)
-class FinishedJob:
-    created: Any
-    """The job object as the create call returned it."""
-    job: Any
 
 
 @pytest.fixture(scope="session")

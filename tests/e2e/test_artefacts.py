@@ -9,7 +9,7 @@ from transformers import AutoModelForCausalLM
 from app.gateways.inference.http import HttpInference
 from app.rendering.renderer import Renderer
 from app.settings import shipped_models
-from tests.e2e.conftest import BATCH, TRAIN_ROWS, FinishedJob
+from tests.support.e2e.main_job import BATCH, TRAIN_ROWS, FinishedJob
 from tests.support.engine_server import running_engine
 from tests.support.installation import Installation
 

@@ -10,7 +10,7 @@ import httpx
 import pytest
 from openai import BadRequestError
 
-from tests.e2e.conftest import BATCH, GROUP, Endpoints
+from tests.support.e2e.main_job import BATCH, GROUP, Endpoints
 from tests.support.installation import Installation, wait_until_final
 from tests.support.jobs import records_method, upload
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from openai import BadRequestError, OpenAI
 
-from tests.e2e.conftest import VALID_ROWS, FinishedJob
+from tests.support.e2e.main_job import VALID_ROWS, FinishedJob
 from tests.support.installation import Installation, wait_for
 
 CHECK: Any = {

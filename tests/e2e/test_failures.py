@@ -4,7 +4,7 @@ from statistics import fmean
 
 import pytest
 
-from tests.e2e.conftest import Endpoints
+from tests.support.e2e.main_job import Endpoints
 from tests.support.installation import Installation, wait_until_final
 from tests.support.jobs import create_job, upload
 

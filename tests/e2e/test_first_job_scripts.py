@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from examples.records_agent.dataset import write_dataset
-from tests.e2e.conftest import Endpoints
+from tests.support.e2e.main_job import Endpoints
 from tests.support.installation import REPOSITORY, Installation
 from tests.support.node_client import installed_client
 

@@ -22,7 +22,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from app.settings import shipped_models
 from examples.records_agent.tools import SCHEMAS
-from tests.e2e.conftest import Endpoints
+from tests.support.e2e.main_job import Endpoints
 from tests.support.installation import Installation, wait_for, wait_until_final
 from tests.support.jobs import records_method, upload
 from tests.support.webhook_receiver import webhook_receiver

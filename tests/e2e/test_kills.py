@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from tests.e2e.conftest import BATCH, GROUP, TRAIN_ROWS, VALID_ROWS, Endpoints
+from tests.support.e2e.main_job import BATCH, GROUP, TRAIN_ROWS, VALID_ROWS, Endpoints
 from tests.support.installation import Installation, child_pid, wait_until_final
 from tests.support.jobs import create_job
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.conftest import Endpoints
+from tests.support.e2e.main_job import Endpoints
 from tests.support.installation import Installation, wait_until_final
 from tests.support.jobs import records_method
 

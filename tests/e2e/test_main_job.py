@@ -9,7 +9,7 @@ from openai import NotFoundError
 from examples.first_job import talk
 from examples.records_agent.dataset import make_rows
 from examples.records_agent.records import build_catalogue
-from tests.e2e.conftest import BATCH, GROUP, TRAIN_ROWS, VALID_ROWS, Endpoints, FinishedJob
+from tests.support.e2e.main_job import BATCH, GROUP, TRAIN_ROWS, VALID_ROWS, Endpoints, FinishedJob
 from tests.support.installation import Installation
 
 STEPS = TRAIN_ROWS // BATCH

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.conftest import BATCH, GROUP, Endpoints
+from tests.support.e2e.main_job import BATCH, GROUP, Endpoints
 from tests.support.installation import Installation, child_pid, wait_until_final
 from tests.support.jobs import records_method, upload_dataset
 

@@ -11,7 +11,7 @@ from app.settings import ModelSettings
 from examples.first_job import talk
 from examples.records_agent.dataset import make_rows
 from examples.records_agent.records import build_catalogue
-from tests.e2e.conftest import BATCH, Endpoints
+from tests.support.e2e.main_job import BATCH, Endpoints
 from tests.support.engine_proxy import EngineProxy, engine_proxy
 from tests.support.installation import Installation, installation, wait_until_final
 from tests.support.jobs import create_job, upload_dataset

@@ -5,7 +5,7 @@ from typing import Any
 
 from openai import OpenAI
 
-from tests.e2e.conftest import Endpoints
+from tests.support.e2e.main_job import Endpoints
 from tests.support.installation import Installation, wait_for
 from tests.support.jobs import create_job
 from tests.support.webhook_receiver import webhook_receiver

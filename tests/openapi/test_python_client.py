@@ -32,8 +32,9 @@ from agent_rft_client.models.eval_object import EvalObject
 from agent_rft_client.models.file_object import FileObject
 from agent_rft_client.models.fine_tuning_job import FineTuningJob
 from agent_rft_client.models.fine_tuning_job_event import FineTuningJobEvent
-from tests.contract.conftest import ROW, Service, service  # noqa: F401 - a fixture
+from tests.support.contract.service import ROW, Service, running_service
 from tests.support.faults import FaultProxy, fault_proxy
+from tests.support.stack import Services
 
 
 class Naps:
@@ -49,8 +50,14 @@ class Naps:
             self.then()
 
 
+@pytest.fixture(scope="module")
+def service(services: Services, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    with running_service(services, tmp_path_factory.mktemp("contract")) as running:
+        yield running
+
+
 @pytest.fixture
-def proxy(service: Service) -> Iterator[FaultProxy]:  # noqa: F811 - the fixture
+def proxy(service: Service) -> Iterator[FaultProxy]:
     with fault_proxy(service.api.base_url.removesuffix("/v1")) as running:
         yield running
 
@@ -61,7 +68,7 @@ def naps() -> Naps:
 
 
 @pytest.fixture
-def client(service: Service, proxy: FaultProxy, naps: Naps) -> Iterator[AgentRFT]:  # noqa: F811
+def client(service: Service, proxy: FaultProxy, naps: Naps) -> Iterator[AgentRFT]:
     with AgentRFT(f"{proxy.url}/v1", service.api.key, sleep=naps) as made:
         yield made
 
@@ -169,7 +176,7 @@ def test_attempts_end_in_the_error_of_their_kind(client: AgentRFT, proxy: FaultP
 
 
 def test_errors_name_their_request_and_parameter(
-    service: Service,  # noqa: F811 - the fixture
+    service: Service,
     client: AgentRFT,
     proxy: FaultProxy,
 ) -> None:
@@ -189,7 +196,7 @@ def test_errors_name_their_request_and_parameter(
 
 
 def test_pages_are_read_as_one(
-    service: Service,  # noqa: F811 - the fixture
+    service: Service,
     client: AgentRFT,
     proxy: FaultProxy,
     rows: Path,
@@ -231,7 +238,7 @@ def test_a_job_is_waited_for(client: AgentRFT, naps: Naps, rows: Path) -> None:
 
 
 def test_address_and_key_come_from_the_environment(
-    service: Service,  # noqa: F811 - the fixture
+    service: Service,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     for name in ("AGENT_RFT_BASE_URL", "AGENT_RFT_API_KEY", "OPENAI_API_KEY"):

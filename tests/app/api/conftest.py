@@ -1,62 +1,12 @@
 """The application on a fresh database, spoken to over ASGI, with two tenants."""
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from typing import Any
 
-import httpx
 import pytest
 
-from app.factory import provisioning_service
-from app.main import create_app
-from app.settings import EgressSettings
-from app.store.database import Database as Store
+from tests.support.api.application import ENDPOINT, Api, running
 from tests.support.stack import Database
-
-ENDPOINT = "http://127.0.0.1:9"
-
-
-@dataclass(frozen=True, slots=True)
-class Api:
-    """Two projects of two organizations behind one application."""
-
-    http: httpx.AsyncClient
-    key: str
-    other_key: str
-    admin_key: str
-
-    async def call(self, method: str, path: str, *, key: str | None = None, **kwargs: Any) -> Any:
-        headers = {"Authorization": f"Bearer {key or self.key}", **kwargs.pop("headers", {})}
-        return await self.http.request(method, path, headers=headers, **kwargs)
-
-    async def upload(self, content: bytes, *, purpose: str = "fine-tune", **kwargs: Any) -> Any:
-        return await self.call(
-            "POST",
-            "/v1/files",
-            files={"file": ("rows.jsonl", content)},
-            data={"purpose": purpose},
-            **kwargs,
-        )
-
-
-@asynccontextmanager
-async def running(database: Database, *allowed: str) -> AsyncIterator[Api]:
-    """The application, which may call the given addresses of this machine."""
-    egress = EgressSettings(allow_endpoints=allowed, allow_plain_http=True)
-    settings = database.settings.model_copy(update={"egress": egress})
-    store = Store(settings.database_url)
-    provisioning = provisioning_service(settings, store)
-    first = await provisioning.provision(slug="first", title="First", project_name="p")
-    second = await provisioning.provision(slug="second", title="Second", project_name="p")
-    await store.dispose()
-    app = create_app(settings)
-    transport = httpx.ASGITransport(app=app, raise_app_exceptions=False)
-    async with (
-        app.router.lifespan_context(app),
-        httpx.AsyncClient(transport=transport, base_url="http://test") as http,
-    ):
-        yield Api(http, first.api_key, second.api_key, first.admin_key)
 
 
 @pytest.fixture

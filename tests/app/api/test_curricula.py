@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.app.api.conftest import Api
+from tests.support.api.application import Api
 
 CURRICULA = "/v1/curricula"
 

@@ -9,7 +9,7 @@ import pytest
 
 from app.api.middleware.body import json_problem
 from app.main import create_app
-from tests.app.api.conftest import Api
+from tests.support.api.application import Api
 from tests.support.stack import Database
 
 JOBS = "/v1/fine_tuning/jobs"

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.app.api.conftest import ENDPOINT, Api
+from tests.support.api.application import ENDPOINT, Api
 
 CONFIG = {"type": "custom", "item_schema": {"type": "object"}}
 CHECK = {

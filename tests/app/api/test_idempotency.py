@@ -5,7 +5,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from tests.app.api.conftest import Api
+from tests.support.api.application import Api
 from tests.support.stack import Database
 
 JOBS = "/v1/fine_tuning/jobs"

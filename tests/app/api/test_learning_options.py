@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.app.api.conftest import Api
+from tests.support.api.application import Api
 
 JOBS = "/v1/fine_tuning/jobs"
 STALE = {"type": "async", "max_staleness": 2}

@@ -9,7 +9,7 @@ import pytest
 
 from app.factory import provisioning_service
 from app.store.database import Database as Store
-from tests.app.api.conftest import Api
+from tests.support.api.application import Api
 from tests.support.stack import Database
 
 ROOT = "/v1/organization"

@@ -9,7 +9,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from tests.app.api.conftest import Api, running
+from tests.support.api.application import Api, running
 from tests.support.endpoints import EndpointServer, Received, Reply, endpoint
 from tests.support.stack import Database
 from tests.support.tiny_model import KEEPS_THINKING

@@ -6,7 +6,7 @@ from typing import Any
 
 import psycopg
 
-from tests.app.api.conftest import Api
+from tests.support.api.application import Api
 from tests.support.stack import Database
 
 PROJECTS = "/v1/organization/projects"

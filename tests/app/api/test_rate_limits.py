@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from app.gateways.rate_limits import InMemoryRateLimits, RateLimits, RedisRateLimits
-from tests.app.api.conftest import Api, running
+from tests.support.api.application import Api, running
 from tests.support.stack import Database
 
 LIMIT = 5

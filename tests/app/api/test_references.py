@@ -7,7 +7,7 @@ import pytest
 
 from app.domain.jobs.redaction import restore_headers
 from app.gateways.secrets import SecretBox
-from tests.app.api.conftest import ENDPOINT, Api
+from tests.support.api.application import ENDPOINT, Api
 from tests.support.stack import Database
 
 JOBS = "/v1/fine_tuning/jobs"

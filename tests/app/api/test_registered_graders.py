@@ -3,7 +3,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from tests.app.api.conftest import ENDPOINT, Api, running
+from tests.support.api.application import ENDPOINT, Api, running
 from tests.support.endpoints import Received, Reply, endpoint
 from tests.support.stack import Database
 

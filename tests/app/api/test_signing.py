@@ -1,4 +1,4 @@
-from tests.app.api.conftest import Api
+from tests.support.api.application import Api
 
 
 async def test_each_project_has_its_own_stable_signing_secret(api: Api) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from app.domain.methods.stop import ReinforcementStopOptions, shown_end
-from tests.app.api.conftest import Api
+from tests.support.api.application import Api
 
 JOBS = "/v1/fine_tuning/jobs"
 DEFAULTS: dict[str, Any] = {

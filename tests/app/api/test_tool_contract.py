@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from standardwebhooks import Webhook
 
-from tests.app.api.conftest import Api, running
+from tests.support.api.application import Api, running
 from tests.support.endpoints import Received, Reply, Script, endpoint
 from tests.support.stack import Database
 

@@ -4,7 +4,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from tests.app.api.conftest import ENDPOINT, Api
+from tests.support.api.application import ENDPOINT, Api
 from tests.support.stack import Database
 
 TOOLS = "/v1/tools"

@@ -6,7 +6,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from tests.app.api.conftest import Api
+from tests.support.api.application import Api
 from tests.support.stack import Database
 
 ROW = b'{"messages": [{"role": "user", "content": "hi"}]}\n'

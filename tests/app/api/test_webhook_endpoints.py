@@ -9,7 +9,7 @@ import pytest
 from openai import OpenAI
 
 from app.domain.events.webhooks import EVENT_TYPES, MAX_ENDPOINTS
-from tests.app.api.conftest import ENDPOINT, Api, running
+from tests.support.api.application import ENDPOINT, Api, running
 from tests.support.endpoints import Reply, endpoint
 from tests.support.stack import Database
 

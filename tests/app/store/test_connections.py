@@ -2,18 +2,15 @@ import asyncio
 
 import psycopg
 import pytest
-from sqlalchemy import text
 
 from app.domain.accounts.keys import ApiKeyRow
 from app.domain.accounts.tenants import KeyKind, Tenant
 from app.domain.errors import NotFound, Unavailable
 from app.domain.ids import ProjectId
 from app.domain.jobs.jobs import JobStatus
-from app.store.database import Database
-from tests.app.store.conftest import Rows
 from tests.support import stack
-
-LEFT = "SELECT current_setting('app.project', true), current_setting('app.key_id', true)"
+from tests.support.store.connections import left
+from tests.support.store.rows import Rows
 
 
 def a_key(tenant: Tenant) -> ApiKeyRow:
@@ -28,12 +25,6 @@ def a_key(tenant: Tenant) -> ApiKeyRow:
         last4="abcd",
         created_at=0,
     )
-
-
-async def left(database: Database) -> list[str | None]:
-    """The settings that a transaction of no context finds on a pooled connection."""
-    async with database.sessions() as session:
-        return list((await session.execute(text(LEFT))).one())
 
 
 async def test_a_key_is_found_by_its_look_up_part_alone(rows: Rows) -> None:

@@ -19,12 +19,11 @@ from app.store.jobs.claims import system
 from app.store.jobs.rows import job_row
 from app.store.schema import Base
 from app.store.schema.fine_tuning_jobs import FineTuningJobTable
-from tests.app.store import test_evals as evals
-from tests.app.store import test_webhook_events as webhook_events
-from tests.app.store.conftest import Rows, a_job
-from tests.app.store.test_claims import held, run_unit
-from tests.app.store.test_fences import WRITES
 from tests.support import stack
+from tests.support.store import evals, webhook_events
+from tests.support.store.claims import held, run_unit
+from tests.support.store.fenced_writes import WRITES
+from tests.support.store.rows import Rows, a_job
 
 
 def a_key(row_id: str, tenant: Tenant) -> ApiKeyRow:

@@ -7,8 +7,8 @@ from app.domain.ids import new_id
 from app.domain.jobs.jobs import Checkpoint, Job, StopRequest
 from app.domain.models.tuned_models import TunedModel
 from app.store.jobs.claims import ClaimedJob
-from tests.app.store.conftest import Rows, a_job
-from tests.app.store.test_claims import held, run_unit
+from tests.support.store.claims import held, run_unit
+from tests.support.store.rows import Rows, a_job
 
 
 async def with_checkpoints(rows: Rows, job: Job) -> dict[int, str]:

@@ -16,8 +16,8 @@ from app.domain.ids import ProjectId
 from app.domain.jobs.jobs import Job
 from app.store.jobs.new_jobs import NewRows
 from app.store.jobs.rows import new_rows
-from tests.app.store.conftest import Rows, a_job
-from tests.app.store.test_connections import left
+from tests.support.store.connections import left
+from tests.support.store.rows import Rows, a_job
 
 GRADER = {"type": "endpoint", "url": "http://127.0.0.1:9", "name": "g"}
 

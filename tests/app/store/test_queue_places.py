@@ -8,8 +8,8 @@ import pytest
 
 from app.domain.jobs.jobs import StopRequest
 from app.store.jobs.claims import system
-from tests.app.store.conftest import Rows
 from tests.support.stack import Database
+from tests.support.store.rows import Rows
 
 
 async def _places(rows: Rows, *job_ids: str, second: bool = False) -> dict[str, Any]:

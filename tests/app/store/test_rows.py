@@ -4,48 +4,19 @@ import pytest
 from sqlalchemy.exc import IntegrityError
 
 from app.domain.errors import InvalidRequest
-from app.domain.ids import new_id
 from app.domain.jobs.jobs import Checkpoint, Job
 from app.domain.models.tuned_models import TunedModel
 from app.domain.rollouts.metrics import MetricPoint
-from app.domain.rollouts.rollouts import RolloutRow
 from app.store.jobs.claims import ClaimedJob, system
 from app.store.storable import storable
-from tests.app.store.conftest import Rows, a_job
-from tests.app.store.test_claims import held, run_unit
+from tests.support.store.claims import held, run_unit
+from tests.support.store.rows import Rows, a_job, a_rollout
 
 
 async def held_again(rows: Rows, job: Job) -> ClaimedJob:
     async with system(rows.worker) as unit:
         await unit.jobs.release(job.id, 1, orderly=False)
     return await held(rows, job)
-
-
-def a_rollout(job_id: str, sample: int, text: str = "hello") -> RolloutRow:
-    return RolloutRow(
-        id=new_id("rollout_"),
-        project_id="",
-        job_id=job_id,
-        split="train",
-        step=1,
-        prompt_index=0,
-        sample_index=sample,
-        attempt=0,
-        trace_id=f"trace_{sample}",
-        reward=0.5,
-        failure_class=None,
-        failure_message=None,
-        stop_reason="final_answer",
-        policy_version=0,
-        prompt_tokens=1,
-        completion_tokens=2,
-        reasoning_tokens=0,
-        tool_calls=0,
-        components={"correct": 1.0},
-        trace={"messages": [{"role": "user", "content": text}]},
-        started_at=1.5,
-        finished_at=2.5,
-    )
 
 
 async def test_the_ledger_refuses_a_sample_that_is_there(rows: Rows) -> None:

@@ -9,9 +9,9 @@ import pytest
 from app.domain.errors import LeaseLost, WrongState
 from app.domain.jobs.jobs import JobError, JobStatus, StopRequest
 from app.store.unit_of_work import RunUnitOfWork, UnitOfWork
-from tests.app.store.conftest import Rows
-from tests.app.store.test_claims import held, run_unit
 from tests.support import stack
+from tests.support.store.claims import held, run_unit
+from tests.support.store.rows import Rows
 
 S = JobStatus
 REFUSED = WrongState

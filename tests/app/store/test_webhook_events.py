@@ -5,32 +5,18 @@ from collections.abc import Awaitable, Callable
 import psycopg
 import pytest
 
-from app.domain.accounts.tenants import Tenant
 from app.domain.errors import WrongState
 from app.domain.evals.evals import EvalRun
-from app.domain.events.webhooks import EVENT_TYPES, WebhookEndpoint
-from app.domain.ids import new_id
+from app.domain.events.webhooks import EVENT_TYPES
 from app.domain.jobs.jobs import Job, JobError, StopRequest
 from app.store.evals.claims import eval_claims, held_eval_run
 from app.store.jobs.claims import system
 from app.store.webhooks.deliveries import delivery_claims
-from tests.app.store import test_evals as evals
-from tests.app.store.conftest import Rows
-from tests.app.store.test_claims import held, run_unit
 from tests.support import stack
-
-
-async def an_endpoint(rows: Rows, tenant: Tenant | None = None, *types: str) -> str:
-    endpoint = WebhookEndpoint(
-        id=new_id("whe_"),
-        name="n",
-        url="https://example.com/",
-        event_types=list(types or EVENT_TYPES),
-        secret_hint="whsec_***",
-    )
-    async with rows.app.tenant(tenant or rows.first) as unit:
-        await unit.webhook_endpoints.insert(endpoint, secrets=b"sealed")
-    return endpoint.id
+from tests.support.store import evals
+from tests.support.store.claims import held, run_unit
+from tests.support.store.rows import Rows
+from tests.support.store.webhook_events import an_endpoint, cancel
 
 
 def events(database: stack.Database) -> list[tuple[str, str, str, int]]:
@@ -53,11 +39,6 @@ async def succeed(rows: Rows, job: Job) -> None:
 async def fail(rows: Rows, job: Job) -> None:
     async with run_unit(rows, await held(rows, job)) as run:
         await run.jobs.mark_failed(JobError("a", "b", None))
-
-
-async def cancel(rows: Rows, job: Job) -> None:
-    async with rows.app.tenant(rows.first) as unit:
-        await unit.jobs.request_stop(job.id, StopRequest.CANCEL)
 
 
 async def cancel_while_held(rows: Rows, job: Job) -> None:

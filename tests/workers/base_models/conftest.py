@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 import torch
@@ -14,9 +13,7 @@ from transformers import (
     Qwen3ForCausalLM,
 )
 
-import workers.base_models
-
-SHIPPED = Path(workers.base_models.__path__[0]) / "tiny_agent"
+from tests.support.base_models import SHIPPED
 
 
 @pytest.fixture(scope="session")

@@ -11,9 +11,8 @@ from transformers import PreTrainedTokenizerFast, Qwen3ForCausalLM
 
 from examples.records_agent.dataset import make_rows
 from examples.records_agent.records import build_catalogue
+from tests.support.base_models import SHIPPED
 from workers.base_models.pretrain import Recipe, build_model, save, train
-
-from .conftest import SHIPPED
 
 SHORT = dataclasses.replace(Recipe(), steps=4, clean_steps=2, batch=4)
 

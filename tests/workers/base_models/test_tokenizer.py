@@ -9,13 +9,12 @@ from transformers import PreTrainedTokenizerFast
 
 from examples.records_agent.dataset import make_rows
 from examples.records_agent.records import build_catalogue
+from tests.support.base_models import SHIPPED
 from workers.base_models.corpus import Mix, transcripts
 from workers.base_models.pretrain import SLOPPY, Recipe, build_tokenizer
 from workers.base_models.tokenizer import TEMPLATE
 from workers.base_models.transcript_tokens import IGNORED, collate, encode
 from workers.base_models.wording import TOOLS
-
-from .conftest import SHIPPED
 
 PROMPT_TOKENS = 40
 TRANSCRIPT_TOKENS = 190

@@ -1,10 +1,6 @@
 """A project behind the API, a real engine with a model that knows one answer, and a worker."""
 
-import asyncio
-import json
 from collections.abc import AsyncIterator, Iterator
-from dataclasses import dataclass
-from typing import Any
 
 import httpx
 import pytest
@@ -18,18 +14,12 @@ from app.gateways.objects import LocalObjects
 from app.main import create_app
 from app.settings import EgressSettings, LeaseSettings, Settings
 from app.store.database import Database as Store
-from app.store.evals.claims import ClaimedEvalRun, eval_claims
 from tests.support import stack
 from tests.support.endpoints import EndpointServer, Reply, endpoint
 from tests.support.engine_server import running_engine
+from tests.support.evals.world import MODEL, TALK, World
 from tests.support.tiny_model import CONTEXT_LENGTH, save_parrot
-from workers.evals.child import work
 from workers.evals.context import EvalPorts
-
-MODEL = "parrot-2026-11-21"
-QUESTION, ANSWER = "What is the weight of part P017?", "The answer is 42."
-TALK = [{"role": "user", "content": QUESTION}, {"role": "assistant", "content": ANSWER}]
-PROMPT = {"type": "template", "template": [{"role": "user", "content": "{{ item.question }}"}]}
 
 
 @pytest.fixture(scope="session")
@@ -44,97 +34,6 @@ def parrot(tmp_path_factory: pytest.TempPathFactory) -> BaseModelSpec:
 def engine_url(parrot: BaseModelSpec) -> Iterator[str]:
     with running_engine([parrot]) as url:
         yield url
-
-
-@dataclass(frozen=True, slots=True)
-class World:
-    http: httpx.AsyncClient
-    ports: EvalPorts
-    grader: EndpointServer
-
-    async def post(self, path: str, body: Any, *, expect: int = 201) -> Any:
-        reply = await self.http.post(path, json=body)
-        assert reply.status_code == expect, reply.text
-        return reply.json()
-
-    async def get(self, path: str, **params: Any) -> Any:
-        reply = await self.http.get(path, params=params)
-        assert reply.status_code == 200, reply.text
-        return reply.json()
-
-    async def make(self, *criteria: dict[str, Any], source: dict[str, Any]) -> str:
-        """The path of a new run."""
-        config = {"type": "custom", "item_schema": {"type": "object"}}
-        made = await self.post(
-            "/v1/evals", {"data_source_config": config, "testing_criteria": list(criteria)}
-        )
-        path = f"/v1/evals/{made['id']}/runs"
-        run = await self.post(path, {"name": "r", "data_source": source})
-        assert run["status"] == "queued"
-        return f"{path}/{run['id']}"
-
-    async def claim(self, path: str, *, lease_s: float = 30.0) -> ClaimedEvalRun:
-        async with eval_claims(self.ports.database) as unit:
-            claimed = await unit.runs.claim(path.rsplit("/", 1)[1], "here", lease_s, max_attempts=3)
-        assert claimed is not None
-        return claimed
-
-    async def finish(self, path: str) -> Any:
-        await work(self.ports, await self.claim(path))
-        return await self.get(path)
-
-    async def items(self, path: str, **params: Any) -> list[Any]:
-        data: list[Any] = (await self.get(f"{path}/output_items", **params))["data"]
-        return data
-
-    async def until_items(self, path: str, count: int) -> None:
-        for _ in range(1000):
-            if len(await self.items(path)) >= count:
-                return
-            await asyncio.sleep(0.03)
-        raise TimeoutError(f"{path} did not write {count} items")
-
-    async def until_ended(self, path: str) -> Any:
-        for _ in range(1000):
-            run = await self.get(path)
-            if run["status"] not in ("queued", "in_progress"):
-                return run
-            await asyncio.sleep(0.03)
-        raise TimeoutError(f"{path} did not end")
-
-    async def upload(self, rows: list[Any]) -> str:
-        content = "".join(json.dumps(row) + "\n" for row in rows).encode()
-        reply = await self.http.post(
-            "/v1/files", files={"file": ("rows.jsonl", content)}, data={"purpose": "evals"}
-        )
-        file_id: str = reply.json()["id"]
-        return file_id
-
-
-def rows(*contents: dict[str, Any]) -> dict[str, Any]:
-    return {"type": "file_content", "content": [{"item": content} for content in contents]}
-
-
-def sampled(source: dict[str, Any], **changes: Any) -> dict[str, Any]:
-    return {
-        "type": "completions",
-        "source": source,
-        "input_messages": PROMPT,
-        "model": "parrot",
-        "sampling_params": {"temperature": 0, "max_completion_tokens": 32},
-        **changes,
-    }
-
-
-def exact(name: str = "exact", **changes: Any) -> dict[str, Any]:
-    return {
-        "type": "string_check",
-        "name": name,
-        "operation": "eq",
-        "input": "{{ sample.output_text }}",
-        "reference": "{{ item.answer }}",
-        **changes,
-    }
 
 
 @pytest.fixture

@@ -15,8 +15,8 @@ from app.gateways.job_queue import InMemoryJobQueue
 from app.settings import to_environment
 from app.store.evals.claims import eval_claims
 from tests.support.endpoints import Received, Reply
+from tests.support.evals.world import ANSWER, MODEL, QUESTION, World, exact, rows, sampled
 from tests.support.stack import Database
-from tests.workers.evals.conftest import ANSWER, MODEL, QUESTION, World, exact, rows, sampled
 from workers.evals.child import work
 from workers.evals.dispatcher import dispatch
 from workers.evals.sweeper import sweep_evals

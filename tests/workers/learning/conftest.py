@@ -1,6 +1,5 @@
 """A random-weight Qwen3 of 0.1 M parameters on disk, and trainers over it."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -8,11 +7,9 @@ import pytest
 import torch
 from transformers import Qwen3Config, Qwen3ForCausalLM
 
+from tests.support.learning.samples import VOCAB, MakeTrainer, random_samples
 from workers.learning.trainer import LoraTrainer, TrainerOptions
 from workers.learning.training_samples import TrainingSample
-
-VOCAB = 128
-MakeTrainer = Callable[..., LoraTrainer]
 
 
 @pytest.fixture(scope="session")
@@ -57,16 +54,3 @@ def make_trainer(model_dir: Path) -> MakeTrainer:
 @pytest.fixture
 def samples() -> list[TrainingSample]:
     return random_samples(0, count=12)
-
-
-def random_samples(seed: int, *, count: int) -> list[TrainingSample]:
-    """Rollouts of mixed lengths with scattered trained tokens and log-probs near uniform."""
-    generator = torch.Generator().manual_seed(seed)
-    made = []
-    for _ in range(count):
-        length = int(torch.randint(6, 60, (1,), generator=generator))
-        tokens = torch.randint(0, VOCAB, (length,), generator=generator).tolist()
-        mask = [0, 0, *torch.randint(0, 2, (length - 2,), generator=generator).tolist()]
-        advantage = float(torch.randn((), generator=generator))
-        made.append(TrainingSample(tokens, mask, [-4.8 * m for m in mask], advantage))
-    return made

@@ -8,7 +8,7 @@ from peft import PeftModel
 from safetensors.torch import load_file
 from transformers import AutoModelForCausalLM
 
-from tests.workers.learning.conftest import MakeTrainer, random_samples
+from tests.support.learning.samples import MakeTrainer, random_samples
 from workers.learning.adapters import adapter_parameters, attach_lora, load_adapter, load_base
 from workers.learning.training_samples import TrainingSample
 

@@ -4,7 +4,7 @@ import pytest
 import torch
 from transformers import AutoModelForCausalLM, Gemma2Config, Gemma2ForCausalLM, PreTrainedModel
 
-from tests.workers.learning.conftest import VOCAB
+from tests.support.learning.samples import VOCAB
 from workers.learning.backbone import Backbone
 from workers.learning.layout import Group, Layout, alone
 

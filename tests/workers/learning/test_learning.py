@@ -5,7 +5,7 @@ import random
 import pytest
 import torch
 
-from tests.workers.learning.conftest import VOCAB, MakeTrainer
+from tests.support.learning.samples import VOCAB, MakeTrainer
 from workers.learning.advantages import group_advantages
 from workers.learning.trainer import LoraTrainer
 from workers.learning.training_samples import TrainingSample

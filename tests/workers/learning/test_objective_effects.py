@@ -12,9 +12,9 @@ import pytest
 from app.domain.methods.learning import LearningOptions, resolved_learning
 from app.domain.models.models import BaseModelSpec
 from app.domain.rollouts.trajectory import ScoredRollout, StopReason
+from tests.support.learning.gradients import gradients, warmed
+from tests.support.learning.samples import MakeTrainer
 from tests.support.scored import scored, tool_call
-from tests.workers.learning.conftest import MakeTrainer
-from tests.workers.learning.test_trainer import gradients, warmed
 from workers.learning.trainer import LoraTrainer
 from workers.reinforcement.learning_setup import shaping_config, trainer_options
 from workers.reinforcement.schedulers.groups import GroupRecipe, prepare, step_samples

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.workers.learning.conftest import MakeTrainer, random_samples
+from tests.support.learning.samples import MakeTrainer, random_samples
 from workers.learning.batches import MicroBatch
 from workers.learning.head import TokenScores
 from workers.learning.training_samples import TrainingSample

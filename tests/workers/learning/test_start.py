@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.workers.learning.conftest import MakeTrainer
+from tests.support.learning.samples import MakeTrainer
 from workers.learning.adapters import adapter_tensors
 from workers.learning.training_samples import TrainingSample
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 import torch
 
-from tests.workers.learning.conftest import MakeTrainer, random_samples
+from tests.support.learning.samples import MakeTrainer, random_samples
 from workers.learning.trainer import LoraTrainer
 
 STEPS = 4

@@ -8,7 +8,7 @@ import pytest
 import torch
 from transformers import PreTrainedModel
 
-from tests.workers.learning.conftest import VOCAB
+from tests.support.learning.samples import VOCAB
 from workers.learning.adapters import load_base
 from workers.learning.token_scores import TokenScorer
 from workers.learning.training_samples import TrainingSample

@@ -1,10 +1,9 @@
 import math
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pytest
 import torch
-from torch import Tensor
 from transformers import (
     AutoModelForCausalLM,
     Gemma2Config,
@@ -14,32 +13,10 @@ from transformers import (
 )
 
 from app.domain.rollouts import metrics as names
-from tests.workers.learning.conftest import VOCAB, MakeTrainer, random_samples
+from tests.support.learning.gradients import gradients, warmed
+from tests.support.learning.samples import VOCAB, MakeTrainer, random_samples
 from workers.learning.trainer import LoraTrainer, TrainerOptions
 from workers.learning.training_samples import TrainingSample
-
-
-def gradients(trainer: LoraTrainer, samples: list[TrainingSample]) -> dict[str, Tensor]:
-    """What the optimizer is given, unclipped: SGD of rate 1 without clipping shows it."""
-    seen: dict[str, Tensor] = {}
-    before = {name: p.detach().clone() for name, p in trainer._parameters.items()}
-    sgd = torch.optim.SGD(trainer._parameters.values(), lr=1.0)
-    trainer._optimizer = cast("torch.optim.AdamW", sgd)
-    stats = trainer.update(samples)
-    scale = max(1.0, stats[names.GRAD_NORM])
-    for name, parameter in trainer._parameters.items():
-        seen[name] = (before[name] - parameter.detach()) * scale
-        parameter.data.copy_(before[name])
-    return seen
-
-
-def warmed(make_trainer: MakeTrainer, **settings: object) -> LoraTrainer:
-    """A trainer whose B matrices are not 0, so that A has a gradient too."""
-    trainer = make_trainer(**settings)
-    generator = torch.Generator().manual_seed(4)
-    for parameter in trainer._parameters.values():
-        parameter.data.add_(torch.randn(parameter.shape, generator=generator) * 0.05)
-    return trainer
 
 
 def test_gradients_equal_the_plain_way(

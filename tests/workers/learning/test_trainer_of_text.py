@@ -10,8 +10,8 @@ import torch
 from torch import Tensor
 
 from app.domain.rollouts import metrics as names
-from tests.workers.learning.conftest import MakeTrainer
-from tests.workers.learning.written_out import Row, Value, compare, made, near, rows_of
+from tests.support.learning.samples import MakeTrainer
+from tests.support.learning.written_out import Row, Value, compare, made, near, rows_of
 from workers.learning.training_samples import TrainingSample
 
 TEXT: list[tuple[str, dict[str, Any], Value]] = [

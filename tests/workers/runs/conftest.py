@@ -1,120 +1,15 @@
-"""A claimed job on a fresh database, as a run sees it; no engine, no torch."""
+"""A claimed job on a fresh database, without engine or torch."""
 
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from app.domain.accounts.keys import Organization, Project
-from app.domain.accounts.tenants import Tenant
-from app.domain.ids import OrganizationId, ProjectId, new_id
-from app.domain.jobs.jobs import Job, JobStatus
-from app.domain.methods.reinforcement import ReinforcementMethod, resolve_hyperparameters
-from app.domain.models.models import BaseModelSpec
-from app.gateways.egress.egress import EgressReply, InMemoryEgress
-from app.gateways.inference.inference import Completion, InMemoryInference
-from app.gateways.objects import LocalObjects
-from app.settings import Settings
-from app.store.database import Database
-from app.store.jobs.claims import ClaimedJob, system
 from tests.support import stack
-from workers.runs.context import Plan, RunContext
-
-BASE = BaseModelSpec(name="tiny-2026", path="nowhere", context_length=64, max_turn_tokens=16)
-METHOD: dict[str, Any] = {
-    "type": "reinforcement",
-    "reinforcement": {
-        "grader": {"type": "endpoint", "name": "records", "url": "http://grader.test/"},
-        "tools": [{"name": "lookup", "server_url": "http://tool.test/"}],
-    },
-}
-
-
-def _script(_model: str, prompt: list[int], _seed: int) -> Completion:
-    return Completion((1,), (-0.5,), "stop", (None, *(-0.25 for _ in prompt[1:])))
-
-
-@dataclass(frozen=True, slots=True)
-class World:
-    app: Database
-    worker: Database
-    tenant: Tenant
-    settings: Settings
-    inference: InMemoryInference
-
-    async def job(self) -> Job:
-        job = Job(
-            id=new_id("ftjob-"),
-            organization_id=self.tenant.organization_id,
-            project_id=self.tenant.project_id,
-            model=BASE.name,
-            status=JobStatus.VALIDATING_FILES,
-            training_file="file-a",
-            validation_file="file-b",
-            seed=7,
-            method=METHOD,
-            created_at=0,
-            key_id="key_x",
-        )
-        async with self.app.tenant(self.tenant) as unit:
-            await unit.jobs.insert(job, secrets=None)
-        return job
-
-    async def claim(self, job: Job, *, lease_s: float = 30.0) -> ClaimedJob | None:
-        async with system(self.worker) as unit:
-            return await unit.jobs.claim(job.id, "here", lease_s, max_attempts=5)
-
-    async def context(self, job: Job, *, lease_s: float = -1.0) -> RunContext:
-        """Of a new claim, whose lease has run out so that the next one can be made at once."""
-        claimed = await self.claim(job, lease_s=lease_s)
-        assert claimed is not None
-        return RunContext(
-            settings=self.settings,
-            database=self.worker,
-            objects=LocalObjects(self.settings.objects_dir),
-            egress=InMemoryEgress(lambda _: EgressReply(200, {}, b"{}", 0.0)),
-            inference=self.inference,
-            job=await self.read(job),
-            fence=claimed.fence,
-            organization_slug="one",
-            base_model=BASE,
-            method=ReinforcementMethod.model_validate(METHOD["reinforcement"]),
-        )
-
-    async def read(self, job: Job) -> Job:
-        async with self.app.tenant(self.tenant) as unit:
-            return await unit.jobs.get(job.id)
-
-    async def messages(self, job: Job) -> list[str]:
-        """Oldest first."""
-        async with self.app.tenant(self.tenant) as unit:
-            events, _ = await unit.events.page(job.id, after=None, limit=100)
-        return [event.message for event in reversed(events)]
-
-
-def plan(train_rows: int = 32) -> Plan:
-    method = ReinforcementMethod.model_validate(METHOD["reinforcement"])
-    hyper = resolve_hyperparameters(method, train_rows=train_rows, base_model=BASE)
-    return Plan(hyperparameters=hyper, train_rows=train_rows)
+from tests.support.runs.world import World, opened_world
 
 
 @pytest.fixture
 async def world(database: stack.Database, tmp_path: Path) -> AsyncIterator[World]:
-    app = Database(database.app_url, pool_size=1)
-    worker = Database(database.worker_url, pool_size=3)
-    organization_id, project_id = OrganizationId(new_id("org-")), ProjectId(new_id("proj_"))
-    async with app.organization(organization_id) as unit:
-        await unit.projects.insert_organization(
-            Organization(id=organization_id, slug="one", title="one", created_at=0)
-        )
-        await unit.projects.insert_project(
-            Project(id=project_id, organization_id=organization_id, name="p", created_at=0)
-        )
-    settings = database.settings.model_copy(update={"objects_dir": tmp_path / "objects"})
-    inference = InMemoryInference(_script, base_models=(BASE.name,))
-    tenant = Tenant(organization_id, project_id, "one", "key_x")
-    yield World(app, worker, tenant, settings, inference)
-    await app.dispose()
-    await worker.dispose()
+    async with opened_world(database, tmp_path) as world:
+        yield world

@@ -7,8 +7,8 @@ import pytest
 
 from app.domain.jobs.jobs import Job, JobStatus
 from app.domain.jobs.usage import Caps
-from tests.workers.runs.conftest import World
-from tests.workers.runs.real_run import RealRuns, Script, TinyEngine, tiny_engine
+from tests.support.runs.real_run import RealRuns, Script, TinyEngine, tiny_engine
+from tests.support.runs.world import World
 from workers.runs.job import JobRun
 
 BASELINE, STEP = 10, 10

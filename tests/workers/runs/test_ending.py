@@ -7,7 +7,7 @@ from app.domain.jobs.jobs import Job, JobStatus
 from app.domain.jobs.usage import Caps, Usage
 from app.domain.rollouts.metrics import MetricPoint
 from app.gateways.inference.inference import EngineAway
-from tests.workers.runs.conftest import World
+from tests.support.runs.world import World
 from workers.runs.context import RunContext
 from workers.runs.ending import Ending
 from workers.runs.job import JobRun

@@ -3,8 +3,8 @@
 import pytest
 
 from app.domain.rollouts.trajectory import ScoredRollout
+from tests.support.runs.world import World
 from tests.support.scored import scored, tool_call
-from tests.workers.runs.conftest import World
 from workers.reinforcement.evaluation import NoReport, build_report
 from workers.runs.context import RunContext
 from workers.runs.trace import rollout_row

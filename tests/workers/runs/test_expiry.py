@@ -14,8 +14,8 @@ from app.gateways.objects import LocalObjects
 from app.services.files.files import FileService
 from app.services.files.uploads import UploadService
 from app.store.idempotency import KeptAnswer
+from tests.support.runs.world import World
 from tests.support.stack import Database
-from tests.workers.runs.conftest import World
 from workers.maintenance.expiry import expire
 
 

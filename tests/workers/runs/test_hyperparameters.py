@@ -14,16 +14,9 @@ from app.gateways.inference.http import HttpInference
 from app.settings import shipped_models
 from examples.records_agent.dataset import make_rows
 from examples.records_agent.records import build_catalogue
+from tests.support.runs.real_run import ROWS, RealRuns, Script, TinyEngine, engine_of, tiny_engine
+from tests.support.runs.world import World
 from tests.support.tiny_model import DROPS_THINKING
-from tests.workers.runs.conftest import World
-from tests.workers.runs.real_run import (
-    ROWS,
-    RealRuns,
-    Script,
-    TinyEngine,
-    engine_of,
-    tiny_engine,
-)
 
 TOLD = (
     "{%- if reasoning_effort is defined %}<|im_start|>system\\n"

@@ -12,9 +12,9 @@ from app.domain.errors import NotFound
 from app.domain.jobs.jobs import JobStatus
 from app.gateways.egress.egress import EgressReply, SentRequest
 from app.services.jobs.rollouts import RolloutService
+from tests.support.runs.real_run import ROWS, RealRuns, Script, TinyEngine, tiny_engine
+from tests.support.runs.world import World
 from tests.support.scored import scored
-from tests.workers.runs.conftest import World
-from tests.workers.runs.real_run import ROWS, RealRuns, Script, TinyEngine, tiny_engine
 from workers.reinforcement.infrastructure import too_many_lost
 
 QUIET: dict[str, Any] = {

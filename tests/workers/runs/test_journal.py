@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import event
 
 from app.domain.errors import LeaseLost
-from tests.workers.runs.conftest import World
+from tests.support.runs.world import World
 from workers.journal.postgres import PostgresJournal
 
 

@@ -10,8 +10,8 @@ import pytest
 
 from app.domain.jobs.jobs import JobStatus
 from tests.support import stack
-from tests.workers.runs.conftest import World
-from tests.workers.runs.real_run import RealRuns, Script, TinyEngine, tiny_engine
+from tests.support.runs.real_run import RealRuns, Script, TinyEngine, tiny_engine
+from tests.support.runs.world import World
 
 QUIET: dict[str, Any] = {
     name: {"action": "off"}

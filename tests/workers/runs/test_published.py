@@ -10,8 +10,8 @@ from app.domain.jobs.jobs import JobStatus
 from app.domain.models.tuned_models import TunedModel
 from app.services.models.models import ModelService
 from app.services.models.permissions import PermissionService
-from tests.workers.runs.conftest import BASE, World
-from tests.workers.runs.real_run import SPEC, RealRuns, Script, TinyEngine, tiny_engine
+from tests.support.runs.real_run import SPEC, RealRuns, Script, TinyEngine, tiny_engine
+from tests.support.runs.world import BASE, World
 
 
 @pytest.fixture(scope="module")

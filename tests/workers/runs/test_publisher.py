@@ -11,8 +11,8 @@ from typing_extensions import override
 from app.domain.errors import InvalidRequest, RunFailed
 from app.domain.jobs.usage import Usage
 from app.gateways.inference.inference import Completion, InMemoryInference
+from tests.support.runs.world import BASE, World
 from tests.support.scored import scored
-from tests.workers.runs.conftest import BASE, World
 from workers.engines.policy import EnginePolicy
 from workers.learning.committed import ManifestMismatch
 from workers.runs.context import RunContext

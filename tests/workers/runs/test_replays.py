@@ -10,8 +10,8 @@ from typing_extensions import override
 from app.domain.jobs.jobs import Job, JobStatus
 from app.gateways.inference.http import HttpInference
 from app.gateways.inference.inference import Completion
-from tests.workers.runs.conftest import World
-from tests.workers.runs.real_run import ROWS, RealRuns, Script, TinyEngine, tiny_engine
+from tests.support.runs.real_run import ROWS, RealRuns, Script, TinyEngine, tiny_engine
+from tests.support.runs.world import World
 from workers.runs.job import JobRun
 
 

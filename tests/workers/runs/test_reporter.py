@@ -20,8 +20,8 @@ from app.domain.rollouts.metrics import (
 from app.settings import PricingSettings
 from app.store.database import Database
 from app.store.unit_of_work import RunUnitOfWork
+from tests.support.runs.world import World, plan
 from tests.support.scored import scored
-from tests.workers.runs.conftest import World, plan
 from workers.journal.postgres import PostgresJournal
 from workers.runs.context import RunContext
 from workers.runs.reporter import Reporter

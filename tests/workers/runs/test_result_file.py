@@ -5,7 +5,7 @@ import io
 from app.domain.ids import Split
 from app.domain.jobs.result_files import step_metrics
 from app.domain.rollouts.metrics import MetricPoint
-from tests.workers.runs.conftest import World
+from tests.support.runs.world import World
 from workers.runs.result_file import write_result_file
 
 GRADER = {"type": "endpoint", "name": "records"}

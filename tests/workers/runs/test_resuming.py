@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from app.domain.jobs.jobs import JobStatus
-from tests.workers.runs.conftest import World
-from tests.workers.runs.real_run import RealRuns, Script, TinyEngine, tiny_engine
+from tests.support.runs.real_run import RealRuns, Script, TinyEngine, tiny_engine
+from tests.support.runs.world import World
 from workers.runs.job import JobRun
 
 PAUSE = {"max_steps": {"steps": 1, "action": "pause"}}

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from app.domain.jobs.jobs import Checkpoint
 from app.domain.jobs.usage import Usage
-from tests.workers.runs.conftest import World
+from tests.support.runs.world import World
 from workers.runs.context import RunContext
 from workers.runs.retention import Retention
 

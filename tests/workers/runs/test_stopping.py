@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from app.domain.jobs.jobs import Job, JobStatus
-from tests.workers.runs.conftest import World
-from tests.workers.runs.real_run import RealRuns, Script, TinyEngine, tiny_engine
+from tests.support.runs.real_run import RealRuns, Script, TinyEngine, tiny_engine
+from tests.support.runs.world import World
 
 QUIET: dict[str, Any] = {
     name: {"action": "off"}

@@ -11,7 +11,7 @@ from app.domain.jobs.jobs import Job, JobStatus, StopRequest
 from app.gateways.job_queue import InMemoryJobQueue
 from app.settings import LeaseSettings
 from tests.support.installation import wait_for
-from tests.workers.runs.conftest import World
+from tests.support.runs.world import World
 from workers.runs.supervisor import ClaimSupervisor
 
 WAIT = "import sys, pathlib; pathlib.Path({0!r}).touch(); sys.stdin.read()"

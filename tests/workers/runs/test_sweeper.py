@@ -1,6 +1,6 @@
 from app.domain.jobs.jobs import JobStatus
 from app.gateways.job_queue import InMemoryJobQueue
-from tests.workers.runs.conftest import World
+from tests.support.runs.world import World
 from workers.runs.sweeper import sweep
 
 

@@ -16,8 +16,8 @@ from app.domain.accounts.tenants import Tenant
 from app.domain.ids import OrganizationId, ProjectId, new_id
 from app.domain.jobs.jobs import Job, JobStatus
 from app.settings import inherited_environment, to_environment
-from tests.workers.runs.conftest import World
-from tests.workers.runs.real_run import RealRuns, TinyEngine, tiny_engine
+from tests.support.runs.real_run import RealRuns, TinyEngine, tiny_engine
+from tests.support.runs.world import World
 
 GRADER = {
     "type": "string_check",

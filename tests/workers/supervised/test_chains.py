@@ -14,8 +14,8 @@ from app.domain.errors import RunFailed
 from app.domain.ids import ProjectId, new_id
 from app.domain.jobs.jobs import Job, JobStatus
 from app.services.models.permissions import PermissionService
-from tests.workers.runs.real_run import Script
-from tests.workers.supervised.conftest import TextRuns, chat_row, pair_row
+from tests.support.runs.real_run import Script
+from tests.support.supervised.text_runs import TextRuns, chat_row, pair_row
 
 CHATS = ([chat_row(n) for n in range(12)], [chat_row(n) for n in range(20, 30)])
 PAIRS = ([pair_row(n) for n in range(12)], [pair_row(n) for n in range(50, 60)])

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.workers.runs.conftest import World
+from tests.support.runs.world import World
 from workers.learning.committed import ManifestMismatch
 from workers.supervised.held_out import RowValues, keep, kept
 

@@ -10,7 +10,7 @@ from app.domain.data.files import FileRow
 from app.domain.ids import new_id
 from app.domain.jobs.jobs import Job, JobStatus
 from app.domain.methods.supervised import DpoMethod, SupervisedMethod
-from tests.workers.runs.conftest import World
+from tests.support.runs.world import World
 from workers.runs.job import JobRun
 
 USER, ANSWER = {"role": "user", "content": "hi"}, {"role": "assistant", "content": "yes"}

@@ -7,7 +7,7 @@ import pytest
 
 from app.domain.jobs.jobs import Job, JobStatus, StopRequest
 from app.domain.jobs.usage import Caps
-from tests.workers.supervised.conftest import TextRuns, chat_row, pair_row
+from tests.support.supervised.text_runs import TextRuns, chat_row, pair_row
 from workers.runs.job import JobRun
 
 CHATS = ([chat_row(n) for n in range(12)], [chat_row(n) for n in range(20, 30)])

@@ -11,7 +11,7 @@ from torch.nn.functional import logsigmoid
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from app.domain.jobs.jobs import Job, JobStatus
-from tests.workers.supervised.conftest import TextRuns, chat_row, pair_row
+from tests.support.supervised.text_runs import TextRuns, chat_row, pair_row
 
 TRAIN = [chat_row(n) for n in range(12)]
 VALID = [chat_row(n) for n in range(20, 30)]

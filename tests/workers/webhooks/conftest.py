@@ -1,116 +1,14 @@
 """A worker's ports on a fresh database, and a receiver that does what its script says."""
 
-import time
-from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import AsyncIterator
 
-import psycopg
 import pytest
 
-from app.domain.accounts.keys import Organization, Project
-from app.domain.accounts.tenants import Tenant
-from app.domain.events.webhooks import EVENT_TYPES, SigningSecret, WebhookDelivery, WebhookEndpoint
-from app.domain.ids import OrganizationId, ProjectId, new_id
-from app.domain.jobs.jobs import Job, JobStatus, StopRequest
-from app.gateways.egress.client import EgressClient
-from app.gateways.egress.guard import EgressPolicy
 from app.gateways.secrets import SecretBox
-from app.services.webhooks.webhook_endpoints import WebhookEndpointService
 from app.store.database import Database
 from tests.support import stack
-from tests.support.endpoints import EndpointServer
-from workers.webhooks.delivery import Deliverer, DeliveryPorts
-
-
-@dataclass(frozen=True, slots=True)
-class Scene:
-    """Two projects; everything that happens goes through the stores that the service uses."""
-
-    stack: stack.Database
-    app: Database
-    worker: Database
-    first: Tenant
-    second: Tenant
-    box: SecretBox
-
-    clients: list[EgressClient]
-
-    def deliverer(self, *servers: EndpointServer, **options: Any) -> Deliverer:
-        ports = DeliveryPorts(self.worker, self._egress(*servers), self.box)
-        return Deliverer(ports, **options)
-
-    def service(
-        self,
-        *servers: EndpointServer,
-        tenant: Tenant | None = None,
-        now: Callable[[], float] = time.time,
-    ) -> WebhookEndpointService:
-        egress = self._egress(*servers)
-        return WebhookEndpointService(self.app, egress, self.box, tenant or self.first, now=now)
-
-    def _egress(self, *servers: EndpointServer) -> EgressClient:
-        allowed = frozenset(server.host_port for server in servers)
-        client = EgressClient(EgressPolicy(allow_endpoints=allowed, allow_plain_http=True))
-        self.clients.append(client)
-        return client
-
-    async def endpoint(
-        self, server: EndpointServer, path: str = "/hook", *, tenant: Tenant | None = None
-    ) -> tuple[WebhookEndpoint, SigningSecret]:
-        return await self.service(server, tenant=tenant).create(
-            name="n", url=server.url(path), event_types=list(EVENT_TYPES)
-        )
-
-    async def cancelled_job(self, tenant: Tenant | None = None) -> str:
-        tenant = tenant or self.first
-        job = Job(
-            id=new_id("ftjob-"),
-            organization_id=tenant.organization_id,
-            project_id=tenant.project_id,
-            model="tiny",
-            status=JobStatus.VALIDATING_FILES,
-            training_file="file-a",
-            validation_file="file-b",
-            seed=1,
-            method={"type": "reinforcement", "reinforcement": {}},
-            created_at=0,
-            key_id="key_x",
-        )
-        async with self.app.tenant(tenant) as unit:
-            await unit.jobs.insert(job, secrets=None)
-            await unit.jobs.request_stop(job.id, StopRequest.CANCEL)
-        return job.id
-
-    async def deliveries(
-        self, endpoint_id: str, *, tenant: Tenant | None = None
-    ) -> list[WebhookDelivery]:
-        service = self.service(tenant=tenant)
-        return (await service.deliveries(endpoint_id, after=None, limit=100))[0]
-
-    def execute(self, statement: str, *values: Any) -> list[tuple[Any, ...]]:
-        url = self.stack.superuser_url.replace("+psycopg", "")
-        with psycopg.connect(url) as connection:
-            cursor = connection.execute(statement.encode(), values)
-            return cursor.fetchall() if cursor.description else []
-
-    def make_due(self) -> None:
-        """As if the time of every next attempt had come."""
-        self.execute(
-            "UPDATE webhook_deliveries SET next_attempt_at = now() WHERE status = 'pending'"
-        )
-
-
-async def _tenant(database: Database, slug: str) -> Tenant:
-    organization_id, project_id = OrganizationId(new_id("org-")), ProjectId(new_id("proj_"))
-    async with database.organization(organization_id) as unit:
-        await unit.projects.insert_organization(
-            Organization(id=organization_id, slug=slug, title=slug, created_at=0)
-        )
-        await unit.projects.insert_project(
-            Project(id=project_id, organization_id=organization_id, name="p", created_at=0)
-        )
-    return Tenant(organization_id, project_id, slug, "key_x")
+from tests.support.store.tenants import insert_tenant
+from tests.support.webhooks.scene import Scene
 
 
 @pytest.fixture
@@ -119,7 +17,13 @@ async def scene(database: stack.Database) -> AsyncIterator[Scene]:
     worker = Database(database.worker_url, pool_size=4)
     box = SecretBox(database.settings.secret_key.get_secret_value())
     scene = Scene(
-        database, app, worker, await _tenant(app, "one"), await _tenant(app, "two"), box, []
+        database,
+        app,
+        worker,
+        await insert_tenant(app, "one"),
+        await insert_tenant(app, "two"),
+        box,
+        [],
     )
     yield scene
     for client in scene.clients:

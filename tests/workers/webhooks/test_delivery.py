@@ -22,7 +22,7 @@ from app.domain.events.webhooks import (
 from app.gateways.egress.egress import EgressReply, InMemoryEgress, SentRequest
 from app.store.webhooks.deliveries import Bounds, delivery_claims, held_delivery
 from tests.support.endpoints import Received, Reply, endpoint
-from tests.workers.webhooks.conftest import Scene
+from tests.support.webhooks.scene import Scene
 from workers.webhooks.delivery import Deliverer, DeliveryPorts
 
 CANCELLED = "fine_tuning.job.cancelled"

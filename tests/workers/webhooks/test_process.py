@@ -9,7 +9,7 @@ import pytest
 from app.domain.events.webhooks import DeliveryStatus
 from app.settings import EgressSettings, Settings, to_environment
 from tests.support.endpoints import EndpointServer, Received, Reply, endpoint
-from tests.workers.webhooks.conftest import Scene
+from tests.support.webhooks.scene import Scene
 from workers.webhooks import dispatcher
 
 

@@ -11,8 +11,8 @@ from openai import AsyncOpenAI, BadRequestError, NotFoundError, OpenAI
 from app.domain.models.models import BaseModelSpec
 from app.gateways.inference.http import HttpInference
 from app.rendering.renderer import Renderer
+from tests.support.engines.contract import ENGINES, KEY, TOLERANCE, World, running
 from tests.support.tiny_model import CONTEXT_LENGTH, KEEPS_THINKING, LOOKUP, save_parrot
-from tests.workers.engines.contract.conftest import ENGINES, KEY, TOLERANCE, World, running
 
 CALL = {"id": "a", "type": "function"}
 TOOL_TURNS: list[dict[str, Any]] = [

@@ -3,7 +3,7 @@
 import aiohttp
 import pytest
 
-from tests.workers.engines.contract.conftest import World
+from tests.support.engines.contract import World
 
 SERVED = [
     ("GET", "/v1/models"),

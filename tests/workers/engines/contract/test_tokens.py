@@ -9,7 +9,7 @@ import torch
 from transformers import AutoModelForCausalLM
 
 from app.gateways.inference.http import HttpInference
-from tests.workers.engines.contract.conftest import TOLERANCE, World, complete, worst
+from tests.support.engines.contract import TOLERANCE, World, complete, worst
 
 
 @pytest.mark.parametrize("temperature", [1.0, 0.6, 1.5])

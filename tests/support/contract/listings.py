@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from tests.contract.conftest import Service
+from tests.support.contract.service import Service
 
 COUNT = 250
 MODEL = "ft:tiny-agent-2026-11-21:first:paged:abcd1234"

@@ -11,8 +11,8 @@ from typing import Any
 
 from openai import OpenAI
 
-from tests.contract.conftest import HOOK_PORT, ROW, Service
-from tests.contract.test_openai_evals import CHECK, SCHEMA, content, make, sampled
+from tests.support.contract.evals import CHECK, SCHEMA, content, make, sampled
+from tests.support.contract.service import HOOK_PORT, ROW, Service
 
 GRADER: Any = {
     "type": "string_check",

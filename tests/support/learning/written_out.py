@@ -9,8 +9,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from tests.workers.learning.conftest import MakeTrainer, random_samples
-from tests.workers.learning.test_trainer import gradients, warmed
+from tests.support.learning.gradients import gradients, warmed
+from tests.support.learning.samples import MakeTrainer, random_samples
 from workers.learning.trainer import LoraTrainer
 from workers.learning.training_samples import TrainingSample
 

@@ -22,8 +22,8 @@ from app.gateways.egress.egress import EgressReply, InMemoryEgress, SentRequest
 from app.gateways.inference.http import HttpInference
 from app.gateways.objects import LocalObjects
 from tests.support.engine_server import running_engine
+from tests.support.runs.world import World
 from tests.support.tiny_model import DROPS_THINKING, save_tiny_model
-from tests.workers.runs.conftest import World
 from workers.runs.context import RunContext
 from workers.runs.job import JobRun
 

@@ -1,0 +1,29 @@
+"""Finds modules that import from a test module or a conftest.
+
+A helper that two modules share belongs in `tests/support`: an import from a test module runs its
+fixtures and its module-level code a second time, and ties two test files together.
+"""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+from tests.house.tree import Finding
+
+
+def find(path: Path, source: str) -> Iterator[Finding]:
+    """Yields each import of `source` that names a test module or a conftest."""
+    for node in ast.walk(ast.parse(source)):
+        for name in _imported(node):
+            if any(part == "conftest" or part.startswith("test_") for part in name.split(".")):
+                yield Finding(path, getattr(node, "lineno", 1), f"imports {name}")
+
+
+def _imported(node: ast.AST) -> list[str]:
+    match node:
+        case ast.Import():
+            return [alias.name for alias in node.names]
+        case ast.ImportFrom():
+            return [".".join(filter(None, (node.module, alias.name))) for alias in node.names]
+        case _:
+            return []

@@ -1,0 +1,40 @@
+"""Lists the files that the house checks read."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+GENERATED = ("openapi/python/agent_rft_client/", "openapi/typescript/")
+ROOMS = (
+    "app",
+    "workers",
+    "migrations",
+    "benchmarks",
+    "examples",
+    "openapi",
+    "tests",
+    "bootstrap.py",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One place in one file that breaks a rule."""
+
+    path: Path
+    line: int
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.line}: {self.message}"
+
+
+def python_files(*rooms: str) -> Iterator[tuple[Path, str]]:
+    """Yields the path, relative to the root, and the source of each hand-written Python file."""
+    for room in rooms or ROOMS:
+        top = ROOT / room
+        for path in sorted(top.rglob("*.py")) if top.is_dir() else [top]:
+            relative = path.relative_to(ROOT)
+            if not str(relative).startswith(GENERATED):
+                yield relative, path.read_text(encoding="utf-8")

@@ -1,0 +1,9 @@
+"""Where the shipped base model lies."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import workers.base_models
+
+SHIPPED = Path(workers.base_models.__path__[0]) / "tiny_agent"

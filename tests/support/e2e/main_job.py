@@ -1,0 +1,25 @@
+"""Sizes, endpoints and result of the job that the end-to-end tests share."""
+
+from dataclasses import dataclass
+from typing import Any
+
+TRAIN_ROWS, VALID_ROWS, BATCH, GROUP = 160, 40, 8, 8
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoints:
+    """Addresses the installation may call: a good agent, a faulty one, one where nobody listens,
+    and one where a test may listen.
+    """
+
+    good: str
+    faulty: str
+    dead: str
+    hook: str
+
+
+@dataclass(frozen=True, slots=True)
+class FinishedJob:
+    created: Any
+    """The job object as the create call returned it."""
+    job: Any

@@ -1,0 +1,114 @@
+"""A claimed job on a fresh database, without engine or torch."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from app.domain.accounts.tenants import Tenant
+from app.domain.ids import new_id
+from app.domain.jobs.jobs import Job, JobStatus
+from app.domain.methods.reinforcement import ReinforcementMethod, resolve_hyperparameters
+from app.domain.models.models import BaseModelSpec
+from app.gateways.egress.egress import EgressReply, InMemoryEgress
+from app.gateways.inference.inference import Completion, InMemoryInference
+from app.gateways.objects import LocalObjects
+from app.settings import Settings
+from app.store.database import Database
+from app.store.jobs.claims import ClaimedJob, system
+from tests.support import stack
+from tests.support.store.tenants import insert_tenant
+from workers.runs.context import Plan, RunContext
+
+BASE = BaseModelSpec(name="tiny-2026", path="nowhere", context_length=64, max_turn_tokens=16)
+
+
+METHOD: dict[str, Any] = {
+    "type": "reinforcement",
+    "reinforcement": {
+        "grader": {"type": "endpoint", "name": "records", "url": "http://grader.test/"},
+        "tools": [{"name": "lookup", "server_url": "http://tool.test/"}],
+    },
+}
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    app: Database
+    worker: Database
+    tenant: Tenant
+    settings: Settings
+    inference: InMemoryInference
+
+    async def job(self) -> Job:
+        job = Job(
+            id=new_id("ftjob-"),
+            organization_id=self.tenant.organization_id,
+            project_id=self.tenant.project_id,
+            model=BASE.name,
+            status=JobStatus.VALIDATING_FILES,
+            training_file="file-a",
+            validation_file="file-b",
+            seed=7,
+            method=METHOD,
+            created_at=0,
+            key_id="key_x",
+        )
+        async with self.app.tenant(self.tenant) as unit:
+            await unit.jobs.insert(job, secrets=None)
+        return job
+
+    async def claim(self, job: Job, *, lease_s: float = 30.0) -> ClaimedJob | None:
+        async with system(self.worker) as unit:
+            return await unit.jobs.claim(job.id, "here", lease_s, max_attempts=5)
+
+    async def context(self, job: Job, *, lease_s: float = -1.0) -> RunContext:
+        """Of a new claim, whose lease has run out so that the next one can be made at once."""
+        claimed = await self.claim(job, lease_s=lease_s)
+        assert claimed is not None
+        return RunContext(
+            settings=self.settings,
+            database=self.worker,
+            objects=LocalObjects(self.settings.objects_dir),
+            egress=InMemoryEgress(lambda _: EgressReply(200, {}, b"{}", 0.0)),
+            inference=self.inference,
+            job=await self.read(job),
+            fence=claimed.fence,
+            organization_slug="one",
+            base_model=BASE,
+            method=ReinforcementMethod.model_validate(METHOD["reinforcement"]),
+        )
+
+    async def read(self, job: Job) -> Job:
+        async with self.app.tenant(self.tenant) as unit:
+            return await unit.jobs.get(job.id)
+
+    async def messages(self, job: Job) -> list[str]:
+        """Oldest first."""
+        async with self.app.tenant(self.tenant) as unit:
+            events, _ = await unit.events.page(job.id, after=None, limit=100)
+        return [event.message for event in reversed(events)]
+
+
+def plan(train_rows: int = 32) -> Plan:
+    method = ReinforcementMethod.model_validate(METHOD["reinforcement"])
+    hyper = resolve_hyperparameters(method, train_rows=train_rows, base_model=BASE)
+    return Plan(hyperparameters=hyper, train_rows=train_rows)
+
+
+def _script(_model: str, prompt: list[int], _seed: int) -> Completion:
+    return Completion((1,), (-0.5,), "stop", (None, *(-0.25 for _ in prompt[1:])))
+
+
+@asynccontextmanager
+async def opened_world(database: stack.Database, tmp_path: Path) -> AsyncIterator[World]:
+    """Opens the stores of both roles for one test."""
+    app = Database(database.app_url, pool_size=1)
+    worker = Database(database.worker_url, pool_size=3)
+    tenant = await insert_tenant(app, "one")
+    settings = database.settings.model_copy(update={"objects_dir": tmp_path / "objects"})
+    inference = InMemoryInference(_script, base_models=(BASE.name,))
+    yield World(app, worker, tenant, settings, inference)
+    await app.dispose()
+    await worker.dispose()

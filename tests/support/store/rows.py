@@ -1,0 +1,67 @@
+"""Stores over two tenants, and builders of the rows that the store's tests insert."""
+
+from dataclasses import dataclass
+
+from app.domain.accounts.tenants import Tenant
+from app.domain.ids import new_id
+from app.domain.jobs.jobs import Job, JobStatus
+from app.domain.rollouts.rollouts import RolloutRow
+from app.store.database import Database
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    app: Database
+    worker: Database
+    first: Tenant
+    second: Tenant
+
+    async def job(self, tenant: Tenant | None = None) -> Job:
+        tenant = tenant or self.first
+        job = a_job(tenant)
+        async with self.app.tenant(tenant) as unit:
+            await unit.jobs.insert(job, secrets=None)
+        return job
+
+
+def a_job(tenant: Tenant) -> Job:
+    return Job(
+        id=new_id("ftjob-"),
+        organization_id=tenant.organization_id,
+        project_id=tenant.project_id,
+        model="tiny",
+        status=JobStatus.VALIDATING_FILES,
+        training_file="file-a",
+        validation_file="file-b",
+        seed=2**31 - 1,
+        method={"type": "reinforcement", "reinforcement": {}},
+        created_at=0,
+        key_id="key_x",
+    )
+
+
+def a_rollout(job_id: str, sample: int, text: str = "hello") -> RolloutRow:
+    return RolloutRow(
+        id=new_id("rollout_"),
+        project_id="",
+        job_id=job_id,
+        split="train",
+        step=1,
+        prompt_index=0,
+        sample_index=sample,
+        attempt=0,
+        trace_id=f"trace_{sample}",
+        reward=0.5,
+        failure_class=None,
+        failure_message=None,
+        stop_reason="final_answer",
+        policy_version=0,
+        prompt_tokens=1,
+        completion_tokens=2,
+        reasoning_tokens=0,
+        tool_calls=0,
+        components={"correct": 1.0},
+        trace={"messages": [{"role": "user", "content": text}]},
+        started_at=1.5,
+        finished_at=2.5,
+    )

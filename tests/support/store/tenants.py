@@ -1,0 +1,19 @@
+"""Inserts organizations and projects for tests that need tenants without the API."""
+
+from app.domain.accounts.keys import Organization, Project
+from app.domain.accounts.tenants import Tenant
+from app.domain.ids import OrganizationId, ProjectId, new_id
+from app.store.database import Database
+
+
+async def insert_tenant(database: Database, slug: str) -> Tenant:
+    """Inserts one organization with one project and returns the tenant of a key in it."""
+    organization_id, project_id = OrganizationId(new_id("org-")), ProjectId(new_id("proj_"))
+    async with database.organization(organization_id) as unit:
+        await unit.projects.insert_organization(
+            Organization(id=organization_id, slug=slug, title=slug, created_at=0)
+        )
+        await unit.projects.insert_project(
+            Project(id=project_id, organization_id=organization_id, name="p", created_at=0)
+        )
+    return Tenant(organization_id, project_id, slug, "key_x")

@@ -1,0 +1,25 @@
+"""Inserts webhook endpoints and ends jobs, so that events exist."""
+
+from app.domain.accounts.tenants import Tenant
+from app.domain.events.webhooks import EVENT_TYPES, WebhookEndpoint
+from app.domain.ids import new_id
+from app.domain.jobs.jobs import Job, StopRequest
+from tests.support.store.rows import Rows
+
+
+async def an_endpoint(rows: Rows, tenant: Tenant | None = None, *types: str) -> str:
+    endpoint = WebhookEndpoint(
+        id=new_id("whe_"),
+        name="n",
+        url="https://example.com/",
+        event_types=list(types or EVENT_TYPES),
+        secret_hint="whsec_***",
+    )
+    async with rows.app.tenant(tenant or rows.first) as unit:
+        await unit.webhook_endpoints.insert(endpoint, secrets=b"sealed")
+    return endpoint.id
+
+
+async def cancel(rows: Rows, job: Job) -> None:
+    async with rows.app.tenant(rows.first) as unit:
+        await unit.jobs.request_stop(job.id, StopRequest.CANCEL)

@@ -1,0 +1,145 @@
+"""Runs supervised and preference jobs in the test process, on a real engine and trainer."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from app.domain.data.files import FileRow
+from app.domain.ids import new_id
+from app.domain.jobs.jobs import Job
+from app.domain.methods.reinforcement import ReinforcementMethod
+from app.domain.models.models import BaseModelSpec
+from app.gateways.egress.egress import InMemoryEgress
+from app.gateways.inference.http import HttpInference
+from tests.support.runs.real_run import RealRuns, Script, TinyEngine
+from tests.support.runs.world import World
+from workers.runs.context import RunContext
+from workers.runs.job import JobRun
+from workers.runs.opening import open_run
+
+PLACES = ("Rome", "Oslo", "Lima", "Cairo", "Quito")
+
+
+def chat_row(number: int) -> dict[str, Any]:
+    """Two answers, learnable: the second depends on the question."""
+    return {
+        "messages": [
+            {"role": "system", "content": "Be brief."},
+            {"role": "user", "content": f"Hello {number}"},
+            {"role": "assistant", "content": "Which part?"},
+            {"role": "user", "content": f"part {PLACES[number % 5]}"},
+            {"role": "assistant", "content": f"It is in {PLACES[number % 5]}."},
+        ]
+    }
+
+
+def pair_row(number: int) -> dict[str, Any]:
+    return {
+        "input": {"messages": [{"role": "user", "content": f"part {number}?"}]},
+        "preferred_output": [{"role": "assistant", "content": "The answer is 42."}],
+        "non_preferred_output": [{"role": "assistant", "content": f"I do not know {number}."}],
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class TextRuns:
+    world: World
+    engine: TinyEngine
+
+    @property
+    def read(self) -> RealRuns:
+        """For what a job left."""
+        return RealRuns(self.world, self.engine)
+
+    async def file(self, rows: list[dict[str, Any]]) -> str:
+        content = "\n".join(map(json.dumps, rows)).encode()
+        file_id, key = new_id("file-"), new_id("objects/")
+        path = self.world.settings.objects_dir / key
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+        row = FileRow(
+            file_id, "", "a", "fine-tune", len(content), "0", key, "processed", None, 0, None
+        )
+        async with self.world.app.tenant(self.world.tenant) as unit:
+            await unit.files.insert(row)
+        return file_id
+
+    async def job(
+        self,
+        kind: str,
+        train: list[dict[str, Any]],
+        valid: list[dict[str, Any]] | None = None,
+        *,
+        model: str | None = None,
+        **method: Any,
+    ) -> Job:
+        job = replace(
+            await self.world.job(),
+            id=new_id("ftjob-"),
+            model=model or self.engine.spec.name,
+            training_file=await self.file(train),
+            validation_file=None if valid is None else await self.file(valid),
+            method={"type": kind, kind: _whole(kind, {"hyperparameters": {}, **method})},
+        )
+        async with self.world.app.tenant(self.world.tenant) as unit:
+            await unit.jobs.insert(job, secrets=None)
+        return job
+
+    @asynccontextmanager
+    async def context(
+        self, job: Job, spec: BaseModelSpec | None = None, script: Script | None = None
+    ) -> AsyncIterator[RunContext]:
+        """A new claim, opened as the worker opens it."""
+        claimed = await self.world.claim(job, lease_s=-1.0)
+        assert claimed is not None
+        base = spec or self.engine.spec
+        inference = HttpInference(self.engine.url)
+        settings = self.world.settings.model_copy(update={"base_models": (base,)})
+        try:
+            yield await open_run(
+                settings,
+                self.world.worker,
+                InMemoryEgress(script or Script()),
+                inference,
+                project_id=job.project_id,
+                job_id=job.id,
+                fence=claimed.fence,
+            )
+        finally:
+            await inference.aclose()
+
+    async def run(
+        self, job: Job, *, spec: BaseModelSpec | None = None, script: Script | None = None
+    ) -> Job:
+        """One claim, to whatever it ends with."""
+        async with self.context(job, spec, script) as context:
+            await asyncio.wait_for(JobRun(context).run(), 120)
+        return await self.world.read(job)
+
+    async def killed_at(self, job: Job, step: int) -> None:
+        """A claim that dies once `step` is committed."""
+        async with self.context(job) as context:
+            work = asyncio.create_task(JobRun(context).run())
+            while (await self.world.read(job)).step < step:
+                assert not work.done()
+                await asyncio.sleep(0.01)
+            work.cancel()
+            await asyncio.gather(work, return_exceptions=True)
+
+    async def published(self, job: Job) -> Path:
+        """Directory of the adapter that a job published."""
+        async with self.world.app.tenant(self.world.tenant) as unit:
+            model = await unit.models.get(str(job.fine_tuned_model))
+        assert model is not None
+        return self.world.settings.objects_dir / model.object_key
+
+
+def _whole(kind: str, method: dict[str, Any]) -> dict[str, Any]:
+    """As the create call stores it."""
+    if kind != "reinforcement":
+        return method
+    return ReinforcementMethod.model_validate(method).model_dump(mode="json")
