@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from typing_extensions import override
+
 ROOT = Path(__file__).parents[2]
 GENERATED = ("openapi/python/agent_rft_client/", "openapi/typescript/")
 ROOMS = (
@@ -26,6 +28,7 @@ class Finding:
     line: int
     message: str
 
+    @override
     def __str__(self) -> str:
         return f"{self.path}:{self.line}: {self.message}"
 
