@@ -75,8 +75,8 @@ _ROUTES = (
 
 @cache
 def _spare_startup_objects() -> None:
-    """What start-up made stays. Walking it at each full collection would hold up every request for
-    some 150 ms whenever one request brings many values.
+    """Exempts objects made at start-up from garbage collection. Scanning them would delay requests
+    for some 150 ms whenever one request brings many values.
     """
     gc.collect()
     gc.freeze()

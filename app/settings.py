@@ -112,7 +112,7 @@ class RunSettings(_Part):
 
 
 class PricingSettings(_Part):
-    """What `usage_metrics.estimated_cost` counts. Without a price no cost is shown."""
+    """Prices behind `usage_metrics.estimated_cost`. Without a price no cost is shown."""
 
     per_hour: float | None = Field(None, ge=0)  # of a job's training_time_s
     currency: str = Field("USD", min_length=1, max_length=16)
@@ -171,13 +171,13 @@ class _Sources(BaseSettings):
 
 
 class ModelSettings(_Sources):
-    """What an engine needs beside its key."""
+    """Settings of an engine beside its key."""
 
     base_models: tuple[BaseModelSpec, ...] = Field(default_factory=shipped_models, min_length=1)
 
 
 class Settings(ModelSettings):
-    """What an API process, a worker or a migration needs. Each gets only the URLs of its role."""
+    """Settings of an API process, a worker or a migration. Each gets only the URLs of its role."""
 
     database_url: DatabaseUrl = Field(repr=False)
     worker_database_url: DatabaseUrl = Field(
@@ -197,7 +197,7 @@ class Settings(ModelSettings):
     runs: RunSettings = RunSettings()
     pricing: PricingSettings = PricingSettings()
     requests_per_minute: int = Field(30_000, ge=0)
-    """Of one project, over all API processes; 0 is no limit."""
+    """Requests of one project, over all API processes; 0 is no limit."""
 
     def derive_key(self, purpose: str) -> bytes:
         """32 bytes for one purpose (HKDF-SHA256, RFC 5869, empty salt, one output block)."""
@@ -211,7 +211,7 @@ class Settings(ModelSettings):
 
 
 class HostSettings(_Sources):
-    """What the single-machine supervisor reads before any service exists.
+    """Settings that the single-machine supervisor reads before any service exists.
 
     A given URL means that this part runs elsewhere and is not started here.
     """

@@ -61,7 +61,7 @@ class ApiProcess:
 
 
 def measured() -> ASGIApp:
-    """For uvicorn: the application, and beside it the lag of its loop."""
+    """Creates the application for uvicorn, and measures the lag of its loop."""
     app, worst = create_app(), [0.0]
     watch: list[asyncio.Task[None]] = []
 

@@ -21,7 +21,7 @@ from psycopg.types.json import Jsonb
 from app.settings import load_settings
 
 _CONNECTIONS = 10
-"""As many as the service's own pool holds at most."""
+"""Equal to the maximum of the service's own pool."""
 _KEY = "SELECT * FROM api_keys WHERE key_id = %s"
 _JOB = "SELECT * FROM fine_tuning_jobs WHERE id = %s"
 _FILE = "SELECT * FROM files WHERE id = %s AND deleted_at IS NULL"
@@ -72,7 +72,7 @@ async def _row(connection: Connection, query: str, *values: Any) -> dict[str, An
 
 
 def create() -> FastAPI:
-    """For uvicorn, with the service's own settings in the environment."""
+    """Creates the application for uvicorn, with the service's own settings in the environment."""
     pool, settings = Pool(), load_settings()
     secret_key = settings.key_hmac
 

@@ -1,4 +1,4 @@
-"""What the service adds to its statements: `GET job` and `POST job` against a bare handler.
+"""Compares `GET job` and `POST job` with a bare handler that runs the same statements.
 
 Both run as processes of their own under the same uvicorn settings, on the same database, and are
 asked by the same client in rounds that take turns. Throughput is requests answered 200 per second;
@@ -46,7 +46,7 @@ Ask = Callable[[aiohttp.ClientSession, str], Awaitable[None]]
 class Round:
     per_s: float
     cpu_ms: float
-    """Of the server's process, for each request."""
+    """Processor time of the server's process, for each request."""
 
 
 def cpu_s(pid: int) -> float:

@@ -192,7 +192,7 @@ def running_cpu_engine(
 
 @contextmanager
 def running_vllm(spec: BaseModelSpec, directory: Path, threads: int) -> Iterator[Server]:
-    """In the form that is fastest over HTTP on a CPU: the engine in a process of its own."""
+    """Runs vLLM in its fastest form over HTTP on a CPU: the engine in a process of its own."""
     models = directory / "vllm-models.json"
     models.write_text(to_models_json((spec.model_copy(update={"name": BASE}),)))
     port = free_port()

@@ -158,7 +158,7 @@ async def _measure(
 
 
 def _prompts(spec: BaseModelSpec, options: argparse.Namespace, seed: str) -> list[list[int]]:
-    """As many prompts as there are rollouts, each `group` times in a row."""
+    """Returns one prompt for each rollout; a prompt is repeated `group` times in a row."""
     rng = random.Random(seed)
     config = json.loads((Path(spec.path) / "config.json").read_text())
     high = min(500, config["vocab_size"])

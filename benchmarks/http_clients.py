@@ -1,4 +1,4 @@
-"""Which HTTP client carries the rollout burst: 512 rollouts, each with calls one after the other.
+"""Compares HTTP clients under the rollout burst: 512 rollouts, each with calls in sequence.
 
 The server is a process of its own on loopback: it answers every POST with a small tool reply after
 50 ms, as an idle tool would. Each client runs in a process of its own, so that its peak memory and

@@ -35,7 +35,7 @@ QUESTIONS: Final = tuple(
 
 
 def look_up(record: str) -> str:
-    """What the tool answers."""
+    """Reply of the tool."""
     return f"record {record} weighs {sum(map(ord, record))} g"
 
 

@@ -1,4 +1,4 @@
-"""Whether lists stay flat: the same page of a short and of a long list, first pages and deep ones.
+"""Checks that lists stay flat: the same page of a short and a long list, first pages and deep ones.
 
 Two databases on one Postgres, one with many rows a list and one with few, each behind a process of
 the service. Both are asked in turn by one client on a kept connection, for each list its first page
@@ -36,7 +36,7 @@ BAR = 1.5
 FEW = 1_000
 JOBS = "/v1/fine_tuning/jobs"
 _POINTS = 1_000
-"""Of one job's curves."""
+"""Points of one job's curves."""
 # Every row a second older than the one before it, so that the order is not that of insertion.
 FILL = {
     "jobs": """

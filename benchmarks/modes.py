@@ -124,13 +124,13 @@ def _mid(rows: list[dict[str, Any]], name: str) -> float:
 
 
 def _ratio(results: Results, name: str, what: str = "tokens_per_s") -> float:
-    """Of pairs that ran next to each other."""
+    """Median ratio of pairs that ran next to each other."""
     pairs = zip(results[name], results["sync"], strict=False)
     return float(median(one[what] / sync[what] for one, sync in pairs))
 
 
 def print_bounds(results: Results) -> dict[str, float]:
-    """What the shape of sync's own steps allows, and whether the targets are met."""
+    """Prints the bounds that the shape of sync's own steps sets, and if the targets are met."""
     share, cores = _mid(results["sync"], "train_share"), os.cpu_count() or 1
     busy = _mid(results["sync"], "processor_share")
     bounds = {"streaming": 1 / (1 - share), "processors": 1 / busy}

@@ -1,4 +1,4 @@
-"""What `modes.py` runs its jobs on, and what it reads of them: an installation with its slow agent.
+"""Installation with a slow agent that `modes.py` runs its jobs on, and the readings it takes.
 
 Whole jobs over real HTTP sockets: API, worker, CPU engine and agent are processes of their own.
 """
@@ -41,7 +41,7 @@ _TICKS: Final = os.sysconf("SC_CLK_TCK")
 
 @dataclass(frozen=True, slots=True)
 class Workload:
-    """Which model does what, behind which agent; the same for every mode."""
+    """Model, task and agent; the same for every mode."""
 
     name: str
     model: str
@@ -53,7 +53,7 @@ class Workload:
     base_models: tuple[dict[str, Any], ...] = ()
     """Instead of the shipped one."""
     slow: Literal["rollouts", "prompts"] = "rollouts"
-    """Whose tools take ten times as long."""
+    """Rollouts or prompts whose tools take ten times as long."""
 
 
 class Stack:
@@ -143,7 +143,7 @@ class Stack:
         }
 
     def _pids(self, job_id: str) -> dict[str, int]:
-        """Of the engine and of the job's own process."""
+        """Returns the process ids of the engine and of the job's own process."""
         pids = json.loads((self._data / "services.json").read_text())["pids"]
         found = subprocess.run(
             ["pgrep", "-f", f"workers.runs.child {job_id}"],

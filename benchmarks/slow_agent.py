@@ -70,7 +70,7 @@ def main() -> None:
 
 
 def serve(app: FastAPI, *, port: int = 0) -> None:
-    """Until it is stopped; says where once it listens."""
+    """Serves until it is stopped; prints its address once it listens."""
     listener = socket.create_server(("127.0.0.1", port), backlog=1024)
     port = listener.getsockname()[1]
     sys.stdout.write(json.dumps({"url": f"http://127.0.0.1:{port}"}) + "\n")

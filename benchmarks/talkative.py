@@ -25,7 +25,7 @@ from benchmarks.slow_agent import MEDIAN_S, SIGMA, SLOW_FACTOR, SLOW_SHARE, serv
 
 WORDS_PER_TURN: Final = 100
 CALL_SHARE: Final = 1 / 2
-"""Of a turn's ends; the others end the rollout. One call a rollout, on average."""
+"""Share of turns that end in a call; the others end the rollout. One call a rollout, on average."""
 PROMPT_WORDS: Final = 20
 TOOL_WORDS: Final = 6
 CONTEXT_LENGTH: Final = 4096
@@ -117,7 +117,7 @@ def write_rows(model: Path, out: Path, *, train: int, valid: int) -> tuple[Path,
 
 
 class Latencies:
-    """Of a call, from what the model wrote: a rollout's pace from its first call, or its prompt."""
+    """Latencies of calls, drawn from the model's text: from the rollout's first call or its prompt."""
 
     def __init__(self, seed: int = 0, slow: str = "rollouts") -> None:
         self._seed = seed

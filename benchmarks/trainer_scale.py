@@ -1,4 +1,4 @@
-"""How the trainer scales: with the tokens of a batch, with the vocabulary, with shared prompts.
+"""Measures how the trainer scales: with tokens of a batch, with vocabulary, with shared prompts.
 
 1. Time per token from 1x to 16x tokens in one update: flat means within 15 % of the smallest.
 2. Peak memory of one update with a vocabulary of 151,936, above what is held before it, beside the
@@ -113,7 +113,7 @@ def timed(work: Callable[[], object]) -> tuple[float, float]:
 
 
 def scale(model: str, given: argparse.Namespace) -> list[dict[str, float]]:
-    """In turns over the scales, so that a busy minute falls on all of them."""
+    """Alternates the scales, so that a busy minute affects all of them."""
     trainer = build(model)
     answer = 32 if given.quick else 128
     batches = {by: rollouts(by, GROUP, (64, answer), seed=by) for by in SCALES}
@@ -138,7 +138,7 @@ def child_peak(way: str, model: str, given: argparse.Namespace) -> float:
 
 
 def peak_mib(way: str, model: str, *, rows: int) -> float:
-    """What one update holds at its peak above what stood before, in this process."""
+    """Returns the peak memory of one update above the memory before it, in this process."""
     samples = rollouts(1, rows, (64, 128))
     if way == "ours":
         trainer = build(model)

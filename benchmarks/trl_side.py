@@ -39,14 +39,14 @@ class GrpoShape:
 class GrpoStep:
     seconds: float
     rollout_s: float
-    """Of these, in generation and tools."""
+    """Part of the seconds spent in generation and tools."""
     cpu_s: float
     sampled_tokens: int
 
 
 @dataclass(slots=True)
 class _Seen:
-    """Of the step at hand."""
+    """Counters of the current step."""
 
     rollout_s: float = 0.0
     sampled_tokens: int = 0

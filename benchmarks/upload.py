@@ -1,4 +1,4 @@
-"""How fast a large training file goes in: 100,000 rows, 200 MB, as one form over plain HTTP.
+"""Measures the upload of a large training file: 100,000 rows, 200 MB, one form over plain HTTP.
 
 The real service (uvicorn, Postgres, object store) beside a bare handler that only writes the bytes
 to the same disk, in one run. Memory is the growth of the API process's peak over what it held

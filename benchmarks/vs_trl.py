@@ -68,7 +68,7 @@ class Measured:
     ours: list[StepTimes]
     theirs: list[GrpoStep]
     calls: tuple[float, float] = (0.0, 0.0)
-    """Of tools, a rollout, on either side."""
+    """Tool calls per rollout, on either side."""
 
 
 def main() -> None:

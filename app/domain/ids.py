@@ -46,7 +46,7 @@ def _digest(*parts: object) -> str:
 
 @dataclass(frozen=True, slots=True)
 class SampleKey:
-    """Where one rollout stands in its job: the identity that may be scored and trained once."""
+    """Position of one rollout in its job: the identity that may be scored and trained once."""
 
     job_id: str
     split: Split
@@ -96,5 +96,5 @@ class SampleKey:
 
 
 def is_turn_key(key: str) -> bool:
-    """Whether a journal key is of a sampled turn, not of a tool call or a grade."""
+    """Returns true for the journal key of a sampled turn, not of a tool call or a grade."""
     return key.startswith(_TURN)

@@ -1,4 +1,4 @@
-"""What happened under each rollout id: the tool calls seen, forgotten after a while.
+"""Records the tool calls of each rollout id and forgets them after a while.
 
 Owns the state that the tool handler writes and the grader reads. Promises that one call id is
 recorded once however often it is retried, and that a rollout vanishes `ttl_s` seconds after its
@@ -56,7 +56,9 @@ class CallLedger:
         self._touch(trace_id).calls.setdefault(call_id, call)
 
     def calls(self, trace_id: str) -> list[RecordedCall]:
-        """In order of arrival; empty for a rollout that called no tool, or an expired one."""
+        """Returns calls in order of arrival; empty for a rollout without tool calls, or an expired
+        one.
+        """
         self._forget()
         if trace_id not in self._rollouts:
             return []

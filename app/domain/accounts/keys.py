@@ -25,12 +25,12 @@ class Project:
     name: str
     created_at: int
     archived_at: int | None = None
-    """From then on its keys are refused and nothing of it changes; there is no way back."""
+    """Time of archiving: from then on its keys are refused and nothing changes, for good."""
 
 
 class ServiceAccountRole(StrEnum):
-    """Kept and shown as the hosted API has it. Who has none gets no keys; the others may do alike:
-    a key speaks for the whole project.
+    """Role of a service account, stored and shown as in the hosted API. Without a role it gets no
+    keys; all other roles may do the same, because a key acts for the whole project.
     """
 
     OWNER = "owner"

@@ -1,4 +1,4 @@
-"""Who is asking: the tenant every scoped store and service is built for."""
+"""The tenant that every scoped store and service is built for."""
 
 from dataclasses import dataclass
 from enum import StrEnum

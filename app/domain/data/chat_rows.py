@@ -1,4 +1,4 @@
-"""What every row format has in common: one JSONL line, its conversation, its function tools.
+"""Checks shared by all row formats: one JSONL line, its conversation, its function tools.
 
 Faults are given one by one as (JSON pointer, message), so that a check can tell the first or all of
 them. Pure. Must not know which method a row is for, nor files.
@@ -15,7 +15,7 @@ from app.domain.tools.tools import TOOL_NAME
 MAX_ROW_BYTES: Final = 1_048_576
 """A row travels whole in every grader request, which the contract caps at 1 MB."""
 MAX_DEPTH: Final = 100
-"""As of a request. Deeper ones would pass some readers of this service and overflow others."""
+"""Depth limit, equal to that of a request. Deeper rows would overflow some readers."""
 ROLES: Final = ("developer", "system", "user", "assistant", "tool")
 _NAME: Final = re.compile(TOOL_NAME)
 
@@ -81,7 +81,7 @@ def _finite(text: str) -> float:
 
 
 def _unstorable(item: dict[str, Any]) -> str | None:
-    """What UTF-8 or Postgres' jsonb cannot hold, before it spoils a rollout's trace."""
+    """Finds text that UTF-8 or Postgres' jsonb cannot store, before it spoils a rollout's trace."""
     text = json.dumps(item, ensure_ascii=False)
     if "\\u0000" in text and "\x00" in "".join(_strings(item)):
         return "holds the character U+0000"
@@ -105,7 +105,7 @@ def _strings(value: Any) -> Iterable[str]:
 
 
 def messages_faults(messages: Any, pointer: str) -> Iterator[Fault]:
-    """Of a conversation as such; who must speak last is the row format's to say."""
+    """Yields faults of any conversation; each row format checks the last role itself."""
     if not isinstance(messages, list) or not messages:
         yield pointer, "must be a list with at least one message"
         return
@@ -162,8 +162,8 @@ def _call_faults(calls: Any, pointer: str) -> Iterator[Fault]:
 
 
 def tools_faults(tools: Any, pointer: str, *, callable_names: set[str] | None) -> Iterator[Fault]:
-    """Of function tools. `callable_names` are those that somebody answers; `None` where calls are
-    only written, never made.
+    """Yields faults of function tools. `callable_names` have an endpoint; `None` where calls are
+    only text to learn from and are never made.
     """
     if tools is None:
         return
@@ -205,6 +205,6 @@ def _tool_faults(tool: Any, pointer: str) -> Iterator[Fault]:
 
 
 def parallel_calls_faults(value: Any, pointer: str) -> Iterator[Fault]:
-    """Of `parallel_tool_calls`."""
+    """Yields faults of `parallel_tool_calls`."""
     if value is not None and not isinstance(value, bool):
         yield pointer, "must be true or false"

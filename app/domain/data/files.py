@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 PURPOSES = ("assistants", "batch", "fine-tune", "vision", "user_data", "evals")
-"""What a client may upload a file for. Source: the hosted API."""
+"""Purposes that a client may upload a file for. Source: the hosted API."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class FileRow:
 
 @dataclass(frozen=True, slots=True)
 class NewFile:
-    """What a client says about a file."""
+    """Description of a file by its client."""
 
     filename: str
     purpose: str

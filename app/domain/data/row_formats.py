@@ -1,4 +1,4 @@
-"""Which row format a method's files have, and how a line of them is checked.
+"""Row formats by method, and the check of one line.
 
 Pure, so that API, command line and worker give the same answer. Must not know files.
 """

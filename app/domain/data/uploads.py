@@ -24,19 +24,19 @@ class UploadRow:
     purpose: str
     mime_type: str
     bytes: int
-    """What the client announced; completing needs exactly as many."""
+    """Size announced by the client; completing needs exactly as many bytes."""
     status: UploadStatus
-    """As it is now: a pending one whose time is over reads `expired`."""
+    """Status now: a pending upload past its expiry reads `expired`."""
     created_at: int
     expires_at: int
     file_expires_after_s: int | None
     file_id: str | None
     part_ids: tuple[str, ...]
-    """Those it was completed with, in order."""
+    """Parts that the upload was completed with, in order."""
 
     @property
     def directory(self) -> str:
-        """Where its parts lie until it ends."""
+        """Object key prefix of the parts until the upload ends."""
         return upload_directory(self.project_id, self.id)
 
 

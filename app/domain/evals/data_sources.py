@@ -1,4 +1,4 @@
-"""Where a run's items come from, and how each is turned into a prompt. Pure.
+"""Data sources of eval runs: where items come from, and how each becomes a prompt. Pure.
 
 Owns the hosted `data_source` of a run: `jsonl` grades what the rows hold; `completions` and
 `responses` ask a model first.

@@ -30,7 +30,7 @@ class Answer:
 
 
 class AnsweredBefore(AgentRftError):
-    """The same request was answered already: that answer is the answer."""
+    """Raised when the same request was answered before; carries that answer."""
 
     def __init__(self, answer: Answer) -> None:
         super().__init__("answered before")

@@ -39,19 +39,19 @@ RUN_EVENTS: Final[dict[EvalRunStatus, EventType]] = {
 }
 
 MAX_ENDPOINTS: Final = 20
-"""Of a project."""
+"""Limit for each project."""
 OVERLAP_S: Final = 24 * 3600
-"""How long a rotated secret may go on signing."""
+"""Longest time that a rotated secret may go on signing."""
 MAX_SECRETS: Final = 10
-"""That sign at the same moment: a header with all of them stays below 1 KB."""
+"""Limit for secrets that sign at once: a header with all of them stays below 1 KB."""
 SEND_TIMEOUT_S: Final = 10.0
 RETRY_DELAYS_S: Final = (5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400)
-"""Before the second to the tenth attempt; the example schedule of Standard Webhooks 1.0, section
-"Deliverability and reliability": 75.6 h in all.
+"""Delays before the second to the tenth attempt; the example schedule of Standard Webhooks 1.0,
+section "Deliverability and reliability": 75.6 h in all.
 """
 JITTER: Final = 0.2
 KEEP_S: Final = 30 * 24 * 3600.0
-"""How long an event and its deliveries can be looked at."""
+"""Retention of an event and its deliveries."""
 
 _SECRET_PREFIX: Final = "whsec_"  # noqa: S105 - the public prefix
 # Within the 24 to 64 bytes of Standard Webhooks, and a multiple of three: base64 without padding.
@@ -115,7 +115,7 @@ class WebhookDelivery:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """Of one attempt: a status, or the class of what kept it from one."""
+    """Result of one attempt: an HTTP status, or the class of the error that prevented one."""
 
     status_code: int | None = None
     error: str | None = None
@@ -153,7 +153,7 @@ def secret_hint(secret: SigningSecret) -> str:
 
 
 def signing(secrets: Sequence[SigningSecret], *, now: float) -> list[SigningSecret]:
-    """Those that sign at `now`, the current one first."""
+    """Returns the secrets that sign at `now`, the current one first."""
     return [one for one in secrets if one.until is None or one.until > now]
 
 
@@ -196,7 +196,7 @@ def retry_delay_s(
 
 
 def _seconds(retry_after: str | None, now: float) -> float | None:
-    """Of a `Retry-After` header in either form; `None` for one that says nothing."""
+    """Parses a `Retry-After` header in either form; `None` if it is invalid."""
     if retry_after is None:
         return None
     if retry_after.isascii() and retry_after.isdigit():

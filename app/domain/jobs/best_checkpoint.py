@@ -1,4 +1,4 @@
-"""Which checkpoint of a job is the best, and which are kept. Pure.
+"""Ranks a job's checkpoints and selects those to keep. Pure.
 
 The better validation is the better checkpoint. Of equals it is the earlier one: a later one has to
 be better to take its place, so a job that has learned all it can publishes what moved least from
@@ -14,7 +14,7 @@ _REWARD, _LOSS = "full_valid_mean_reward", "full_valid_loss"
 
 
 def validated(checkpoint: Checkpoint) -> float | None:
-    """How good it is, larger being better; `None` for one that has no validation value."""
+    """Validation score, larger is better; `None` for a checkpoint without a validation value."""
     reward, loss = checkpoint.metrics.get(_REWARD), checkpoint.metrics.get(_LOSS)
     if reward is not None:
         return reward
@@ -22,7 +22,7 @@ def validated(checkpoint: Checkpoint) -> float | None:
 
 
 def best_first(checkpoints: Sequence[Checkpoint]) -> list[Checkpoint]:
-    """Those with a validation value."""
+    """Returns the checkpoints with a validation value."""
     values = {one.step: value for one in checkpoints if (value := validated(one)) is not None}
     ranked = [one for one in checkpoints if one.step in values]
     return sorted(ranked, key=lambda one: (-values[one.step], one.step))

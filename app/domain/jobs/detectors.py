@@ -1,7 +1,7 @@
-"""What each rule that ends a job early looks at, and when it holds. Pure.
+"""Detectors of the rules that end a job early: the values each one reads, and its condition. Pure.
 
-Owns the evidence: a judge is fed every committed step in order and says in words why its rule holds
-now. Must not know what is done about it.
+Owns the evidence: a detector gets every committed step in order and returns a reason in words while
+its condition holds. Must not know the action that follows.
 """
 
 from collections import deque
@@ -29,7 +29,7 @@ Values = Mapping[str, float]
 
 @dataclass(frozen=True, slots=True)
 class Watched:
-    """Which curves say how good training and validation are."""
+    """Names of the curves that measure training and validation."""
 
     train: str
     valid: str
@@ -112,7 +112,7 @@ class _Target:
         return self._reason
 
     def start_over(self) -> None:
-        """What was reached stays reached."""
+        """Does nothing: a target once reached stays reached."""
 
 
 class _MaxSteps:

@@ -18,18 +18,18 @@ _NONE: Final[Values] = {}
 
 REWARD: Final = Watched(names.REWARD_MEAN, names.REWARD_MEAN, larger_is_better=True)
 LOSSES: Final = Watched(names.LOSS, names.LOSS, larger_is_better=False)
-"""Of supervised and preference jobs: the same name on both splits."""
+"""Curves of supervised and DPO jobs: one name for both splits."""
 
 
 @dataclass(frozen=True, slots=True)
 class RuleTrigger:
-    """What a rule said after a committed step."""
+    """Result of a rule whose condition held after a committed step."""
 
     rule: str
     action: Literal["warn", "pause", "stop"]
     step: int
     reason: str
-    """In words, the figures included."""
+    """Reason in words, with the figures."""
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -91,7 +91,7 @@ def names_read(options: StopOptions, watched: Watched) -> Sequence[str]:
 
 
 def gravest(findings: Sequence[RuleTrigger]) -> RuleTrigger | None:
-    """What the job has to do: stop rather than pause; `None` where all are warnings."""
+    """Action of the job: stop wins over pause; `None` where all triggers are warnings."""
     for action in ("stop", "pause"):
         for found in findings:
             if found.action == action:

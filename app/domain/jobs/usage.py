@@ -1,4 +1,4 @@
-"""What a job has used so far, and the caps that make it pause. Pure.
+"""Usage of a job so far, and the caps that make it pause. Pure.
 
 Usage is added up with each committed step, so a killed worker neither loses nor repeats any of it.
 """
@@ -16,11 +16,11 @@ class Usage:
     """Wall time of the run: from a claim or commit to the next commit, whatever was done in it. The
     cap of the same name counts it, and the price is per hour of it."""
     sampling_time_s: float = 0.0
-    """Of it: training rollouts with their tools and graders."""
+    """Part of the time: training rollouts with their tools and graders."""
     update_time_s: float = 0.0
-    """Of it: the optimizer's."""
+    """Part of the time: the optimizer."""
     evaluation_time_s: float = 0.0
-    """Of it: validations, the base model's included."""
+    """Part of the time: validations, the base model's included."""
     rollouts: int = 0
     """Training and validation rollouts, discarded ones included."""
     prompt_tokens: int = 0
@@ -30,7 +30,7 @@ class Usage:
     gpu_seconds: float = 0.0
     """`training_time_s` × accelerators the trainer holds; 0 on a machine without one."""
     estimated_cost: float | None = None
-    """In `currency`; `None` while the operator has set no price."""
+    """Cost in `currency`; `None` while the operator has set no price."""
     currency: str | None = None
     model_graders: dict[str, dict[str, float]] = field(default_factory=dict)
     """Tokens of model graders, by model."""
@@ -79,12 +79,12 @@ def _merged(
 class ReachedCap:
     name: str
     reason: str
-    """In words, the name included."""
+    """The cap in words, with its name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Caps:
-    """Where a job pauses; `None` is no cap."""
+    """Limits at which a job pauses; `None` is no cap."""
 
     max_training_time_s: float | None = None
     max_rollouts: int | None = None
@@ -104,7 +104,7 @@ class Caps:
         return None
 
     def raised(self, other: "Caps") -> "Caps":
-        """With what `other` names; the rest as before."""
+        """Returns the caps with those that `other` sets replaced."""
         return Caps(
             self.max_training_time_s
             if other.max_training_time_s is None

@@ -29,8 +29,8 @@ class BaseModelSpec(BaseModel):
     """Tokens a whole rollout may hold, prompt included."""
     tool_parser: Literal["hermes"] = "hermes"
     reasoning_parser: str | None = None
-    """What vLLM tells thinking from answers by, e.g. `qwen3`. Only for models that always think: it
-    takes an answer without any thinking for thinking. The CPU engine needs none.
+    """vLLM's reasoning parser, e.g. `qwen3`. Only for models that always think: it takes an answer
+    without any thinking for thinking. The CPU engine needs none.
     """
     chat_template: Path | None = None
     """Jinja file that replaces the tokenizer's own chat template."""
@@ -53,8 +53,8 @@ def find_base_model(models: tuple[BaseModelSpec, ...], name: str) -> BaseModelSp
 
 
 def base_of(models: tuple[BaseModelSpec, ...], name: str) -> BaseModelSpec | None:
-    """Of a base model's own name, or of a tuned model's, which holds its base's. Of the longest
-    where several fit; whether there is such a tuned model is not asked.
+    """Finds the base model of a base model's own name, or of a tuned model's name, which contains
+    its base's; the longest where several fit. Does not check that the tuned model exists.
     """
     found = find_base_model(models, name)
     if found is not None:

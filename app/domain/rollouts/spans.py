@@ -114,7 +114,7 @@ class _Spans:
 
 
 def _addressed(message: Json) -> Json:
-    """With its `recipient`: everybody, or the function that a turn calls."""
+    """Returns the message with its `recipient`: `all`, or the function that a turn calls."""
     calls = message.get("tool_calls") or []
     name = calls[0]["function"]["name"] if calls else None
     return {**message, "recipient": "all" if name is None else f"functions.{name}"}

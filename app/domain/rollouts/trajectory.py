@@ -1,4 +1,4 @@
-"""What one rollout was: the exact tokens, who wrote each of them, and how it ended.
+"""One rollout: its exact tokens, the author of each token, and the stop reason.
 
 The invariant of the whole project lives here: `tokens`, `mask` and `logprobs` run parallel, mask 1
 stands exactly on tokens the policy sampled, and those tokens are the sampled ids, never re-encoded.
@@ -142,7 +142,7 @@ class Failure:
     source: str
     """Tool or grader name."""
     child: str | None = None
-    """Which of a multi grader's children it was."""
+    """Name of the multi grader's child that failed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,8 +153,8 @@ class Grade:
     components: dict[str, float] = field(default_factory=dict)
     latency_s: float = 0.0
     measures: dict[str, dict[str, float]] = field(default_factory=dict)
-    """What each grader took and met, by its name among a multi grader's children; the whole is
-    `""`. `latency_s`, tokens as `prompt_tokens`, …, and 1.0 for each flag `errors/<flag>`.
+    """Time, tokens and errors of each grader, by its name among a multi grader's children; the
+    whole is `""`. `latency_s`, tokens as `prompt_tokens`, …, and 1.0 for each flag `errors/<flag>`.
     """
 
 

@@ -23,7 +23,7 @@ class AdminKeyService:
         self._organization_id = principal.organization_id
 
     async def create(self, name: str, *, lifetime_s: int | None) -> tuple[OwnedKey, str]:
-        """With its value, which is shown here and never again."""
+        """Creates a key. Its value is returned here and never again."""
         minted = self._keys.mint(
             KeyKind.ADMIN, organization_id=self._organization_id, project_id=None, name=name
         )

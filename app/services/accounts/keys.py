@@ -65,7 +65,7 @@ class KeyService:
         return MintedKey(value=f"{body}{_checksum(body)}", row=row)
 
     async def authenticate(self, value: str) -> Tenant | AdminPrincipal:
-        """Who a key speaks for. `AuthenticationFailed` never says which part is wrong."""
+        """Resolves a key to its principal. `AuthenticationFailed` never names the part at fault."""
         match = _FORM.fullmatch(value)
         if match is None or not hmac.compare_digest(_checksum(value[:-8]), match[3]):
             raise _refused(value)

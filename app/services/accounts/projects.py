@@ -23,7 +23,7 @@ log = structlog.get_logger()
 
 
 class Work(Protocol):
-    """What a project can have under way."""
+    """Running work of a project that archiving ends."""
 
     def jobs(self) -> JobService: ...
 
@@ -83,7 +83,7 @@ class ProjectService:
             return await unit.projects.get(self._organization_id, project_id)
 
     async def archive(self, project_id: str) -> Project:
-        """Once more ends what an earlier call, cut off, has left under way."""
+        """Archives the project. A repeated call ends work that an interrupted one left running."""
         organization_id = self._organization_id
         async with self._database.project_of(organization_id, ProjectId(project_id)) as unit:
             # What was being begun is there now, and what comes later is refused.

@@ -39,7 +39,9 @@ class ServiceAccountService:
     async def create(
         self, name: str, *, with_key: bool, lifetime_s: int | None
     ) -> tuple[ServiceAccount, MintedKey | None]:
-        """With a key of its own, whose value is shown here and never again; or without a role."""
+        """Creates a service account with a key, whose value is returned here and never again; or
+        without a role and key.
+        """
         if lifetime_s is not None and not with_key:
             raise InvalidRequest(
                 "A key that is not made cannot expire.", param="expires_in_seconds"
@@ -92,7 +94,7 @@ class ServiceAccountService:
             return await unit.service_accounts.get(self._project_id, account_id)
 
     async def delete(self, account_id: str) -> None:
-        """With all of its keys, which are refused from now on."""
+        """Deletes the account and all of its keys, which are refused from now on."""
         async with self._database.organization(self._organization_id) as unit:
             await hold_active(unit, self._organization_id, self._project_id)
             await unit.service_accounts.get(self._project_id, account_id, lock=True)

@@ -103,7 +103,7 @@ class EvalRunService:
             return run
 
     async def delete(self, eval_id: str, run_id: str) -> None:
-        """With its items; whoever works on it stops."""
+        """Deletes a run and its items; a worker that processes it stops."""
         await self._stored(eval_id, run_id)
         async with self._database.tenant(self._tenant) as unit:
             await unit.eval_runs.delete(eval_id, run_id)

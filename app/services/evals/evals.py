@@ -85,7 +85,7 @@ class EvalService:
             return await unit.evals.change(eval_id, changes)
 
     async def delete(self, eval_id: str) -> None:
-        """With all its runs. Raises `WrongState` for a job's."""
+        """Deletes an eval and its runs. Raises `WrongState` for the eval of a job."""
         async with self._database.tenant(self._tenant) as unit:
             found = await unit.evals.get(eval_id)
             if found.job_id is not None:

@@ -115,7 +115,9 @@ def _check_parts(messages: list[dict[str, Any]]) -> None:
 
 
 def _in_tenants_words(error: RequestError, model: CallableModel) -> RequestError:
-    """The same error without the engine's name; a model that we list and it lacks is our fault."""
+    """Returns the error without the engine's name; a listed model that the engine lacks is our
+    fault.
+    """
     if isinstance(error, AdapterMissing):
         return Unavailable(f"The model '{model.name}' cannot be served at the moment.")
     message = error.message.replace(model.engine_name, model.name)

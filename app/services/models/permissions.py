@@ -55,7 +55,7 @@ class PermissionService:
             await unit.permissions.revoke(model_name, permission_id)
 
     async def _owner(self, model_name: str) -> Tenant:
-        """In whose name the caller acts: its own, or that of the owning project."""
+        """Returns the project in whose name the caller acts: its own, or the model's owner."""
         principal = self._principal
         if isinstance(principal, Tenant):
             return principal

@@ -137,7 +137,7 @@ class KeyStore:
 
 
 def _of(organization_id: str, project_id: str | None) -> tuple[ColumnElement[bool], ...]:
-    """Of a project, or of no project: the organization's admin keys."""
+    """Lists the keys of a project, or without a project the organization's admin keys."""
     project = Table.project_id.is_(None) if project_id is None else Table.project_id == project_id
     return (Table.organization_id == organization_id, project)
 

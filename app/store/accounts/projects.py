@@ -45,11 +45,11 @@ class ProjectStore:
         return await self._get(organization_id, project_id)
 
     async def hold(self, organization_id: str, project_id: str) -> Project:
-        """As `get`; it cannot be archived before the transaction ends."""
+        """Like `get`; the project cannot be archived before the transaction ends."""
         return await self._get(organization_id, project_id, share=True)
 
     async def seize(self, organization_id: str, project_id: str) -> Project:
-        """As `get`, once nobody holds it any more, nor adds to it."""
+        """Like `get`, once no other transaction holds the project or adds to it."""
         return await self._get(organization_id, project_id, share=False)
 
     async def page(
@@ -129,9 +129,9 @@ class ProjectStore:
 
 
 async def refuse_archived(session: AsyncSession, project_id: str) -> None:
-    """For what must not begin in an archived project: its key may have been read just before.
+    """Locks the project against archiving, because its key may have been read just before.
 
-    Archiving waits for whoever holds the row, and then ends what they began. Raises
+    Archiving waits for holders of the row, and then ends the work they began. Raises
     `AuthenticationFailed`, as for the key itself.
     """
     archived_at = await session.scalar(

@@ -73,7 +73,7 @@ class ServiceAccountStore:
     async def change(
         self, account_id: str, *, name: str | None, role: ServiceAccountRole | None
     ) -> None:
-        """What is `None` stays as it is."""
+        """Updates the fields that are not `None`."""
         values: dict[str, Any] = {}
         if name is not None:
             values["name"] = name

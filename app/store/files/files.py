@@ -40,7 +40,7 @@ class FileStore:
         return _to_file(row)
 
     async def get_for_run(self, file_id: str) -> FileRow:
-        """As `get`, expired or not: what an unfinished job reads is kept until it ends."""
+        """Like `get`, also for an expired file: an unfinished job keeps its files until it ends."""
         row = await self._session.scalar(
             select(Table).where(Table.id == file_id, Table.deleted_at.is_(None))
         )

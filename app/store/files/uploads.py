@@ -37,7 +37,7 @@ class UploadStore:
         return await self._one(_with_time(upload_id), upload_id)
 
     async def hold(self, upload_id: str) -> UploadRow:
-        """As `get`; nobody else adds a part to it or ends it before this transaction does."""
+        """Like `get`; no other transaction adds a part or ends the upload before this one does."""
         return await self._one(_with_time(upload_id).with_for_update(), upload_id)
 
     async def cancel(self, upload_id: str) -> None:

@@ -1,4 +1,4 @@
-"""Whether somebody who has begun still needs a model: what may not fall out of a job's checkpoints.
+"""Finds models that running work still needs, which must stay among a job's checkpoints.
 
 Seen from the model's own project; what another project uses was shared with it.
 """
@@ -24,8 +24,8 @@ _CRITERIA: Final = "$[*]"
 
 
 def checkpoint_in_use() -> ColumnElement[bool]:
-    """Of a row of checkpoints: it is shared with another project, an unfinished job trains from it
-    or is graded by it, or an eval that runs asks it or is graded by it.
+    """Condition on a row of checkpoints: the model is shared with another project, an unfinished
+    job trains from it or is graded by it, or a running eval samples it or is graded by it.
     """
     name = Checkpoint.model_name
     shared = exists().where(
@@ -49,6 +49,6 @@ def checkpoint_in_use() -> ColumnElement[bool]:
 def _names(
     document: InstrumentedAttribute[Any], path: str, model: InstrumentedAttribute[str]
 ) -> ColumnElement[bool]:
-    """Whether a grader below `path`, at whatever depth, is that model."""
+    """Condition: a grader below `path`, at any depth, uses the model."""
     wanted = cast(f"{path}.**.model ? (@ == $model)", JSONPATH)
     return func.jsonb_path_exists(document, wanted, func.jsonb_build_object("model", model))

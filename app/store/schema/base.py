@@ -1,4 +1,4 @@
-"""What every table shares: names of constraints, column shorthands, the tenant's key."""
+"""Parts that all tables share: names of constraints, column shorthands, the tenant's key."""
 
 from datetime import datetime
 from typing import Annotated, Any

@@ -1,4 +1,4 @@
-"""What was sampled or answered within a step that is not committed yet.
+"""Journal of samples and replies within a step that is not committed yet.
 
 The payload is `json`, not `jsonb`: it is read back as it was written, with NUL and lone surrogates
 as escapes. A replay that read other characters than the first run would sample other tokens.
