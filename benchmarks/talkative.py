@@ -117,7 +117,7 @@ def write_rows(model: Path, out: Path, *, train: int, valid: int) -> tuple[Path,
 
 
 class Latencies:
-    """Latencies of calls, drawn from the model's text: from the rollout's first call or its prompt."""
+    """Latencies of calls, drawn from the text of the rollout's first call or of its prompt."""
 
     def __init__(self, seed: int = 0, slow: str = "rollouts") -> None:
         self._seed = seed
