@@ -34,7 +34,7 @@ from app.services.jobs.metrics import MetricService
 from app.services.jobs.preflight import PreflightPorts, PreflightService
 from app.services.jobs.references import ReferencePorts, RegisteredReferences
 from app.services.jobs.rollouts import RolloutService
-from app.services.models.completions import CompletionService
+from app.services.models.chat_completions import ChatCompletionService
 from app.services.models.judge_models import JudgeModels
 from app.services.models.models import ModelService
 from app.services.models.permissions import PermissionService
@@ -252,8 +252,8 @@ class Factory:
         settings = context.settings
         return TrialService(ports, models, limits=settings.egress, judges=settings.judges)
 
-    def completions(self) -> CompletionService:
-        return CompletionService(self.models(), self._engine(), self._context.objects)
+    def completions(self) -> ChatCompletionService:
+        return ChatCompletionService(self.models(), self._engine(), self._context.objects)
 
     def _engine(self) -> Inference:
         """The engine, with a prompt cache of the tenant's own."""

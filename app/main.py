@@ -12,8 +12,8 @@ from fastapi import FastAPI
 
 from app.api import (
     admin_keys,
+    chat_completions,
     checkpoints,
-    completions,
     curricula,
     eval_runs,
     evals,
@@ -59,7 +59,7 @@ _ROUTES = (
     registered_graders,
     curricula,
     models,
-    completions,
+    chat_completions,
     evals,
     eval_runs,
     webhook_endpoints,

@@ -37,7 +37,7 @@ request ids are other tenants' business, transfer settings name addresses.
 """
 
 
-class CompletionService:
+class ChatCompletionService:
     def __init__(self, models: ModelService, inference: Inference, objects: Objects) -> None:
         self._models = models
         self._inference = inference

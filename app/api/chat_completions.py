@@ -6,7 +6,7 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse, StreamingResponse
 
 from app.api.middleware.hang_up import unless_client_hangs_up
-from app.api.schemas.completions import ChatCompletionRequest
+from app.api.schemas.chat_completions import ChatCompletionRequest
 from app.api.support.dependencies import Services
 from app.api.support.errors import responses
 
