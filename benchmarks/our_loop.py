@@ -27,7 +27,7 @@ from workers.engines.policy import EnginePolicy
 from workers.journal.journal import InMemoryJournal, Journal
 from workers.learning.advantages import group_advantages
 from workers.learning.compute_thread import run_on_compute_thread
-from workers.learning.trainer import LoraTrainer
+from workers.learning.lora_trainer import LoraTrainer
 from workers.learning.training_samples import TrainingSample
 from workers.rollout.episode import EpisodeLimits
 from workers.rollout.policy import Policy, SampledTurn, SamplingParams

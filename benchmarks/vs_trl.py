@@ -39,7 +39,8 @@ from benchmarks.our_loop import OurLoop, StepTimes, engine_process, even_share, 
 from benchmarks.tiny_models import NAME, prompt_texts, save_m1
 from benchmarks.trl_side import GrpoShape, GrpoStep, train_grpo
 from tests.support import trl_agreement
-from workers.learning.trainer import LoraTrainer, TrainerOptions
+from workers.learning.lora_trainer import LoraTrainer
+from workers.learning.trainer_options import TrainerOptions
 from workers.rollout.episode import EpisodeLimits
 
 RANK, ALPHA, LEARNING_RATE = 8, 16, 1e-4

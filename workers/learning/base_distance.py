@@ -1,4 +1,4 @@
-"""The pull towards the model that training started from, as part of the advantages.
+"""The KL penalty towards the model that training started from, as part of the advantages.
 
 A token loses advantage for every nat that it is likelier under the sampling policy than under that
 model ("base"), compared with its group: A_t += c·(mean(q - base) - (q_t - base_t)), the mean over
@@ -19,9 +19,9 @@ def apply_kl_penalty(
     *,
     coefficient: float,
 ) -> tuple[list[TrainingSample], float]:
-    """The samples with advantages per token, and the sum over their trained tokens of q - base,
-    whose mean estimates the KL divergence from the base. `base_logprobs` runs parallel to samples
-    and their tokens; samples without a `group` are one each.
+    """Returns the samples with advantages per token, and the sum over their trained tokens of
+    q - base, whose mean estimates the KL divergence from the base. `base_logprobs` is parallel to
+    samples and their tokens; a sample without a `group` is a group of its own.
     """
     distances = [
         [q - base if trained else 0.0 for q, base, trained in zip(*rows, strict=True)]
@@ -31,22 +31,22 @@ def apply_kl_penalty(
         )
     ]
     means = _group_means(samples, distances)
-    pulled = [
+    penalised = [
         sample.with_token_advantages(
             [
-                sample.advantage_of(place) + coefficient * (mean - distance) if trained else 0.0
-                for place, (distance, trained) in enumerate(zip(own, sample.mask, strict=True))
+                sample.advantage_of(position) + coefficient * (mean - distance) if trained else 0.0
+                for position, (distance, trained) in enumerate(zip(own, sample.mask, strict=True))
             ]
         )
         for sample, own, mean in zip(samples, distances, means, strict=True)
     ]
-    return pulled, math.fsum(map(math.fsum, distances))
+    return penalised, math.fsum(map(math.fsum, distances))
 
 
 def _group_means(
     samples: Sequence[TrainingSample], distances: Sequence[Sequence[float]]
 ) -> list[float]:
-    """Returns for each sample its group's mean distance per trained token."""
+    """Returns, for each sample, its group's mean distance per trained token."""
     groups: list[Hashable] = [
         ("alone", place) if sample.group is None else ("group", sample.group)
         for place, sample in enumerate(samples)

@@ -1,8 +1,8 @@
 """Samples to packed micro-batches.
 
-Owns what the model is run on. Promises: nothing is padded; what rows of one prompt have in common
-is computed once; tokens after the last trained one are cut, since nothing that is trained depends
-on them; samples with advantage 0 cost no work; targets are shifted here and nowhere else.
+Owns the model's inputs. Promises: nothing is padded; the common prefix of one prompt's rows is
+computed once; tokens after the last trained one are cut, since no trained token depends on them;
+samples with advantage 0 cost no work; targets are shifted here and nowhere else.
 """
 
 from collections.abc import Sequence
@@ -18,10 +18,10 @@ from workers.learning.training_samples import TrainingSample
 
 @dataclass(frozen=True, slots=True)
 class MicroBatch:
-    """M input tokens that stand as `layout` says, and the N trained tokens of its rows.
+    """M input tokens, packed as `layout` describes, and the N trained tokens of their rows.
 
     `positions_N` are indices into the M tokens whose output predicts `targets_N`, that is, one
-    before the target's own place in its row.
+    before the target's own position in its row.
     """
 
     ids_M: Tensor
@@ -31,7 +31,7 @@ class MicroBatch:
     sampler_logprobs_N: Tensor
     advantages_N: Tensor
     rows_N: Tensor
-    """The row, counted through all groups from 0, that a token stands in."""
+    """A token's row, counted through all groups from 0."""
     sources: tuple[int, ...]
     """Index of each row's sample in the input."""
 
@@ -48,40 +48,38 @@ class MicroBatch:
         )
 
 
-def trained_tokens(samples: Sequence[TrainingSample]) -> int:
-    """The denominator of one optimizer step: every token with mask 1, samples with advantage 0
-    included, since they are part of what was sampled.
-    """
-    return sum(sample.trained_tokens for sample in samples)
-
-
 def micro_batches(
     samples: Sequence[TrainingSample],
     *,
     max_tokens: int,
-    unit: int = 1,
+    rows_per_example: int = 1,
     share: bool = True,
-    idle: bool = False,
+    keep_zero_advantage: bool = False,
 ) -> list[MicroBatch]:
-    """Rows in order of length, as many to a micro-batch as `max_tokens` hold; a longer row gets one
-    of its own. `unit` neighbouring samples stay together, in their order. With `share`, rows of one
-    prompt stand together and have it once; without, tokens are counted as if rows were padded to
-    the longest. With `idle`, samples of advantage 0 stand in them too. Ties keep their order, so
-    the same samples always give the same batches.
+    """Packs rows in order of length, as many into a micro-batch as `max_tokens` allow; a longer row
+    gets one of its own. The `rows_per_example` neighbouring samples of an example stay together, in
+    their order. With `share`, rows of one prompt are packed together and hold it once; without,
+    tokens are counted as if rows were padded to the longest. With `keep_zero_advantage`, samples of
+    advantage 0 are packed too. Ties keep their order, so the same samples always give the same
+    batches.
     """
-    single = [_Row.of(source, sample) for source, sample in enumerate(samples)]
-    units = [_Unit.of(single[start : start + unit]) for start in range(0, len(single), unit)]
-    units = sorted((one for one in units if one.works(idle=idle)), key=lambda one: one.width)
+    rows = [_Row.of(source, sample) for source, sample in enumerate(samples)]
+    examples = [
+        _Example.of(rows[start : start + rows_per_example])
+        for start in range(0, len(rows), rows_per_example)
+    ]
+    examples = [e for e in examples if e.has_gradient(keep_zero_advantage=keep_zero_advantage)]
+    examples.sort(key=lambda example: example.width)
     if not share:
-        return [_collate([_Rows.apart(part)]) for part in _padded_parts(units, max_tokens)]
+        return [_collate([_Rows.apart(part)]) for part in _padded_parts(examples, max_tokens)]
     batches: list[list[_Rows]] = []
-    room = 0
-    for rows in _shared(units, max_tokens):
-        if rows.layout.tokens > room:
+    tokens_left = 0
+    for packed in _shared(examples, max_tokens):
+        if packed.layout.tokens > tokens_left:
             batches.append([])
-            room = max_tokens
-        batches[-1].append(rows)
-        room -= rows.layout.tokens
+            tokens_left = max_tokens
+        batches[-1].append(packed)
+        tokens_left -= packed.layout.tokens
     return [_collate(batch) for batch in batches]
 
 
@@ -99,10 +97,10 @@ class _Row:
 
 
 @dataclass(frozen=True, slots=True)
-class _Unit:
+class _Example:
     rows: tuple[_Row, ...]
     prompt: tuple[int, ...] | None
-    """Tokens before the first trained one, where they are the same in all rows of the group."""
+    """The tokens before the first trained one, if they are the same in all rows."""
 
     @classmethod
     def of(cls, rows: Sequence[_Row]) -> Self:
@@ -113,8 +111,11 @@ class _Unit:
     def width(self) -> int:
         return max(row.length for row in self.rows)
 
-    def works(self, *, idle: bool) -> bool:
-        return any(row.length > 0 and (idle or not row.sample.idle) for row in self.rows)
+    def has_gradient(self, *, keep_zero_advantage: bool) -> bool:
+        return any(
+            row.length > 0 and (keep_zero_advantage or not row.sample.has_zero_advantage)
+            for row in self.rows
+        )
 
 
 def _prompt(sample: TrainingSample) -> tuple[int, ...] | None:
@@ -124,29 +125,29 @@ def _prompt(sample: TrainingSample) -> tuple[int, ...] | None:
 
 @dataclass(frozen=True, slots=True)
 class _Rows:
-    """Rows that stand in one micro-batch, in order, and how."""
+    """Rows of one micro-batch, in order, and their layout."""
 
     layout: Layout
     rows: tuple[_Row, ...]
 
     @classmethod
-    def apart(cls, units: Sequence[_Unit]) -> Self:
-        rows = tuple(row for one in units for row in one.rows)
+    def apart(cls, examples: Sequence[_Example]) -> Self:
+        rows = tuple(row for one in examples for row in one.rows)
         return cls(alone([row.length for row in rows]), rows)
 
     @classmethod
-    def sharing(cls, units: Sequence[_Unit], prefix: int) -> Self:
-        rows = tuple(row for one in units for row in one.rows)
+    def sharing(cls, examples: Sequence[_Example], prefix: int) -> Self:
+        rows = tuple(row for one in examples for row in one.rows)
         if len(rows) == 1:
-            return cls.apart(units)
+            return cls.apart(examples)
         branches = tuple(row.length - prefix for row in rows)
         return cls(Layout((Group(prefix, branches),)), rows)
 
 
-def _shared(units: Sequence[_Unit], max_tokens: int) -> list[_Rows]:
-    """Units of one prompt together, as many as `max_tokens` hold; then the next prompt's."""
-    by_prompt: dict[object, list[_Unit]] = {}
-    for number, one in enumerate(units):
+def _shared(examples: Sequence[_Example], max_tokens: int) -> list[_Rows]:
+    """Packs the examples of one prompt together, as many as `max_tokens` allow, then the next's."""
+    by_prompt: dict[object, list[_Example]] = {}
+    for number, one in enumerate(examples):
         by_prompt.setdefault(number if one.prompt is None else one.prompt, []).append(one)
     found = []
     for members in by_prompt.values():
@@ -165,15 +166,15 @@ def _shared(units: Sequence[_Unit], max_tokens: int) -> list[_Rows]:
     return found
 
 
-def _padded_parts(units: Sequence[_Unit], max_tokens: int) -> list[Sequence[_Unit]]:
+def _padded_parts(examples: Sequence[_Example], max_tokens: int) -> list[Sequence[_Example]]:
     parts = []
     start = rows = 0
-    for end, one in enumerate(units):
+    for end, one in enumerate(examples):
         if end > start and (rows + len(one.rows)) * one.width > max_tokens:
-            parts.append(units[start:end])
+            parts.append(examples[start:end])
             start, rows = end, 0
         rows += len(one.rows)
-    return [*parts, units[start:]] if units else []
+    return [*parts, examples[start:]] if examples else []
 
 
 def _collate(parts: Sequence[_Rows]) -> MicroBatch:

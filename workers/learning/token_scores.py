@@ -74,7 +74,9 @@ class TokenScorer:
         self, samples: Sequence[TrainingSample], *, max_tokens: int
     ) -> list[list[float]]:
         """Parallel to the samples and their tokens, and 0.0 where a token is not trained."""
-        batches = micro_batches(samples, max_tokens=max_tokens, share=self.shares, idle=True)
+        batches = micro_batches(
+            samples, max_tokens=max_tokens, share=self.shares, keep_zero_advantage=True
+        )
         found = [[0.0] * len(sample.tokens) for sample in samples]
         places = [[p for p, m in enumerate(sample.mask) if m] for sample in samples]
         for batch in batches:

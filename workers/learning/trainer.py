@@ -1,299 +1,94 @@
-"""The trainer: samples in, a better adapter out.
+"""The trainer's interface: samples in, a better adapter out.
 
-Owns one base model, one LoRA adapter and its optimizer. Called from worker threads, one call at a
-time; starts no threads and no event loop of its own. On a CPU with a fixed number of threads it is
-deterministic to the bit. Must not know rewards, rollouts or where files are published.
+Owns what a run may ask of a trainer. Promises: only plain data crosses it (numbers, lists,
+`TrainingSample`, paths of directories both sides can read), so an implementation may compute in
+other processes, e.g. under torchrun. Must not know torch, models or how gradients are computed.
 """
 
-import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Protocol
 
-import structlog
-import torch
-from torch import Tensor, nn
-from typing_extensions import override
-
-from app.domain.rollouts.metrics import LOSS
-from workers.learning.adapters import (
-    adapter_parameters,
-    attach_lora,
-    load_base,
-    save_adapter,
-)
-from workers.learning.base_distance import apply_kl_penalty
-from workers.learning.batches import MicroBatch, micro_batches, trained_tokens
-from workers.learning.lora_forward import install_fast_lora_forward
-from workers.learning.losses.registry import build_loss
-from workers.learning.mismatch import correct
-from workers.learning.scored_batch import ScoredBatch, split_by_set
-from workers.learning.start import StartingWeights
-from workers.learning.token_scores import TokenScorer
-from workers.learning.trainer_options import Trainer, TrainerOptions
-from workers.learning.trainer_state import (
-    TrainerSettings,
-    load_trainer_state,
-    save_trainer_state,
-)
+from workers.learning.trainer_settings import TrainerSettings
 from workers.learning.training_samples import TrainingSample
-from workers.learning.update_stats import StatsTally, UpdateStats
 
-__all__ = ["LoraTrainer", "Trainer", "TrainerOptions"]
-
-log = structlog.get_logger()
-
-BETAS: Final = (0.9, 0.95)
-ADAM_EPSILON: Final = 1e-8
-MAX_GRAD_NORM: Final = 1.0
+UpdateStats = dict[str, float]
+"""Curve values by name of `app.domain.rollouts.metrics`."""
 
 
-@dataclass(slots=True)
-class _Pending:
-    """Gradients summed so far for one optimizer step, and what they are to be divided by."""
+class Trainer(Protocol):
+    """One LoRA adapter over a frozen base model, with its optimizer.
 
-    loss: float = 0.0
-    denominator: int = 0
-    batches: int = 0
-
-
-class LoraTrainer:
-    """Trains a LoRA adapter on all linear layers with AdamW (betas .9/.95, eps 1e-8, no decay) and
-    gradient clipping at norm 1.
-
-    Reduction: the loss of an optimizer step is the sum over its trained tokens divided by one
-    global denominator, the number of mask-1 tokens in all of the step's samples, those included
-    that have no gradient or are left out for their mismatch. Gradients are summed and divided once,
-    when the optimizer steps: how samples fall into micro-batches or calls of `accumulate` therefore
-    never changes a gradient but for the order of its sums.
+    Calls block until they are done and are made one at a time, each from a worker thread. Only
+    `close` may be called while another call runs.
     """
 
-    def __init__(
-        self,
-        base_path: str,
-        *,
-        base_name: str,
-        rank: int,
-        alpha: float,
-        learning_rate: float,
-        seed: int,
-        temperature: float = 1.0,
-        options: TrainerOptions | None = None,
-    ) -> None:
-        """`base_path` is a directory or hub id, `base_name` what published files call it.
-
-        Raises `ValueError` when the base's output layer computes more than a matrix product.
-        """
-        options = options or TrainerOptions()
-        if options.threads is not None:
-            torch.set_num_threads(options.threads)
-        self._device = torch.device(
-            options.device or ("cuda" if torch.cuda.is_available() else "cpu")
-        )
-        on_cpu = self._device.type == "cpu"
-        self._loss = build_loss(options.loss, **options.loss_options)
-        self._mismatch = options.mismatch
-        self._kl_coefficient = options.kl_coefficient
-        self._minibatches = options.minibatches
-        self._max_batch_tokens = options.max_batch_tokens or (4096 if on_cpu else 32768)
-        dtype = options.dtype or (torch.float32 if on_cpu else torch.bfloat16)
-        self._base = load_base(base_path, device=self._device, dtype=dtype)
-        self._scorer = TokenScorer(
-            self._base, temperature=temperature, checkpointing=options.checkpointing
-        )
-        self._model = attach_lora(
-            self._base, rank=rank, alpha=alpha, base_name=base_name, seed=seed
-        )
-        install_fast_lora_forward(self._model)
-        self._parameters = adapter_parameters(self._model)
-        self._start = StartingWeights(self._model, options.start)
-        self._optimizer = torch.optim.AdamW(
-            self._parameters.values(),
-            lr=learning_rate,
-            betas=BETAS,
-            eps=ADAM_EPSILON,
-            weight_decay=0.0,
-            fused=True,
-        )
-        self._settings = TrainerSettings(
-            base_name, rank, float(alpha), learning_rate, options.loss, options.minibatches
-        )
-        self._steps = 0
-        self._begin()
+    @property
+    def settings(self) -> TrainerSettings:
+        """The settings under which the state is saved."""
+        ...
 
     @property
     def steps(self) -> int:
-        """Optimizer steps taken since the adapter was made."""
-        return self._steps
+        """Optimizer steps taken since the adapter was created."""
+        ...
 
     @property
     def accelerators(self) -> int:
-        """How many of the machine's it computes on."""
-        return 0 if self._device.type == "cpu" else 1
+        """Number of GPUs in use; 0 on a machine without one."""
+        ...
 
     def update(self, samples: Sequence[TrainingSample]) -> UpdateStats:
-        """One optimizer step (or `minibatches` of them) on `samples`.
+        """Takes one optimizer step (or as many as the trainer's `minibatches`) on `samples`.
 
         A step whose loss or gradient is not finite is skipped and counted, and leaves adapter and
-        optimizer as they were. Returns curve values by name; means are over trained tokens.
+        optimizer as they were. Means among the returned curve values are over trained tokens.
         """
-        self._begin()
-        for part in range(self._minibatches):
-            self._add(samples[part :: self._minibatches])
-            self._apply(self._pending.denominator)
-        return self._finish()
+        ...
 
     def accumulate(self, samples: Sequence[TrainingSample]) -> None:
-        """Add the gradient sum of some of a step's samples; `step` divides and applies it."""
-        self._add(samples)
+        """Adds the gradient sum of some of a step's samples; `step` divides and applies it."""
+        ...
 
     def step(self, denominator: int | None = None) -> UpdateStats:
-        """One optimizer step on all that was accumulated since the last one, none if that is
-        nothing. `denominator` replaces that of what was accumulated.
+        """Takes one optimizer step on everything accumulated since the last one, or none if that
+        is nothing. `denominator` replaces the trained tokens of what was accumulated.
         """
-        self._apply(self._pending.denominator if denominator is None else denominator)
-        return self._finish()
+        ...
 
-    def _begin(self) -> None:
-        self._tally = StatsTally(learning_rate=self._optimizer.param_groups[0]["lr"])
-        self._clear()
-
-    def _finish(self) -> UpdateStats:
-        values = self._tally.values()
-        self._begin()
-        return values
-
-    def _clear(self) -> None:
-        self._optimizer.zero_grad(set_to_none=True)
-        self._pending = _Pending()
-
-    def _add(self, samples: Sequence[TrainingSample]) -> None:
-        if self._kl_coefficient:
-            samples = self._with_kl_penalty(samples)
-        batches = self._batches(samples)
-        self._pending.denominator += self._denominator(samples)
-        self._pending.batches += len(batches)
-        for batch in batches:
-            self._pending.loss += self._backward(batch)
-
-    def _batches(self, samples: Sequence[TrainingSample]) -> list[MicroBatch]:
-        return micro_batches(
-            samples,
-            max_tokens=self._max_batch_tokens,
-            unit=self._loss.rows_per_example,
-            share=self._scorer.shares,
-            idle=self._loss.uses_zero_advantage_tokens,
-        )
-
-    def _denominator(self, samples: Sequence[TrainingSample]) -> int:
-        """What the sums of samples are to be divided by."""
-        unit = self._loss.rows_per_example
-        return trained_tokens(samples) if unit == 1 else len(samples) // unit
-
-    def _apply(self, denominator: int) -> None:
-        """Divide the sums, clip, and let the optimizer step."""
-        self._tally.divided(denominator)
-        if self._pending.batches:
-            self._clipped_step(self._pending.loss / denominator, denominator)
-        self._clear()
-
-    def _clipped_step(self, loss: float, denominator: int) -> None:
-        for parameter in self._parameters.values():
-            if parameter.grad is not None:
-                parameter.grad.div_(denominator)
-        norm = float(nn.utils.clip_grad_norm_(self._parameters.values(), MAX_GRAD_NORM))
-        if math.isfinite(loss) and math.isfinite(norm):
-            self._optimizer.step()
-            self._steps += 1
-            self._tally.stepped(loss, norm)
-        else:
-            self._tally.skipped()
-            log.warning("optimizer_step_skipped", loss=loss, grad_norm=norm, step=self._steps)
-
-    @torch.no_grad()
     def evaluate(self, sets: Sequence[Sequence[TrainingSample]]) -> list[UpdateStats]:
-        """What `update` would say of each set alone; nothing is learned. They share batches."""
-        owners = [owner for owner, samples in enumerate(sets) for _ in samples]
-        tallies = [StatsTally(learning_rate=0.0) for _ in sets]
-        totals = [0.0] * len(sets)
-        for batch in self._batches([one for samples in sets for one in samples]):
-            for owner, part in split_by_set(self._scored(batch), batch.sources, owners):
-                totals[owner] += float(self._total(part, tallies[owner]))
-        for samples, tally in zip(sets, tallies, strict=True):
-            tally.divided(self._denominator(samples))
-        return [
-            tally.values() | ({LOSS: total / tally.denominator} if tally.denominator else {})
-            for tally, total in zip(tallies, totals, strict=True)
-        ]
-
-    def _backward(self, batch: MicroBatch) -> float:
-        """Add one micro-batch's gradient sum; returns its sum of the loss."""
-        total = self._total(self._scored(batch), self._tally)
-        total.backward()  # type: ignore[no-untyped-call]  # torch leaves it untyped
-        return float(total.detach())
-
-    def _scored(self, batch: MicroBatch) -> ScoredBatch:
-        batch = batch.to(self._device)
-        return ScoredBatch.of(batch, self._scorer(batch, mean=self._loss.needs_vocabulary))
-
-    def _total(self, scored: ScoredBatch, tally: StatsTally) -> Tensor:
-        """Its sum of the loss; what it says of itself goes into `tally`."""
-        inputs = scored.inputs
-        if self._mismatch is not None:
-            corrected = correct(inputs, self._mismatch)
-            tally.corrected(corrected)
-            inputs = corrected.inputs
-        terms = self._loss(inputs)
-        tally.tokens(scored.scores, scored.inputs.sampler_logprobs_N, terms.clipped_N)
-        tally.loss_sums(terms.sums)
-        return terms.total
+        """Returns the values `update` would report for each set alone, without training."""
+        ...
 
     def logprobs(self, token_ids: Sequence[int], *, adapter: bool = True) -> list[float]:
-        """Log-probs of tokens 1 … T-1 given what precedes each, at the trainer's temperature: one
-        fewer than there are tokens. `adapter=False` asks the base.
+        """Log-probs of tokens 1 … T-1 given the tokens before each, at the trainer's temperature:
+        one fewer than there are tokens. `adapter=False` evaluates the base model.
         """
-        if adapter:
-            return self._scorer.of_row(token_ids)
-        with self._model.disable_adapter():
-            return self._scorer.of_row(token_ids)
+        ...
 
     def reference_logprobs(self, samples: Sequence[TrainingSample]) -> list[list[float]]:
-        """Log-probs under the model that training started from, at the trainer's temperature:
-        parallel to the samples and their tokens, and 0.0 where a token is not trained.
-        """
-        with self._start.in_place():
-            return self._scorer.of_samples(samples, max_tokens=self._max_batch_tokens)
+        """Log-probs under the model that training started from, at the trainer's temperature.
 
-    def _with_kl_penalty(self, samples: Sequence[TrainingSample]) -> list[TrainingSample]:
-        pulled, distance = apply_kl_penalty(
-            samples, self.reference_logprobs(samples), coefficient=self._kl_coefficient
-        )
-        self._tally.base_distance(distance, trained_tokens(samples))
-        return pulled
+        Parallel to the samples and their tokens; 0.0 where a token is not trained.
+        """
+        ...
 
     def save_adapter(self, directory: Path) -> None:
-        """Stock PEFT files; see `adapters.save_adapter`."""
-        save_adapter(self._model, directory)
+        """Writes the adapter as stock PEFT files with a manifest. Raises `FileExistsError`."""
+        ...
 
     def save_state(self, directory: Path) -> None:
-        """Everything a resume needs; see `trainer_state`."""
-        save_trainer_state(
-            directory,
-            self._parameters,
-            self._optimizer,
-            settings=self._settings,
-            steps=self._steps,
-        )
+        """Writes everything a resume needs, with a manifest. Raises `FileExistsError`."""
+        ...
 
     def load_state(self, directory: Path) -> None:
-        """Continue where `save_state` stood, bit for bit. Raises `ManifestMismatch` or
-        `StateMismatch`.
+        """Continues where `save_state` was called. Raises `ManifestMismatch` when a file is not as
+        written and `StateMismatch` when the state is another run's; nothing is changed then.
         """
-        self._steps = load_trainer_state(
-            directory, self._parameters, self._optimizer, settings=self._settings
-        )
+        ...
 
-    @override
-    def __repr__(self) -> str:
-        return f"LoraTrainer({self._settings}, steps={self._steps})"
+    def close(self) -> None:
+        """Releases the processes of a trainer that has any. Call once, at the end; a call that
+        still runs in another thread may then fail.
+        """
+        ...

@@ -1,58 +1,39 @@
-"""What a trainer is asked for: its interface, and the options that rarely differ between jobs."""
+"""Options of `LoraTrainer` that rarely differ between jobs."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import torch
 
 from workers.learning.mismatch import MismatchConfig
-from workers.learning.training_samples import TrainingSample
-from workers.learning.update_stats import UpdateStats
-
-
-class Trainer(Protocol):
-    """What schedulers and publishers need of a trainer."""
-
-    def update(self, samples: Sequence[TrainingSample]) -> UpdateStats: ...
-
-    def accumulate(self, samples: Sequence[TrainingSample]) -> None: ...
-
-    def step(self, denominator: int | None = None) -> UpdateStats: ...
-
-    def logprobs(self, token_ids: Sequence[int], *, adapter: bool = True) -> list[float]: ...
-
-    def save_adapter(self, directory: Path) -> None: ...
-
-    def save_state(self, directory: Path) -> None: ...
-
-    def load_state(self, directory: Path) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
 class TrainerOptions:
-    """What rarely differs between jobs."""
+    """Raises `ValueError` when truncation is combined with more than one minibatch."""
 
     loss: str = "ppo"
     loss_options: dict[str, Any] = field(default_factory=dict)
     device: str | None = None
     """`None` takes CUDA when there is one."""
     dtype: torch.dtype | None = None
-    """Of the frozen base; `None` is fp32 on a CPU and bf16 on CUDA. The adapter is fp32 always."""
+    """Precision of the frozen base; `None` is fp32 on a CPU and bf16 on CUDA. The adapter is always
+    fp32."""
     threads: int | None = None
-    """Intra-op CPU threads, for the whole process; `None` leaves torch's setting."""
+    """Intra-op CPU threads of the whole process; `None` leaves torch's setting."""
     minibatches: int = 1
     """Optimizer steps per update, each over every `minibatches`-th sample."""
     max_batch_tokens: int | None = None
     """Tokens in a micro-batch; `None` is 4,096 on a CPU and 32,768 on CUDA."""
     checkpointing: bool = False
-    """Compute layers again in backward instead of keeping what they computed: long sequences."""
+    """Recompute layers in backward instead of keeping their activations, for long sequences."""
     mismatch: MismatchConfig | None = None
-    """What is done about tokens of another policy; `None` for losses of text nobody sampled."""
+    """Correction for tokens sampled by another policy; `None` for supervised and preference data.
+    """
     kl_coefficient: float = 0.0
-    """Pull towards the model that training starts from, see `base_distance`; 0 is none and costs
-    nothing."""
+    """Weight of the KL penalty towards the model that training starts from, see `base_distance`;
+    0 switches it off and costs nothing."""
     start: Path | None = None
     """Directory of the adapter that training starts from, of the same rank and alpha; `None` is the
     bare base."""

@@ -1,57 +1,27 @@
 """A trainer's whole state as a committed directory.
 
 Owns its files: `adapter.safetensors`, `moments.safetensors`, `random.safetensors`, `trainer.json`
-and the manifest. No pickle. Promises: what is restored continues bit for bit. Must not know
+and the manifest. No pickle. Promises: a restored trainer continues bit for bit. Must not know
 losses or batches.
 """
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import torch
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
-from app.domain.errors import AgentRftError
 from workers.learning.committed import commit_directory, verify_directory
 from workers.learning.random_state import random_scalars, random_tensors, restore_random
+from workers.learning.trainer_settings import TRAINER_FILE, StateMismatch, TrainerSettings
 
 ADAPTER_FILE: Final = "adapter.safetensors"
 MOMENTS_FILE: Final = "moments.safetensors"
 RANDOM_FILE: Final = "random.safetensors"
-TRAINER_FILE: Final = "trainer.json"
 FORMAT: Final = 1
-
-
-class StateMismatch(AgentRftError):
-    """A saved state belongs to a run with other settings."""
-
-
-@dataclass(frozen=True, slots=True)
-class TrainerSettings:
-    """What a resumed trainer must have in common with the one that saved."""
-
-    base_name: str
-    rank: int
-    alpha: float
-    learning_rate: float
-    loss: str
-    minibatches: int
-
-    def as_json(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in self.__slots__}
-
-
-def saved_settings(directory: Path) -> TrainerSettings | None:
-    """What a state was saved under; `None` of one that cannot be read, as loading it will say."""
-    try:
-        document = json.loads((directory / TRAINER_FILE).read_text(encoding="utf-8"))
-        return TrainerSettings(**document["settings"])
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
 
 
 def save_trainer_state(
@@ -86,7 +56,7 @@ def load_trainer_state(
     """Restore in place; returns the number of optimizer steps taken.
 
     Raises `ManifestMismatch` when a file is not what was written and `StateMismatch` when the state
-    is another run's; nothing is changed then.
+    is another run's; the trainer is unchanged then.
     """
     verify_directory(directory)
     document = json.loads((directory / TRAINER_FILE).read_text(encoding="utf-8"))
@@ -128,7 +98,7 @@ def _restore_moments(
     optimizer: torch.optim.Optimizer,
     moments: Mapping[str, Tensor],
 ) -> None:
-    """Through `load_state_dict`, which knows where each kind of state must live."""
+    """Uses `load_state_dict`, which moves each kind of state to its device."""
     order = [p for group in optimizer.param_groups for p in group["params"]]
     by_identity = {id(parameter): name for name, parameter in parameters.items()}
     state: dict[int, dict[str, Tensor]] = {}

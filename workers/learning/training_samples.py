@@ -1,5 +1,5 @@
-"""What the trainer is given: one rollout's tokens with its advantage. No tensors here, so that
-schedulers may build it.
+"""The trainer's input: the tokens of one rollout or text with their advantage. Without tensors, so
+that schedulers may build it and a pipe may carry it.
 """
 
 import math
@@ -22,11 +22,11 @@ class TrainingSample:
     logprobs: Sequence[float]
     """Natural log, at the sampling temperature, recorded when the token was sampled."""
     advantage: float
-    """Of every trained token, unless `token_advantages` says otherwise."""
+    """The advantage of every trained token, unless `token_advantages` is set."""
     token_advantages: Sequence[float] | None = None
     """One per token, parallel to `tokens`; read where the mask is 1."""
     group: Hashable = None
-    """Samples of one prompt share it, within what is handed over together."""
+    """Shared by the samples of one prompt within one call of the trainer."""
 
     def __post_init__(self) -> None:
         if not len(self.tokens) == len(self.mask) == len(self.logprobs):
@@ -50,15 +50,14 @@ class TrainingSample:
         return sum(self.mask)
 
     @property
-    def idle(self) -> bool:
+    def has_zero_advantage(self) -> bool:
         """Whether every trained token's advantage is 0."""
         if self.token_advantages is None:
             return self.advantage == 0.0
         return not any(self._trained_advantages())
 
-    def advantage_of(self, place: int) -> float:
-        """Of the token at `place`."""
-        return self.advantage if self.token_advantages is None else self.token_advantages[place]
+    def advantage_of(self, position: int) -> float:
+        return self.advantage if self.token_advantages is None else self.token_advantages[position]
 
     def _trained_advantages(self) -> list[float]:
         if self.token_advantages is None:
@@ -79,3 +78,10 @@ class TrainingSample:
             # A step of `async` may take groups of one row from several epochs.
             group=(trajectory.key.step, trajectory.key.prompt_index),
         )
+
+
+def count_trained_tokens(samples: Sequence[TrainingSample]) -> int:
+    """The denominator of one optimizer step: every token with mask 1, samples with advantage 0
+    included, since they were sampled too.
+    """
+    return sum(sample.trained_tokens for sample in samples)

@@ -13,9 +13,7 @@ from torch import Tensor
 from app.domain.rollouts import metrics as names
 from workers.learning.head import TokenScores
 from workers.learning.mismatch import Corrected
-
-UpdateStats = dict[str, float]
-"""Curve values by name of `app.domain.rollouts.metrics`."""
+from workers.learning.trainer import UpdateStats
 
 
 class StatsTally:

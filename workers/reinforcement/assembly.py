@@ -11,7 +11,8 @@ from app.gateways.endpoints.signing import CallSigner
 from app.rendering.renderer import Renderer
 from workers.engines.policy import EnginePolicy
 from workers.grading.registry import GradingPorts, build_grader
-from workers.learning.trainer import LoraTrainer, Trainer
+from workers.learning.lora_trainer import LoraTrainer
+from workers.learning.trainer import Trainer
 from workers.reinforcement.judging import run_judges
 from workers.reinforcement.learning_setup import shaping_config, trainer_options
 from workers.reinforcement.schedulers.groups import GroupRecipe

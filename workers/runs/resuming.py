@@ -8,8 +8,8 @@ import structlog
 
 from app.domain.errors import AgentRftError, RunFailed
 from workers.learning.compute_thread import run_on_compute_thread
-from workers.learning.trainer_options import Trainer
-from workers.learning.trainer_state import saved_settings
+from workers.learning.trainer import Trainer
+from workers.learning.trainer_settings import saved_settings
 from workers.processes.retry import retry_while_unavailable
 from workers.runs.context import RunContext
 from workers.runs.scheduler_state import load_scheduler_state

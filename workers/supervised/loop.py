@@ -9,9 +9,9 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from app.domain.rollouts import metrics as names
-from workers.learning.batches import trained_tokens
 from workers.learning.compute_thread import run_on_compute_thread
-from workers.learning.trainer import LoraTrainer
+from workers.learning.trainer import Trainer
+from workers.learning.training_samples import count_trained_tokens
 from workers.runs.context import RunContext
 from workers.runs.publisher import Publisher
 from workers.runs.reporter import Reporter
@@ -42,7 +42,7 @@ class TextLoop:
         context: RunContext,
         plan: TextPlan,
         *,
-        trainer: LoraTrainer,
+        trainer: Trainer,
         samples: Samples,
         publisher: Publisher,
         reporter: Reporter,
@@ -102,7 +102,7 @@ class TextLoop:
         stats = self._trainer.update(samples)
         outcome.train_values = self._curves(stats)
         outcome.train_values[names.TIME_TRAINING] = time.perf_counter() - started
-        outcome.trained_tokens = trained_tokens(samples)
+        outcome.trained_tokens = count_trained_tokens(samples)
         outcome.train_values[names.TRAINED_TOKENS] = float(outcome.trained_tokens)
         outcome.probe = list(samples[0].tokens)
         return outcome

@@ -9,7 +9,8 @@ from app.domain.methods.loss import CrossEntropyOptions, DpoOptions, LossOptions
 from app.domain.methods.supervised import DpoMethod, SupervisedMethod
 from workers.engines.policy import EnginePolicy
 from workers.learning.compute_thread import run_on_compute_thread
-from workers.learning.trainer import LoraTrainer
+from workers.learning.lora_trainer import LoraTrainer
+from workers.learning.trainer import Trainer
 from workers.learning.trainer_options import TrainerOptions
 from workers.runs.context import RunContext
 from workers.runs.finished import Trained, best_adapter
@@ -33,7 +34,7 @@ from workers.supervised.samples import Samples
 
 @dataclass(frozen=True, slots=True)
 class _Parts:
-    trainer: LoraTrainer
+    trainer: Trainer
     publisher: Publisher
 
 
@@ -107,7 +108,7 @@ def _loss(method: SupervisedMethod | DpoMethod) -> LossOptions:
 
 
 def _samples(
-    context: RunContext, prepared: Prepared, trainer: LoraTrainer, between: Callable[[], None]
+    context: RunContext, prepared: Prepared, trainer: Trainer, between: Callable[[], None]
 ) -> Samples:
     method = text_method(context)
     pairs = isinstance(method, DpoMethod)

@@ -8,7 +8,8 @@ import torch
 from transformers import Qwen3Config, Qwen3ForCausalLM
 
 from tests.support.learning.samples import VOCAB, MakeTrainer, random_samples
-from workers.learning.trainer import LoraTrainer, TrainerOptions
+from workers.learning.lora_trainer import LoraTrainer
+from workers.learning.trainer_options import TrainerOptions
 from workers.learning.training_samples import TrainingSample
 
 

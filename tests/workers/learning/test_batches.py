@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workers.learning.batches import MicroBatch, micro_batches, trained_tokens
-from workers.learning.training_samples import TrainingSample
+from workers.learning.batches import MicroBatch, micro_batches
+from workers.learning.training_samples import TrainingSample, count_trained_tokens
 
 
 def sample(mask: list[int], advantage: float = 1.0, *, first: int = 10) -> TrainingSample:
@@ -68,15 +68,15 @@ def test_a_large_group_is_cut_and_repeats_its_prompt() -> None:
 
 def test_pairs_stay_together_whatever_their_prompts() -> None:
     alike, other = sample([0, 0, 0, 1, 1, 1]), sample([0, 0, 1], first=50)
-    (batch,) = micro_batches([alike, alike, other, alike], max_tokens=100, unit=2)
+    (batch,) = micro_batches([alike, alike, other, alike], max_tokens=100, rows_per_example=2)
     assert shape(batch) == [(3, (2, 2)), (0, (2,)), (0, (5,))]
-    batches = micro_batches([alike, alike, other, alike], max_tokens=1, unit=2)
+    batches = micro_batches([alike, alike, other, alike], max_tokens=1, rows_per_example=2)
     assert [b.layout.rows for b in batches] == [2, 2]
 
 
 def test_samples_of_advantage_zero_stand_in_the_batch_on_demand() -> None:
     samples = [sample([0, 1, 1], 0.0), sample([0, 0, 0]), sample([0, 1], 1.0)]
-    (batch,) = micro_batches(samples, max_tokens=100, idle=True)
+    (batch,) = micro_batches(samples, max_tokens=100, keep_zero_advantage=True)
     assert batch.sources == (2, 0)
     assert [row[-1] for row in read_back(batch)] == [1.0, 0.0, 0.0]
 
@@ -93,7 +93,7 @@ def test_advantage_zero_and_untrained_rows_cost_no_work_but_count() -> None:
     samples = [sample([0, 1, 1], 0.0), sample([0, 0, 0]), sample([0, 1], 1.0)]
     (batch,) = micro_batches(samples, max_tokens=100)
     assert batch.ids_M.shape == (1,)
-    assert trained_tokens(samples) == 3
+    assert count_trained_tokens(samples) == 3
     assert micro_batches(samples[:2], max_tokens=100) == []
 
 

@@ -7,7 +7,7 @@ import torch
 
 from tests.support.learning.samples import VOCAB, MakeTrainer
 from workers.learning.advantages import group_advantages
-from workers.learning.trainer import LoraTrainer
+from workers.learning.lora_trainer import LoraTrainer
 from workers.learning.training_samples import TrainingSample
 
 PROMPTS, GROUP, NEW, STEPS = 8, 16, 4, 40

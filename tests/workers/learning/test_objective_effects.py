@@ -15,7 +15,7 @@ from app.domain.rollouts.trajectory import ScoredRollout, StopReason
 from tests.support.learning.gradients import gradients, warmed
 from tests.support.learning.samples import MakeTrainer
 from tests.support.scored import scored, tool_call
-from workers.learning.trainer import LoraTrainer
+from workers.learning.lora_trainer import LoraTrainer
 from workers.reinforcement.learning_setup import shaping_config, trainer_options
 from workers.reinforcement.schedulers.groups import GroupRecipe, prepare, step_samples
 

@@ -20,10 +20,10 @@ def test_idle_is_what_moves_nothing() -> None:
     def made(advantage: float, own: list[float] | None = None) -> TrainingSample:
         return TrainingSample([7, 8, 9], [0, 0, 1], [0.0] * 3, advantage, own)
 
-    assert made(0.0).idle
-    assert not made(-0.1).idle
-    assert made(1.0, [5.0, 5.0, 0.0]).idle
-    assert not made(0.0, [0.0, 0.0, -0.1]).idle
+    assert made(0.0).has_zero_advantage
+    assert not made(-0.1).has_zero_advantage
+    assert made(1.0, [5.0, 5.0, 0.0]).has_zero_advantage
+    assert not made(0.0, [0.0, 0.0, -0.1]).has_zero_advantage
 
 
 @pytest.mark.parametrize(

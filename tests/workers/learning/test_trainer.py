@@ -15,7 +15,8 @@ from transformers import (
 from app.domain.rollouts import metrics as names
 from tests.support.learning.gradients import gradients, warmed
 from tests.support.learning.samples import VOCAB, MakeTrainer, random_samples
-from workers.learning.trainer import LoraTrainer, TrainerOptions
+from workers.learning.lora_trainer import LoraTrainer
+from workers.learning.trainer_options import TrainerOptions
 from workers.learning.training_samples import TrainingSample
 
 

@@ -10,13 +10,14 @@ import torch
 
 from tests.support.learning.samples import MakeTrainer, random_samples
 from workers.learning.committed import ManifestMismatch
-from workers.learning.trainer_state import StateMismatch
+from workers.learning.trainer_settings import StateMismatch
 
 ROOT = Path(__file__).parents[3]
 RESUME = """
 import sys
-from tests.workers.learning.conftest import random_samples
-from workers.learning.trainer import LoraTrainer, TrainerOptions
+from tests.support.learning.samples import random_samples
+from workers.learning.lora_trainer import LoraTrainer
+from workers.learning.trainer_options import TrainerOptions
 model, state, out = sys.argv[1:]
 trainer = LoraTrainer(
     model, base_name="public-model-2026-01-01", rank=4, alpha=8.0, learning_rate=1e-2, seed=99,

@@ -15,6 +15,7 @@ from tests.support.runs.world import BASE, World
 from tests.support.scored import scored
 from workers.engines.policy import EnginePolicy
 from workers.learning.committed import ManifestMismatch
+from workers.learning.trainer_settings import TrainerSettings
 from workers.runs.context import RunContext
 from workers.runs.publisher import Publisher
 from workers.runs.scheduler_state import load_scheduler_state
@@ -22,7 +23,11 @@ from workers.runs.step_outcome import StepOutcome
 
 
 class SavingTrainer:
-    """Writes directories and knows what the scripted engine will say."""
+    """Writes directories and returns the log-probs of the scripted engine."""
+
+    steps = 0
+    accelerators = 0
+    settings = TrainerSettings(BASE.name, 1, 1.0, 1.0, "ppo", 1)
 
     def __init__(self, logprob: float = -0.25, base_logprob: float = -0.25) -> None:
         self._logprob = logprob
@@ -37,6 +42,12 @@ class SavingTrainer:
     def step(self, denominator: int | None = None) -> dict[str, float]:
         raise NotImplementedError
 
+    def evaluate(self, sets: Sequence[Sequence[object]]) -> list[dict[str, float]]:
+        raise NotImplementedError
+
+    def reference_logprobs(self, samples: Sequence[object]) -> list[list[float]]:
+        raise NotImplementedError
+
     def logprobs(self, token_ids: Sequence[int], *, adapter: bool = True) -> list[float]:
         return [self._logprob if adapter else self._base_logprob] * (len(token_ids) - 1)
 
@@ -48,6 +59,9 @@ class SavingTrainer:
 
     def load_state(self, directory: Path) -> None:
         raise NotImplementedError
+
+    def close(self) -> None:
+        """Holds no process."""
 
 
 def _publisher(

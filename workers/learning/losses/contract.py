@@ -1,9 +1,9 @@
-"""The contract that every loss keeps.
+"""The interface of every loss.
 
 A loss is a pure function of parallel tensors of N tokens. It returns the **sum** over its trained
-tokens (or over its units, e.g. preference pairs); whoever calls it divides by one global
-denominator per optimizer step. Masked tokens (mask 0) contribute neither value nor gradient,
-whatever stands on them.
+tokens, or over its examples where an example has two rows (a preference pair); the caller divides
+by one global denominator per optimizer step. Masked tokens (mask 0) contribute neither value nor
+gradient, whatever their inputs are.
 """
 
 from collections.abc import Mapping
@@ -15,19 +15,19 @@ from torch import Tensor
 
 @dataclass(frozen=True, slots=True)
 class LossInputs:
-    """One micro-batch as a loss sees it. Only the first and the last carry gradient."""
+    """One micro-batch. Only the first and the last field carry gradient."""
 
     logprobs_N: Tensor
     """Natural log of the target's probability under the trained policy."""
     sampler_logprobs_N: Tensor
-    """The same when it was sampled; under a frozen reference for preference losses."""
+    """The same under the policy that sampled; under a frozen reference for preference losses."""
     advantages_N: Tensor
-    """A token's advantage; its weight for losses of given text."""
+    """A token's advantage; its weight for losses of supervised data."""
     mask_N: Tensor
     """Boolean."""
     rows_N: Tensor
-    """Which row of the micro-batch a token is of. Rows of one unit stand side by side: of a pair,
-    row 2k is the chosen one and row 2k + 1 the rejected one."""
+    """A token's row in the micro-batch. Rows of one example are neighbours: row 2k of a pair is the
+    chosen one and row 2k + 1 the rejected one."""
     mean_logprobs_N: Tensor | None = None
     """Mean over the vocabulary of the log-probs, for losses that set `needs_vocabulary`."""
 
@@ -35,8 +35,8 @@ class LossInputs:
 @dataclass(frozen=True, slots=True)
 class LossTerms:
     """`total` is a scalar with gradient; `clipped_N` (bool) marks trained tokens whose gradient
-    the loss has switched off or bounded. `sums` are scalars by curve name that are reported divided
-    by the loss's own denominator.
+    the loss switched off or bounded. `sums` are scalars by curve name, reported divided by the
+    loss's own denominator.
     """
 
     total: Tensor
@@ -47,14 +47,14 @@ class LossTerms:
 class Loss(Protocol):
     @property
     def rows_per_example(self) -> int:
-        """Rows that must stand in one micro-batch: 1, or 2 for pairs, whose number is then the
-        denominator of a step instead of the trained tokens'.
+        """Rows that must be in one micro-batch: 1, or 2 for pairs. With pairs, the denominator of a
+        step is their number instead of the trained tokens.
         """
         ...
 
     @property
     def needs_vocabulary(self) -> bool:
-        """Whether `mean_logprobs_N` is to be there."""
+        """Whether the loss reads `mean_logprobs_N`."""
         ...
 
     @property

@@ -1,6 +1,6 @@
-"""Where training starts: the bare base model, or the base under an adapter that was tuned before.
+"""The weights that training starts from: the bare base model, or the base under a tuned adapter.
 
-Owns what the adapter held at the start, and the way back to it for a moment. Must not know losses.
+Owns a copy of the starting adapter and the temporary return to it. Must not know losses.
 """
 
 from collections.abc import Iterator
@@ -16,19 +16,19 @@ from workers.learning.adapters import adapter_parameters, load_adapter
 class StartingWeights:
     def __init__(self, model: PeftModel, directory: Path | None) -> None:
         """Loads the adapter of `directory` into `model`, if there is one. Raises `ValueError` when
-        it was made for another rank, alpha or set of modules.
+        it was created for another rank, alpha or set of modules.
         """
         self._model = model
         self._parameters = list(adapter_parameters(model).values())
-        self._held: list[torch.Tensor] | None = None
+        self._copies: list[torch.Tensor] | None = None
         if directory is not None:
             load_adapter(model, directory)
-            self._held = [parameter.detach().clone() for parameter in self._parameters]
+            self._copies = [parameter.detach().clone() for parameter in self._parameters]
 
     @contextmanager
     def in_place(self) -> Iterator[None]:
-        """The model as it was at the start; on leaving, as it is now. Without gradient."""
-        if self._held is None:
+        """Puts the starting weights into the model, without gradient, until the block is left."""
+        if self._copies is None:
             with self._model.disable_adapter():
                 yield
             return
@@ -40,6 +40,6 @@ class StartingWeights:
             self._exchange()
 
     def _exchange(self) -> None:
-        held = self._held or []
-        for place, parameter in enumerate(self._parameters):
-            held[place], parameter.data = parameter.data, held[place]
+        copies = self._copies or []
+        for index, parameter in enumerate(self._parameters):
+            copies[index], parameter.data = parameter.data, copies[index]

@@ -1,0 +1,141 @@
+"""A trainer that computes in another process: calls and answers cross a pipe as lines of JSON.
+
+Proves that `workers.learning.trainer.Trainer` needs no shared memory. `python -m
+tests.support.process_trainer SETTINGS` is the process that computes, with a `LoraTrainer`.
+"""
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Final
+
+from app.domain.errors import AgentRftError
+from workers.learning.committed import ManifestMismatch
+from workers.learning.trainer import UpdateStats
+from workers.learning.trainer_settings import StateMismatch, TrainerSettings
+from workers.learning.training_samples import TrainingSample
+
+ROOT: Final = Path(__file__).parents[2]
+_ERRORS: Final[dict[str, type[Exception]]] = {
+    error.__name__: error for error in (ManifestMismatch, StateMismatch, FileExistsError)
+}
+
+
+class ProcessTrainer:
+    """Implements `Trainer`; `settings` are the arguments of `LoraTrainer`, as JSON."""
+
+    def __init__(self, settings: dict[str, Any]) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", __name__, json.dumps(settings)],
+            cwd=ROOT,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    @property
+    def settings(self) -> TrainerSettings:
+        return TrainerSettings(**self._call("settings"))
+
+    @property
+    def steps(self) -> int:
+        return int(self._call("steps"))
+
+    @property
+    def accelerators(self) -> int:
+        return int(self._call("accelerators"))
+
+    def update(self, samples: Sequence[TrainingSample]) -> UpdateStats:
+        stats: UpdateStats = self._call("update", _plain(samples))
+        return stats
+
+    def accumulate(self, samples: Sequence[TrainingSample]) -> None:
+        self._call("accumulate", _plain(samples))
+
+    def step(self, denominator: int | None = None) -> UpdateStats:
+        stats: UpdateStats = self._call("step", denominator)
+        return stats
+
+    def evaluate(self, sets: Sequence[Sequence[TrainingSample]]) -> list[UpdateStats]:
+        stats: list[UpdateStats] = self._call("evaluate", [_plain(samples) for samples in sets])
+        return stats
+
+    def logprobs(self, token_ids: Sequence[int], *, adapter: bool = True) -> list[float]:
+        values: list[float] = self._call("logprobs", list(token_ids), adapter)
+        return values
+
+    def reference_logprobs(self, samples: Sequence[TrainingSample]) -> list[list[float]]:
+        values: list[list[float]] = self._call("reference_logprobs", _plain(samples))
+        return values
+
+    def save_adapter(self, directory: Path) -> None:
+        self._call("save_adapter", str(directory))
+
+    def save_state(self, directory: Path) -> None:
+        self._call("save_state", str(directory))
+
+    def load_state(self, directory: Path) -> None:
+        self._call("load_state", str(directory))
+
+    def close(self) -> None:
+        self._process.terminate()
+        self._process.communicate()
+
+    def _call(self, name: str, *arguments: Any) -> Any:
+        process = self._process
+        if process.stdin is None or process.stdout is None:
+            raise RuntimeError("the process was started without pipes")
+        process.stdin.write(json.dumps([name, *arguments]) + "\n")
+        process.stdin.flush()
+        line = process.stdout.readline()
+        if not line:
+            raise RuntimeError(f"the trainer's process ended during {name!r}")
+        answer = json.loads(line)
+        if "error" in answer:
+            raise _ERRORS[answer["error"]](answer["message"])
+        return answer["result"]
+
+
+def _plain(samples: Sequence[TrainingSample]) -> list[dict[str, Any]]:
+    return [asdict(sample) for sample in samples]
+
+
+def _samples(plain: list[dict[str, Any]]) -> list[TrainingSample]:
+    return [TrainingSample(**sample) for sample in plain]
+
+
+def _serve(settings: dict[str, Any]) -> None:
+    from workers.learning.lora_trainer import LoraTrainer  # noqa: PLC0415 - torch is loaded in this process only
+    from workers.learning.trainer_options import TrainerOptions  # noqa: PLC0415 - as above
+
+    options = TrainerOptions(**settings.pop("options"))
+    trainer = LoraTrainer(**settings, options=options)
+    calls: dict[str, Callable[..., Any]] = {
+        "settings": trainer.settings.as_json,
+        "steps": lambda: trainer.steps,
+        "accelerators": lambda: trainer.accelerators,
+        "update": lambda samples: trainer.update(_samples(samples)),
+        "accumulate": lambda samples: trainer.accumulate(_samples(samples)),
+        "step": trainer.step,
+        "evaluate": lambda sets: trainer.evaluate([_samples(samples) for samples in sets]),
+        "logprobs": lambda token_ids, adapter: trainer.logprobs(token_ids, adapter=adapter),
+        "reference_logprobs": lambda samples: trainer.reference_logprobs(_samples(samples)),
+        "save_adapter": lambda directory: trainer.save_adapter(Path(directory)),
+        "save_state": lambda directory: trainer.save_state(Path(directory)),
+        "load_state": lambda directory: trainer.load_state(Path(directory)),
+    }
+    for line in sys.stdin:
+        name, *arguments = json.loads(line)
+        try:
+            answer = {"result": calls[name](*arguments)}
+        except (AgentRftError, FileExistsError) as error:
+            answer = {"error": type(error).__name__, "message": str(error)}
+        sys.stdout.write(json.dumps(answer) + "\n")
+        sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    _serve(json.loads(sys.argv[1]))

@@ -1,0 +1,40 @@
+"""The settings under which a trainer saves its state, readable without torch."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from app.domain.errors import AgentRftError
+
+TRAINER_FILE: Final = "trainer.json"
+
+
+class StateMismatch(AgentRftError):
+    """A saved state belongs to a run with other settings."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrainerSettings:
+    """Settings that a resumed trainer must share with the one that saved."""
+
+    base_name: str
+    rank: int
+    alpha: float
+    learning_rate: float
+    loss: str
+    minibatches: int
+
+    def as_json(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self.__slots__}
+
+
+def saved_settings(directory: Path) -> TrainerSettings | None:
+    """The settings of the state in `directory`; `None` if they cannot be read, in which case
+    loading that state raises the reason.
+    """
+    try:
+        document = json.loads((directory / TRAINER_FILE).read_text(encoding="utf-8"))
+        return TrainerSettings(**document["settings"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
