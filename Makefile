@@ -44,6 +44,7 @@ check: setup
 	$(BIN)/python -m openapi.compare
 	$(BIN)/python -m openapi.breaking
 	$(BIN)/python -m openapi.sdk --check
+	$(BIN)/python -m tests.house.prose
 
 bench: setup
 	$(BIN)/python benchmarks/learning_seeds.py $(ARGS)

@@ -41,3 +41,11 @@ def python_files(*rooms: str) -> Iterator[tuple[Path, str]]:
             relative = path.relative_to(ROOT)
             if not str(relative).startswith(GENERATED):
                 yield relative, path.read_text(encoding="utf-8")
+
+
+def markdown_files() -> Iterator[tuple[Path, str]]:
+    """Yields the path, relative to the root, and the text of each page."""
+    for path in sorted(
+        [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *ROOT.glob("openapi/*.md")]
+    ):
+        yield path.relative_to(ROOT), path.read_text(encoding="utf-8")

@@ -1,0 +1,225 @@
+"""Finds the prose that a machine can tell from plain English.
+
+Owns: docstrings, comments and error texts of the product, the benchmarks, the examples and
+`tests/support`, and the headings and sentences of the Markdown pages. A docstring opens with its
+subject and a verb; `docs/decisions/0025-plain-words.md` has the rule and its reason. Run
+`python -m tests.house.prose` to list every finding.
+"""
+
+import ast
+import io
+import json
+import re
+import sys
+import tokenize
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+from tests.house.tree import Finding, markdown_files, python_files
+from tests.house.words import NAMES, PHRASE, replacement
+
+ROOMS = (
+    "app",
+    "workers",
+    "migrations",
+    "openapi",
+    "benchmarks",
+    "examples",
+    "tests/support",
+    "tests/house",
+    "bootstrap.py",
+)
+BASELINE = Path(__file__).with_name("prose_baseline.json")
+"""Findings per file that are still allowed; it only shrinks, and ends with the last of them."""
+_QUESTION_WORD = re.compile(
+    r"what|which|who|whom|whose|whoever|whomever|whatever|whichever|whether|how|why"
+)
+DANGLING = frozenset(["those", "that", "ours"])
+"""Words that point at something a reader of one docstring has not read."""
+
+_PARTICIPLE = re.compile(
+    r"told|kept|given|held|made|found|sent|left|taken|written|shown|known|meant|seen|said|"
+    r"built|done|begun|chosen|drawn|bound|asked|\w{3,}(?<!e)ed"
+)
+_CONVENTIONAL = frozenset(["raised", "deprecated", "based"])
+_AFTER_A_PARTICIPLE = re.compile(
+    r"about|after|again|alone|and|apart|as|at|before|behind|beside|between|by|for|from|"
+    r"here|if|in|into|like|next|not|of|on|once|only|or|out|over|per|so|than|that|there|"
+    r"through|to|together|under|until|up|when|where|while|with|within|without"
+)
+_WORD = re.compile(r"[A-Za-z'-]+")
+_SENTENCE = re.compile(r"(?<=[a-z0-9)`\"'][.:;!?])\s+(?=[A-Z])")
+_DIRECTIVES = ("noqa", "type:", "pragma", "fmt:", "!", "mypy:")
+
+
+def find_in_python(path: Path, source: str) -> Iterator[Finding]:
+    """Yields each finding in the docstrings, comments, error texts and names of a module."""
+    tree = ast.parse(source)
+    for line, text in _docstrings(tree):
+        yield from _prose(path, line, text)
+    for line, text in _comments(source):
+        yield from _prose(path, line, text)
+    for line, text in _error_texts(tree):
+        yield from _phrases(path, line, text)
+    for line, name in _names(tree):
+        if name in NAMES:
+            yield Finding(path, line, f"{name} was renamed: {NAMES[name]}")
+
+
+def find_in_markdown(path: Path, text: str) -> Iterator[Finding]:
+    """Yields each finding in the headings and paragraphs of a page; code blocks are left alone."""
+    for line, paragraph in _paragraphs(text):
+        is_table = paragraph.startswith("|")
+        yield from (_phrases if is_table else _prose)(path, line, paragraph)
+
+
+def _prose(path: Path, line: int, text: str) -> Iterator[Finding]:
+    for number, sentence in enumerate(_SENTENCE.split(" ".join(text.split()))):
+        complaint = opener(sentence, first=number == 0)
+        if complaint:
+            yield Finding(path, line, f"{complaint}: {sentence[:60]}")
+    yield from _phrases(path, line, text)
+
+
+def _phrases(path: Path, line: int, text: str) -> Iterator[Finding]:
+    plain = re.sub(r"`[^`]*`", "", " ".join(text.split())).lower()
+    for match in PHRASE.finditer(plain):
+        found = match.group()
+        yield Finding(path, line, f"{found!r}: write {replacement(found)}")
+
+
+def opener(sentence: str, *, first: bool) -> str | None:
+    """Returns the fault of a sentence's first words, or `None`."""
+    words = [word.lower() for word in _WORD.findall(sentence)[:3]]
+    if not words or not sentence[0].isalpha() or sentence.rstrip().endswith("?"):
+        return None
+    faults = {
+        "opens with 'Of'": words[0] == "of" and words[1:2] != ["course"],
+        "a question word as subject": _QUESTION_WORD.fullmatch(words[0]) is not None
+        and words[:2] != ["how", "to"],
+        "a clause without its main clause": words[0] in ("where", "when") and "," not in sentence,
+        "points at something that is not here": first and _dangles(words),
+        "a participle without its subject": first
+        and _is_participle(words[0])
+        and _continues_as_a_clause(sentence, words),
+    }
+    return next((fault for fault, found in faults.items() if found), None)
+
+
+def _dangles(words: list[str]) -> bool:
+    return words[0] in DANGLING and words[1:2] != ["is"]
+
+
+def _is_participle(word: str) -> bool:
+    return word not in _CONVENTIONAL and _PARTICIPLE.fullmatch(word) is not None
+
+
+def _continues_as_a_clause(sentence: str, words: list[str]) -> bool:
+    alone = re.match(r"[A-Za-z]+[,;:.]", sentence)
+    return bool(alone) or len(words) == 1 or _AFTER_A_PARTICIPLE.fullmatch(words[1]) is not None
+
+
+def _docstrings(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """Yields strings that stand as statements: a definition's docstring or a field's."""
+    for node in ast.walk(tree):
+        body = getattr(node, "body", None)
+        for statement in body if isinstance(body, list) else []:
+            match statement:
+                case ast.Expr(value=ast.Constant(value=str(text))) if text.strip():
+                    yield statement.lineno, text.strip()
+
+
+def _comments(source: str) -> Iterator[tuple[int, str]]:
+    """Yields each block of comment lines as one text, and each trailing comment."""
+    block: list[str] = []
+    start = last = 0
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type != tokenize.COMMENT:
+            continue
+        line, text = token.start[0], token.string.lstrip("#").strip()
+        if text.startswith(_DIRECTIVES):
+            continue
+        alone = token.line.lstrip().startswith("#")
+        if block and not (alone and line == last + 1):
+            yield start, " ".join(block)
+            block = []
+        if not block:
+            start = line
+        block.append(text)
+        last = line if alone else -1
+    if block:
+        yield start, " ".join(block)
+
+
+def _error_texts(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call):
+            for part in ast.walk(node.exc):
+                if isinstance(part, ast.Constant) and isinstance(part.value, str):
+                    yield part.lineno, part.value
+
+
+def _names(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    for node in ast.walk(tree):
+        match node:
+            case ast.ClassDef(name=name) | ast.FunctionDef(name=name):
+                yield node.lineno, name
+            case ast.AsyncFunctionDef(name=name) | ast.Name(id=name, ctx=ast.Store()):
+                yield node.lineno, name
+            case ast.arg(arg=name):
+                yield node.lineno, name
+
+
+def _paragraphs(text: str) -> Iterator[tuple[int, str]]:
+    """Yields headings, list items, table cells and paragraphs without their code."""
+    fenced = False
+    block: list[str] = []
+    start = 0
+    for number, line in enumerate([*text.splitlines(), ""], 1):
+        bare = line.strip()
+        fenced ^= bare.startswith("```")
+        starts_anew = not bare or bare.startswith(("#", "|", "- ", "* ", ">"))
+        if starts_anew and block:
+            yield start, " ".join(block)
+            block = []
+        if fenced or bare.startswith("```") or line.startswith("    ") or not bare:
+            continue
+        if not block:
+            start = number
+        block.append(re.sub(r"^(#+|[-*>]|\d+\.)\s+|\*\*", "", bare))
+        if bare.startswith("#"):
+            yield start, block.pop()
+
+
+def findings() -> Iterator[Finding]:
+    """Yields every finding in the repository."""
+    for path, source in python_files(*ROOMS):
+        if path.name != "words.py":
+            yield from find_in_python(path, source)
+    for path, text in markdown_files():
+        yield from find_in_markdown(path, text)
+
+
+def over_baseline(found: list[Finding]) -> list[Finding]:
+    """Returns the findings of files that have more of them than the baseline allows."""
+    allowed: dict[str, int] = json.loads(BASELINE.read_text(encoding="utf-8"))
+    counts = Counter(str(each.path) for each in found)
+    return [each for each in found if counts[str(each.path)] > allowed.get(str(each.path), 0)]
+
+
+def main() -> int:
+    """Prints the findings; 1 when a file has more than the baseline allows."""
+    found = list(findings())
+    if "--baseline" in sys.argv:
+        counts = Counter(str(each.path) for each in found)
+        BASELINE.write_text(json.dumps(counts, indent=0, sort_keys=True) + "\n", encoding="utf-8")
+    listed = found if "--all" in sys.argv else over_baseline(found)
+    for each in listed:
+        print(each)
+    print(f"{len(found)} findings, {len(listed)} listed (--all lists every one)")
+    return 1 if over_baseline(found) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,58 @@
+"""Finds lint and type ignores that do not say why they are there.
+
+An ignore names its code and, behind it, the reason: `# noqa: PLC0415 - keeps start-up fast` or
+`# type: ignore[misc]  # celery has no types`. The reason "as above" holds only on a line directly
+below one with an ignore of the same kind. Run `python -m tests.house.reasons`
+to list every finding.
+"""
+
+import io
+import re
+import sys
+import tokenize
+from collections.abc import Iterator
+from pathlib import Path
+
+from tests.house.tree import Finding, python_files
+
+_IGNORE = re.compile(
+    r"#\s*(?P<kind>noqa|type:\s*ignore)"
+    r"(?P<codes>:\s*[A-Z]+[0-9]+(?:,\s*[A-Z]+[0-9]+)*|\[[\w, -]+\])?(?P<rest>.*)"
+)
+_ABOVE = re.compile(r"^as (?:above|before)\b")
+
+
+def find(path: Path, source: str) -> Iterator[Finding]:
+    """Yields each ignore of `source` without a code or without a reason."""
+    previous: dict[str, int] = {}
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        match = _IGNORE.match(token.string) if token.type == tokenize.COMMENT else None
+        if match is None:
+            continue
+        line, kind = token.start[0], match["kind"]
+        reason = match["rest"].lstrip(" -#").strip()
+        if match["codes"] is None:
+            yield Finding(path, line, f"{kind} without a code")
+        elif not reason:
+            yield Finding(path, line, f"{kind} without a reason")
+        elif _ABOVE.match(reason) and previous.get(kind) != line - 1:
+            yield Finding(path, line, f"{kind} with {reason!r}, but no {kind} on the line above")
+        previous[kind] = line
+
+
+def findings() -> Iterator[Finding]:
+    """Yields every finding in the repository."""
+    for path, source in python_files():
+        yield from find(path, source)
+
+
+def main() -> int:
+    """Prints the findings; 1 when there are any."""
+    found = list(findings())
+    for each in found:
+        print(each)
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,85 @@
+from pathlib import Path
+
+import pytest
+
+from tests.house import prose
+
+PATH = Path("x.py")
+
+
+def test_no_file_got_worse() -> None:
+    assert [str(each) for each in prose.over_baseline(list(prose.findings()))] == []
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Of all committed work.",
+        "What a run holds.",
+        "Whether something answers HTTP.",
+        "Whose adapter is published.",
+        "How a job learns is configurable.",
+        "Where a job pauses.",
+        "Given to each worker.",
+        "Kept until the next start.",
+        "Prepared at once: planning takes long.",
+        "Those of the last step.",
+        "Sealed; see the module.",
+        "Reads rows. What it returns is checked.",
+        "Reads rows. Of equals the earlier one wins.",
+    ],
+)
+def test_a_fragment_is_found_as_docstring_field_note_comment_and_paragraph(sentence: str) -> None:
+    texts = [
+        f'"""{sentence}"""\n',
+        f'class A:\n    x: int\n    """{sentence}"""\n',
+        f"# {sentence}\nx = 1\n",
+    ]
+    assert [len(list(prose.find_in_python(PATH, text))) for text in texts] == [1, 1, 1]
+    assert len(list(prose.find_in_markdown(PATH, f"# Page\n\n{sentence}\n"))) == 1
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Runs one rollout: samples, calls tools, grades.",
+        "When the lease has run out, another worker claims the job.",
+        "Where rows repeat, the first one counts.",
+        "Registered graders on the wire.",
+        "Raised when a stop is requested before everything was ready.",
+        "Finished rollouts that wait for a later step.",
+        "How to add a grader.",
+        "What happens to the others?",
+        "Offset of the first token.",
+        "Of course the key is sealed.",
+        "That is the newest version.",
+        "Read and check an adapter.",
+        "Seed of the sampler: equal seeds give equal tokens.",
+    ],
+)
+def test_plain_sentences_pass(sentence: str) -> None:
+    assert list(prose.find_in_python(PATH, f'"""{sentence}"""\n# {sentence}\nx = 1\n')) == []
+    assert list(prose.find_in_markdown(PATH, sentence)) == []
+
+
+def test_house_words_are_found_in_prose_and_error_texts_with_their_replacement() -> None:
+    source = '"""Sends the wake-up."""\nraise ValueError(f"nobody knows {x}, whoever asks")\n'
+    messages = [each.message for each in prose.find_in_python(PATH, source)]
+    assert len(messages) == 3
+    assert messages[0].endswith("write notification")
+
+
+def test_a_name_that_was_renamed_is_found_where_it_is_made_not_where_it_is_used() -> None:
+    source = "def computed(told): ...\nPlaces = 1\nother.computed()\n"
+    assert sorted(each.line for each in prose.find_in_python(PATH, source)) == [1, 1, 2]
+
+
+def test_code_is_no_prose() -> None:
+    page = "Run this:\n\n    Of course not\n\n```\nWhat a mess.\n```\n\nCall `wake_up` then.\n"
+    assert list(prose.find_in_markdown(PATH, page)) == []
+    assert list(prose.find_in_python(PATH, "x = 'What a day'  # noqa: E501 - whose line\n")) == []
+
+
+def test_lines_of_one_comment_are_read_as_one_text() -> None:
+    source = "# Rows come in\n# what order they were written.\n\n# Of two rows.\n"
+    assert [each.line for each in prose.find_in_python(PATH, source)] == [4]

@@ -1,0 +1,78 @@
+"""Lists the words this project gave up, each with the term that replaced it.
+
+`docs/glossary.md` lists the terms to use. A phrase stands here when it was house slang that no
+reader could search for; a name when a rename must not come back.
+"""
+
+import re
+
+PHRASES: dict[str, str] = {
+    r"patiently": "retry while unavailable",
+    r"wake[- ]ups?": "notification",
+    r"(?:is|as|only|just) a hint": "best-effort notification",
+    r"given text": "supervised or preference data",
+    r"heavy half": "training module",
+    r"text half": "text module",
+    r"(?:an? \w+|that is|which is|addition|extension) of ours|ours": "extension of this project",
+    r"(?:has|have|had) (?:had )?(?:its|their|his|a) say": "the verb for what happens",
+    r"(?:its|their) own to say": "configurable",
+    r"told (?:of|by|apart)": "reported, derived or distinguished",
+    r"say(?:s|ing)? nothing": "the verb for what happens",
+    r"who(?:m)?ever": "a noun",
+    r"nobody (?:asks|asked|knows|sampled|shall)": "the passive, or the process that does not",
+    r"(?:asks?|asked|knows|tells?|told) nobody": "the passive, or the process that does not",
+    r"seen no more": "hidden",
+    r"knock(?:s|ed|ing)?": "call, connect",
+    r"pull(?:ed|s)? to(?:wards?)? (?:the|its|a) base": "KL penalty",
+    r"start(?:s|ed|ing)? over": "requeue, begin again",
+    r"late groups?": "straggler group",
+    r"lanes?|arenas?": "version batch, KV pool",
+    r"as far as can be told": "a condition",
+    r"has to do with": "belongs to, concerns",
+    r"goes? by itself": "automatic",
+    r"shall": "must, will",
+    r"what it (?:is|was) worth": "a figure",
+}
+"""Regular expression over lower-case prose, and what to write in its place."""
+
+NAMES: dict[str, str] = {
+    "Rooms": "ModeContext",
+    "RolloutRoom": "RolloutSetup",
+    "room_for_one": "has_capacity",
+    "CallPlace": "CallPosition",
+    "RequestPlaces": "RequestSlots",
+    "ToolTestPlaces": "ToolTestSlots",
+    "QueuePlace": "QueuePosition",
+    "Places": "slots",
+    "patiently": "retry_while_unavailable",
+    "computed": "run_on_compute_thread",
+    "remembered": "replay_or_ask",
+    "Telling": "StepReport",
+    "ReinforcementTelling": "StepReport",
+    "told": "event_message, or the noun of what is reported",
+    "judge_row": "check_row",
+    "PATIENCE_STEPS": "STRAGGLER_STEPS",
+    "begun_with": "adapter_settings_of_resume",
+    "Terms": "AdapterSettings",
+    "StartingPoint": "StartModel",
+    "Outlived": "ExpiredObject",
+    "Parcel": "DeliveryAttempt",
+    "act_for": "set_tenant",
+    "enrol": "register",
+    "note_trained_effort": "the column `reasoning_effort`",
+    "as_trained": "the column `reasoning_effort`",
+    "by_owner": "split_by_set",
+    "LEFT_OUT_SHARE": "MASKED_SHARE",
+    "pulled_to_base": "apply_kl_penalty",
+    "speed_up": "install_fast_lora_forward",
+    "moves_idle": "uses_zero_advantage_tokens",
+    "start_over": "requeue, reset",
+}
+"""Identifier that a rename ended, and its successor."""
+
+PHRASE = re.compile("|".join(rf"\b(?:{phrase})\b" for phrase in PHRASES))
+
+
+def replacement(found: str) -> str:
+    """Returns the term that replaces a phrase which `PHRASE` matched."""
+    return next(term for phrase, term in PHRASES.items() if re.fullmatch(phrase, found))
