@@ -169,6 +169,8 @@ def _names(tree: ast.Module) -> Iterator[tuple[int, str]]:
                 yield node.lineno, name
             case ast.arg(arg=name):
                 yield node.lineno, name
+            case _:
+                pass
 
 
 def _paragraphs(text: str) -> Iterator[tuple[int, str]]:
