@@ -1,19 +1,41 @@
-"""What happens on a pooled connection before a statement of ours: is it alive, and where does its
-transaction begin.
+"""Pooled connections: are they alive, where does their transaction begin, what does a loss mean.
 
-Both are written below SQLAlchemy to save round trips: `BEGIN` and the settings that row-level
-security reads travel together, and a server that went away has said so on the socket already.
+A transaction's `BEGIN` and the settings that row-level security reads leave in one pipeline.
 """
 
 import select
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
+import psycopg
 from psycopg import AsyncConnection as DriverConnection
-from psycopg import Error
-from psycopg.pq import Escaping
-from sqlalchemy.exc import DisconnectionError
+from sqlalchemy.exc import DBAPIError, DisconnectionError, InterfaceError, OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.ext.asyncio import AsyncConnection
+
+from app.domain.errors import Unavailable
+
+_SET = "SELECT set_config(%s, %s, true)"
+_LOSSES = (OperationalError, InterfaceError, PoolTimeoutError, psycopg.OperationalError)
+
+
+def is_connection_loss(error: BaseException) -> bool:
+    """Whether the server, not the statement, is at fault."""
+    if isinstance(error, DBAPIError) and error.connection_invalidated:
+        return True
+    return isinstance(error, (*_LOSSES, ConnectionError))
+
+
+@contextmanager
+def losses_as_unavailable() -> Iterator[None]:
+    """Raises `Unavailable` in place of an error that means a lost connection."""
+    try:
+        yield
+    except Exception as error:
+        if is_connection_loss(error):
+            raise Unavailable("The database is away for a moment.") from error
+        raise
 
 
 async def begin(connection: AsyncConnection, context: Mapping[str, str]) -> None:
@@ -22,28 +44,25 @@ async def begin(connection: AsyncConnection, context: Mapping[str, str]) -> None
     Raises `ConnectionError` when the connection is gone; the pool then forgets it.
     """
     driver = await driver_of(connection)
-    parts = [b"BEGIN"]
-    if context:
-        settings = [
-            b"set_config(%b, %b, true)" % (_literal(driver, name), _literal(driver, value))
-            for name, value in context.items()
-        ]
-        parts.append(b"SELECT " + b", ".join(settings))
     try:
-        # Several statements in one message cannot be prepared.
-        await driver.execute(b"; ".join(parts), prepare=False)
-    except Error as error:
+        async with driver.pipeline():
+            await driver.execute("BEGIN", prepare=True)
+            await set_context(driver, context)
+    except psycopg.Error as error:
         if not driver.closed:
             raise
         await connection.invalidate()
         raise ConnectionError("the connection is gone") from error
 
 
-def _literal(driver: DriverConnection[Any], value: str) -> bytes:
-    return bytes(Escaping(driver.pgconn).escape_literal(value.encode()))
+async def set_context(driver: DriverConnection[Any], context: Mapping[str, str]) -> None:
+    """Set what row-level security reads, until the transaction ends."""
+    for setting in context.items():
+        await driver.execute(_SET, setting, prepare=True)
 
 
 async def driver_of(connection: AsyncConnection) -> DriverConnection[Any]:
+    """Returns psycopg's own connection."""
     driver = (await connection.get_raw_connection()).driver_connection
     if not isinstance(driver, DriverConnection):
         raise TypeError("not a connection of psycopg")
@@ -51,7 +70,10 @@ async def driver_of(connection: AsyncConnection) -> DriverConnection[Any]:
 
 
 def refuse_closed(connection: Any, _record: object, _proxy: object) -> None:
-    """On the way out of the pool. An idle server says nothing but its farewell."""
+    """Refuses a closed connection at check-out from the pool, so that the pool opens another.
+
+    An idle server sends nothing but the end of the connection: a readable socket means that.
+    """
     pgconn = connection.driver_connection.pgconn
     if pgconn.status != 0:  # libpq's CONNECTION_OK
         raise DisconnectionError("closed")

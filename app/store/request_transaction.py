@@ -1,7 +1,8 @@
 """One transaction for a whole request: the units of its tenant join it instead of their own.
 
-A joined unit is a savepoint: what fails inside is undone alone, and nothing is committed before the
-request's answer stands. Units of another context (a key's look-up, say) stay apart.
+A joined unit is a savepoint: a failure inside undoes that unit alone, and nothing is committed
+before the request's answer is complete. Units of another context, such as a key's look-up, do not
+join.
 """
 
 import asyncio
@@ -15,12 +16,14 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.domain.errors import Unavailable
 
-_PLACE_TIMEOUT_S: Final = 10.0
+_SLOT_TIMEOUT_S: Final = 10.0
 
 _current: ContextVar["RequestTransaction | None"] = ContextVar("request_transaction", default=None)
 
 
 class RequestTransaction:
+    """The open transaction of a request, shared by the request's units."""
+
     def __init__(self, session: AsyncSession, context: Mapping[str, str]) -> None:
         self.session = session
         self.context = dict(context)
@@ -30,7 +33,7 @@ class RequestTransaction:
         self._depth = 0
 
     async def enter(self) -> None:
-        """One task of the request at a time: a session serves no two at once."""
+        """Waits until no other task of the request uses the session."""
         task = asyncio.current_task()
         if self._holder is not task or task is None:
             await self._lock.acquire()
@@ -45,10 +48,10 @@ class RequestTransaction:
 
 
 class RequestSlots:
-    """How many requests at once may hold a transaction, and so a connection, until they end.
+    """Limits how many requests hold a transaction, and so a connection, until they end.
 
-    A request may need another connection meanwhile, for a unit of another context: were all of them
-    held so, none of the requests would ever end. One tenant does not get all of the places.
+    Such a request may need a second connection, for a unit of another context. If requests held
+    all connections, none of them could ever end. One tenant does not get all of the slots.
     """
 
     def __init__(self, at_once: int) -> None:
@@ -58,11 +61,11 @@ class RequestSlots:
 
     @asynccontextmanager
     async def taken(self, owner: str) -> AsyncIterator[None]:
-        """Raises `Unavailable` when no place becomes free in time."""
+        """Raises `Unavailable` when no slot becomes free in time."""
         own = self._owners.setdefault(owner, asyncio.Semaphore(self._each))
         async with AsyncExitStack() as stack:
             try:
-                async with asyncio.timeout(_PLACE_TIMEOUT_S):
+                async with asyncio.timeout(_SLOT_TIMEOUT_S):
                     await stack.enter_async_context(own)
                     await stack.enter_async_context(self._all)
             except TimeoutError as error:
@@ -71,12 +74,12 @@ class RequestSlots:
 
 
 def joinable(context: Mapping[str, str]) -> RequestTransaction | None:
-    """The request's transaction, for a unit with the very same settings."""
+    """Returns the request's transaction to a unit with the same settings, else `None`."""
     current = _current.get()
     return current if current is not None and current.context == dict(context) else None
 
 
 def register(transaction: RequestTransaction) -> Callable[[], None]:
-    """Units of this request join it from now on, until the returned function is called."""
+    """Lets the request's units join, until the returned function is called."""
     token = _current.set(transaction)
     return lambda: _current.reset(token)

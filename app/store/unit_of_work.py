@@ -1,27 +1,24 @@
 """The unit of work: one transaction, its context, its stores, and the only commit in the codebase.
 
-A lost connection becomes `Unavailable` here and nowhere else. What was registered with
-`after_commit` runs only once the commit has succeeded; a failure there is logged, because the
-rows are already the truth.
+A lost connection becomes `Unavailable`. Callbacks registered with `after_commit` run only once the
+commit has succeeded; a failing one is logged, because the rows are already the truth.
 """
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 import structlog
 from sqlalchemy import select
-from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
-from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 from typing_extensions import override
 
-from app.domain.errors import LeaseLost, Unavailable
+from app.domain.errors import LeaseLost
 from app.domain.jobs.jobs import JobStatus
 from app.store.accounts.keys import KeyStore
 from app.store.accounts.projects import ProjectStore
 from app.store.accounts.service_accounts import ServiceAccountStore
-from app.store.connections import begin
+from app.store.connections import begin, is_connection_loss, losses_as_unavailable
 from app.store.evals.eval_items import EvalItemStore
 from app.store.evals.eval_runs import EvalRunStore
 from app.store.evals.evals import EvalStore
@@ -31,7 +28,7 @@ from app.store.files.uploads import UploadStore
 from app.store.idempotency import IdempotencyStore
 from app.store.jobs.checkpoints import CheckpointStore
 from app.store.jobs.events import EventStore
-from app.store.jobs.jobs import JobStore
+from app.store.jobs.jobs import JobsInTransaction
 from app.store.jobs.journal import JournalStore
 from app.store.jobs.metrics import MetricStore
 from app.store.jobs.reports import ReportStore
@@ -47,6 +44,7 @@ from app.store.request_transaction import (
     register,
 )
 from app.store.schema.fine_tuning_jobs import FineTuningJobTable
+from app.store.statements import Callback, PreparedStatement, SessionStatements, Values
 from app.store.webhooks.webhook_endpoints import WebhookEndpointStore
 from app.store.webhooks.webhook_events import wrote_events
 
@@ -54,14 +52,6 @@ log = structlog.get_logger()
 
 Sessions = async_sessionmaker[AsyncSession]
 RUN_STATES = (JobStatus.VALIDATING_FILES, JobStatus.QUEUED, JobStatus.RUNNING, JobStatus.PAUSING)
-_GONE = (OperationalError, InterfaceError, PoolTimeoutError)
-
-
-def is_connection_loss(error: BaseException) -> bool:
-    """Whether the server, not the statement, is at fault."""
-    if isinstance(error, DBAPIError) and error.connection_invalidated:
-        return True
-    return isinstance(error, (*_GONE, ConnectionError))
 
 
 class BaseUnitOfWork:
@@ -70,65 +60,50 @@ class BaseUnitOfWork:
     def __init__(self, sessions: Sessions, context: Mapping[str, str]) -> None:
         self._sessions = sessions
         self._context = context
-        self._after_commit: list[Callable[[], Awaitable[None]]] = []
+        self._after_commit: list[Callback] = []
         self._joined: RequestTransaction | None = None
 
-    def after_commit(self, callback: Callable[[], Awaitable[None]]) -> None:
+    def after_commit(self, callback: Callback) -> None:
         self._after_commit.append(callback)
 
-    @property
-    def in_request_transaction(self) -> bool:
-        """Whether a transaction of the request is open that this unit will be a part of."""
-        return joinable(self._context) is not None
+    async def rows(self, statement: PreparedStatement, values: Values) -> Sequence[Any]:
+        """Run one statement in this transaction; returns its rows."""
+        return await self._statements.rows(statement, values)
 
     async def __aenter__(self) -> Self:
         self._joined = joinable(self._context)
-        if self._joined is not None:
-            await self._join(self._joined)
-            return self
+        with losses_as_unavailable():
+            if self._joined is not None:
+                await self._join(self._joined)
+            else:
+                await self._begin()
+        return self
+
+    async def _begin(self) -> None:
         self._session = self._sessions()
         try:
             await begin(await self._session.connection(), self._context)
-            await self._open(self._session)
-        except BaseException as error:
+            await self._build(self._session)
+        except BaseException:
             await self._close()
-            if is_connection_loss(error):
-                raise Unavailable("The database is away for a moment.") from error
             raise
-        return self
 
     async def _join(self, request: RequestTransaction) -> None:
         await request.enter()
         try:
             self._session = request.session
             self._savepoint = await self._session.begin_nested()
-            await self._open(self._session)
-        except BaseException as error:
+            await self._build(self._session)
+        except BaseException:
             request.leave()
-            if is_connection_loss(error):
-                raise Unavailable("The database is away for a moment.") from error
             raise
 
-    async def _part(self, request: RequestTransaction, error: BaseException | None) -> None:
-        """Leave the request's transaction: what was done here stays in it, or is undone alone."""
-        try:
-            if error is None:
-                await self._savepoint.commit()
-                request.after_commit += self._after_commit
-            elif self._savepoint.is_active:
-                await self._savepoint.rollback()
-        except Exception as failure:
-            if is_connection_loss(failure):
-                raise Unavailable("The database is away for a moment.") from failure
-            raise
-        finally:
-            request.leave()
-        if error is not None and is_connection_loss(error):
-            raise Unavailable("The database is away for a moment.") from error
+    async def _build(self, session: AsyncSession) -> None:
+        self._statements = SessionStatements(session, self.after_commit)
+        await self._open(session)
 
     async def _open(self, session: AsyncSession) -> None:
-        """Build the stores of this unit."""
-        raise NotImplementedError
+        """Build the stores of this unit; overridden by each kind of unit."""
 
     async def __aexit__(
         self,
@@ -136,22 +111,35 @@ class BaseUnitOfWork:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        if self._joined is not None:
-            await self._part(self._joined, error)
-            return
+        with losses_as_unavailable():
+            if self._joined is not None:
+                await self._leave(self._joined, error)
+            else:
+                await self._end(error)
+            if error is not None and is_connection_loss(error):
+                raise error
+        if error is None and self._joined is None:
+            await self._run_callbacks()
+
+    async def _leave(self, request: RequestTransaction, error: BaseException | None) -> None:
+        """Keep this unit's work in the request's transaction, or undo this unit's work alone."""
+        try:
+            if error is None:
+                await self._savepoint.commit()
+                request.after_commit += self._after_commit
+            elif self._savepoint.is_active:
+                await self._savepoint.rollback()
+        finally:
+            request.leave()
+
+    async def _end(self, error: BaseException | None) -> None:
         try:
             if error is None:
                 await self._session.commit()
-        except Exception as failure:
-            if is_connection_loss(failure):
-                raise Unavailable("The database is away for a moment.") from failure
-            raise
         finally:
             await self._close()
-        if error is not None:
-            if is_connection_loss(error):
-                raise Unavailable("The database is away for a moment.") from error
-            return
+
+    async def _run_callbacks(self) -> None:
         for callback in self._after_commit:
             try:
                 await callback()
@@ -159,7 +147,7 @@ class BaseUnitOfWork:
                 log.exception("after-commit work failed")
 
     async def _close(self) -> None:
-        """Rolls back what is open; a connection that is gone has nothing to roll back."""
+        """Rolls back an open transaction; a lost connection has nothing to roll back."""
         try:
             await self._session.close()
         except Exception as error:
@@ -168,7 +156,7 @@ class BaseUnitOfWork:
 
 
 class ProjectUnitOfWork(BaseUnitOfWork):
-    """The stores that a request and a run of a project have in common."""
+    """The stores that a request and a run of a project share."""
 
     def _open_project(self, session: AsyncSession, project_id: str) -> None:
         self.events = EventStore(session, project_id)
@@ -186,7 +174,7 @@ class UnitOfWork(ProjectUnitOfWork):
     @override
     async def _open(self, session: AsyncSession) -> None:
         project_id = self._context.get("app.project", "")
-        self.jobs = JobStore(session, project_id)
+        self.jobs = JobsInTransaction(self._statements, session, project_id)
         self._open_project(session, project_id)
         self.permissions = PermissionStore(session, project_id)
         self.evals = EvalStore(session, project_id)
@@ -201,7 +189,7 @@ class UnitOfWork(ProjectUnitOfWork):
         self.registry = RegistryStore(session, project_id)
 
     def wrote_events(self) -> bool:
-        """Whether a webhook is to be delivered once this is committed."""
+        """Whether this unit has written an event that a webhook delivers after the commit."""
         return wrote_events(self._session)
 
 
@@ -209,23 +197,23 @@ class RequestUnitOfWork(UnitOfWork):
     """The transaction of a whole request: units of its tenant join it once
     `begin_request_transaction` was called.
 
-    It has one of the `places` until it ends.
+    It holds one of the `slots` until it ends.
     """
 
     def __init__(
-        self, sessions: Sessions, context: Mapping[str, str], *, places: RequestSlots
+        self, sessions: Sessions, context: Mapping[str, str], *, slots: RequestSlots
     ) -> None:
         super().__init__(sessions, context)
         [self._scope] = context.values()
-        self._place = places.taken(self._scope)
+        self._slot = slots.taken(self._scope)
 
     @override
     async def __aenter__(self) -> Self:
-        await self._place.__aenter__()
+        await self._slot.__aenter__()
         try:
             return await super().__aenter__()
         except BaseException:
-            await self._place.__aexit__(None, None, None)
+            await self._slot.__aexit__(None, None, None)
             raise
 
     @override
@@ -238,7 +226,7 @@ class RequestUnitOfWork(UnitOfWork):
         try:
             await super().__aexit__(kind, error, traceback)
         finally:
-            await self._place.__aexit__(None, None, None)
+            await self._slot.__aexit__(None, None, None)
 
     @override
     async def _open(self, session: AsyncSession) -> None:
@@ -281,6 +269,8 @@ class RunUnitOfWork(ProjectUnitOfWork):
         if held is None:
             raise LeaseLost(f"{self._job_id} is no longer held at fence {self._fence}")
         project_id = self._context["app.project"]
-        self.jobs = RunJobStore(session, project_id, self._job_id)
+        self.jobs = RunJobStore(
+            self._statements, session, project_id=project_id, job_id=self._job_id
+        )
         self._open_project(session, project_id)
         self.journal = JournalStore(session, project_id)

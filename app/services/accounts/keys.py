@@ -69,7 +69,7 @@ class KeyService:
         match = _FORM.fullmatch(value)
         if match is None or not hmac.compare_digest(_checksum(value[:-8]), match[3]):
             raise _refused(value)
-        row = await self._database.find_key(match[1])
+        row = await self._database.key_lookup(match[1]).find()
         if row is None or not hmac.compare_digest(row.secret_hmac, self._digest(match[2])):
             raise _refused(value)
         if row.revoked_at is not None or _expired(row):

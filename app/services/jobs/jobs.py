@@ -25,8 +25,6 @@ from app.gateways.secrets import SecretBox
 from app.services.models.judge_models import JudgeModels
 from app.services.registry.grader_check import check_address, check_grader
 from app.store.database import Database
-from app.store.jobs.new_jobs import PURPOSE
-from app.store.jobs.rows import new_rows
 from app.store.unit_of_work import UnitOfWork
 
 log = structlog.get_logger()
@@ -57,10 +55,11 @@ class JobService:
         self._ports = ports
         self._base_models = base_models
         self._tenant = tenant
+        self._jobs = database.jobs(tenant)
 
     async def create(self, new: NewJob) -> Job:
         """Insert a job and wake a worker. Raises `InvalidRequest` with the parameter at fault."""
-        model = await self._start(new.model)
+        model = await self._resolve_model(new.model)
         if isinstance(new.method, ReinforcementMethod):
             _check_tools(new.method)
             await self._check_endpoints(new.method)
@@ -74,23 +73,18 @@ class JobService:
             else None
         )
         inner = job.method.get("reinforcement")
-        rows = new_rows(
+        stored = await self._jobs.insert_checked(
             job,
             secrets=sealed,
-            evaluated=None if inner is None else eval_of_job(job.id, inner["grader"]),
-            told=f"Created fine-tuning job: {job.id}",
+            job_eval=None if inner is None else eval_of_job(job.id, inner["grader"]),
+            event_message=f"Created fine-tuning job: {job.id}",
+            after_commit=lambda: self._ports.queue.enqueue_run(job.id),
         )
-        stored, purposes = await self._database.insert_job(
-            self._tenant, rows, then=lambda: self._ports.queue.enqueue_run(job.id)
-        )
-        if stored is None:
-            raise _unfit_file(new, purposes)
-        return (await self._with_places([stored]))[0]
+        return await self._with_queue_position(stored)
 
     async def get(self, job_id: str) -> Job:
-        """With its place in the queue while nobody holds it."""
-        job = await self._database.find_job(self._tenant, job_id)
-        return (await self._with_places([job]))[0]
+        """Returns the job, with its position in the queue while it waits."""
+        return await self._with_queue_position(await self._jobs.get(job_id))
 
     async def page(
         self,
@@ -104,7 +98,7 @@ class JobService:
             jobs, more = await unit.jobs.page(
                 after=after, limit=limit, metadata=metadata, without_metadata=without_metadata
             )
-        return await self._with_places(jobs), more
+        return await self._with_queue_positions(jobs), more
 
     async def cancel(self, job_id: str) -> Job:
         """Ask for the end of a job; one that nobody runs yet ends at once."""
@@ -154,15 +148,18 @@ class JobService:
         await unit.jobs.set_result_files(job.id, [row.id])
         return replace(job, result_files=[row.id])
 
-    async def _with_places(self, jobs: list[Job]) -> list[Job]:
-        """One question for any number of jobs, none when no job waits."""
+    async def _with_queue_position(self, job: Job) -> Job:
+        return (await self._with_queue_positions([job]))[0]
+
+    async def _with_queue_positions(self, jobs: list[Job]) -> list[Job]:
+        """Asks once for any number of jobs, and not at all when no job waits."""
         waiting = [job.id for job in jobs if job.status in _WAITING]
         if not waiting:
             return jobs
-        places = await self._database.find_places(self._tenant, waiting)
-        return [replace(job, queue=places.get(job.id)) for job in jobs]
+        positions = await self._jobs.queue_positions(waiting)
+        return [replace(job, queue=positions.get(job.id)) for job in jobs]
 
-    async def _start(self, name: str) -> str:
+    async def _resolve_model(self, name: str) -> str:
         """Dated name of a base model, or the name of a tuned one that the project may call."""
         base = find_base_model(self._base_models, name)
         if base is not None:
@@ -225,19 +222,3 @@ def _check_tools(method: ReinforcementMethod) -> None:
         raise InvalidRequest(
             f"Tool '{twice}' is registered twice.", param="method.reinforcement.tools"
         )
-
-
-def _unfit_file(new: NewJob, purposes: dict[str, str]) -> InvalidRequest:
-    """Which file will not do, and why."""
-    named = {"training_file": new.training_file, "validation_file": new.validation_file}
-    for param, file_id in named.items():
-        if file_id is not None and file_id not in purposes:
-            return InvalidRequest(
-                f"{param} {file_id} does not exist.", param=param, code="file_not_found"
-            )
-        if file_id is not None and purposes[file_id] != PURPOSE:
-            return InvalidRequest(
-                f"{param} {file_id} has purpose '{purposes[file_id]}', but must have '{PURPOSE}'.",
-                param=param,
-            )
-    raise RuntimeError("a job with fit files was not written")

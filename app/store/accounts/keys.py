@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any, Final
 
-from sqlalchemy import func, insert, or_, select, tuple_, update
+from sqlalchemy import Text, bindparam, func, insert, or_, select, tuple_, update
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.sql.elements import ColumnElement
 
@@ -13,10 +13,26 @@ from app.domain.accounts.tenants import KeyKind
 from app.domain.errors import NotFound
 from app.store.paging import cut, unknown_cursor
 from app.store.schema.keys import ApiKeyTable as Table
+from app.store.statements import PreparedStatement, Statements
 from app.store.times import moment, moment_or_none, unix, unix_or_none
 
 USE_RESOLUTION_S: Final = 60
 _place: Final = tuple_(Table.created_at, Table.id)
+_FIND: Final = PreparedStatement(
+    select(Table.__table__).where(Table.key_id == bindparam("key_id", type_=Text()))
+)
+
+
+class KeyLookup:
+    """Finds one key by its look-up part, while the caller is not known yet."""
+
+    def __init__(self, statements: Statements, key_id: str) -> None:
+        self._statements = statements
+        self._key_id = key_id
+
+    async def find(self) -> ApiKeyRow | None:
+        rows = await self._statements.rows(_FIND, {"key_id": self._key_id})
+        return to_key(rows[0]) if rows else None
 
 
 class KeyStore:

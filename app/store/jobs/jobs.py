@@ -1,4 +1,9 @@
-"""Jobs as rows: what a tenant may do with them; the run that holds one is in `run_jobs`."""
+"""Every verb of a tenant's job row. A run's own verbs are in `run_jobs`, leases in `claims`.
+
+Owns: `JobStore`, whose verbs are one statement each and run alone or inside a transaction, and
+`JobsInTransaction`, which adds the verbs that need a transaction. Promises: both show one tenant's
+jobs only, because row-level security reads the setting of whoever runs the statements.
+"""
 
 from typing import Any
 
@@ -6,80 +11,81 @@ from sqlalchemy import Text, bindparam, func, select, text, tuple_, update
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.domain.errors import NotFound, WrongState
-from app.domain.events.webhooks import JOB_EVENTS
-from app.domain.jobs.jobs import TERMINAL, Job, JobStatus, QueuePosition, StopRequest, may_become
+from app.domain.errors import WrongState
+from app.domain.evals.evals import Eval
+from app.domain.jobs.jobs import TERMINAL, Job, JobStatus, QueuePosition, StopRequest
 from app.domain.jobs.usage import NO_CAPS, Caps, Usage
-from app.store.jobs.new_jobs import SHOWN, NewRows, insert_job
-from app.store.jobs.rows import job_row, places_by_job, to_job
+from app.store.jobs.new_jobs import new_rows, parameters, statement_of, stored_job
+from app.store.jobs.rows import COLUMNS, JOBS, to_job
+from app.store.jobs.transitions import lock_job, move_job, no_such_job
 from app.store.paging import cut, unknown_cursor
 from app.store.schema.fine_tuning_jobs import FineTuningJobTable as Table
-from app.store.webhooks.webhook_events import emit
+from app.store.statements import Callback, PreparedStatement, Statements
+from app.store.times import unix_or_none
 
 _NEWEST_LOOKED_AT = 200
 _RECENT = 5
 _PAUSED = (JobStatus.PAUSING, JobStatus.PAUSED)
-_QUEUE_PLACES = text("SELECT job_id, place, starts_at FROM queue_places(:wanted)").bindparams(
-    bindparam("wanted", type_=ARRAY(Text))
-)
 _DONE = {StopRequest.CANCEL: "cancelled", StopRequest.PAUSE: "paused"}
-_COLUMNS = select(*SHOWN).where(Table.id == bindparam("wanted"))
+_GET = PreparedStatement(select(*COLUMNS).where(JOBS.c.id == bindparam("job_id", type_=Text())))
+_QUEUE_POSITIONS = PreparedStatement(
+    text("SELECT job_id, place, starts_at FROM queue_places(:job_ids)").bindparams(
+        bindparam("job_ids", type_=ARRAY(Text))
+    )
+)
 
 
-def no_such_job(job_id: str) -> NotFound:
-    return NotFound(f"Could not find fine tune: {job_id}", code="fine_tune_not_found")
+class JobReader:
+    """The one read that a tenant's store and a run's store share."""
 
-
-class JobReads:
-    """What a tenant's and a run's store have in common."""
-
-    def __init__(self, session: AsyncSession, project_id: str) -> None:
-        self._session = session
-        self._project_id = project_id
+    def __init__(self, statements: Statements) -> None:
+        self._statements = statements
 
     async def get(self, job_id: str) -> Job:
         """Raises `NotFound`, for another tenant's job exactly as for none."""
-        row = (await self._session.execute(_COLUMNS, {"wanted": job_id})).one_or_none()
-        if row is None:
+        rows = await self._statements.rows(_GET, {"job_id": job_id})
+        if not rows:
             raise no_such_job(job_id)
-        return to_job(row)
-
-    async def _row(self, job_id: str, *, lock: bool = False) -> Table:
-        query = select(Table).where(Table.id == job_id).execution_options(populate_existing=True)
-        row = await self._session.scalar(query.with_for_update(key_share=True) if lock else query)
-        if row is None:
-            raise no_such_job(job_id)
-        return row
-
-    async def _move(self, job_id: str, following: JobStatus, **values: Any) -> None:
-        """Compare and set along the transition table. Raises `WrongState`."""
-        row = await self._row(job_id, lock=True)
-        current = JobStatus(row.status)
-        if not may_become(current, following):
-            raise WrongState(
-                f"Job {job_id} is {current.value} and cannot become {following.value}."
-            )
-        await self._session.execute(
-            update(Table).where(Table.id == job_id).values(status=following.value, **values)
-        )
-        if following in JOB_EVENTS:
-            await emit(self._session, self._project_id, JOB_EVENTS[following], job_id)
+        return to_job(rows[0])
 
 
-class JobStore(JobReads):
-    """What a tenant does with its jobs."""
+class JobStore(JobReader):
+    """A tenant's jobs: the verbs that are one statement each."""
 
-    async def admit(self, rows: NewRows) -> tuple[Job | None, dict[str, str]]:
-        """The job as stored, and the purposes of its files by id; nothing is written and there is
-        no job when one of them is not there, or not for fine-tuning.
+    async def insert_checked(
+        self,
+        job: Job,
+        *,
+        secrets: bytes | None,
+        job_eval: Eval | None,
+        event_message: str,
+        after_commit: Callback,
+    ) -> Job:
+        """Writes the job with its eval and its first event; returns it as it is stored.
+
+        Checks its files and locks its project in the same statement. Nothing is written and
+        `after_commit` is not called when it raises: `AuthenticationFailed` for a project that is
+        archived or hidden, `InvalidRequest` for a file that is missing or has another purpose.
         """
-        made = await insert_job(self._session, rows)
-        return None if made.row is None else to_job(made.row), made.purposes
+        rows = new_rows(job, secrets=secrets, job_eval=job_eval, event_message=event_message)
+        found = await self._statements.rows(statement_of(rows), parameters(rows, job))
+        stored = stored_job(found[0] if found else None, job)
+        await self._statements.after_commit(after_commit)
+        return stored
 
-    async def insert(self, job: Job, *, secrets: bytes | None) -> Job:
-        """The row alone, as it is stored."""
-        made = await insert_job(self._session, NewRows(job_row(job, secrets)))
-        return to_job(made.row)
+    async def queue_positions(self, job_ids: list[str]) -> dict[str, QueuePosition]:
+        """Positions of the own jobs that wait for a worker, counted over all tenants."""
+        rows = await self._statements.rows(_QUEUE_POSITIONS, {"job_ids": job_ids})
+        return {row.job_id: QueuePosition(row.place, unix_or_none(row.starts_at)) for row in rows}
+
+
+class JobsInTransaction(JobStore):
+    """A tenant's jobs inside a unit of work: also pages, searches and changes of state."""
+
+    def __init__(self, statements: Statements, session: AsyncSession, project_id: str) -> None:
+        super().__init__(statements)
+        self._session = session
+        self._project_id = project_id
 
     async def page(
         self,
@@ -109,7 +115,7 @@ class JobStore(JobReads):
         return [to_job(row) for row in page], more
 
     async def open_with_file(self, file_id: str) -> str | None:
-        """Id of a job that still has to read the file."""
+        """Returns the id of an unfinished job that reads the file."""
         ended = [status.value for status in TERMINAL]
         return await self._session.scalar(
             select(Table.id)
@@ -121,7 +127,7 @@ class JobStore(JobReads):
         )
 
     async def open_ids(self) -> list[str]:
-        """Of every job that has not ended."""
+        """Returns the ids of all jobs that have not ended."""
         ended = [status.value for status in TERMINAL]
         query = select(Table.id).where(
             Table.project_id == self._project_id, Table.status.not_in(ended)
@@ -129,10 +135,12 @@ class JobStore(JobReads):
         return list(await self._session.scalars(query))
 
     async def request_stop(self, job_id: str, request: StopRequest) -> Job:
-        """A cancel ends the job now, and the run finds its fence gone; a pause is asked of the run
-        that holds the job, or takes effect at once when none does.
+        """Cancel or pause a job.
+
+        A cancel ends the job at once, and its run finds its fence gone. A pause is a request to
+        the run, or takes effect at once when no run has the lease. Raises `WrongState`.
         """
-        row = await self._row(job_id, lock=True)
+        row = await lock_job(self._session, job_id)
         current = JobStatus(row.status)
         if current in TERMINAL or (request is StopRequest.PAUSE and current in _PAUSED):
             raise WrongState(f"Job {job_id} is {current.value}; it cannot be {_DONE[request]} now.")
@@ -144,32 +152,32 @@ class JobStore(JobReads):
                 lease_until=None,
                 estimated_finish=None,
             )
-        elif await self._is_held(job_id):
-            await self._ask_run(job_id, current, request)
+        elif await self._is_leased(job_id):
+            await self._request_of_run(job_id, current, request)
         else:
-            # The last holder may be frozen, not dead: after a resume it must find its fence gone.
+            # The last run may be frozen, not dead: after a resume it must find its fence gone.
             await self._move(job_id, JobStatus.PAUSED, fence=Table.fence + 1, estimated_finish=None)
         return await self.get(job_id)
 
-    async def _is_held(self, job_id: str) -> bool:
+    async def _is_leased(self, job_id: str) -> bool:
         return bool(
             await self._session.scalar(
                 select(Table.lease_until > func.now()).where(Table.id == job_id)
             )
         )
 
-    async def _ask_run(self, job_id: str, current: JobStatus, request: StopRequest) -> None:
+    async def _request_of_run(self, job_id: str, current: JobStatus, request: StopRequest) -> None:
         values: dict[str, Any] = {"stop_request": request.value}
         if current is JobStatus.RUNNING:
             values["status"] = JobStatus.PAUSING.value
         await self._session.execute(update(Table).where(Table.id == job_id).values(**values))
 
     async def mark_queued(self, job_id: str, caps: Caps = NO_CAPS) -> None:
-        """A paused job goes on, with the caps that are given; its attempts count from zero again.
+        """Queue a paused job again with these caps in place of its own; attempts count from zero.
 
-        Raises `WrongState`, also while a cap would pause it before its next step.
+        Raises `WrongState`, also while a cap would pause the job before its next step.
         """
-        row = await self._row(job_id, lock=True)
+        row = await lock_job(self._session, job_id)
         if JobStatus(row.status) is not JobStatus.PAUSED:
             raise WrongState(f"Job {job_id} is {row.status}; only a paused job can be resumed.")
         job = to_job(row)
@@ -193,7 +201,7 @@ class JobStore(JobReads):
         )
 
     async def recent_usage(self, model: str) -> list[Usage]:
-        """What the last few finished jobs on a base model used, among the project's newest jobs."""
+        """Returns the usage of the last finished jobs on a base model, of the newest jobs only."""
         newest = (
             select(Table.model, Table.status, Table.usage)
             .order_by(Table.created_at.desc(), Table.id.desc())
@@ -212,12 +220,10 @@ class JobStore(JobReads):
         return [Usage.from_json(usage) for usage in found]
 
     async def set_result_files(self, job_id: str, file_ids: list[str]) -> None:
-        """Of a job that ends here; a run's end writes its own."""
+        """For a job that the API ends; a run writes its own result files."""
         await self._session.execute(
             update(Table).where(Table.id == job_id).values(result_files=file_ids)
         )
 
-    async def queue_places(self, job_ids: list[str]) -> dict[str, QueuePosition]:
-        """Of those that wait for a worker, counted over all tenants; own jobs only."""
-        found = await self._session.execute(_QUEUE_PLACES, {"wanted": job_ids})
-        return places_by_job(found)
+    async def _move(self, job_id: str, following: JobStatus, **values: Any) -> None:
+        await move_job(self._session, self._project_id, job_id, following, **values)

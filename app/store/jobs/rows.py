@@ -1,18 +1,26 @@
-"""Jobs between the domain's words and columns."""
+"""Converts jobs between the domain's classes and the columns of their rows."""
 
-from collections.abc import Iterable
-from typing import Any
+from typing import Any, Final, cast
 
-from app.domain.evals.evals import Eval
-from app.domain.jobs.jobs import Job, JobError, JobStatus, QueuePosition, StopRequest
+from sqlalchemy import Table as CoreTable
+from sqlalchemy import inspect
+
+from app.domain.jobs.jobs import Job, JobError, JobStatus, StopRequest
 from app.domain.jobs.usage import Caps, Usage
-from app.store.evals.evals import eval_row
-from app.store.jobs.events import event_row
-from app.store.jobs.new_jobs import NewRows
+from app.store.schema.fine_tuning_jobs import FineTuningJobTable
 from app.store.times import unix, unix_or_none
+
+JOBS: Final = cast("CoreTable", FineTuningJobTable.__table__)
+COLUMNS: Final = [
+    JOBS.c[one.columns[0].name].label(one.key)
+    for one in inspect(FineTuningJobTable).column_attrs
+    if one.key != "secrets"
+]
+"""The columns that `to_job` reads. A row of columns costs half of a mapped object."""
 
 
 def to_job(row: Any) -> Job:
+    """Builds a job from any row with the table's attributes."""
     error = None if row.error is None else JobError(**row.error)
     return Job(
         id=row.id,
@@ -48,7 +56,7 @@ def to_job(row: Any) -> Job:
 
 
 def job_row(job: Job, secrets: bytes | None) -> dict[str, Any]:
-    """What is written of a new job, by column."""
+    """Returns the values of a new job by column."""
     return {
         "id": job.id,
         "organization_id": job.organization_id,
@@ -68,17 +76,3 @@ def job_row(job: Job, secrets: bytes | None) -> dict[str, Any]:
         "max_training_time_s": job.caps.max_training_time_s,
         "max_rollouts": job.caps.max_rollouts,
     }
-
-
-def new_rows(job: Job, *, secrets: bytes | None, evaluated: Eval | None, told: str) -> NewRows:
-    """A new job with its eval and its first event; its files have to be there."""
-    return NewRows(
-        job_row(job, secrets),
-        evaluated=None if evaluated is None else eval_row(job.project_id, evaluated),
-        told=event_row(job.project_id, job.id, told),
-        files=[one for one in (job.training_file, job.validation_file) if one is not None],
-    )
-
-
-def places_by_job(rows: Iterable[Any]) -> dict[str, QueuePosition]:
-    return {row.job_id: QueuePosition(row.place, unix_or_none(row.starts_at)) for row in rows}

@@ -9,17 +9,23 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.domain.jobs.jobs import JobError, JobStatus, StopRequest
 from app.domain.jobs.usage import Usage
-from app.store.jobs.jobs import JobReads
+from app.store.jobs.jobs import JobReader
+from app.store.jobs.transitions import lock_job, move_job
 from app.store.schema.fine_tuning_jobs import FineTuningJobTable as Table
+from app.store.statements import Statements
 from app.store.storable import storable
 from app.store.times import moment_or_none
 
 
-class RunJobStore(JobReads):
+class RunJobStore(JobReader):
     """What a run does with the job it holds. Built only inside a fenced unit of work."""
 
-    def __init__(self, session: AsyncSession, project_id: str, job_id: str) -> None:
-        super().__init__(session, project_id)
+    def __init__(
+        self, statements: Statements, session: AsyncSession, *, project_id: str, job_id: str
+    ) -> None:
+        super().__init__(statements)
+        self._session = session
+        self._project_id = project_id
         self._job_id = job_id
 
     async def secrets(self, job_id: str) -> bytes | None:
@@ -39,9 +45,9 @@ class RunJobStore(JobReads):
 
     async def mark_validated(self, total_steps: int | None, method: dict[str, Any]) -> None:
         await self._set(total_steps=total_steps, method=method)
-        row = await self._row(self._job_id)
+        row = await lock_job(self._session, self._job_id)
         if JobStatus(row.status) is JobStatus.VALIDATING_FILES:
-            await self._move(self._job_id, JobStatus.QUEUED)
+            await self._move(JobStatus.QUEUED)
 
     async def note_kept(self, steps: Sequence[int]) -> None:
         """Which checkpoints stay; the others are seen no more, and neither are their models."""
@@ -52,10 +58,9 @@ class RunJobStore(JobReads):
 
     async def mark_running(self) -> None:
         """Also for a run that takes over: it is running already, or asked to pause."""
-        row = await self._row(self._job_id)
+        row = await lock_job(self._session, self._job_id)
         if JobStatus(row.status) is JobStatus.QUEUED:
             await self._move(
-                self._job_id,
                 JobStatus.RUNNING,
                 started_at=func.coalesce(Table.started_at, func.now()),
             )
@@ -103,7 +108,6 @@ class RunJobStore(JobReads):
 
     async def mark_paused(self) -> None:
         await self._move(
-            self._job_id,
             JobStatus.PAUSED,
             stop_request=None,
             estimated_finish=None,
@@ -112,7 +116,6 @@ class RunJobStore(JobReads):
 
     async def _end(self, status: JobStatus, **values: Any) -> None:
         await self._move(
-            self._job_id,
             status,
             finished_at=func.now(),
             estimated_finish=None,
@@ -122,3 +125,6 @@ class RunJobStore(JobReads):
 
     async def _set(self, **values: Any) -> None:
         await self._session.execute(update(Table).where(Table.id == self._job_id).values(**values))
+
+    async def _move(self, following: JobStatus, **values: Any) -> None:
+        await move_job(self._session, self._project_id, self._job_id, following, **values)

@@ -7,6 +7,7 @@ from app.domain.jobs.jobs import JobError, JobStatus, StopRequest
 from app.domain.jobs.usage import Usage
 from app.store.jobs.claims import system
 from tests.support.store.claims import LEASE_S, claim, held, run_unit
+from tests.support.store.new_jobs import CREATED
 from tests.support.store.rows import Rows
 
 
@@ -82,7 +83,7 @@ async def test_attempts_run_out_and_progress_resets_them(rows: Rows) -> None:
         JobError("worker_lost", "died too often", None),
     )
     assert (failed.step, failed.trained_tokens) == (1, 7)
-    assert [event.level for event in events] == ["error"]
+    assert [event.level for event in events] == ["error", "info"]
 
 
 async def test_each_tenant_hears_of_its_own_job_that_ran_out_of_attempts(rows: Rows) -> None:
@@ -96,7 +97,7 @@ async def test_each_tenant_hears_of_its_own_job_that_ran_out_of_attempts(rows: R
         async with rows.app.tenant(tenant) as unit:
             events, _ = await unit.events.page(job.id, after=None, limit=5)
             assert (await unit.jobs.get(job.id)).status is JobStatus.FAILED
-        assert [event.message for event in events] == [f"lost {job.id}"]
+        assert [event.message for event in events] == [f"lost {job.id}", CREATED]
 
 
 async def test_the_sweep_wakes_each_waiting_job_once(rows: Rows) -> None:

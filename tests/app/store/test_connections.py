@@ -30,7 +30,7 @@ def a_key(tenant: Tenant) -> ApiKeyRow:
 async def test_a_key_is_found_by_its_look_up_part_alone(rows: Rows) -> None:
     async with rows.app.organization(rows.first.organization_id) as unit:
         await unit.keys.insert(a_key(rows.first))
-    found = await rows.app.find_key("k" * 16)
+    found = await rows.app.key_lookup("k" * 16).find()
     assert found is not None
     assert (found.id, found.project_id, found.kind) == (
         "key_1",
@@ -39,18 +39,18 @@ async def test_a_key_is_found_by_its_look_up_part_alone(rows: Rows) -> None:
     )
     assert (found.secret_hmac, found.revoked_at) == (b"digest", None)
     assert found.created_at > 1_700_000_000
-    assert await rows.app.find_key("x" * 16) is None
-    assert await rows.app.find_key("'; SELECT 1; --") is None
+    assert await rows.app.key_lookup("x" * 16).find() is None
+    assert await rows.app.key_lookup("'; SELECT 1; --").find() is None
 
 
 async def test_a_look_up_opens_nothing_to_the_next_one(rows: Rows) -> None:
     job = await rows.job()
     # Often enough that the driver has prepared the statement on every connection.
     for _ in range(20):
-        assert (await rows.app.find_job(rows.first, job.id)).id == job.id
+        assert (await rows.app.jobs(rows.first).get(job.id)).id == job.id
         with pytest.raises(NotFound):
-            await rows.app.find_job(rows.second, job.id)
-        assert await rows.app.find_key("k" * 16) is None
+            await rows.app.jobs(rows.second).get(job.id)
+        assert await rows.app.key_lookup("k" * 16).find() is None
         assert {one or "" for one in await left(rows.app)} == {""}
     async with rows.app.tenant(rows.second) as unit:
         assert (await unit.jobs.page(after=None, limit=10, metadata=None))[0] == []
@@ -60,7 +60,7 @@ async def test_a_job_is_read_as_a_unit_reads_it(rows: Rows) -> None:
     job = await rows.job()
     async with rows.app.tenant(rows.first) as unit:
         stored = await unit.jobs.get(job.id)
-    assert await rows.app.find_job(rows.first, job.id) == stored
+    assert await rows.app.jobs(rows.first).get(job.id) == stored
     assert stored.status is JobStatus.VALIDATING_FILES
 
 
@@ -74,8 +74,32 @@ async def test_what_a_unit_left_behind_with_an_error_is_undone(rows: Rows) -> No
 
     with pytest.raises(RuntimeError, match="broken"):
         await broken()
-    assert (await rows.app.find_job(rows.first, job.id)).result_files == []
+    assert (await rows.app.jobs(rows.first).get(job.id)).result_files == []
     assert {one or "" for one in await left(rows.app)} == {""}
+
+
+async def test_a_statement_that_is_cancelled_leaves_its_connection_usable(
+    rows: Rows, database: stack.Database
+) -> None:
+    """A client that hangs up cancels its request while Postgres still works on the statement."""
+    job = await rows.job()
+    url = database.superuser_url.replace("+psycopg", "")
+    for _ in range(3):
+        with psycopg.connect(url) as connection:
+            connection.execute("LOCK TABLE fine_tuning_jobs IN ACCESS EXCLUSIVE MODE")
+            waiting = [asyncio.create_task(rows.app.jobs(rows.first).get(job.id)) for _ in range(2)]
+            await asyncio.sleep(0.2)
+            assert not any(task.done() for task in waiting)
+            for task in waiting:
+                task.cancel()
+            found = await asyncio.gather(*waiting, return_exceptions=True)
+            assert [type(one) for one in found] == [asyncio.CancelledError] * 2
+            connection.rollback()
+        both = await asyncio.gather(*(rows.app.jobs(rows.first).get(job.id) for _ in range(2)))
+        assert [one.id for one in both] == [job.id] * 2
+        with pytest.raises(NotFound):
+            await rows.app.jobs(rows.second).get(job.id)
+        assert {one or "" for one in await left(rows.app)} == {""}
 
 
 async def test_settings_are_values_and_never_statements(rows: Rows) -> None:
@@ -90,7 +114,7 @@ async def test_connections_that_died_in_the_pool_cost_no_request(
 ) -> None:
     job = await rows.job()
     # Several at once, so that the pool holds more than one.
-    await asyncio.gather(*(rows.app.find_job(rows.first, job.id) for _ in range(8)))
+    await asyncio.gather(*(rows.app.jobs(rows.first).get(job.id) for _ in range(8)))
     with psycopg.connect(
         database.superuser_url.replace("+psycopg", ""), autocommit=True
     ) as connection:
@@ -100,7 +124,7 @@ async def test_connections_that_died_in_the_pool_cost_no_request(
         )
         await asyncio.sleep(0.2)  # the farewell has to arrive
     for _ in range(4):
-        assert (await rows.app.find_job(rows.first, job.id)).id == job.id
+        assert (await rows.app.jobs(rows.first).get(job.id)).id == job.id
         async with rows.app.tenant(rows.first) as unit:
             assert (await unit.jobs.get(job.id)).id == job.id
 
@@ -124,4 +148,4 @@ async def test_a_connection_that_dies_in_the_middle_is_a_503(
 
     with pytest.raises(Unavailable):
         await cut_off()
-    assert (await rows.app.find_job(rows.first, job.id)).result_files == []
+    assert (await rows.app.jobs(rows.first).get(job.id)).result_files == []

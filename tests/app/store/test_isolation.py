@@ -8,7 +8,6 @@ from sqlalchemy.exc import IntegrityError, ProgrammingError
 
 from app.domain.accounts.keys import ApiKeyRow, ServiceAccount, ServiceAccountRole
 from app.domain.accounts.tenants import KeyKind, Tenant
-from app.domain.data.files import FileRow
 from app.domain.data.uploads import UploadPartRow, UploadRow
 from app.domain.errors import AuthenticationFailed, LeaseLost, NotFound, Unavailable
 from app.domain.events.idempotency import Answer
@@ -23,6 +22,7 @@ from tests.support import stack
 from tests.support.store import evals, webhook_events
 from tests.support.store.claims import held, run_unit
 from tests.support.store.fenced_writes import WRITES
+from tests.support.store.new_jobs import CREATED, insert_job_in
 from tests.support.store.rows import Rows, a_job
 
 
@@ -98,7 +98,7 @@ async def test_writing_for_another_tenant_is_refused_by_the_database(rows: Rows)
     # The store's own statement does not even begin: the project it would hold is out of sight.
     with pytest.raises(AuthenticationFailed):
         async with rows.app.tenant(rows.first) as unit:
-            await unit.jobs.insert(stolen, secrets=None)
+            await insert_job_in(unit, stolen)
 
 
 async def _fill_every_table(rows: Rows) -> Job:
@@ -110,9 +110,6 @@ async def _fill_every_table(rows: Rows) -> Job:
             an_account(tenant), organization_id=tenant.organization_id
         )
     async with rows.app.tenant(tenant) as unit:
-        await unit.files.insert(
-            FileRow("file-a", "", "f", "fine-tune", 1, "00", "k", "processed", None, 0, None)
-        )
         await unit.registry.insert(a_tool())
     async with rows.app.request(tenant) as unit:
         await unit.answers.keep("k", b"f", Answer(200, "text/plain", b""))
@@ -200,7 +197,7 @@ async def test_a_job_belongs_to_the_organization_of_its_project(rows: Rows) -> N
     odd = replace(a_job(rows.first), organization_id=rows.second.organization_id)
     with pytest.raises(IntegrityError, match="fk_fine_tuning_jobs_organization_id_project_id"):
         async with rows.app.tenant(rows.first) as unit:
-            await unit.jobs.insert(odd, secrets=None)
+            await insert_job_in(unit, odd)
 
 
 async def test_a_run_cannot_write_for_a_job_of_another_project(rows: Rows) -> None:
@@ -241,7 +238,8 @@ async def test_a_cancelled_request_gives_its_connection_back(rows: Rows) -> None
         with pytest.raises(asyncio.CancelledError):
             await task
     async with asyncio.timeout(5), rows.app.tenant(rows.first) as unit:
-        assert await unit.events.page(job.id, after=None, limit=9) == ([], False)
+        events, more = await unit.events.page(job.id, after=None, limit=9)
+    assert ([event.message for event in events], more) == ([CREATED], False)
 
 
 async def test_a_pooled_connection_carries_no_tenant_over(rows: Rows) -> None:

@@ -8,6 +8,7 @@ from app.domain.jobs.jobs import Checkpoint, Job, StopRequest
 from app.domain.models.tuned_models import TunedModel
 from app.store.jobs.claims import ClaimedJob
 from tests.support.store.claims import held, run_unit
+from tests.support.store.new_jobs import insert_job_in
 from tests.support.store.rows import Rows, a_job
 
 
@@ -40,8 +41,8 @@ async def test_a_checkpoint_that_grades_an_unfinished_job_is_needed(rows: Rows) 
     prompt = {**judge, "model": "other", "input": [{"role": "user", "content": names[1]}]}
     other = replace(a_job(rows.first), method={"reinforcement": {"grader": prompt}})
     async with rows.app.tenant(rows.first) as unit:
-        await unit.jobs.insert(child, secrets=None)
-        await unit.jobs.insert(other, secrets=None)
+        await insert_job_in(unit, child)
+        await insert_job_in(unit, other)
     assert await needed_by_the_run(rows, job) == {2}
     async with rows.app.tenant(rows.first) as unit:
         await unit.jobs.request_stop(child.id, StopRequest.CANCEL)
@@ -80,7 +81,7 @@ async def test_a_checkpoint_that_is_shared_or_trained_from_is_needed(rows: Rows)
         await unit.permissions.grant(
             names[1], [rows.first.project_id], organization_id=rows.first.organization_id
         )
-        await unit.jobs.insert(child, secrets=None)
+        await insert_job_in(unit, child)
         assert await unit.checkpoints.needed(job.id) == {1, 3}
         await unit.jobs.request_stop(child.id, StopRequest.CANCEL)
         assert await unit.checkpoints.needed(job.id) == {1}

@@ -1,21 +1,21 @@
-"""A job written by one statement outside of a transaction: all of it or nothing, for one tenant."""
+"""The insert of a job, alone and inside a transaction: all of it or nothing, for one tenant."""
 
 import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import replace
 from typing import Any
 
 import pytest
 from sqlalchemy import text
-from sqlalchemy.exc import IntegrityError
 
 from app.domain.accounts.tenants import Tenant
 from app.domain.data.files import FileRow
-from app.domain.errors import AuthenticationFailed, NotFound
+from app.domain.errors import AuthenticationFailed, InvalidRequest, NotFound
 from app.domain.evals.evals import eval_of_job
 from app.domain.ids import ProjectId
 from app.domain.jobs.jobs import Job
-from app.store.jobs.new_jobs import NewRows
-from app.store.jobs.rows import new_rows
+from app.store.jobs.jobs import JobStore
 from tests.support.store.connections import left
 from tests.support.store.rows import Rows, a_job
 
@@ -33,16 +33,49 @@ async def with_files(rows: Rows, *files: FileRow, tenant: Tenant | None = None) 
             await unit.files.insert(file)
 
 
-def the_rows(job: Job) -> NewRows:
-    return new_rows(job, secrets=b"sealed", evaluated=eval_of_job(job.id, GRADER), told="made")
-
-
 class Woken:
     def __init__(self) -> None:
         self.times = 0
 
     async def __call__(self) -> None:
         self.times += 1
+
+
+Jobs = Callable[[Rows, Tenant], AbstractAsyncContextManager[JobStore]]
+
+
+@asynccontextmanager
+async def alone(rows: Rows, tenant: Tenant) -> AsyncIterator[JobStore]:
+    yield rows.app.jobs(tenant)
+
+
+@asynccontextmanager
+async def in_unit(rows: Rows, tenant: Tenant) -> AsyncIterator[JobStore]:
+    async with rows.app.tenant(tenant) as unit:
+        yield unit.jobs
+
+
+@asynccontextmanager
+async def in_request(rows: Rows, tenant: Tenant) -> AsyncIterator[JobStore]:
+    async with rows.app.request(tenant) as unit:
+        end = unit.begin_request_transaction()
+        try:
+            yield rows.app.jobs(tenant)
+        finally:
+            end()
+
+
+every_way = pytest.mark.parametrize("way", [alone, in_unit, in_request])
+
+
+async def insert(jobs: JobStore, job: Job, woken: Woken) -> Job:
+    return await jobs.insert_checked(
+        job,
+        secrets=b"sealed",
+        job_eval=eval_of_job(job.id, GRADER),
+        event_message="made",
+        after_commit=woken,
+    )
 
 
 async def counts(rows: Rows, tenant: Tenant) -> tuple[int, int, int]:
@@ -57,21 +90,22 @@ async def counts(rows: Rows, tenant: Tenant) -> tuple[int, int, int]:
     return jobs, evals, events
 
 
-async def test_a_job_comes_with_its_eval_and_its_first_event(rows: Rows) -> None:
+@every_way
+async def test_a_job_comes_with_its_eval_and_its_first_event(rows: Rows, way: Jobs) -> None:
     await with_files(rows, a_file("file-a"), a_file("file-b"))
     woken = Woken()
     job = a_job(rows.first)
     # Often enough that the driver has prepared the statement, and Postgres a plan for any values.
     for number in range(1, 12):
         job = replace(a_job(rows.first), metadata={"n": str(number)}, suffix="'; --")
-        made, purposes = await rows.app.insert_job(rows.first, the_rows(job), then=woken)
-        assert purposes == {"file-a": "fine-tune", "file-b": "fine-tune"}
-        assert made is not None
+        async with way(rows, rows.first) as jobs:
+            made = await insert(jobs, job, woken)
+            assert made == await jobs.get(job.id)
         assert (made.id, made.metadata, made.suffix) == (job.id, {"n": str(number)}, "'; --")
-        assert made == await rows.app.find_job(rows.first, job.id)
+        assert made == await rows.app.jobs(rows.first).get(job.id)
         assert await counts(rows, rows.first) == (number, number, number)
+        assert woken.times == number
         assert {one or "" for one in await left(rows.app)} == {""}
-    assert woken.times == 11
     async with rows.app.tenant(rows.first) as unit:
         assert (await unit.evals.get(eval_of_job(job.id, GRADER).id)).job_id == job.id
         [event] = (await unit.events.page(job.id, after=None, limit=9))[0]
@@ -83,64 +117,89 @@ async def test_a_job_comes_with_its_eval_and_its_first_event(rows: Rows) -> None
         )
     assert await counts(rows, rows.second) == (0, 0, 0)
     with pytest.raises(NotFound):
-        await rows.app.find_job(rows.second, job.id)
+        await rows.app.jobs(rows.second).get(job.id)
 
 
+@every_way
 @pytest.mark.parametrize(
-    ("files", "purposes"),
+    ("files", "param", "text"),
     [
-        ([a_file("file-a")], {"file-a": "fine-tune"}),
-        ([a_file("file-a"), a_file("file-b", "evals")], {"file-a": "fine-tune", "file-b": "evals"}),
-        ([a_file("file-a", expires_at=1), a_file("file-b")], {"file-b": "fine-tune"}),
-        ([], {}),
+        ([a_file("file-a")], "validation_file", "file-b does not exist"),
+        ([a_file("file-a"), a_file("file-b", "evals")], "validation_file", "purpose 'evals'"),
+        ([a_file("file-a", expires_at=1), a_file("file-b")], "training_file", "does not exist"),
+        ([], "training_file", "file-a does not exist"),
     ],
 )
-async def test_a_file_that_will_not_do_leaves_nothing(
-    rows: Rows, files: list[FileRow], purposes: dict[str, str]
+async def test_an_unusable_file_leaves_nothing(
+    rows: Rows, way: Jobs, *, files: list[FileRow], param: str, text: str
 ) -> None:
     await with_files(rows, *files)
     # Another tenant's files are as none, under the same ids too.
     await with_files(rows, a_file("file-a"), a_file("file-b"), tenant=rows.second)
     woken = Woken()
-    found = await rows.app.insert_job(rows.first, the_rows(a_job(rows.first)), then=woken)
-    assert found == (None, purposes)
-    async with rows.app.tenant(rows.first) as unit:
-        assert await unit.jobs.admit(the_rows(a_job(rows.first))) == (None, purposes)
+    with pytest.raises(InvalidRequest, match=text) as refusal:
+        async with way(rows, rows.first) as jobs:
+            await insert(jobs, a_job(rows.first), woken)
+    assert refusal.value.param == param
     assert await counts(rows, rows.first) == (0, 0, 0)
     assert woken.times == 0
     assert {one or "" for one in await left(rows.app)} == {""}
 
 
-async def test_one_file_may_be_both(rows: Rows) -> None:
+@every_way
+async def test_one_file_may_be_both(rows: Rows, way: Jobs) -> None:
     await with_files(rows, a_file("file-a"))
     job = replace(a_job(rows.first), validation_file="file-a")
-    made, _ = await rows.app.insert_job(rows.first, the_rows(job), then=Woken())
-    assert made is not None
+    async with way(rows, rows.first) as jobs:
+        made = await insert(jobs, job, Woken())
+    assert (made.training_file, made.validation_file) == ("file-a", "file-a")
 
 
-async def test_a_project_that_is_archived_or_out_of_sight_takes_none(rows: Rows) -> None:
+@every_way
+async def test_a_project_that_is_archived_or_hidden_takes_none(rows: Rows, way: Jobs) -> None:
     await with_files(rows, a_file("file-a"), a_file("file-b"))
     nowhere = replace(rows.first, project_id=ProjectId("x', true); DROP TABLE journal; --"))
     with pytest.raises(AuthenticationFailed):
-        await rows.app.insert_job(nowhere, the_rows(a_job(nowhere)), then=Woken())
+        async with way(rows, nowhere) as jobs:
+            await insert(jobs, a_job(nowhere), Woken())
+    with pytest.raises(AuthenticationFailed):
+        async with way(rows, rows.second) as jobs:
+            await insert(jobs, a_job(rows.first), Woken())
     async with rows.app.organization(rows.first.organization_id) as unit:
         await unit.projects.mark_archived(rows.first.project_id)
     with pytest.raises(AuthenticationFailed):
-        await rows.app.insert_job(rows.first, the_rows(a_job(rows.first)), then=Woken())
+        async with way(rows, rows.first) as jobs:
+            await insert(jobs, a_job(rows.first), Woken())
     assert await counts(rows, rows.first) == (0, 0, 0)
 
 
+@every_way
 async def test_an_organization_that_is_not_the_projects_is_refused_by_the_database(
-    rows: Rows,
+    rows: Rows, way: Jobs
 ) -> None:
     await with_files(rows, a_file("file-a"), a_file("file-b"))
     odd = replace(a_job(rows.first), organization_id=rows.second.organization_id)
-    with pytest.raises(IntegrityError):
-        async with rows.app.tenant(rows.first) as unit:
-            await unit.jobs.admit(the_rows(odd))
     with pytest.raises(Exception, match="fk_fine_tuning_jobs_organization_id_project_id"):
-        await rows.app.insert_job(rows.first, the_rows(odd), then=Woken())
+        async with way(rows, rows.first) as jobs:
+            await insert(jobs, odd, Woken())
     assert await counts(rows, rows.first) == (0, 0, 0)
+    assert {one or "" for one in await left(rows.app)} == {""}
+
+
+async def test_the_callback_waits_for_the_commit_of_the_request(rows: Rows) -> None:
+    await with_files(rows, a_file("file-a"), a_file("file-b"))
+    woken = Woken()
+    async with in_request(rows, rows.first) as jobs:
+        await insert(jobs, a_job(rows.first), woken)
+        assert woken.times == 0
+        assert await counts(rows, rows.first) == (1, 1, 1)
+    assert woken.times == 1
+    with pytest.raises(RuntimeError, match="broken"):
+        async with in_request(rows, rows.first) as jobs:
+            await insert(jobs, a_job(rows.first), woken)
+            raise RuntimeError("broken")
+    assert woken.times == 1
+    assert await counts(rows, rows.first) == (1, 1, 1)
 
 
 async def test_two_tenants_on_few_connections_never_see_each_other(rows: Rows) -> None:
@@ -151,13 +210,12 @@ async def test_two_tenants_on_few_connections_never_see_each_other(rows: Rows) -
     async def one(number: int) -> None:
         tenant, other = (rows.first, rows.second) if number % 2 else (rows.second, rows.first)
         job = a_job(tenant)
-        made, _ = await rows.app.insert_job(tenant, the_rows(job), then=Woken())
-        assert made is not None
+        made = await insert(rows.app.jobs(tenant), job, Woken())
         assert made.project_id == tenant.project_id
         with pytest.raises(NotFound):
-            await rows.app.find_job(other, job.id)
-        assert await rows.app.find_places(other, [job.id]) == {}
-        assert set(await rows.app.find_places(tenant, [job.id])) == {job.id}
+            await rows.app.jobs(other).get(job.id)
+        assert await rows.app.jobs(other).queue_positions([job.id]) == {}
+        assert set(await rows.app.jobs(tenant).queue_positions([job.id])) == {job.id}
         async with rows.app.tenant(other) as unit:
             page, _ = await unit.jobs.page(after=None, limit=100, metadata=None)
             assert {each.project_id for each in page} <= {other.project_id}

@@ -14,7 +14,7 @@ from tests.support.store.rows import Rows
 
 async def _places(rows: Rows, *job_ids: str, second: bool = False) -> dict[str, Any]:
     async with rows.app.tenant(rows.second if second else rows.first) as unit:
-        return await unit.jobs.queue_places(list(job_ids))
+        return await unit.jobs.queue_positions(list(job_ids))
 
 
 async def _claim(rows: Rows, job_id: str, *, lease_s: float = 60) -> None:

@@ -10,6 +10,7 @@ from app.domain.rollouts.metrics import MetricPoint
 from app.store.jobs.claims import ClaimedJob, system
 from app.store.storable import storable
 from tests.support.store.claims import held, run_unit
+from tests.support.store.new_jobs import CREATED, insert_job_in
 from tests.support.store.rows import Rows, a_job, a_rollout
 
 
@@ -148,10 +149,10 @@ async def test_events_page_newest_first_while_more_arrive(rows: Rows) -> None:
             await unit.events.append(job.id, level="info", type="message", message=str(number))
         first, more = await unit.events.page(job.id, after=None, limit=2)
         await unit.events.append(job.id, level="info", type="message", message="late")
-        rest, end = await unit.events.page(job.id, after=first[-1].id, limit=2)
+        rest, end = await unit.events.page(job.id, after=first[-1].id, limit=3)
         with pytest.raises(InvalidRequest):
             await unit.events.page(job.id, after="ftevent-none", limit=2)
-    assert [event.message for event in first + rest] == ["3", "2", "1", "0"]
+    assert [event.message for event in first + rest] == ["3", "2", "1", "0", CREATED]
     assert (more, end) == (True, False)
 
 
@@ -226,7 +227,7 @@ async def test_a_failing_callback_undoes_nothing_and_stops_no_other(rows: Rows) 
 
     job = a_job(rows.first)
     async with rows.app.tenant(rows.first) as unit:
-        await unit.jobs.insert(job, secrets=b"sealed")
+        await insert_job_in(unit, job, secrets=b"sealed")
         unit.after_commit(fail)
         unit.after_commit(note)
     assert seen == ["sent"]

@@ -23,6 +23,7 @@ from app.gateways.inference.http import HttpInference
 from app.gateways.objects import LocalObjects
 from tests.support.engine_server import running_engine
 from tests.support.runs.world import World
+from tests.support.store.new_jobs import CREATED, insert_job
 from tests.support.tiny_model import DROPS_THINKING, save_tiny_model
 from workers.runs.context import RunContext
 from workers.runs.job import JobRun
@@ -127,8 +128,7 @@ class RealRuns:
             method={"type": "reinforcement", "reinforcement": reinforcement},
             seed=seed,
         )
-        async with self.world.app.tenant(self.world.tenant) as unit:
-            await unit.jobs.insert(job, secrets=None)
+        await insert_job(self.world.app, self.world.tenant, job)
         return job
 
     async def _file(self, *, held_out: bool) -> str:
@@ -211,10 +211,12 @@ class RealRuns:
         return rows
 
     async def events(self, job: Job) -> list[JobEvent]:
-        """Oldest first."""
+        """The events that runs appended after the job's first one, oldest first."""
         async with self.world.app.tenant(self.world.tenant) as unit:
             events, _ = await unit.events.page(job.id, after=None, limit=100)
-        return events[::-1]
+        created, *appended = events[::-1]
+        assert created.message == CREATED
+        return appended
 
     async def report(self, job: Job) -> dict[str, Any]:
         async with self.world.app.tenant(self.world.tenant) as unit:

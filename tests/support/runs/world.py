@@ -18,6 +18,7 @@ from app.settings import Settings
 from app.store.database import Database
 from app.store.jobs.claims import ClaimedJob, system
 from tests.support import stack
+from tests.support.store.new_jobs import CREATED, insert_job
 from tests.support.store.tenants import insert_tenant
 from workers.runs.context import Plan, RunContext
 
@@ -55,8 +56,7 @@ class World:
             created_at=0,
             key_id="key_x",
         )
-        async with self.app.tenant(self.tenant) as unit:
-            await unit.jobs.insert(job, secrets=None)
+        await insert_job(self.app, self.tenant, job)
         return job
 
     async def claim(self, job: Job, *, lease_s: float = 30.0) -> ClaimedJob | None:
@@ -85,10 +85,12 @@ class World:
             return await unit.jobs.get(job.id)
 
     async def messages(self, job: Job) -> list[str]:
-        """Oldest first."""
+        """The messages that runs appended after the job's first one, oldest first."""
         async with self.app.tenant(self.tenant) as unit:
             events, _ = await unit.events.page(job.id, after=None, limit=100)
-        return [event.message for event in reversed(events)]
+        created, *messages = [event.message for event in reversed(events)]
+        assert created == CREATED
+        return messages
 
 
 def plan(train_rows: int = 32) -> Plan:

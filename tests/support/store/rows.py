@@ -7,6 +7,7 @@ from app.domain.ids import new_id
 from app.domain.jobs.jobs import Job, JobStatus
 from app.domain.rollouts.rollouts import RolloutRow
 from app.store.database import Database
+from tests.support.store.new_jobs import insert_job
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,8 +20,7 @@ class Rows:
     async def job(self, tenant: Tenant | None = None) -> Job:
         tenant = tenant or self.first
         job = a_job(tenant)
-        async with self.app.tenant(tenant) as unit:
-            await unit.jobs.insert(job, secrets=None)
+        await insert_job(self.app, tenant, job)
         return job
 
 

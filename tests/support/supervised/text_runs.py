@@ -17,6 +17,7 @@ from app.gateways.egress.egress import InMemoryEgress
 from app.gateways.inference.http import HttpInference
 from tests.support.runs.real_run import RealRuns, Script, TinyEngine
 from tests.support.runs.world import World
+from tests.support.store.new_jobs import insert_job
 from workers.runs.context import RunContext
 from workers.runs.job import JobRun
 from workers.runs.opening import open_run
@@ -85,8 +86,7 @@ class TextRuns:
             validation_file=None if valid is None else await self.file(valid),
             method={"type": kind, kind: _whole(kind, {"hyperparameters": {}, **method})},
         )
-        async with self.world.app.tenant(self.world.tenant) as unit:
-            await unit.jobs.insert(job, secrets=None)
+        await insert_job(self.world.app, self.world.tenant, job)
         return job
 
     @asynccontextmanager

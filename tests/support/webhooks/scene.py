@@ -18,6 +18,7 @@ from app.services.webhooks.webhook_endpoints import WebhookEndpointService
 from app.store.database import Database
 from tests.support import stack
 from tests.support.endpoints import EndpointServer
+from tests.support.store.new_jobs import insert_job_in
 from workers.webhooks.delivery import Deliverer, DeliveryPorts
 
 
@@ -76,7 +77,7 @@ class Scene:
             key_id="key_x",
         )
         async with self.app.tenant(tenant) as unit:
-            await unit.jobs.insert(job, secrets=None)
+            await insert_job_in(unit, job)
             await unit.jobs.request_stop(job.id, StopRequest.CANCEL)
         return job.id
 

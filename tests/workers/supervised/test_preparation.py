@@ -11,6 +11,7 @@ from app.domain.ids import new_id
 from app.domain.jobs.jobs import Job, JobStatus
 from app.domain.methods.supervised import DpoMethod, SupervisedMethod
 from tests.support.runs.world import World
+from tests.support.store.new_jobs import insert_job
 from workers.runs.job import JobRun
 
 USER, ANSWER = {"role": "user", "content": "hi"}, {"role": "assistant", "content": "yes"}
@@ -48,8 +49,7 @@ async def _ended(world: World, kind: str, training: bytes, validation: bytes | N
         validation_file=None if validation is None else await _file(world, validation),
         method={"type": kind, kind: {"hyperparameters": hyper}},
     )
-    async with world.app.tenant(world.tenant) as unit:
-        await unit.jobs.insert(job, secrets=None)
+    await insert_job(world.app, world.tenant, job)
     method = DpoMethod() if kind == "dpo" else SupervisedMethod()
     await JobRun(dataclasses.replace(await world.context(job), method=method)).run()
     return await world.read(job)

@@ -1,0 +1,44 @@
+"""Changes of a job's state along the transition table, under a lock on its row."""
+
+from typing import Any
+
+from sqlalchemy import select, update
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from app.domain.errors import NotFound, WrongState
+from app.domain.events.webhooks import JOB_EVENTS
+from app.domain.jobs.jobs import JobStatus, may_become
+from app.store.schema.fine_tuning_jobs import FineTuningJobTable as Table
+from app.store.webhooks.webhook_events import emit
+
+
+def no_such_job(job_id: str) -> NotFound:
+    return NotFound(f"Could not find fine tune: {job_id}", code="fine_tune_not_found")
+
+
+async def lock_job(session: AsyncSession, job_id: str) -> Table:
+    """Returns the row, locked until the transaction ends. Raises `NotFound`."""
+    row = await session.scalar(
+        select(Table)
+        .where(Table.id == job_id)
+        .with_for_update(key_share=True)
+        .execution_options(populate_existing=True)
+    )
+    if row is None:
+        raise no_such_job(job_id)
+    return row
+
+
+async def move_job(
+    session: AsyncSession, project_id: str, job_id: str, following: JobStatus, **values: Any
+) -> None:
+    """Compare and set along the transition table. Raises `WrongState`."""
+    row = await lock_job(session, job_id)
+    current = JobStatus(row.status)
+    if not may_become(current, following):
+        raise WrongState(f"Job {job_id} is {current.value} and cannot become {following.value}.")
+    await session.execute(
+        update(Table).where(Table.id == job_id).values(status=following.value, **values)
+    )
+    if following in JOB_EVENTS:
+        await emit(session, project_id, JOB_EVENTS[following], job_id)
