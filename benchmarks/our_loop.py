@@ -18,20 +18,22 @@ from pathlib import Path
 from typing import Any
 
 from app.domain.data.dataset import DatasetRow
-from app.domain.ids import SampleKey
+from app.domain.ids import GroupKey, SampleKey
 from app.domain.rollouts.trajectory import Grade, ScoredRollout, Trajectory
 from app.embedded.ports import free_port
 from app.gateways.inference.http import HttpInference
 from app.rendering.renderer import Renderer
 from workers.engines.policy import EnginePolicy
+from workers.grading.group_scorer import PerSampleScorer
 from workers.journal.journal import InMemoryJournal, Journal
 from workers.learning.advantages import group_advantages
 from workers.learning.compute_thread import run_on_compute_thread
 from workers.learning.lora_trainer import LoraTrainer
 from workers.learning.training_samples import TrainingSample
 from workers.rollout.episode import EpisodeLimits
+from workers.rollout.groups import run_groups
 from workers.rollout.policy import Policy, SampledTurn, SamplingParams
-from workers.rollout.runner import RolloutSetup, run_rollouts
+from workers.rollout.setup import RolloutSetup
 from workers.rollout.tools import ToolCaller
 
 ROOT = Path(__file__).parents[1]
@@ -148,10 +150,10 @@ class OurLoop:
         self._inference = HttpInference(url)
         self._engine = EnginePolicy(self._inference, base_model=name)
         self._policy: Policy = NeverStops(self._engine) if full_length else self._engine
-        self._room = RolloutSetup(
+        self._setup = RolloutSetup(
             renderer=Renderer(str(model_dir), tool_parser="hermes", chat_template=None),
             tools=tools,
-            grader=EvenTokens(),
+            scorer=PerSampleScorer(EvenTokens()),
             limits=limits,
             job_seed=0,
             temperature=1.0,
@@ -181,13 +183,16 @@ class OurLoop:
 
     async def sample(self, rows: Sequence[DatasetRow]) -> list[ScoredRollout]:
         self._step += 1
-        wanted = [
-            (row, SampleKey("bench", "train", self._step, row.index, sample))
-            for row in rows
-            for sample in range(self._group_size)
-        ]
-        journal = InMemoryJournal()
-        rollouts = await run_rollouts(self._room, wanted, policy=self._policy, journal=journal)
+        groups = await run_groups(
+            self._setup,
+            [
+                (row, GroupKey("bench", "train", self._step, row.index).samples(self._group_size))
+                for row in rows
+            ],
+            policy=self._policy,
+            journal=InMemoryJournal(),
+        )
+        rollouts = [rollout for group in groups for rollout in group.rollouts]
         failures = [rollout.failure for rollout in rollouts if rollout.failure]
         if failures:
             raise RuntimeError(f"a rollout failed: {failures[0]}")

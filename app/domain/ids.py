@@ -1,7 +1,7 @@
 """Identifiers: random ones for rows, derived ones for everything a replay must name again.
 
-A derived id is a pure function of where a call stands in its job, so a resumed worker sends the
-same id and the receiver can drop the duplicate.
+A derived id is a pure function of a call's position in its job, so a resumed worker sends the same
+id and the receiver can drop the duplicate.
 """
 
 import hashlib
@@ -39,9 +39,47 @@ def new_id(prefix: str) -> str:
     return f"{prefix}{random_text(_RANDOM_LENGTH)}"
 
 
+def _trace_id(text: str) -> str:
+    digest = _digest("trace", text)
+    return f"trace_{digest[:8]}-{digest[8:12]}-{digest[12:16]}-{digest[16:20]}-{digest[20:32]}"
+
+
 def _digest(*parts: object) -> str:
     text = "\x1f".join(str(part) for part in parts)
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class GroupKey:
+    """Identifies one group in its job: all rollouts of a row at one step and attempt."""
+
+    job_id: str
+    split: Split
+    step: int
+    prompt_index: int
+    """Row number in the split's file."""
+    attempt: int = 0
+    """How often a scheduler requeued this prompt of this step."""
+
+    def samples(self, count: int) -> "list[SampleKey]":
+        """Returns the keys of the group's rollouts, in order."""
+        return [
+            SampleKey(self.job_id, self.split, self.step, self.prompt_index, sample, self.attempt)
+            for sample in range(count)
+        ]
+
+    @property
+    def trace_id(self) -> str:
+        """The id that a judge of the whole group receives; the rollouts have their own."""
+        return _trace_id(self._text)
+
+    def grade_id(self, grader: str) -> str:
+        """Idempotency and journal key of one request to a judge of the whole group."""
+        return f"grade_{_digest('group', self._text, grader)[:24]}"
+
+    @property
+    def _text(self) -> str:
+        return f"{self.job_id}/{self.split}/{self.step}/{self.prompt_index}/group/{self.attempt}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,27 +94,30 @@ class SampleKey:
     sample_index: int
     """Position in the group, 0 … G-1."""
     attempt: int = 0
-    """Reserved for schedulers that sample a prompt of a step again on purpose."""
+    """How often a scheduler requeued this prompt of this step."""
+
+    @property
+    def group(self) -> GroupKey:
+        return GroupKey(self.job_id, self.split, self.step, self.prompt_index, self.attempt)
 
     @property
     def text(self) -> str:
-        return f"{self.job_id}/{self._place}"
+        return f"{self.job_id}/{self._position}"
 
     @property
-    def _place(self) -> str:
+    def _position(self) -> str:
         return f"{self.split}/{self.step}/{self.prompt_index}/{self.sample_index}/{self.attempt}"
 
     @property
     def trace_id(self) -> str:
         """The rollout id of the hosted contract: constant over a rollout, new for each rollout."""
-        digest = _digest("trace", self.text)
-        return f"trace_{digest[:8]}-{digest[8:12]}-{digest[12:16]}-{digest[16:20]}-{digest[20:32]}"
+        return _trace_id(self.text)
 
     def seed(self, job_seed: int, turn: int) -> int:
-        """Sampling seed of one turn, uniform in 0 … 2**31 - 1. The job's id plays no part, so a job
-        that is created again with its seed samples the same.
+        """Sampling seed of one turn, uniform in 0 … 2**31 - 1. It does not depend on the job's id,
+        so a job that is created again with the same seed samples the same.
         """
-        return int(_digest("seed", job_seed, self._place, turn)[:8], 16) & 0x7FFFFFFF
+        return int(_digest("seed", job_seed, self._position, turn)[:8], 16) & 0x7FFFFFFF
 
     def call_id(self, turn: int, call: int) -> str:
         """The `call_…` id of one tool call; also the idempotency key of its HTTP request."""

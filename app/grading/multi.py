@@ -1,8 +1,8 @@
-"""Several graders at once and the formula over their scores.
+"""Runs several graders at once and computes the formula over their scores.
 
-Promises: children run side by side, a bounded number of them; one that cannot answer is a fault of
-the whole, never a 0 in the formula; a formula without a finite value scores `invalid_grade`, or 0,
-and says so.
+Promises: a bounded number of children run side by side; a child that fails makes the whole grader
+fail, it is never a 0 in the formula; a formula without a finite value scores `invalid_grade`, or 0,
+and raises the flag `formula_parse_error`.
 """
 
 import asyncio
@@ -12,6 +12,7 @@ from dataclasses import replace
 from functools import reduce
 from typing import Final
 
+from app.domain.first_fault import first_fault
 from app.domain.graders.formula import FormulaError, parse_formula
 from app.domain.graders.graders import MultiGrader
 from app.grading.scorer import (
@@ -33,7 +34,6 @@ class MultiScorer:
         self._formula = parse_formula(spec.calculate_output)
         self._invalid_grade = spec.invalid_grade
         self._children = children
-        self._places = CONCURRENT_CHILDREN
 
     async def score(self, request: GradeRequest) -> ScoreResult:
         children = await self._score_children(request)
@@ -56,25 +56,22 @@ class MultiScorer:
         )
 
     async def _score_children(self, request: GradeRequest) -> dict[str, ScoreResult]:
-        places = asyncio.Semaphore(self._places)
+        slots = asyncio.Semaphore(CONCURRENT_CHILDREN)
 
-        async def one(name: str, scorer: Scorer) -> ScoreResult:
-            async with places:
+        async def score_child(name: str, scorer: Scorer) -> ScoreResult:
+            async with slots:
                 try:
                     return await scorer.score(child_request(request, name))
                 except ScoreFault as fault:
                     fault.child = name
                     raise
 
-        try:
+        with first_fault():
             async with asyncio.TaskGroup() as group:
                 tasks = {
-                    name: group.create_task(one(name, scorer))
+                    name: group.create_task(score_child(name, scorer))
                     for name, scorer in self._children.items()
                 }
-        except BaseExceptionGroup as faults:
-            # One is enough to end the attempt; the others were cancelled by it.
-            raise faults.exceptions[0] from None
         return {name: task.result() for name, task in tasks.items()}
 
 

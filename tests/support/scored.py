@@ -1,7 +1,9 @@
-"""Finished rollouts made by hand, for what is computed from them."""
+"""Builds finished rollouts and groups by hand."""
 
+from collections.abc import Sequence
 from typing import Any
 
+from app.domain.data.dataset import DatasetRow
 from app.domain.ids import SampleKey, Split
 from app.domain.rollouts.trajectory import (
     Failure,
@@ -13,6 +15,7 @@ from app.domain.rollouts.trajectory import (
     Trajectory,
     Turn,
 )
+from workers.rollout.groups import ScoredGroup
 
 
 def tool_call(name: str = "lookup", **changes: Any) -> ToolCallRecord:
@@ -32,7 +35,7 @@ def tool_call(name: str = "lookup", **changes: Any) -> ToolCallRecord:
 
 
 def scored(
-    place: tuple[Split, int, int, int],
+    position: tuple[Split, int, int, int],
     score: float | None,
     *,
     job_id: str = "ftjob-1",
@@ -42,15 +45,15 @@ def scored(
     stop: StopReason = StopReason.FINAL_ANSWER,
     components: dict[str, float] | None = None,
 ) -> ScoredRollout:
-    """One rollout at (split, step, prompt, sample): three prompt tokens and one turn of `sampled`.
+    """Builds a rollout at (split, step, prompt, sample): three prompt tokens, `sampled` others.
 
-    A score of `None` makes it one that was lost to a tool.
+    With a score of `None` a tool failed and the rollout is lost.
     """
     ids = tuple(range(10, 10 + sampled))
     logprobs = tuple(-0.5 for _ in ids)
-    turn = Turn(ids, logprobs, place[1], "text", 1, "stop", calls, parse_error)
+    turn = Turn(ids, logprobs, position[1], "text", 1, "stop", calls, parse_error)
     trajectory = Trajectory(
-        key=SampleKey(job_id, *place),
+        key=SampleKey(job_id, *position),
         tokens=[1, 2, 3, *ids],
         mask=[0, 0, 0, *(1 for _ in ids)],
         logprobs=[0.0, 0.0, 0.0, *logprobs],
@@ -65,3 +68,10 @@ def scored(
         failure = Failure(FailureClass.TOOL_ERROR, "answered 500", "lookup")
         return ScoredRollout(trajectory, failure=failure)
     return ScoredRollout(trajectory, grade=Grade(score, components or {}, latency_s=0.25))
+
+
+def scored_group(rollouts: Sequence[ScoredRollout]) -> ScoredGroup:
+    """Builds the group of finished rollouts of one row."""
+    messages = rollouts[0].trajectory.messages[:1]
+    row = DatasetRow(rollouts[0].key.prompt_index, messages, [], {"messages": messages})
+    return ScoredGroup(row, tuple(rollout.key for rollout in rollouts), tuple(rollouts))

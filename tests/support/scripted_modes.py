@@ -1,5 +1,6 @@
-"""A rollout room over a policy whose samples are a pure function of their seed, whatever version is
-asked: every mode then meets the same rollouts, and only its own order is its own.
+"""Runs a mode over a policy whose samples are a pure function of their seed, for every version.
+
+All modes then see the same rollouts and differ only in their order.
 """
 
 import asyncio
@@ -15,14 +16,15 @@ from app.gateways.egress.egress import EgressReply, InMemoryEgress
 from app.rendering.renderer import Renderer
 from tests.support.policies import shipped_renderer
 from tests.support.rollouts import caller, pool
+from workers.grading.group_scorer import GroupScorer, PerSampleScorer
 from workers.journal.journal import InMemoryJournal, Journal
 from workers.learning.shaping import ShapingConfig
 from workers.learning.training_samples import TrainingSample
-from workers.reinforcement.schedulers.groups import GroupRecipe
+from workers.reinforcement.schedulers.groups import GroupConfig
 from workers.reinforcement.schedulers.mode import Mode, PromptSchedule, SchedulerContext
 from workers.rollout.episode import EpisodeLimits
 from workers.rollout.policy import SampledTurn, SamplingParams
-from workers.rollout.runner import RolloutSetup
+from workers.rollout.setup import RolloutSetup
 from workers.runs.step_outcome import StepOutcome
 
 JOB_SEED = 11
@@ -30,11 +32,11 @@ Gate = Callable[[SampleKey], Awaitable[None]]
 
 
 async def at_once(_key: SampleKey) -> None:
-    """Nothing holds a rollout up."""
+    """Delays no rollout."""
 
 
 class SeededPolicy:
-    """Two to nine tokens that the seed decides, then the end of the turn."""
+    """Samples two to nine tokens that the seed determines, then the end of the turn."""
 
     def __init__(self, renderer: Renderer) -> None:
         self._end = renderer.stop_token_ids[0]
@@ -65,7 +67,7 @@ class SeededPolicy:
 
 @dataclass
 class GatedGrader:
-    """Scores by the first sampled token, once its gate lets a rollout through."""
+    """Scores by the first sampled token, after its gate."""
 
     gate: Gate = at_once
     equal: bool = False
@@ -86,7 +88,7 @@ class GatedGrader:
 
 
 class CountingTrainer:
-    """Remembers what it was given; `hold` runs inside every call, in the trainer's thread."""
+    """Records its calls; `hold` runs inside every call, in the trainer's thread."""
 
     def __init__(self, hold: Callable[[], object] = lambda: None) -> None:
         self._hold = hold
@@ -113,7 +115,7 @@ class CountingTrainer:
 
 @dataclass
 class Stage:
-    """What a mode is run with, and what it did."""
+    """Runs a mode and records what it did."""
 
     trainer: Any
     prompts: int = 4
@@ -121,27 +123,31 @@ class Stage:
     steps: int = 3
     max_concurrent: int = 128
     grader: GatedGrader = field(default_factory=GatedGrader)
+    scorer: GroupScorer | None = None
+    """Scores groups in place of `grader`."""
     journals: dict[int, InMemoryJournal] = field(default_factory=dict)
-    """By the step up to whose commit they are kept."""
+    """Each journal by the step until whose commit it is kept."""
     checked: list[int] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         renderer = shipped_renderer()
         self.policy = SeededPolicy(renderer)
         egress = InMemoryEgress(lambda _: EgressReply(200, {}, b"{}", 0.0))
-        self.room = RolloutSetup(
+        self.setup = RolloutSetup(
             renderer=renderer,
             tools=caller(pool(egress), {}),
-            grader=self.grader,
+            scorer=self.scorer or PerSampleScorer(self.grader),
             limits=EpisodeLimits(max_episode_steps=4, context_length=256, max_turn_tokens=32),
             job_seed=JOB_SEED,
             temperature=1.0,
             max_concurrent=self.max_concurrent,
         )
-        recipe = GroupRecipe(min_group_share=0.75, shaping=ShapingConfig(token_penalty=0.0))
-        self.rooms = SchedulerContext(self.room, self.trainer, self.policy, recipe)
+        group_config = GroupConfig(min_group_share=0.75, shaping=ShapingConfig(token_penalty=0.0))
+        self.context = SchedulerContext(self.setup, self.trainer, self.policy, group_config)
 
-    def feed(self) -> PromptSchedule:
+    def schedule(
+        self, *, committed: int = 0, scheduler_state: dict[str, Any] | None = None
+    ) -> PromptSchedule:
         async def journal(step: int) -> Journal:
             return self.journals.setdefault(step, InMemoryJournal())
 
@@ -152,6 +158,8 @@ class Stage:
             rows=self._rows,
             journal=journal,
             check=lambda rollouts: self.checked.append(len(rollouts)),
+            committed_step=committed,
+            scheduler_state=scheduler_state,
         )
 
     def _rows(self, step: int) -> list[DatasetRow]:
@@ -162,16 +170,16 @@ class Stage:
         ]
 
     async def commit(self, mode: Mode, step: int) -> None:
-        """What is remembered up to this step is forgotten, as the reporter does."""
+        """Drops the journal of the step, as the reporter does, and notifies the mode."""
         self.policy.version = step
         for past in [one for one in self.journals if one <= step]:
             del self.journals[past]
-        await mode.committed(step)
+        await mode.on_step_committed(step)
 
     async def run(self, mode: Mode) -> list[StepOutcome]:
-        """Every step, each committed as the loop does."""
+        """Runs every step and commits it, as the loop does."""
         outcomes = []
-        await mode.start(self.feed(), committed=0, saved=None)
+        await mode.start(self.schedule())
         try:
             for step in range(1, self.steps + 1):
                 outcomes.append(await mode.step(step))

@@ -1,7 +1,7 @@
-"""One claim of an eval run: works through the items that are left, several at a time, and ends it.
+"""Runs one claim of an eval run: the remaining items, several at a time, then the run's end.
 
-Every item is written at the run's fence together with what all of them add up to; a successor goes
-on after the last one written.
+Every item is written under the run's fence together with the totals so far; the next claim
+continues after the last item written.
 """
 
 import asyncio
@@ -13,6 +13,7 @@ import structlog
 from app.domain.errors import RunFailed
 from app.domain.evals.data_sources import EvalRow
 from app.domain.evals.evals import OutputItem
+from app.domain.first_fault import first_fault
 from workers.evals.context import EvalContext
 from workers.evals.items import Usage, work_on
 from workers.evals.rows import load_rows
@@ -29,20 +30,15 @@ class EvalWork:
         self._writing = asyncio.Lock()
 
     async def run(self) -> None:
-        """To the end of the run. Raises `LeaseLost` when it is not ours any more."""
+        """Works until the run ends. Raises `LeaseLost` when another claim took the run."""
         try:
             rows = await load_rows(self._context)
-            async with asyncio.TaskGroup() as group:
-                for _ in range(CONCURRENT_ITEMS):
-                    group.create_task(self._work(rows))
+            with first_fault():
+                async with asyncio.TaskGroup() as tasks:
+                    for _ in range(CONCURRENT_ITEMS):
+                        tasks.create_task(self._work(rows))
         except RunFailed as failure:
             await self._fail(failure)
-        except BaseExceptionGroup as faults:
-            # The first fault ends the claim; the items beside it were cancelled.
-            fault = faults.exceptions[0]
-            if not isinstance(fault, RunFailed):
-                raise fault from faults
-            await self._fail(fault)
         else:
             await retry_while_unavailable(self._complete)
             log.info("eval run completed", counts=self._context.tally.counts)

@@ -1,1 +1,1 @@
-"""Graders, one file per kind, and their registry."""
+"""Grading of finished rollouts: per-sample graders, group judges, and their journalled scores."""

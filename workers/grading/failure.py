@@ -1,9 +1,11 @@
-"""A grader that could not say a score: the rollout leaves the batch, it is never a 0."""
+"""The exception of a grader without a score: the rollout leaves the batch, it is never a 0."""
 
 from app.domain.rollouts.trajectory import Failure
 
 
 class GraderFailure(Exception):
+    """Carries the failure that is counted for the rollout."""
+
     def __init__(self, failure: Failure) -> None:
         super().__init__(f"{failure.source}: {failure.message}")
         self.failure = failure

@@ -1,4 +1,4 @@
-"""A rollout as graders see it: the hosted `sample` and `item` objects. Pure."""
+"""Builds the hosted `sample` and `item` objects that graders receive. Pure."""
 
 import json
 from typing import Any
@@ -8,7 +8,7 @@ from app.domain.rollouts.trajectory import Trajectory
 
 
 def sample_object(trajectory: Trajectory) -> dict[str, Any]:
-    """The final turn, as the hosted API shows it to graders; empty when nothing was sampled.
+    """Returns the final turn as the hosted API shows it to graders; empty without a turn.
 
     `output_json` is the answer as JSON where it is an object or a list.
     """
@@ -30,7 +30,7 @@ def sample_object(trajectory: Trajectory) -> dict[str, Any]:
 
 
 def item_object(row: DatasetRow) -> dict[str, Any]:
-    """The whole row, with the keys graders rely on always there."""
+    """Returns the whole row; the keys that graders rely on are always present."""
     messages = [
         message if "name" in message else {"name": None, **message} for message in row.messages
     ]

@@ -1,12 +1,14 @@
-"""A job's grader: the shared scorer, asked about trajectories and remembered.
+"""A job's per-sample grader: the shared scorer, applied to trajectories, its scores journalled.
 
-Owns the way from a score to a `Grade` and from a fault to the class of failure that costs the
-rollout. Promises: a score that came from outside is durable before it is used, so a replayed step
-sees the same one. Must not know how anything is scored.
+Owns the way from a score to a `Grade` and from a fault to the failure class that costs the rollout.
+Promises: a score that came from outside is durable before it is used, so a replayed step sees the
+same one. Must not know how anything is scored.
 """
 
-from dataclasses import asdict
-from typing import Any, Final
+import math
+from typing import Final
+
+from pydantic import TypeAdapter
 
 from app.domain.data.dataset import DatasetRow
 from app.domain.ids import SampleKey
@@ -20,7 +22,8 @@ from workers.journal.journal import Journal
 from workers.journal.replay import replay_or_ask
 
 LARGEST_SCORE: Final = 1e9
-"""Either way. Of greater ones a gradient in fp32 is no number, and every step would be skipped."""
+"""Absolute limit of a score: the fp32 gradient of a larger one is not finite."""
+_CODEC: Final = TypeAdapter(Grade)
 _CLASSES: Final = {
     FaultKind.ERROR: FailureClass.GRADER_ERROR,
     FaultKind.TIMEOUT: FailureClass.GRADER_TIMEOUT,
@@ -31,10 +34,10 @@ _CLASSES: Final = {
 
 
 class JobGrader:
-    """Implements `workers.grading.registry.Grader`."""
+    """Implements `workers.grading.group_scorer.Grader`."""
 
     def __init__(self, name: str, scorer: Scorer, *, asks_outside: bool) -> None:
-        """A scorer that asks nobody gives the same score again and need not be remembered."""
+        """A scorer that asks nobody outside repeats its score and is not journalled."""
         self._name = name
         self._scorer = scorer
         self._asks_outside = asks_outside
@@ -49,40 +52,51 @@ class JobGrader:
             call_id=key.grade_id(self._name),
         )
 
-        async def ask() -> dict[str, Any]:
-            return asdict(await self._ask(request))
+        async def ask() -> Grade:
+            return await self._ask(request)
 
         if not self._asks_outside:
-            return await self._ask(request)
-        return Grade(**await replay_or_ask(journal, request.call_id, encode(request), ask))
+            return await ask()
+        return await replay_or_ask(journal, request.call_id, encode(request), ask, codec=_CODEC)
 
     async def _ask(self, request: GradeRequest) -> Grade:
         try:
             grade = to_grade(await self._scorer.score(request))
         except ScoreFault as fault:
-            failure = Failure(
-                _CLASSES[FaultKind(fault.kind)],
-                fault.message,
-                source=self._name if fault.child is None else f"{self._name}.{fault.child}",
-                child=fault.child,
-            )
-            raise GraderFailure(failure) from fault
-        if abs(grade.score) > LARGEST_SCORE:
-            message = f"the score {grade.score:g} is beyond ±{LARGEST_SCORE:g}"
-            raise GraderFailure(Failure(FailureClass.GRADER_BAD_REPLY, message, source=self._name))
+            raise GraderFailure(to_failure(fault, self._name)) from fault
+        failure = out_of_range(grade, self._name)
+        if failure is not None:
+            raise GraderFailure(failure)
         return grade
 
 
+def to_failure(fault: ScoreFault, grader: str) -> Failure:
+    return Failure(
+        _CLASSES[FaultKind(fault.kind)],
+        fault.message,
+        source=grader if fault.child is None else f"{grader}.{fault.child}",
+        child=fault.child,
+    )
+
+
+def out_of_range(grade: Grade, grader: str) -> Failure | None:
+    """Returns the failure of a score that cannot be trained on; `None` for a usable one."""
+    if math.isfinite(grade.score) and abs(grade.score) <= LARGEST_SCORE:
+        return None
+    message = f"the score {grade.score:g} is beyond ±{LARGEST_SCORE:g}"
+    return Failure(FailureClass.GRADER_BAD_REPLY, message, source=grader)
+
+
 def to_grade(result: ScoreResult) -> Grade:
-    """Children's scores are components; so are their own named numbers, as `child.number`. One that
-    is too large for a mean has no curve.
+    """Makes a grade of a score: children's scores are components, and so are their own named
+    numbers, as `child.number`. A number too large for a mean is left out.
     """
     inner = {
         f"{name}.{part}": value
         for name, child in result.children.items()
         for part, value in child.sub_scores.items()
     }
-    # A multi grader's flags hold its children's, which are counted where they belong.
+    # A multi grader repeats its children's flags; each flag is counted once, for the child.
     own = set(result.errors.raised)
     for child in result.children.values():
         own -= set(child.errors.raised)

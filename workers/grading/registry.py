@@ -1,11 +1,8 @@
-"""The grader of a job: what scores a finished rollout, and how its failures are told.
+"""Builds the scorer of a job from its grader definition.
 
-Kinds of graders are `app.grading`'s; here they meet trajectories and the journal.
+The kinds of graders live in `app.grading`; here they meet trajectories and the journal.
 """
 
-from typing import Protocol
-
-from app.domain.data.dataset import DatasetRow
 from app.domain.graders.graders import (
     EndpointGrader,
     MultiGrader,
@@ -13,26 +10,18 @@ from app.domain.graders.graders import (
     SingleGrader,
     leaves,
 )
-from app.domain.ids import SampleKey
-from app.domain.rollouts.trajectory import Grade, Trajectory
 from app.grading.registry import GradingPorts, build_scorer
-from workers.grading.failure import GraderFailure
+from workers.grading.group_scorer import Grader, GroupScorer, PerSampleScorer
 from workers.grading.job_grader import JobGrader
-from workers.journal.journal import Journal
-
-__all__ = ["Grader", "GraderFailure", "GradingPorts", "build_grader"]
 
 
-class Grader(Protocol):
-    async def grade(
-        self, trajectory: Trajectory, row: DatasetRow, key: SampleKey, *, journal: Journal
-    ) -> Grade:
-        """A finite score, remembered before it is returned. Raises `GraderFailure`."""
-        ...
+def build_group_scorer(spec: SingleGrader | MultiGrader, ports: GradingPorts) -> GroupScorer:
+    """`spec` carries its real headers."""
+    return PerSampleScorer(build_grader(spec, ports))
 
 
 def build_grader(spec: SingleGrader | MultiGrader, ports: GradingPorts) -> Grader:
-    """The grader of a job; `spec` carries its real headers."""
+    """`spec` carries its real headers."""
     asks_outside = any(
         isinstance(leaf, EndpointGrader | ScoreModelGrader) for _, leaf in leaves(spec, "")
     )

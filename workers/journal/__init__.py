@@ -1,1 +1,1 @@
-"""The journal of replies: an outside answer is durable before it is used."""
+"""The journal: answers from outside are durable before a run uses them."""

@@ -1,7 +1,7 @@
-"""The journal as an episode sees it: what was sampled or answered is remembered before it is used.
+"""The journal protocol: sampled turns, tool outputs and grades, remembered under derived keys.
 
-After a kill the step is replayed with the same keys; an entry that is there is used as it is, so
-no tool, grader or sample is asked twice for what it already answered.
+After a kill the step is replayed with the same keys. An entry that exists is used as it is, so no
+engine, tool or grader is asked twice for the same answer.
 """
 
 import hashlib
@@ -14,40 +14,41 @@ class Journal(Protocol):
     """Durable map from a derived key to a JSON payload."""
 
     async def get(self, key: str, request_sha256: str) -> dict[str, Any] | None:
-        """The remembered payload, or `None` when there is none or the request was another one."""
+        """Returns the payload, or `None` when there is none or it answers another request."""
         ...
 
     async def put(self, key: str, request_sha256: str, payload: dict[str, Any]) -> None:
-        """Remember; returns once the entry is durable. Raises `LeaseLost` if the run was taken."""
+        """Returns once the entry is durable. Raises `LeaseLost` if another claim took the run."""
         ...
 
 
 class AdapterJournal:
-    """A journal whose sampled turns are those of one adapter: what another one sampled under the
-    same key is not known. A claim that trains a step anew need not make the same adapter of it, so
-    what it measures may not be told from what an earlier one was asked.
+    """Binds sampled turns to the adapter that sampled them; a turn of another adapter is absent.
+
+    A claim that trains a step again may produce a different adapter, so turns that an earlier claim
+    sampled from its own adapter must not be counted as results of the new one.
     """
 
     def __init__(self, journal: Journal, adapter: str) -> None:
-        """`adapter`: what tells it from any other."""
+        """`adapter` identifies the adapter, for example by a digest of its weights."""
         self._journal = journal
         self._adapter = adapter
 
     async def get(self, key: str, request_sha256: str) -> dict[str, Any] | None:
-        return await self._journal.get(key, self._of_adapter(key, request_sha256))
+        return await self._journal.get(key, self._with_adapter(key, request_sha256))
 
     async def put(self, key: str, request_sha256: str, payload: dict[str, Any]) -> None:
-        await self._journal.put(key, self._of_adapter(key, request_sha256), payload)
+        await self._journal.put(key, self._with_adapter(key, request_sha256), payload)
 
-    def _of_adapter(self, key: str, request_sha256: str) -> str:
-        """Tools and graders answer a request whoever wrote it."""
+    def _with_adapter(self, key: str, request_sha256: str) -> str:
+        """Leaves tool and grader entries alone: their answer depends on the request only."""
         if not is_turn_key(key):
             return request_sha256
         return hashlib.sha256(f"{self._adapter}/{request_sha256}".encode()).hexdigest()
 
 
 class InMemoryJournal:
-    """Twin for tests and offline runs: remembers for the life of the process."""
+    """Implements `Journal` for tests and offline runs; entries live as long as the process."""
 
     def __init__(self) -> None:
         self.entries: dict[str, tuple[str, dict[str, Any]]] = {}

@@ -1,25 +1,28 @@
 """The run's journal in Postgres: entries are durable before anything is built on them.
 
-Writes of many rollouts are gathered into one transaction at a time (group commit), so that a
-step's few hundred entries cost a few dozen transactions.
+Writes of many rollouts are gathered into one transaction at a time (group commit), so that the few
+hundred entries of a step cost a few dozen transactions. Must not know how a run is claimed.
 """
 
 import asyncio
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 from app.store.unit_of_work import RunUnitOfWork
 from workers.processes.retry import retry_while_unavailable
-from workers.runs.context import RunContext
 
 Entry = tuple[str, str, dict[str, Any]]
+"""Key, sha256 of the request, payload."""
 
 
 class PostgresJournal:
     """Implements `workers.journal.journal.Journal` for one step of one run."""
 
-    def __init__(self, context: RunContext, step: int) -> None:
-        self._context = context
+    def __init__(self, unit: Callable[[], RunUnitOfWork], *, job_id: str, step: int) -> None:
+        """`unit` opens a transaction that is fenced by the run's claim."""
+        self._unit = unit
+        self._job_id = job_id
         self._step = step
         self._known: dict[str, tuple[str, dict[str, Any]]] = {}
         self._waiting: list[tuple[Entry, asyncio.Future[None]]] = []
@@ -28,11 +31,11 @@ class PostgresJournal:
         """Entries of an earlier claim that were used instead of asking again."""
 
     async def load(self) -> None:
-        """Read what earlier claims remembered of this step."""
+        """Reads the entries that earlier claims wrote for this step."""
 
         async def read() -> None:
-            async with self._context.unit() as unit:
-                self._known = await unit.journal.get_many(self._context.job.id, self._step)
+            async with self._unit() as unit:
+                self._known = await unit.journal.get_many(self._job_id, self._step)
 
         await retry_while_unavailable(read)
 
@@ -68,9 +71,5 @@ class PostgresJournal:
                     durable.set_result(None)
 
     async def _write(self, entries: list[Entry]) -> None:
-        async with self._context.unit() as unit:
-            await _put_many(unit, self._context.job.id, self._step, entries)
-
-
-async def _put_many(unit: RunUnitOfWork, job_id: str, step: int, entries: list[Entry]) -> None:
-    await unit.journal.put_many(job_id, step, entries)
+        async with self._unit() as unit:
+            await unit.journal.put_many(self._job_id, self._step, entries)

@@ -1,23 +1,36 @@
-"""Remember, then use: the one way an episode asks anything of the world outside."""
+"""Asks the world outside at most once: a journalled answer is replayed, a fresh one is journalled.
+
+Owns the order "make it durable, then use it". Must not know what is asked, nor of whom.
+"""
 
 import hashlib
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import TypeVar
+
+from pydantic import TypeAdapter
 
 from workers.journal.journal import Journal
 
+T = TypeVar("T")
+
 
 async def replay_or_ask(
-    journal: Journal, key: str, request: bytes, ask: Callable[[], Awaitable[dict[str, Any]]]
-) -> dict[str, Any]:
-    """The journal's payload for exactly this request, or a fresh one once it is durable.
+    journal: Journal,
+    key: str,
+    request: bytes,
+    ask: Callable[[], Awaitable[T]],
+    *,
+    codec: TypeAdapter[T],
+) -> T:
+    """Returns the journalled answer to exactly this request, or a fresh one once it is durable.
 
-    What `ask` raises is not remembered: after a resume it is worth asking again.
+    `codec` must encode to a JSON object. An exception of `ask` is not journalled: after a resume
+    the question is worth asking again.
     """
     digest = hashlib.sha256(request).hexdigest()
-    known = await journal.get(key, digest)
-    if known is not None:
-        return known
-    payload = await ask()
-    await journal.put(key, digest, payload)
-    return payload
+    payload = await journal.get(key, digest)
+    if payload is not None:
+        return codec.validate_python(payload)
+    answer = await ask()
+    await journal.put(key, digest, codec.dump_python(answer))
+    return answer

@@ -1,4 +1,4 @@
-"""The assembly room of a run: builds trainer, rollout room and policy from a context."""
+"""Builds the parts of a reinforcement run from its context: trainer, rollout setup, policy."""
 
 from dataclasses import dataclass
 
@@ -8,18 +8,19 @@ from app.domain.methods.reasoning_efforts import turn_tokens
 from app.domain.tools.tools import ToolSpec
 from app.gateways.endpoints.pool import EndpointPool
 from app.gateways.endpoints.signing import CallSigner
+from app.grading.registry import GradingPorts
 from app.rendering.renderer import Renderer
 from workers.engines.policy import EnginePolicy
-from workers.grading.registry import GradingPorts, build_grader
+from workers.grading.registry import build_group_scorer
 from workers.learning.lora_trainer import LoraTrainer
 from workers.learning.trainer import Trainer
 from workers.reinforcement.judging import run_judges
 from workers.reinforcement.learning_setup import shaping_config, trainer_options
-from workers.reinforcement.schedulers.groups import GroupRecipe
+from workers.reinforcement.schedulers.groups import GroupConfig
 from workers.reinforcement.schedulers.mode import Mode, SchedulerContext
 from workers.reinforcement.schedulers.registry import build_mode
 from workers.rollout.episode import EpisodeLimits
-from workers.rollout.runner import RolloutSetup
+from workers.rollout.setup import RolloutSetup
 from workers.rollout.tools import ToolCaller
 from workers.runs.context import Plan, RunContext
 from workers.runs.publisher import Publisher
@@ -31,16 +32,16 @@ TEMPERATURE = 1.0
 @dataclass(frozen=True, slots=True)
 class Parts:
     trainer: Trainer
-    room: RolloutSetup
+    setup: RolloutSetup
     mode: Mode
     policy: EnginePolicy
     publisher: Publisher
     accelerators: int
-    """What the trainer holds; 0 on a machine without one."""
+    """Accelerators that the trainer uses; 0 on a machine without one."""
 
 
 def assemble(context: RunContext, plan: Plan, terms: AdapterSettings) -> Parts:
-    """Load the model and wire the rooms; takes seconds, so callers run it in a thread."""
+    """Loads the model and wires the parts; takes seconds, so callers run it in a thread."""
     effort = context.reinforcement.hyperparameters.reasoning_effort
     learning = resolved_learning(context.reinforcement, context.base_model, effort)
     trainer = LoraTrainer(
@@ -54,17 +55,17 @@ def assemble(context: RunContext, plan: Plan, terms: AdapterSettings) -> Parts:
         options=trainer_options(learning, start=context.start),
     )
     policy = EnginePolicy(context.inference, base_model=context.base_model.name)
-    room = _rollout_room(context, plan)
-    recipe = GroupRecipe(
+    setup = _rollout_setup(context, plan)
+    group_config = GroupConfig(
         min_group_share=context.settings.runs.min_group_share,
         shaping=shaping_config(learning.objective),
         estimator=learning.advantage.type,
     )
     options = resolved_mode(context.reinforcement.mode, batch_size=plan.hyperparameters.batch_size)
-    mode = build_mode(options, SchedulerContext(room, trainer, policy, recipe, policy.busy))
+    mode = build_mode(options, SchedulerContext(setup, trainer, policy, group_config, policy.busy))
     return Parts(
         trainer=trainer,
-        room=room,
+        setup=setup,
         mode=mode,
         policy=policy,
         publisher=Publisher(context, trainer, policy, max_staleness=options.staleness),
@@ -72,7 +73,7 @@ def assemble(context: RunContext, plan: Plan, terms: AdapterSettings) -> Parts:
     )
 
 
-def _rollout_room(context: RunContext, plan: Plan) -> RolloutSetup:
+def _rollout_setup(context: RunContext, plan: Plan) -> RolloutSetup:
     base = context.base_model
     egress = context.settings.egress
     signer = CallSigner(
@@ -92,7 +93,7 @@ def _rollout_room(context: RunContext, plan: Plan) -> RolloutSetup:
     return RolloutSetup(
         renderer=renderer,
         tools=ToolCaller(endpoints, signer, tools),
-        grader=build_grader(
+        scorer=build_group_scorer(
             context.reinforcement.grader,
             GradingPorts(endpoints, signer, run_judges(context, endpoints, signer)),
         ),

@@ -1,4 +1,4 @@
-"""Held-out evaluation with real tools, and the paired report base against tuned."""
+"""Evaluates held-out rows with real tools, and builds the paired report of base against tuned."""
 
 import asyncio
 import time
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from app.domain.data.dataset import DatasetRow
-from app.domain.ids import SampleKey
+from app.domain.ids import GroupKey
 from app.domain.jobs.stop_rules import RuleTrigger
 from app.domain.rollouts import metrics as names
 from app.domain.rollouts.rollouts import RolloutRow
@@ -15,8 +15,9 @@ from workers.journal.journal import Journal
 from workers.learning.statistics import PairedValues, paired_report
 from workers.processes.retry import retry_while_unavailable
 from workers.reinforcement.summary import summarise
+from workers.rollout.groups import run_groups
 from workers.rollout.policy import Policy
-from workers.rollout.runner import RolloutSetup, run_rollouts
+from workers.rollout.setup import RolloutSetup
 from workers.runs.context import RunContext
 from workers.runs.step_outcome import StepOutcome
 
@@ -24,7 +25,7 @@ _PAGE = 200
 
 
 async def evaluate(
-    room: RolloutSetup,
+    setup: RolloutSetup,
     rows: Sequence[DatasetRow],
     outcome: StepOutcome,
     *,
@@ -33,30 +34,34 @@ async def evaluate(
     policy: Policy,
     journal: Journal,
 ) -> None:
-    """Run every held-out row `samples` times under `policy` and note it in `outcome`."""
+    """Runs a group of `samples` rollouts for every held-out row and records it in `outcome`."""
     started = time.perf_counter()
-    wanted = [
-        (row, SampleKey(job_id, "valid", outcome.step, row.index, sample))
-        for row in rows
-        for sample in range(samples)
-    ]
-    outcome.valid_rollouts = await run_rollouts(room, wanted, policy=policy, journal=journal)
+    groups = await run_groups(
+        setup,
+        [
+            (row, GroupKey(job_id, "valid", outcome.step, row.index).samples(samples))
+            for row in rows
+        ],
+        policy=policy,
+        journal=journal,
+    )
+    outcome.valid_rollouts = [rollout for group in groups for rollout in group.rollouts]
     outcome.valid_values = summarise(outcome.valid_rollouts)
     outcome.train_values[names.TIME_EVAL] = time.perf_counter() - started
 
 
 class NoReport(Exception):
-    """Held-out rows of the base or of the published step have too few rewards to be compared."""
+    """The base model or the published step has too few rewards to be compared."""
 
 
 async def build_report(
     context: RunContext, step: int, ended_early: RuleTrigger | None = None
 ) -> dict[str, Any]:
-    """The paired report of the whole run, from the ledger: step 0 against the published step.
+    """Builds the paired report of the run from its rollouts: step 0 against the published step.
     Raises `NoReport`.
     """
-    base = await _ledger(context, step=0)
-    tuned = await _ledger(context, step=step)
+    base = await _held_out_values(context, step=0)
+    tuned = await _held_out_values(context, step=step)
     if tuned.lost_share >= context.settings.runs.infrastructure_limit:
         raise NoReport(f"{tuned.lost_share:.0%} of the validation of step {step} was lost")
     try:
@@ -76,8 +81,8 @@ async def build_report(
     }
 
 
-async def _ledger(context: RunContext, *, step: int) -> "_Values":
-    """Page by page: a row carries its whole trace, and there may be 64,000 of them."""
+async def _held_out_values(context: RunContext, *, step: int) -> "_Values":
+    """Reads page by page: a row carries its whole trace, and there may be 64,000 of them."""
 
     async def read() -> _Values:
         values = _Values()
@@ -96,7 +101,7 @@ async def _ledger(context: RunContext, *, step: int) -> "_Values":
 
 
 class _Values:
-    """Values by held-out row; a discarded rollout has none."""
+    """Collects values by held-out row; a discarded rollout has none."""
 
     def __init__(self) -> None:
         self._rollouts = self._lost = 0

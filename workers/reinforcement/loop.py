@@ -1,7 +1,7 @@
-"""The loop of a run, readable in one sitting: baseline, then sample, train, publish, evaluate,
-commit, step by step, then the report.
+"""The loop of a reinforcement run: baseline, then sample, train, publish, evaluate and commit, step
+by step.
 
-It holds no state that a resume would miss: the committed step, the seed and the files say it all.
+It keeps no state that a resume would miss: the committed step, the seed and the files determine it.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ from workers.reinforcement.infrastructure import too_many_lost
 from workers.reinforcement.schedulers.mode import Mode, PromptSchedule
 from workers.reinforcement.summary import count_losses, summarise
 from workers.rollout.policy import Policy
-from workers.rollout.runner import RolloutSetup
+from workers.rollout.setup import RolloutSetup
 from workers.runs.context import Plan, RunContext
 from workers.runs.publisher import Publisher
 from workers.runs.reporter import Reporter
@@ -36,7 +36,7 @@ class Loop:
         context: RunContext,
         plan: Plan,
         *,
-        room: RolloutSetup,
+        setup: RolloutSetup,
         mode: Mode,
         policy: Policy,
         publisher: Publisher,
@@ -44,7 +44,7 @@ class Loop:
     ) -> None:
         self._context = context
         self._plan = plan
-        self._room = room
+        self._setup = setup
         self._mode = mode
         self._policy = policy
         self._publisher = publisher
@@ -53,7 +53,7 @@ class Loop:
         self._committed = 0
 
     async def baseline(self, valid_rows: Sequence[DatasetRow]) -> None:
-        """Measure the base model on the held-out rows, once per job."""
+        """Measures the base model on the held-out rows, once per job."""
         if await self._reporter.has_baseline():
             return
         outcome = StepOutcome(step=0)
@@ -63,7 +63,7 @@ class Loop:
         self._journals.pop(0, None)
 
     async def validate(self, valid_rows: Sequence[DatasetRow], *, step: int) -> None:
-        """Measure the last committed step, which ends the run before its plan does."""
+        """Measures the last committed step of a run that ends before its plan does."""
         if await self._reporter.was_validated(step):
             return
         outcome = StepOutcome(step=step)
@@ -76,20 +76,20 @@ class Loop:
         valid_rows: Sequence[DatasetRow],
         *,
         first: int,
-        saved: dict[str, Any] | None = None,
-        between: Callable[[], None],
+        scheduler_state: dict[str, Any] | None = None,
+        check_stop: Callable[[], None],
     ) -> None:
-        """Train steps `first` to the last; `between` is asked before each and raises to stop.
-        `saved` is what the mode left with the step before.
+        """Trains steps `first` to the last. `check_stop` is called before each and raises to stop;
+        `scheduler_state` is the mode's state as committed with the step before.
         """
         begun = time.perf_counter()
         self._committed = first - 1
         if first <= self._plan.total_steps:
-            between()  # before anything is sampled ahead
-        feed = self._feed(train_rows, len(valid_rows))
-        await self._mode.start(feed, committed=first - 1, saved=saved)
+            check_stop()  # before anything is sampled ahead
+        schedule = self._schedule(train_rows, len(valid_rows), scheduler_state)
+        await self._mode.start(schedule)
         for step in range(first, self._plan.total_steps + 1):
-            between()
+            check_stop()
             started = time.perf_counter()
             outcome = await self._step(step, valid_rows)
             ended = time.perf_counter()
@@ -98,7 +98,7 @@ class Loop:
             await self._reporter.commit_step(outcome, self._plan, pace_s=pace_s)
             self._journals.pop(step, None)
             self._committed = step
-            await self._mode.committed(step)
+            await self._mode.on_step_committed(step)
             await self._publisher.retire()
 
     async def _step(self, step: int, valid_rows: Sequence[DatasetRow]) -> StepOutcome:
@@ -109,10 +109,15 @@ class Loop:
             await self._evaluate(outcome, valid_rows, await self._journal(step))
         return outcome
 
-    def _feed(self, train_rows: Sequence[DatasetRow], held_out: int) -> PromptSchedule:
+    def _schedule(
+        self,
+        train_rows: Sequence[DatasetRow],
+        held_out: int,
+        scheduler_state: dict[str, Any] | None,
+    ) -> PromptSchedule:
         job, hyper = self._context.job, self._plan.hyperparameters
 
-        @lru_cache(maxsize=16)  # rows are parsed when asked for, and there may be very many
+        @lru_cache(maxsize=16)  # rows are parsed on access, and there may be very many
         def rows(step: int) -> list[DatasetRow]:
             numbers = rows_of_step(
                 step, seed=job.seed, row_count=len(train_rows), batch_size=hyper.batch_size
@@ -120,10 +125,10 @@ class Loop:
             return [train_rows[number] for number in numbers]
 
         def within_caps(step: int) -> bool:
-            """By the job's caps, with the rollouts of the steps between and their validations."""
+            """Counts the rollouts of the steps before `step`, and of their validations."""
             before = range(self._committed + 1, step)
-            trained = sum(len(rows(one)) for one in before) * hyper.group_size
-            validations = sum(self._plan.evaluates_after(one) for one in before)
+            trained = sum(len(rows(earlier)) for earlier in before) * hyper.group_size
+            validations = sum(self._plan.evaluates_after(earlier) for earlier in before)
             ahead = Usage(rollouts=trained + validations * held_out * hyper.eval_samples)
             return job.caps.reached((self._reporter.usage or Usage()).plus(ahead)) is None
 
@@ -135,13 +140,15 @@ class Loop:
             journal=self._journal,
             check=self._check_infrastructure,
             within_caps=within_caps,
+            committed_step=self._committed,
+            scheduler_state=scheduler_state,
         )
 
     async def _evaluate(
         self, outcome: StepOutcome, rows: Sequence[DatasetRow], journal: PostgresJournal
     ) -> None:
         await evaluate(
-            self._room,
+            self._setup,
             rows,
             outcome,
             job_id=self._context.job.id,
@@ -151,7 +158,7 @@ class Loop:
         )
         lost = self._too_many_lost(outcome.valid_rollouts)
         if lost is not None:
-            # A mean of the few that are left would rank checkpoints and end jobs.
+            # The mean of the few remaining rollouts must not rank checkpoints or end jobs.
             outcome.valid_values = count_losses(outcome.valid_rollouts)
             outcome.warnings.append(
                 f"The validation of step {outcome.step} has no reward: {lost}. No checkpoint is "
@@ -159,18 +166,18 @@ class Loop:
             )
 
     async def _journal(self, step: int) -> PostgresJournal:
-        """What is remembered until that step is committed; read once."""
+        """Returns the journal that is kept until a step is committed; it is loaded once."""
         if step not in self._journals:
             self._journals[step] = asyncio.create_task(self._read_journal(step))
         return await asyncio.shield(self._journals[step])
 
     async def _read_journal(self, step: int) -> PostgresJournal:
-        journal = PostgresJournal(self._context, step)
+        journal = PostgresJournal(self._context.unit, job_id=self._context.job.id, step=step)
         await journal.load()
         return journal
 
     def _check_infrastructure(self, rollouts: Sequence[ScoredRollout]) -> None:
-        """Too many failures of tools or graders end the run: training on the rest would mislead."""
+        """Ends the run when too many rollouts were lost: training on the rest would mislead."""
         lost = self._too_many_lost(rollouts)
         if lost is not None:
             raise RunFailed(

@@ -44,7 +44,7 @@ async def train(
         loop = Loop(
             context,
             plan,
-            room=parts.room,
+            setup=parts.setup,
             mode=parts.mode,
             policy=parts.policy,
             publisher=parts.publisher,
@@ -58,8 +58,8 @@ async def train(
                 train_rows,
                 valid_rows,
                 first=resumed.step + 1,
-                saved=resumed.saved,
-                between=between,
+                scheduler_state=resumed.saved,
+                check_stop=between,
             )
         except StoppedEarly as stop:
             ended = stop.finding

@@ -13,10 +13,13 @@ import asyncio
 import json
 import time
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Final
+
+from pydantic import TypeAdapter
 
 from app.domain.data.dataset import DatasetRow
 from app.domain.errors import InvalidRequest, RunFailed
+from app.domain.first_fault import first_fault
 from app.domain.ids import SampleKey
 from app.domain.rollouts.trajectory import Failure, StopReason, ToolCallRecord, Trajectory, Turn
 from app.domain.storable_text import storable
@@ -38,6 +41,17 @@ class EpisodeLimits:
     max_turn_tokens: int
     wall_time_s: float = 3600.0
     """Seconds of sampling and of tools at work; waiting for an endpoint to come back is not in."""
+
+
+@dataclass(frozen=True, slots=True)
+class JournalledTurn(SampledTurn):
+    """A sampled turn as the journal stores it."""
+
+    elapsed_s: float
+    """Seconds that sampling it took; a replay counts the same ones."""
+
+
+_TURN: Final = TypeAdapter(JournalledTurn)
 
 
 class RolloutFailure(Exception):
@@ -123,17 +137,22 @@ class _Episode:
     async def _sample(self, params: SamplingParams) -> SampledTurn:
         tokens = list(self.trajectory.tokens)
 
-        async def ask() -> dict[str, Any]:
+        async def ask() -> JournalledTurn:
             started = time.perf_counter()
             turn = await self.policy.sample(tokens, params)
-            return {**asdict(turn), "elapsed_s": time.perf_counter() - started}
+            return JournalledTurn(
+                token_ids=turn.token_ids,
+                logprobs=turn.logprobs,
+                finish_reason=turn.finish_reason,
+                policy_version=turn.policy_version,
+                elapsed_s=time.perf_counter() - started,
+            )
 
         key = self.trajectory.key.turn_key(len(self.trajectory.turns))
         request = json.dumps([tokens, asdict(params)]).encode()
-        payload = dict(await replay_or_ask(self.journal, key, request, ask))
-        self.elapsed_s += payload.pop("elapsed_s")
-        token_ids, logprobs = tuple(payload.pop("token_ids")), tuple(payload.pop("logprobs"))
-        return SampledTurn(token_ids=token_ids, logprobs=logprobs, **payload)
+        sampled = await replay_or_ask(self.journal, key, request, ask, codec=_TURN)
+        self.elapsed_s += sampled.elapsed_s
+        return sampled
 
     async def _take_turn(self, sampled: SampledTurn) -> StopReason | None:
         """Record a sampled turn and run its calls; why the rollout ends here, if it does."""
@@ -177,7 +196,7 @@ class _Episode:
         allowed = parsed.tool_calls[: max(0, self.limits.max_episode_steps - self.steps)]
         self.steps += len(allowed)
         places = [CallPosition(key, turn, number) for number in range(len(allowed))]
-        try:
+        with first_fault():
             async with asyncio.TaskGroup() as group:
                 tasks = [
                     group.create_task(
@@ -185,9 +204,6 @@ class _Episode:
                     )
                     for call, place in zip(allowed, places, strict=True)
                 ]
-        except BaseExceptionGroup as faults:
-            # The rollout is lost with its first fault; the calls beside it were cancelled.
-            raise faults.exceptions[0] from faults
         outcomes = [task.result() for task in tasks]
         self.elapsed_s += max((outcome.latency_s for outcome in outcomes), default=0.0)
         replies = [

@@ -6,8 +6,10 @@ shapes on the wire.
 """
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Final
+
+from pydantic import TypeAdapter
 
 from app.domain.ids import SampleKey
 from app.domain.rollouts.trajectory import Failure, FailureClass
@@ -28,6 +30,7 @@ from workers.rollout.arguments import check_arguments
 
 __all__ = ["CallPosition", "ToolCaller", "ToolFailure", "ToolOutcome"]
 
+_CODEC: Final = TypeAdapter(ToolOutcome)
 _CLASSES: Final = {
     FaultKind.ERROR: FailureClass.TOOL_ERROR,
     FaultKind.TIMEOUT: FailureClass.TOOL_TIMEOUT,
@@ -103,10 +106,10 @@ class ToolCaller:
             trace_id=place.key.trace_id,
         ).request(self._tools[call.name].headers)
 
-        async def ask() -> dict[str, Any]:
-            return asdict(await self._ask(call.name, request))
+        async def ask() -> ToolOutcome:
+            return await self._ask(call.name, request)
 
-        return ToolOutcome(**await replay_or_ask(journal, request.call_id, request.body, ask))
+        return await replay_or_ask(journal, request.call_id, request.body, ask, codec=_CODEC)
 
     async def _ask(self, name: str, request: EndpointRequest) -> ToolOutcome:
         try:

@@ -1,12 +1,12 @@
 """One rollout: its exact tokens, the author of each token, and the stop reason.
 
-The invariant of the whole project lives here: `tokens`, `mask` and `logprobs` run parallel, mask 1
-stands exactly on tokens the policy sampled, and those tokens are the sampled ids, never re-encoded.
+Owns the invariant of the whole project: `tokens`, `mask` and `logprobs` run parallel, mask 1 marks
+exactly the tokens that the policy sampled, and those are the sampled ids, never re-encoded.
 """
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import Any, assert_never
 
 from app.domain.ids import SampleKey
 
@@ -63,7 +63,7 @@ class Turn:
     content: str
     reasoning_tokens: int
     finish_reason: str
-    """`stop` or `length`, as the engine said."""
+    """`stop` or `length`, as the engine reported."""
     tool_calls: tuple[ToolCallRecord, ...] = ()
     parse_error: str | None = None
 
@@ -158,6 +158,10 @@ class Grade:
     """
 
 
+Verdict = Grade | Failure
+"""The result of scoring one rollout."""
+
+
 @dataclass(slots=True)
 class ScoredRollout:
     """A finished rollout: graded, or failed by infrastructure, never both."""
@@ -169,6 +173,16 @@ class ScoredRollout:
     def __post_init__(self) -> None:
         if (self.grade is None) == (self.failure is None):
             raise ValueError("a rollout is either graded or failed")
+
+    @classmethod
+    def of(cls, trajectory: Trajectory, verdict: Verdict) -> "ScoredRollout":
+        match verdict:
+            case Grade():
+                return cls(trajectory, grade=verdict)
+            case Failure():
+                return cls(trajectory, failure=verdict)
+            case _:
+                assert_never(verdict)
 
     @property
     def key(self) -> SampleKey:

@@ -14,10 +14,10 @@ from app.domain.models.models import BaseModelSpec
 from app.domain.rollouts.trajectory import ScoredRollout, StopReason
 from tests.support.learning.gradients import gradients, warmed
 from tests.support.learning.samples import MakeTrainer
-from tests.support.scored import scored, tool_call
+from tests.support.scored import scored, scored_group, tool_call
 from workers.learning.lora_trainer import LoraTrainer
 from workers.reinforcement.learning_setup import shaping_config, trainer_options
-from workers.reinforcement.schedulers.groups import GroupRecipe, prepare, step_samples
+from workers.reinforcement.schedulers.groups import GroupConfig, prepare, step_samples
 
 BASE = BaseModelSpec(name="m", path="m", context_length=128, max_turn_tokens=40)
 GOOD, AGAINST, BAD = range(3)
@@ -53,12 +53,12 @@ def likelier(
         tokens, mask = one.trajectory.tokens, one.trajectory.mask
         lp = [0.0, *trainer.logprobs(tokens)]
         one.trajectory.logprobs[:] = [v * m for v, m in zip(lp, mask, strict=True)]
-    recipe = GroupRecipe(
+    config = GroupConfig(
         min_group_share=0.75,
         shaping=shaping_config(learning.objective),
         estimator=learning.advantage.type,
     )
-    samples = step_samples([prepare(its, recipe) for its in rollouts], recipe)
+    samples = step_samples([prepare(scored_group(its), config) for its in rollouts], config)
     before = [sum(trainer.logprobs(one.trajectory.tokens)[2:]) for one in rollouts[0]]
     kept = {name: p.detach().clone() for name, p in trainer._parameters.items()}
     for name, gradient in gradients(trainer, samples).items():
@@ -115,7 +115,7 @@ def test_an_estimator_scales_a_groups_gradient(
     """By a hand-made factor beside centring, for the first of two prompts."""
     plain = {"objective": {"token_penalty": 0}, "loss": {"type": "importance_sampling"}}
     sent = {**plain, "advantage": {"type": kind}}
-    recipe = GroupRecipe(
+    config = GroupConfig(
         min_group_share=0.75,
         shaping=shaping_config(
             resolved_learning(LearningOptions.model_validate(plain), BASE).objective
@@ -123,10 +123,10 @@ def test_an_estimator_scales_a_groups_gradient(
     )
     trainer = trainer_of(make_trainer, sent)
     rollouts = [group(), group(1, scores=(10.0, 10.0, 0.0))]
-    estimated = replace(recipe, estimator=kind)
+    estimated = replace(config, estimator=kind)
     first: list[dict[str, Any]] = []
-    for one in (recipe, estimated):
-        samples = step_samples([prepare(its, one) for its in rollouts], one)
+    for one in (config, estimated):
+        samples = step_samples([prepare(scored_group(its), one) for its in rollouts], one)
         first.append(gradients(trainer, [s for s in samples if s.group == samples[0].group]))
     for name, gradient in first[0].items():
         assert (first[1][name] - scale * gradient).abs().max() <= 1e-4 * gradient.abs().max() + 1e-7

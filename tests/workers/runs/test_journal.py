@@ -7,11 +7,11 @@ from sqlalchemy import event
 
 from app.domain.errors import LeaseLost
 from tests.support.runs.world import World
-from workers.journal.postgres import PostgresJournal
+from tests.support.journals import journal_of
 
 
 async def test_entries_of_many_rollouts_share_a_transaction(world: World) -> None:
-    journal = PostgresJournal(await world.context(await world.job()), 3)
+    journal = journal_of(await world.context(await world.job()), 3)
     commits: list[object] = []
     event.listen(world.worker.sessions.kw["bind"].sync_engine, "commit", commits.append)
     await asyncio.gather(*(journal.put(f"k{n}", "sha", {"n": n}) for n in range(200)))
@@ -22,10 +22,10 @@ async def test_the_next_claim_replays_what_was_remembered_of_its_step(world: Wor
     job = await world.job()
     first = await world.context(job)
     payload = {"token_ids": [1, 2], "logprobs": [-0.1, -1e-17], "text": "a\x00\ud800b"}
-    await PostgresJournal(first, 3).put("turn", "sha", payload)
-    await PostgresJournal(first, 4).put("turn of 4", "sha", {})
+    await journal_of(first, 3).put("turn", "sha", payload)
+    await journal_of(first, 4).put("turn of 4", "sha", {})
 
-    journal = PostgresJournal(await world.context(job), 3)
+    journal = journal_of(await world.context(job), 3)
     assert await journal.get("turn", "sha") is None
     await journal.load()
     assert await journal.get("turn", "sha") == payload
@@ -36,8 +36,8 @@ async def test_the_next_claim_replays_what_was_remembered_of_its_step(world: Wor
 
 async def test_an_overtaken_claim_remembers_nothing_and_says_so_to_everyone(world: World) -> None:
     job = await world.job()
-    old = PostgresJournal(await world.context(job), 1)
-    new = PostgresJournal(await world.context(job), 1)
+    old = journal_of(await world.context(job), 1)
+    new = journal_of(await world.context(job), 1)
     results = await asyncio.gather(
         *(old.put(f"k{n}", "sha", {}) for n in range(5)), return_exceptions=True
     )
@@ -47,7 +47,7 @@ async def test_an_overtaken_claim_remembers_nothing_and_says_so_to_everyone(worl
 
 
 async def test_a_cancelled_writer_holds_up_nobody(world: World) -> None:
-    journal = PostgresJournal(await world.context(await world.job()), 1)
+    journal = journal_of(await world.context(await world.job()), 1)
     writers = [asyncio.create_task(journal.put(f"k{n}", "sha", {})) for n in range(3)]
     await asyncio.sleep(0)
     writers[1].cancel()

@@ -16,7 +16,7 @@ from app.gateways.job_queue import InMemoryJobQueue
 from app.gateways.objects import LocalObjects
 from tests.support.runs.world import World
 from tests.support.stack import Database
-from workers.journal.postgres import PostgresJournal
+from tests.support.journals import journal_of
 from workers.maintenance.expiry import expire
 from workers.runs.adapter_names import adapter_prefix
 from workers.runs.context import RunContext
@@ -41,7 +41,7 @@ class Room:
         for name in NOTES:
             _write(context.objects.local_path(f"{context.job_key}/{name}"))
         _write(context.step_path(4) / ".adapter.1.partial")
-        await PostgresJournal(context, 4).put("turn", "sha", {})
+        await journal_of(context, 4).put("turn", "sha", {})
         return job
 
     async def cancel(self, job: Job) -> None:
@@ -137,7 +137,7 @@ async def test_a_job_whose_workers_died_for_good_is_cleared_alike(room: Room, wo
 async def test_a_run_that_fails_forgets_its_journal_at_once(room: Room, world: World) -> None:
     job = await world.job()
     context = await world.context(job)
-    await PostgresJournal(context, 1).put("turn", "sha", {})
+    await journal_of(context, 1).put("turn", "sha", {})
     ending = Ending(world.worker, project_id=job.project_id, job_id=job.id, fence=context.fence)
     await ending.failed(RunFailed("no", code="x"))
     assert room.journal() == []

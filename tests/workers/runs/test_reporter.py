@@ -22,7 +22,7 @@ from app.store.database import Database
 from app.store.unit_of_work import RunUnitOfWork
 from tests.support.runs.world import World, plan
 from tests.support.scored import scored
-from workers.journal.postgres import PostgresJournal
+from tests.support.journals import journal_of
 from workers.runs.context import RunContext
 from workers.runs.reporter import Reporter
 from workers.runs.step_outcome import StepOutcome
@@ -78,7 +78,7 @@ async def test_a_commit_of_unknown_outcome_counts_once(world: World) -> None:
         await unit.jobs.mark_running()
         database.lost = 1
     database.lost = 0
-    await PostgresJournal(context, 1).put("turn", "sha", {})
+    await journal_of(context, 1).put("turn", "sha", {})
     database.lost = 0
 
     reporter = Reporter(context, "ft:tiny")
@@ -106,7 +106,7 @@ async def test_a_commit_of_unknown_outcome_counts_once(world: World) -> None:
         (REWARD_MEAN, "valid", 0.5),
         (TIME_STEP, "train", 1.0),
     ]
-    journal = PostgresJournal(await world.context(job), 1)
+    journal = journal_of(await world.context(job), 1)
     await journal.load()
     assert await journal.get("turn", "sha") is None
 

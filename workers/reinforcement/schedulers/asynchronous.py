@@ -1,8 +1,8 @@
 """The async mode: sampling never stops for training, within a bound on how old a rollout may be.
 
-Owns the clock around `StalenessQueue` and who is told what. Promises: back-pressure stands at
-dispatch, never in a put; the queue is committed with the step, and after a kill everything in it is
-under way again while the journal answers for what was already done.
+Owns the clock around `StalenessQueue` and the tasks of its groups. Promises: back-pressure is
+applied at dispatch, never by a blocking put; the queue is committed with the step, and after a kill
+all of its groups are in flight again while the journal answers for the work that was already done.
 """
 
 import asyncio
@@ -10,7 +10,7 @@ import time
 from collections import deque
 from collections.abc import Sequence
 from statistics import fmean
-from typing import Any, Final
+from typing import Final
 
 from app.domain.errors import RunFailed
 from app.domain.methods.mode import AsyncOptions
@@ -24,80 +24,78 @@ from workers.reinforcement.schedulers.staleness import StalenessQueue, Ticket
 from workers.runs.step_outcome import StepOutcome
 
 STRAGGLER_STEPS: Final = 3.0
-"""How many average steps a late group is waited for before it is started over."""
-_MEASURED: Final = 8
+"""A straggler group is requeued after this many average step times."""
+_MEASURED_STEPS: Final = 8
 
 
 class AsyncMode:
-    def __init__(self, rooms: SchedulerContext, options: AsyncOptions) -> None:
-        self._rooms = rooms
+    def __init__(self, context: SchedulerContext, options: AsyncOptions) -> None:
+        self._context = context
         self._options = options
-        self._reading = StepReading(rooms.sampler_clock)
+        self._reading = StepReading(context.sampler_clock)
         self._groups: dict[tuple[int, int], PreparedGroup] = {}
-        """Finished and not trained, by place in the curriculum."""
-        self._steps_s: deque[float] = deque(maxlen=_MEASURED)
-        self._given_up = 0
-        self._feed: PromptSchedule
+        """Groups that are finished and not trained, by step of the curriculum and row in it."""
+        self._steps_s: deque[float] = deque(maxlen=_MEASURED_STEPS)
+        self._requeued = 0
+        self._schedule: PromptSchedule
         self._queue: StalenessQueue
         self._policy: CommittedPolicy
         self._tasks: GroupTasks | None = None
 
-    async def start(
-        self, feed: PromptSchedule, *, committed: int, saved: dict[str, Any] | None
-    ) -> None:
-        self._feed = feed
+    async def start(self, schedule: PromptSchedule) -> None:
+        self._schedule = schedule
         self._queue = StalenessQueue(
-            lambda step: len(feed.rows(step)),
-            total_steps=feed.total_steps,
+            lambda step: len(schedule.rows(step)),
+            total_steps=schedule.total_steps,
             max_staleness=self._options.max_staleness,
             max_requeues=self._options.max_requeues,
-            within_caps=feed.within_caps,
+            within_caps=schedule.within_caps,
         )
-        if saved is not None:
-            self._queue.restore(saved)
-        elif committed:
+        if schedule.scheduler_state is not None:
+            self._queue.restore(schedule.scheduler_state)
+        elif schedule.committed_step:
             raise RunFailed(
-                f"The state saved at step {committed} has no queue of prompts.",
+                f"The state saved at step {schedule.committed_step} has no queue of prompts.",
                 code="state_damaged",
             )
-        self._policy = CommittedPolicy(self._rooms.policy, committed)
+        self._policy = CommittedPolicy(self._context.policy, schedule.committed_step)
         self._tasks = GroupTasks(
-            self._rooms,
-            feed,
+            self._context,
+            schedule,
             self._policy,
-            bound=self._options.max_staleness,
-            moved=self._admit,
+            max_staleness=self._options.max_staleness,
+            on_capacity=self._dispatch,
         )
         for ticket in self._queue.in_flight:
             self._tasks.start(ticket)
-        self._admit()
+        self._dispatch()
 
     async def step(self, step: int) -> StepOutcome:
         started = time.perf_counter()
-        self._given_up = 0
+        self._requeued = 0
         tickets = await self._take(step)
-        groups = [self._groups.pop((ticket.step, ticket.place)) for ticket in tickets]
+        groups = [self._groups.pop((ticket.step, ticket.row_index)) for ticket in tickets]
         ages = [step - 1 - ticket.version for ticket in tickets]
         outcome = self._reading.outcome(step, groups, ages=ages)
         outcome.scheduler_state = self._queue.state()
-        outcome.train_values.update(self._depths(len(groups)))
-        begun = time.perf_counter()
-        outcome.train_values[names.TIME_SAMPLING] = begun - started
-        self._feed.check(outcome.train_rollouts)
-        samples = step_samples(groups, self._rooms.recipe)
+        outcome.train_values.update(self._queue_values(len(groups)))
+        sampled = time.perf_counter()
+        outcome.train_values[names.TIME_SAMPLING] = sampled - started
+        self._schedule.check(outcome.train_rollouts)
+        samples = step_samples(groups, self._context.group_config)
         if samples:
             with self._reading.trainer_clock:
-                stats = await run_on_compute_thread(self._rooms.trainer.update, samples)
+                stats = await run_on_compute_thread(self._context.trainer.update, samples)
             outcome.train_values.update(stats)
         ended = time.perf_counter()
-        outcome.train_values[names.TIME_TRAINING] = ended - begun
+        outcome.train_values[names.TIME_TRAINING] = ended - sampled
         self._steps_s.append(ended - started)
         self._reading.finish(outcome)
         return outcome
 
-    async def committed(self, step: int) -> None:
+    async def on_step_committed(self, step: int) -> None:
         self._policy.version = step
-        self._admit()
+        self._dispatch()
 
     async def close(self) -> None:
         if self._tasks is not None:
@@ -109,55 +107,60 @@ class AsyncMode:
             raise RuntimeError("the mode was not started")
         return self._tasks
 
-    def _depths(self, taken: int) -> dict[str, float]:
-        size = self._feed.group_size
+    def _queue_values(self, taken: int) -> dict[str, float]:
+        size = self._schedule.group_size
         return {
-            names.STALE_DISCARDED_SHARE: self._given_up / (self._given_up + taken),
+            names.STALE_DISCARDED_SHARE: self._requeued / (self._requeued + taken),
             names.QUEUE_DEPTH: float(self._queue.depth * size),
             names.QUEUE_IN_FLIGHT: float(len(self._queue.in_flight) * size),
         }
 
-    def _admit(self) -> None:
+    def _dispatch(self) -> None:
+        """Starts groups until the slots are taken or the staleness queue admits no more."""
         while self._running.has_capacity:
-            ticket = self._queue.admit(self._policy.version)
+            ticket = self._queue.dispatch_next(self._policy.version)
             if ticket is None:
                 return
             self._running.start(ticket)
 
     async def _take(self, step: int) -> list[Ticket]:
+        """Waits until the queue yields the groups of a step, requeuing stale and slow ones."""
         started = time.perf_counter()
         while True:
             self._receive()
-            self._start_over(self._queue.expire(step))
+            self._restart(self._queue.expire(step))
             taken = self._queue.take(step)
             if taken is not None:
                 return taken
-            left = self._patience() - (time.perf_counter() - started)
-            if left <= 0 and (late := self._queue.requeue_stragglers(step)):
-                self._start_over(late)
+            left = self._straggler_wait_s() - (time.perf_counter() - started)
+            if left <= 0 and (stragglers := self._queue.requeue_stragglers(step)):
+                self._restart(stragglers)
                 continue
-            self._running.news.clear()
+            self._running.changed.clear()
             try:
-                # Past its patience, only a group that arrives changes what can be done.
+                # After the wait, only the arrival of a group changes what can be done.
                 async with asyncio.timeout(left if 0 < left < float("inf") else None):
-                    await self._running.news.wait()
+                    await self._running.changed.wait()
             except TimeoutError:
                 continue
 
-    def _patience(self) -> float:
-        """Seconds; without end until a step was measured."""
+    def _straggler_wait_s(self) -> float:
+        """Infinite until a step was measured."""
         return STRAGGLER_STEPS * fmean(self._steps_s) if self._steps_s else float("inf")
 
     def _receive(self) -> None:
+        """Moves the groups that finished since the last call into the queue."""
         for ticket, group in self._running.arrivals():
-            turns = [turn for one in group.rollouts for turn in one.trajectory.turns]
+            rollouts = group.scored.rollouts
+            turns = [turn for rollout in rollouts for turn in rollout.trajectory.turns]
             oldest = min((turn.policy_version for turn in turns), default=ticket.version)
             self._queue.finish(ticket, version=oldest)
-            self._groups[ticket.step, ticket.place] = group
+            self._groups[ticket.step, ticket.row_index] = group
 
-    def _start_over(self, pairs: Sequence[tuple[Ticket, Ticket]]) -> None:
-        for late, fresh in pairs:
-            self._running.drop(late)
-            self._groups.pop((late.step, late.place), None)
-            self._given_up += 1
-            self._running.start(fresh)
+    def _restart(self, requeued: Sequence[tuple[Ticket, Ticket]]) -> None:
+        """Cancels the group of each old ticket and starts the one of the new ticket."""
+        for old, new in requeued:
+            self._running.cancel(old)
+            self._groups.pop((old.step, old.row_index), None)
+            self._requeued += 1
+            self._running.start(new)

@@ -1,23 +1,18 @@
-"""The groups of the async mode that are under way: one task each, started, counted, dropped.
+"""The groups of the async mode that are in flight: one task each, started, counted, cancelled.
 
-Promises: rollouts are sampled only from versions of committed steps, so that nothing that is
-remembered of them is of a version a resume would make anew; a dropped group is never heard of
-again. Must not know which group may start or train.
+Promises: rollouts are sampled only from versions of committed steps, so that no journalled turn
+belongs to a version that a resume would train again; a cancelled group never arrives. Must not know
+which group may start or train.
 """
 
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from app.domain.data.dataset import DatasetRow
-from app.domain.ids import SampleKey
-from app.domain.rollouts.trajectory import ScoredRollout
-from workers.journal.journal import Journal
-from workers.reinforcement.schedulers.groups import PreparedGroup, prepare
+from workers.reinforcement.schedulers.groups import PreparedGroup
 from workers.reinforcement.schedulers.mode import PromptSchedule, SchedulerContext
 from workers.reinforcement.schedulers.staleness import Ticket
 from workers.rollout.policy import SampledTurn, SamplingParams, VersionedPolicy
-from workers.rollout.runner import run_rollouts
 
 
 class CommittedPolicy:
@@ -32,73 +27,74 @@ class CommittedPolicy:
 
 
 @dataclass(slots=True)
-class _Running:
+class _InFlight:
     task: asyncio.Task[PreparedGroup]
-    rollouts: int
-    """Not finished yet."""
+    unfinished: int
+    """Rollouts that are not finished yet."""
 
 
 class GroupTasks:
     def __init__(
         self,
-        rooms: SchedulerContext,
-        feed: PromptSchedule,
+        context: SchedulerContext,
+        schedule: PromptSchedule,
         policy: CommittedPolicy,
         *,
-        bound: int,
-        moved: Callable[[], None],
+        max_staleness: int,
+        on_capacity: Callable[[], None],
     ) -> None:
-        """`moved` is called whenever a rollout has ended, be it one of many of its group."""
-        self._rooms = rooms
-        self._feed = feed
+        """`on_capacity` is called whenever a rollout has finished."""
+        self._context = context
+        self._schedule = schedule
         self._policy = policy
-        self._bound = bound
-        self._moved = moved
-        self._running: dict[Ticket, _Running] = {}
-        self._dropped: set[asyncio.Task[PreparedGroup]] = set()
+        self._max_staleness = max_staleness
+        self._on_capacity = on_capacity
+        self._in_flight: dict[Ticket, _InFlight] = {}
+        self._cancelled: set[asyncio.Task[PreparedGroup]] = set()
         self._arrived: list[tuple[Ticket, PreparedGroup]] = []
         self._fault: BaseException | None = None
-        self._places = asyncio.Semaphore(rooms.room.max_concurrent)
-        self.news = asyncio.Event()
+        self._slots = context.slots()
+        self.changed = asyncio.Event()
+        """Set when a group has arrived or failed."""
 
     @property
     def has_capacity(self) -> bool:
-        """Whether a further group would start at once. What waited for room would only age."""
-        rollouts = sum(running.rollouts for running in self._running.values())
-        most = self._rooms.room.max_concurrent
-        return not self._running or rollouts + self._feed.group_size <= most
+        """Whether another group would start at once; a group that waits for slots only ages."""
+        unfinished = sum(group.unfinished for group in self._in_flight.values())
+        limit = self._context.setup.max_concurrent
+        return not self._in_flight or unfinished + self._schedule.group_size <= limit
 
     def start(self, ticket: Ticket) -> None:
-        task = asyncio.create_task(self._group(ticket))
-        self._running[ticket] = _Running(task, self._feed.group_size)
-        task.add_done_callback(lambda done: self._done(ticket, done))
+        task = asyncio.create_task(self._run(ticket))
+        self._in_flight[ticket] = _InFlight(task, self._schedule.group_size)
+        task.add_done_callback(lambda done: self._on_done(ticket, done))
 
-    def drop(self, ticket: Ticket) -> None:
-        running = self._running.pop(ticket, None)
-        if running is not None:
-            running.task.cancel()
-            self._dropped.add(running.task)
-            running.task.add_done_callback(self._dropped.discard)
+    def cancel(self, ticket: Ticket) -> None:
+        group = self._in_flight.pop(ticket, None)
+        if group is not None:
+            group.task.cancel()
+            self._cancelled.add(group.task)
+            group.task.add_done_callback(self._cancelled.discard)
 
     def arrivals(self) -> list[tuple[Ticket, PreparedGroup]]:
-        """Groups finished since the last call. Raises what a rollout of ours failed with."""
+        """Returns the groups finished since the last call. Raises the first fault of a group."""
         if self._fault is not None:
             raise self._fault
         arrived, self._arrived = self._arrived, []
         return arrived
 
     async def close(self) -> None:
-        tasks = [*self._dropped, *(running.task for running in self._running.values())]
-        self._running.clear()
+        tasks = [*self._cancelled, *(group.task for group in self._in_flight.values())]
+        self._in_flight.clear()
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    def _done(self, ticket: Ticket, task: asyncio.Task[PreparedGroup]) -> None:
-        running = self._running.get(ticket)
-        if running is None or running.task is not task:
+    def _on_done(self, ticket: Ticket, task: asyncio.Task[PreparedGroup]) -> None:
+        group = self._in_flight.get(ticket)
+        if group is None or group.task is not task:
             return
-        del self._running[ticket]
+        del self._in_flight[ticket]
         if task.cancelled():
             return
         fault = task.exception()
@@ -106,34 +102,31 @@ class GroupTasks:
             self._arrived.append((ticket, task.result()))
         else:
             self._fault = self._fault or fault
-        self.news.set()
-        self._moved()
+        self.changed.set()
+        self._on_capacity()
 
-    async def _group(self, ticket: Ticket) -> PreparedGroup:
-        feed = self._feed
-        # It is taken by then: its dispatch is under `step - 1` at the latest, and so is each
-        # further attempt within the bound of the one before.
-        kept_to = min(feed.total_steps, ticket.step + (ticket.attempt + 1) * self._bound)
-        journal = await feed.journal(kept_to)
-        row = feed.rows(ticket.step)[ticket.place]
-        try:
-            async with asyncio.TaskGroup() as tasks:
-                rollouts = [
-                    tasks.create_task(self._rollout(ticket, wanted, journal))
-                    for wanted in feed.keys(row, ticket.step, ticket.attempt)
-                ]
-        except BaseExceptionGroup as faults:
-            # One cause is enough for the run to decide on; the others were cancelled by it.
-            raise faults.exceptions[0] from faults
-        return prepare([task.result() for task in rollouts], self._rooms.recipe)
-
-    async def _rollout(
-        self, ticket: Ticket, wanted: tuple[DatasetRow, SampleKey], journal: Journal
-    ) -> ScoredRollout:
-        (rollout,) = await run_rollouts(
-            self._rooms.room, [wanted], policy=self._policy, journal=journal, places=self._places
+    async def _run(self, ticket: Ticket) -> PreparedGroup:
+        schedule = self._schedule
+        row = schedule.rows(ticket.step)[ticket.row_index]
+        return await self._context.prepared_group(
+            row,
+            schedule.keys(row, ticket.step, ticket.attempt),
+            policy=self._policy,
+            journal=await schedule.journal(self._journal_step(ticket)),
+            slots=self._slots,
+            on_finished=lambda: self._on_rollout_finished(ticket),
         )
-        if (running := self._running.get(ticket)) is not None:
-            running.rollouts -= 1
-            self._moved()
-        return rollout
+
+    def _journal_step(self, ticket: Ticket) -> int:
+        """Returns the last step that may take the group; its journal must be kept until then.
+
+        A group is dispatched under version `step - 1` at the latest, and each further attempt
+        within the staleness bound of the one before.
+        """
+        last = ticket.step + (ticket.attempt + 1) * self._max_staleness
+        return min(self._schedule.total_steps, last)
+
+    def _on_rollout_finished(self, ticket: Ticket) -> None:
+        if (group := self._in_flight.get(ticket)) is not None:
+            group.unfinished -= 1
+            self._on_capacity()

@@ -1,9 +1,8 @@
-"""From the rollouts of one prompt to what the trainer is given: advantages and samples.
+"""Turns scored groups into training samples: advantages within the group, samples per rollout.
 
-The same for every mode, so that none of them changes what a sample's gradient is.
+The code is the same for every mode, so that no mode changes what a sample's gradient is.
 """
 
-import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,51 +12,53 @@ from app.domain.rollouts.trajectory import ScoredRollout
 from workers.learning.advantages import BATCH_STD, GroupStatus, RewardGroup, step_advantages
 from workers.learning.shaping import ShapingConfig, shape
 from workers.learning.training_samples import TrainingSample
+from workers.rollout.groups import ScoredGroup
 
 
 @dataclass(frozen=True, slots=True)
-class GroupRecipe:
-    """How a group is turned into training samples."""
+class GroupConfig:
+    """How a group becomes training samples."""
 
     min_group_share: float
+    """A group with a smaller share of graded rollouts trains nothing."""
     shaping: ShapingConfig
     estimator: str = "centred"
-    """Of `workers.learning.advantages`."""
+    """A name in `workers.learning.advantages`."""
 
 
 @dataclass(frozen=True, slots=True)
 class PreparedGroup:
-    """The rollouts of one prompt, and what of them may train."""
+    """A scored group and the training samples made of it."""
 
-    rollouts: list[ScoredRollout]
+    scored: ScoredGroup
     samples: list[TrainingSample]
     status: GroupStatus
 
 
-def prepare(rollouts: list[ScoredRollout], recipe: GroupRecipe) -> PreparedGroup:
-    """Advantages per rollout, within the group."""
-    # What divides by the step's deviation has to wait for the step: see `step_samples`.
-    estimator = "centred" if recipe.estimator == BATCH_STD else recipe.estimator
-    (outcome,) = step_advantages([_rewards(rollouts, recipe)], estimator=estimator)
-    return PreparedGroup(rollouts, _samples(rollouts, outcome.advantages), outcome.status)
+def prepare(group: ScoredGroup, config: GroupConfig) -> PreparedGroup:
+    """Computes the advantage of each rollout within its group."""
+    # An estimator that divides by the step's deviation waits for the step: see `step_samples`.
+    estimator = "centred" if config.estimator == BATCH_STD else config.estimator
+    (outcome,) = step_advantages([_rewards(group, config)], estimator=estimator)
+    return PreparedGroup(group, _samples(group, outcome.advantages), outcome.status)
 
 
-def step_samples(groups: Sequence[PreparedGroup], recipe: GroupRecipe) -> list[TrainingSample]:
-    """What a whole step trains, all of its groups being there."""
-    if recipe.estimator != BATCH_STD:
+def step_samples(groups: Sequence[PreparedGroup], config: GroupConfig) -> list[TrainingSample]:
+    """Returns the training samples of a whole step, once all of its groups are finished."""
+    if config.estimator != BATCH_STD:
         return samples_of(groups)
     outcomes = step_advantages(
-        [_rewards(group.rollouts, recipe) for group in groups], estimator=BATCH_STD
+        [_rewards(group.scored, config) for group in groups], estimator=BATCH_STD
     )
     return [
         sample
         for group, outcome in zip(groups, outcomes, strict=True)
-        for sample in _samples(group.rollouts, outcome.advantages)
+        for sample in _samples(group.scored, outcome.advantages)
     ]
 
 
 def rollouts_of(groups: Sequence[PreparedGroup]) -> list[ScoredRollout]:
-    return [rollout for group in groups for rollout in group.rollouts]
+    return [rollout for group in groups for rollout in group.scored.rollouts]
 
 
 def samples_of(groups: Sequence[PreparedGroup]) -> list[TrainingSample]:
@@ -65,7 +66,7 @@ def samples_of(groups: Sequence[PreparedGroup]) -> list[TrainingSample]:
 
 
 def group_counts(groups: Sequence[PreparedGroup]) -> dict[str, float]:
-    """Curve values: how many groups trained, and why the others did not."""
+    """Returns curve values: how many groups trained, and why the others did not."""
     counts = Counter(group.status for group in groups)
     return {
         names.GROUPS_TRAINED: float(counts["trained"]),
@@ -74,20 +75,18 @@ def group_counts(groups: Sequence[PreparedGroup]) -> dict[str, float]:
     }
 
 
-def _rewards(rollouts: Sequence[ScoredRollout], recipe: GroupRecipe) -> RewardGroup:
+def _rewards(group: ScoredGroup, config: GroupConfig) -> RewardGroup:
     return RewardGroup(
-        [rollout.reward for rollout in rollouts],
-        min_valid=math.ceil(recipe.min_group_share * len(rollouts)),
-        objective=[_objective(rollout, recipe.shaping) for rollout in rollouts],
+        group.rewards,
+        min_valid=group.min_valid(config.min_group_share),
+        objective=[_objective(rollout, config.shaping) for rollout in group.rollouts],
     )
 
 
-def _samples(
-    rollouts: Sequence[ScoredRollout], advantages: Sequence[float | None]
-) -> list[TrainingSample]:
+def _samples(group: ScoredGroup, advantages: Sequence[float | None]) -> list[TrainingSample]:
     return [
         TrainingSample.of(rollout.trajectory, advantage)
-        for rollout, advantage in zip(rollouts, advantages, strict=True)
+        for rollout, advantage in zip(group.rollouts, advantages, strict=True)
         if advantage is not None
     ]
 

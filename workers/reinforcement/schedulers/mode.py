@@ -1,35 +1,63 @@
-"""What a run asks of a mode, and what a mode is given: the one interface the loop drives.
+"""The interface between a run's loop and its mode, the scheduler of sampling and training.
 
 A mode decides when rollouts are sampled and when they are trained. It never decides what a sample's
-gradient is, when a step is committed or what is published.
+gradient is, when a step is committed or which adapter is published.
 """
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from app.domain.data.dataset import DatasetRow
-from app.domain.ids import SampleKey
+from app.domain.ids import GroupKey, SampleKey
 from app.domain.rollouts.trajectory import ScoredRollout
 from workers.journal.journal import Journal
 from workers.learning.trainer import Trainer
-from workers.reinforcement.schedulers.groups import GroupRecipe
+from workers.reinforcement.schedulers.groups import GroupConfig, PreparedGroup, prepare
 from workers.rollout.busy_clock import BusyClock
-from workers.rollout.policy import VersionedPolicy
-from workers.rollout.runner import RolloutSetup
+from workers.rollout.groups import run_group
+from workers.rollout.policy import Policy, VersionedPolicy
+from workers.rollout.setup import RolloutSetup
 from workers.runs.step_outcome import StepOutcome
 
 
 @dataclass(frozen=True, slots=True)
 class SchedulerContext:
-    """What every mode works with."""
+    """The parts that every mode works with."""
 
-    room: RolloutSetup
+    setup: RolloutSetup
     trainer: Trainer
     policy: VersionedPolicy
-    recipe: GroupRecipe
+    group_config: GroupConfig
     sampler_clock: BusyClock = field(default_factory=BusyClock)
     """Runs while a request is at the engine."""
+
+    def slots(self) -> asyncio.Semaphore:
+        """Returns a semaphore for the rollouts that may be in flight at the same time."""
+        return asyncio.Semaphore(self.setup.max_concurrent)
+
+    async def prepared_group(
+        self,
+        row: DatasetRow,
+        keys: Sequence[SampleKey],
+        *,
+        policy: Policy,
+        journal: Journal,
+        slots: asyncio.Semaphore,
+        on_finished: Callable[[], None] = lambda: None,
+    ) -> PreparedGroup:
+        """Runs the group of a row and makes its training samples."""
+        group = await run_group(
+            self.setup,
+            row,
+            keys,
+            policy=policy,
+            journal=journal,
+            slots=slots,
+            on_finished=on_finished,
+        )
+        return prepare(group, self.group_config)
 
 
 def _always(_step: int) -> bool:
@@ -38,49 +66,44 @@ def _always(_step: int) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class PromptSchedule:
-    """A run's prompts, fixed for all of its steps."""
+    """The prompts of a run, fixed for all of its steps, and the step at which this claim starts."""
 
     job_id: str
     group_size: int
     total_steps: int
     rows: Callable[[int], Sequence[DatasetRow]]
-    """Rows of step 1, 2, …, in their order; every call gives the same."""
+    """Rows of step 1, 2, … in their order; every call returns the same."""
     journal: Callable[[int], Awaitable[Journal]]
-    """What is remembered up to the commit of a step."""
+    """Returns the journal that is kept until the given step is committed."""
     check: Callable[[Sequence[ScoredRollout]], None]
-    """Raises `RunFailed` when too much of a step was lost to train on the rest."""
+    """Raises `RunFailed` when too many rollouts of a step were lost to train on the rest."""
     within_caps: Callable[[int], bool] = _always
-    """Whether a step will begin, as far as can be told by now: what is sampled ahead of one that
-    will not calls tools and graders for nothing. True of the next step.
+    """Whether the run's caps still allow a step, by the usage so far; always true for the next
+    step. Sampling ahead for a step that never begins would call tools and graders for nothing.
     """
+    committed_step: int = 0
+    """The last committed step; 0 in a fresh run."""
+    scheduler_state: dict[str, Any] | None = None
+    """`StepOutcome.scheduler_state` of the last committed step; `None` in a fresh run."""
 
-    def keys(
-        self, row: DatasetRow, step: int, attempt: int = 0
-    ) -> list[tuple[DatasetRow, SampleKey]]:
-        """One group: the samples of a row at its place in the curriculum."""
-        return [
-            (row, SampleKey(self.job_id, "train", step, row.index, sample, attempt))
-            for sample in range(self.group_size)
-        ]
+    def keys(self, row: DatasetRow, step: int, attempt: int = 0) -> list[SampleKey]:
+        """Returns the keys of one group: the samples of a row at a step of the curriculum."""
+        return GroupKey(self.job_id, "train", step, row.index, attempt).samples(self.group_size)
 
 
 class Mode(Protocol):
-    async def start(
-        self, feed: PromptSchedule, *, committed: int, saved: dict[str, Any] | None
-    ) -> None:
-        """Before the first step of a claim. `saved` is `scheduler_state` of the outcome of step
-        `committed`; both are empty for a fresh run.
-        """
+    async def start(self, schedule: PromptSchedule) -> None:
+        """Called once, before the first step of a claim."""
         ...
 
     async def step(self, step: int) -> StepOutcome:
-        """Sample and train one step. Raises what `Feed.check` and the rooms raise."""
+        """Samples and trains one step. Raises what `PromptSchedule.check` and rollouts raise."""
         ...
 
-    async def committed(self, step: int) -> None:
-        """The step is durable and its version is served; only now may it be built upon."""
+    async def on_step_committed(self, step: int) -> None:
+        """Called once the step is durable and its version is served; it may be built upon now."""
         ...
 
     async def close(self) -> None:
-        """Stop whatever still runs; also after a fault."""
+        """Stops whatever still runs; also called after a fault."""
         ...

@@ -1,4 +1,4 @@
-"""What every mode says of a step: its groups, how old its rollouts were, who stood idle."""
+"""Measures a step for every mode: its groups, the age of its rollouts, and the idle shares."""
 
 from collections.abc import Sequence
 from statistics import fmean
@@ -15,8 +15,10 @@ from workers.runs.step_outcome import StepOutcome
 
 
 class StepReading:
-    """Idle shares run from the end of one step to the end of the next, so that publishing,
-    evaluating and committing count as what they are: time in which nothing is trained.
+    """Reads the figures of one step after the other.
+
+    Idle shares run from the end of one step to the end of the next, so that publishing, evaluating
+    and committing count as time in which nothing is trained.
     """
 
     def __init__(self, sampler_clock: BusyClock) -> None:
@@ -27,19 +29,19 @@ class StepReading:
     def outcome(
         self, step: int, groups: Sequence[PreparedGroup], *, ages: Sequence[int] = ()
     ) -> StepOutcome:
-        """`ages`: of each group, in versions; on-policy where they are not given."""
+        """`ages` are in versions, one for each group; without them all groups are on-policy."""
         rollouts = rollouts_of(groups)
         outcome = StepOutcome(step=step, train_rollouts=rollouts)
-        weighed = [
+        rollout_ages = [
             age
             for group, age in zip(groups, ages or [0] * len(groups), strict=True)
-            for _ in group.rollouts
+            for _ in group.scored.rollouts
         ]
         outcome.trained_tokens = sum(sample.trained_tokens for sample in samples_of(groups))
         outcome.train_values[names.TRAINED_TOKENS] = float(outcome.trained_tokens)
         outcome.train_values.update(group_counts(groups))
-        outcome.train_values[names.STALENESS_MEAN] = fmean(weighed) if weighed else 0.0
-        outcome.train_values[names.STALENESS_MAX] = float(max(weighed, default=0))
+        outcome.train_values[names.STALENESS_MEAN] = fmean(rollout_ages) if rollout_ages else 0.0
+        outcome.train_values[names.STALENESS_MAX] = float(max(rollout_ages, default=0))
         return outcome
 
     def finish(self, outcome: StepOutcome) -> None:

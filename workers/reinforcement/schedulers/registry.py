@@ -1,4 +1,4 @@
-"""From a job's mode options to the mode: one line each."""
+"""Builds the mode of a job from its options: one line each."""
 
 from typing import assert_never
 
@@ -9,13 +9,13 @@ from workers.reinforcement.schedulers.streaming import StreamingMode
 from workers.reinforcement.schedulers.sync import SyncMode
 
 
-def build_mode(options: AnyMode, rooms: SchedulerContext) -> Mode:
+def build_mode(options: AnyMode, context: SchedulerContext) -> Mode:
     match options:
         case SyncOptions():
-            return SyncMode(rooms)
+            return SyncMode(context)
         case StreamingOptions(minibatches=minibatches):
-            return StreamingMode(rooms, minibatches=minibatches)
+            return StreamingMode(context, minibatches=minibatches)
         case AsyncOptions():
-            return AsyncMode(rooms, options)
+            return AsyncMode(context, options)
         case _:
             assert_never(options)

@@ -1,86 +1,74 @@
 """The sync mode: sample the whole step, train on it, publish. The correctness oracle.
 
-Every rollout of a step is sampled from the policy the previous step published, so the step is
-exactly on-policy. A group's advantages and samples are made as soon as the group is there, beside
-the sampling of the others; the gradient is taken of the whole step in its own order, so a step is
-the same to the bit whatever came first.
+Every rollout of a step is sampled from the policy that the previous step published, so the step is
+exactly on-policy. The advantages and samples of a group are computed as soon as the group is
+finished, beside the sampling of the others. The gradient is taken over the whole step in the
+step's own order, so a step is identical to the bit whichever group finished first.
 """
 
 import asyncio
 import time
-from typing import Any
 
-from app.domain.data.dataset import DatasetRow
+from app.domain.first_fault import first_fault
 from app.domain.rollouts import metrics as names
-from workers.journal.journal import Journal
 from workers.learning.compute_thread import run_on_compute_thread
-from workers.reinforcement.schedulers.groups import PreparedGroup, prepare, step_samples
+from workers.reinforcement.schedulers.groups import PreparedGroup, step_samples
 from workers.reinforcement.schedulers.mode import PromptSchedule, SchedulerContext
 from workers.reinforcement.schedulers.reading import StepReading
-from workers.rollout.runner import run_rollouts
 from workers.runs.step_outcome import StepOutcome
 
 
 class SyncMode:
-    def __init__(self, rooms: SchedulerContext) -> None:
-        self._rooms = rooms
-        self._reading = StepReading(rooms.sampler_clock)
-        self._feed: PromptSchedule
+    def __init__(self, context: SchedulerContext) -> None:
+        self._context = context
+        self._reading = StepReading(context.sampler_clock)
+        self._schedule: PromptSchedule
 
-    async def start(
-        self,
-        feed: PromptSchedule,
-        *,
-        committed: int,  # noqa: ARG002 - a step needs nothing of those before it
-        saved: dict[str, Any] | None,  # noqa: ARG002 - as above
-    ) -> None:
-        self._feed = feed
+    async def start(self, schedule: PromptSchedule) -> None:
+        self._schedule = schedule
 
     async def step(self, step: int) -> StepOutcome:
         started = time.perf_counter()
-        journal = await self._feed.journal(step)
-        places = asyncio.Semaphore(self._rooms.room.max_concurrent)
-        rows = self._feed.rows(step)
-        try:
-            async with asyncio.TaskGroup() as tasks:
-                sampled = [
-                    tasks.create_task(self._group(row, step, journal, places)) for row in rows
-                ]
-        except BaseExceptionGroup as faults:
-            # One cause is enough for the run to decide on; the others were cancelled by it.
-            raise faults.exceptions[0] from faults
-        groups = [task.result() for task in sampled]
+        groups = await self._sample(step)
         outcome = self._reading.outcome(step, groups)
         outcome.train_values[names.TIME_SAMPLING] = time.perf_counter() - started
-        self._feed.check(outcome.train_rollouts)
+        self._schedule.check(outcome.train_rollouts)
         await self._train(outcome, groups)
         self._reading.finish(outcome)
         return outcome
 
-    async def committed(self, step: int) -> None:
-        """Nothing waits for it."""
+    async def on_step_committed(self, step: int) -> None:
+        """Does nothing: no rollout is sampled ahead."""
 
     async def close(self) -> None:
-        """Nothing outlives a step."""
+        """Does nothing: no task outlives a step."""
 
-    async def _group(
-        self, row: DatasetRow, step: int, journal: Journal, places: asyncio.Semaphore
-    ) -> PreparedGroup:
-        rollouts = await run_rollouts(
-            self._rooms.room,
-            self._feed.keys(row, step),
-            policy=self._rooms.policy,
-            journal=journal,
-            places=places,
-        )
-        return prepare(rollouts, self._rooms.recipe)
+    async def _sample(self, step: int) -> list[PreparedGroup]:
+        """Runs all groups of the step side by side; returns them in the step's order."""
+        journal = await self._schedule.journal(step)
+        slots = self._context.slots()
+        with first_fault():
+            async with asyncio.TaskGroup() as tasks:
+                groups = [
+                    tasks.create_task(
+                        self._context.prepared_group(
+                            row,
+                            self._schedule.keys(row, step),
+                            policy=self._context.policy,
+                            journal=journal,
+                            slots=slots,
+                        )
+                    )
+                    for row in self._schedule.rows(step)
+                ]
+        return [group.result() for group in groups]
 
     async def _train(self, outcome: StepOutcome, groups: list[PreparedGroup]) -> None:
-        """One update on what was sampled; a step with nothing to learn from makes none."""
+        """Makes one update on the step's samples; none if there are no samples."""
         started = time.perf_counter()
-        samples = step_samples(groups, self._rooms.recipe)
+        samples = step_samples(groups, self._context.group_config)
         if samples:
             with self._reading.trainer_clock:
-                stats = await run_on_compute_thread(self._rooms.trainer.update, samples)
+                stats = await run_on_compute_thread(self._context.trainer.update, samples)
             outcome.train_values.update(stats)
         outcome.train_values[names.TIME_TRAINING] = time.perf_counter() - started

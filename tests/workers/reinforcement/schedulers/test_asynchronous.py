@@ -40,7 +40,7 @@ async def test_later_steps_are_sampled_while_one_is_trained() -> None:
         asyncio.run_coroutine_threadsafe(asyncio.wait_for(ahead.wait(), 10), loop).result()
 
     stage = Stage(CountingTrainer(hold), steps=4, grader=GatedGrader(gate))
-    outcomes = await stage.run(AsyncMode(stage.rooms, AsyncOptions(max_staleness=2)))
+    outcomes = await stage.run(AsyncMode(stage.context, AsyncOptions(max_staleness=2)))
     assert [len(outcome.train_rollouts) for outcome in outcomes] == [16, 16, 16, 16]
     assert [max(ages(outcome)) for outcome in outcomes] == [0, 1, 2, 2]
     assert outcomes[2].train_values[names.STALENESS_MEAN] == 2.0
@@ -53,21 +53,21 @@ async def test_later_steps_are_sampled_while_one_is_trained() -> None:
 
 async def test_only_committed_versions_are_sampled_from() -> None:
     stage = Stage(CountingTrainer(), steps=5)
-    mode = AsyncMode(stage.rooms, AsyncOptions(max_staleness=1))
-    await mode.start(stage.feed(), committed=0, saved=None)
+    mode = AsyncMode(stage.context, AsyncOptions(max_staleness=1))
+    await mode.start(stage.schedule())
     for step in range(1, 6):
         await mode.step(step)
         before = len(stage.policy.asked)
         stage.policy.version = step  # it is published, and its step is not committed yet
         await turns_of_the_loop()
         assert all(version < step for version, _ in stage.policy.asked[before:])
-        await mode.committed(step)
+        await mode.on_step_committed(step)
     await mode.close()
     assert {version for version, _ in stage.policy.asked} == {0, 1, 2, 3}
 
 
-async def test_dispatch_stops_at_the_places_there_are() -> None:
-    """Back-pressure: nothing is started that would only wait, however much the bound allows."""
+async def test_dispatch_stops_at_the_free_slots() -> None:
+    """Back-pressure: no group starts that would only wait, whatever the staleness bound allows."""
     opened: set[SampleKey] = set()
     most = 0
     release = asyncio.Event()
@@ -80,24 +80,26 @@ async def test_dispatch_stops_at_the_places_there_are() -> None:
         opened.discard(key)
 
     stage = Stage(CountingTrainer(), steps=3, max_concurrent=10, grader=GatedGrader(gate))
-    mode = AsyncMode(stage.rooms, AsyncOptions(max_staleness=4))
-    await mode.start(stage.feed(), committed=0, saved=None)
+    mode = AsyncMode(stage.context, AsyncOptions(max_staleness=4))
+    await mode.start(stage.schedule())
     await turns_of_the_loop(200)
-    assert (most, len(stage.policy.asked)) == (8, 8), "two groups of four, no third of ten places"
+    assert (most, len(stage.policy.asked)) == (8, 8), (
+        "two groups of four; a third does not fit into ten slots"
+    )
     release.set()
     assert len((await mode.step(1)).train_rollouts) == 16
     assert most <= 10
     await mode.close()
 
 
-async def test_a_group_that_hangs_is_started_over_and_the_others_go_on() -> None:
+async def test_a_group_that_hangs_is_requeued_and_the_others_go_on() -> None:
     async def gate(key: SampleKey) -> None:
         if (key.step, key.prompt_index, key.attempt) == (2, 5, 0):
             await asyncio.Event().wait()
 
     stage = Stage(CountingTrainer(), steps=6, grader=GatedGrader(gate))
     outcomes = await asyncio.wait_for(
-        stage.run(AsyncMode(stage.rooms, AsyncOptions(max_staleness=1))), 30
+        stage.run(AsyncMode(stage.context, AsyncOptions(max_staleness=1))), 30
     )
     shares = [outcome.train_values[names.STALE_DISCARDED_SHARE] for outcome in outcomes]
     assert max(shares) == pytest.approx(1 / 5)
@@ -115,7 +117,7 @@ async def test_a_group_that_hangs_is_started_over_and_the_others_go_on() -> None
 
 async def test_nothing_to_learn_from_anywhere_is_no_deadlock() -> None:
     stage = Stage(CountingTrainer(), steps=4, grader=GatedGrader(equal=True))
-    outcomes = await stage.run(AsyncMode(stage.rooms, AsyncOptions(max_staleness=1)))
+    outcomes = await stage.run(AsyncMode(stage.context, AsyncOptions(max_staleness=1)))
     assert stage.trainer.calls == []
     assert [outcome.train_values[names.GROUPS_ZERO_VARIANCE] for outcome in outcomes] == [4] * 4
 
@@ -127,15 +129,15 @@ async def test_a_fault_of_ours_in_the_background_ends_the_step() -> None:
 
     stage = Stage(CountingTrainer(), grader=GatedGrader(gate))
     with pytest.raises(ConnectionAbortedError):
-        await stage.run(AsyncMode(stage.rooms, AsyncOptions(max_staleness=1)))
+        await stage.run(AsyncMode(stage.context, AsyncOptions(max_staleness=1)))
 
 
 @pytest.mark.parametrize("commits", [1, 2])
 async def test_a_resume_trains_each_once_and_asks_nothing_again_that_was_remembered(
     commits: int,
 ) -> None:
-    """Killed between two commits: what was started under the uncommitted step, what was finished
-    and not taken, and what hung are all there again, from the committed queue and the journal.
+    """Killed between two commits: groups started under the uncommitted step, finished groups that
+    were not taken, and hanging groups all return, from the committed queue and the journal.
     """
     hanging = asyncio.Event()
 
@@ -144,8 +146,8 @@ async def test_a_resume_trains_each_once_and_asks_nothing_again_that_was_remembe
             await hanging.wait()
 
     stage = Stage(CountingTrainer(), steps=5, grader=GatedGrader(gate))
-    first = AsyncMode(stage.rooms, AsyncOptions(max_staleness=2))
-    await first.start(stage.feed(), committed=0, saved=None)
+    first = AsyncMode(stage.context, AsyncOptions(max_staleness=2))
+    await first.start(stage.schedule())
     outcomes = []
     for step in range(1, commits + 1):
         outcomes.append(await first.step(step))
@@ -160,8 +162,8 @@ async def test_a_resume_trains_each_once_and_asks_nothing_again_that_was_remembe
 
     asked_before = [seed for _, seed in stage.policy.asked]
     hanging.set()
-    second = AsyncMode(stage.rooms, AsyncOptions(max_staleness=2))
-    await second.start(stage.feed(), committed=commits, saved=saved)
+    second = AsyncMode(stage.context, AsyncOptions(max_staleness=2))
+    await second.start(stage.schedule(committed=commits, scheduler_state=saved))
     for step in range(commits + 1, 6):
         outcomes.append(await second.step(step))
         await stage.commit(second, step)
@@ -179,7 +181,7 @@ async def test_a_resume_trains_each_once_and_asks_nothing_again_that_was_remembe
 async def test_a_committed_step_without_its_queue_is_no_fresh_start() -> None:
     stage = Stage(CountingTrainer())
     with pytest.raises(RunFailed) as failed:
-        await AsyncMode(stage.rooms, AsyncOptions()).start(stage.feed(), committed=2, saved=None)
+        await AsyncMode(stage.context, AsyncOptions()).start(stage.schedule(committed=2))
     assert failed.value.code == "state_damaged"
 
 
@@ -189,8 +191,8 @@ async def test_nothing_runs_on_after_the_end() -> None:
 
     stage = Stage(CountingTrainer(), grader=GatedGrader(gate))
     before = asyncio.all_tasks()
-    mode = AsyncMode(stage.rooms, AsyncOptions())
-    await mode.start(stage.feed(), committed=0, saved=None)
+    mode = AsyncMode(stage.context, AsyncOptions())
+    await mode.start(stage.schedule())
     await turns_of_the_loop()
     assert asyncio.all_tasks() > before
     await mode.close()

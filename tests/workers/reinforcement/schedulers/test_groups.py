@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 
 from app.domain.rollouts import metrics as names
-from tests.support.scored import scored
+from tests.support.scored import scored, scored_group
 from workers.learning.shaping import ShapingConfig
 from workers.reinforcement.schedulers.groups import (
-    GroupRecipe,
+    GroupConfig,
     group_counts,
     prepare,
     rollouts_of,
@@ -29,11 +29,11 @@ THIN = [
     scored(("train", 1, 9, 2), None),
     scored(("train", 1, 9, 3), 0.0),
 ]
-PLAIN = GroupRecipe(min_group_share=0.75, shaping=ShapingConfig(token_penalty=0.0))
+PLAIN = GroupConfig(min_group_share=0.75, shaping=ShapingConfig(token_penalty=0.0))
 
 
 def test_lost_rollouts_leave_mean_and_batch_and_thin_groups_train_nothing() -> None:
-    groups = [prepare(rollouts, PLAIN) for rollouts in (MIXED, EQUAL, THIN)]
+    groups = [prepare(scored_group(rollouts), PLAIN) for rollouts in (MIXED, EQUAL, THIN)]
     samples = samples_of(groups)
     # Of the first group the three graded ones train, around their own mean of 0.5, not 0.375.
     assert [sample.advantage for sample in samples] == pytest.approx([0.5, -0.5, 0.0])
@@ -53,7 +53,9 @@ def test_a_longer_answer_of_equal_reward_is_worth_a_little_less() -> None:
         scored(("train", 1, 0, 2), 0.0, sampled=2),
     ]
     shaping = ShapingConfig(token_penalty=0.1, token_budget=10)
-    samples = prepare(group, GroupRecipe(min_group_share=0.75, shaping=shaping)).samples
+    samples = prepare(
+        scored_group(group), GroupConfig(min_group_share=0.75, shaping=shaping)
+    ).samples
     values = [0.98, 0.9, -0.02]
     mean = sum(values) / 3
     assert [s.advantage for s in samples] == pytest.approx([value - mean for value in values])
@@ -67,20 +69,20 @@ def test_a_longer_answer_of_equal_reward_is_worth_a_little_less() -> None:
         ("leave_one_out", [0.75, -0.75, 0.0]),
     ],
 )
-def test_the_estimator_is_the_recipes(estimator: str, expected: list[float]) -> None:
-    recipe = replace(PLAIN, estimator=estimator)
-    groups = [prepare(rollouts, recipe) for rollouts in (MIXED, EQUAL, THIN)]
-    for samples in (samples_of(groups), step_samples(groups, recipe)):
+def test_the_config_selects_the_estimator(estimator: str, expected: list[float]) -> None:
+    config = replace(PLAIN, estimator=estimator)
+    groups = [prepare(scored_group(rollouts), config) for rollouts in (MIXED, EQUAL, THIN)]
+    for samples in (samples_of(groups), step_samples(groups, config)):
         assert [sample.advantage for sample in samples] == pytest.approx(expected)
         assert [sample.group for sample in samples] == [(1, 4)] * 3
 
 
 def test_what_is_divided_by_the_steps_deviation_waits_for_the_step() -> None:
     """Rewards 1, 0, 0.5, four of 0.5, 1 and 0 of all three groups: a deviation of √(1/8)."""
-    recipe = replace(PLAIN, estimator="batch_std")
-    groups = [prepare(rollouts, recipe) for rollouts in (MIXED, EQUAL, THIN)]
+    config = replace(PLAIN, estimator="batch_std")
+    groups = [prepare(scored_group(rollouts), config) for rollouts in (MIXED, EQUAL, THIN)]
     assert group_counts(groups)[names.GROUPS_TRAINED] == 1.0
     spread = 0.125**0.5 + 1e-6
-    samples = step_samples(groups, recipe)
+    samples = step_samples(groups, config)
     assert [s.advantage for s in samples] == pytest.approx([0.5 / spread, -0.5 / spread, 0.0])
     assert [s.tokens for s in samples] == [s.tokens for s in samples_of(groups)]

@@ -31,7 +31,7 @@ def trainer(*, plain: bool = False) -> LoraTrainer:
 
 async def adapter(build: Build, *, plain: bool = False, steps: int = 3) -> dict[str, Tensor]:
     stage = Stage(trainer(plain=plain), steps=steps)
-    await stage.run(build(stage.rooms))
+    await stage.run(build(stage.context))
     assert stage.trainer.steps == steps
     return {name: p.detach().clone() for name, p in stage.trainer._parameters.items()}
 
@@ -45,9 +45,9 @@ def one_thread() -> None:
 @pytest.mark.parametrize(
     "build",
     [
-        lambda rooms: StreamingMode(rooms, minibatches=1),
-        lambda rooms: AsyncMode(rooms, AsyncOptions(max_staleness=1)),
-        lambda rooms: AsyncMode(rooms, AsyncOptions(max_staleness=4)),
+        lambda context: StreamingMode(context, minibatches=1),
+        lambda context: AsyncMode(context, AsyncOptions(max_staleness=1)),
+        lambda context: AsyncMode(context, AsyncOptions(max_staleness=4)),
     ],
     ids=["streaming in one part", "async 1", "async 4"],
 )
@@ -68,7 +68,7 @@ async def test_streamed_parts_differ_in_the_order_of_sums_only(minibatches: int)
     """
     expected = await adapter(SyncMode, plain=True, steps=2)
     found = await adapter(
-        lambda rooms: StreamingMode(rooms, minibatches=minibatches), plain=True, steps=2
+        lambda context: StreamingMode(context, minibatches=minibatches), plain=True, steps=2
     )
     start = trainer()._parameters
     assert max(float((p.detach() - expected[n]).abs().max()) for n, p in start.items()) > 1e-3

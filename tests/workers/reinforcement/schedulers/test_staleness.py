@@ -1,4 +1,4 @@
-"""The staleness queue under every order in which groups may finish, kills and give-ups included."""
+"""The staleness queue under every order in which groups may finish, with kills and requeues."""
 
 from collections import Counter
 
@@ -18,30 +18,30 @@ def make_queue(sizes: list[int], *, bound: int = 1, requeues: int = 2) -> Stalen
     )
 
 
-def admit_all(queue: StalenessQueue, version: int) -> list[Ticket]:
+def dispatch_all(queue: StalenessQueue, version: int) -> list[Ticket]:
     tickets = []
-    while (ticket := queue.admit(version)) is not None:
+    while (ticket := queue.dispatch_next(version)) is not None:
         tickets.append(ticket)
     return tickets
 
 
-def places(tickets: list[Ticket]) -> list[tuple[int, int]]:
-    return [(ticket.step, ticket.place) for ticket in tickets]
+def positions(tickets: list[Ticket]) -> list[tuple[int, int]]:
+    return [(ticket.step, ticket.row_index) for ticket in tickets]
 
 
 def test_capacity_is_k_plus_one_steps_beyond_the_served_version() -> None:
     queue = make_queue([2, 2, 2, 1], bound=1)
-    assert places(admit_all(queue, 0)) == [(1, 0), (1, 1), (2, 0), (2, 1)]
+    assert positions(dispatch_all(queue, 0)) == [(1, 0), (1, 1), (2, 0), (2, 1)]
     for ticket in queue.in_flight:
         queue.finish(ticket, version=0)
-    assert admit_all(queue, 0) == [], "what is finished and not taken holds its place"
-    assert places(queue.take(1) or []) == [(1, 0), (1, 1)]
-    assert admit_all(queue, 0) == [], "room is made by a version, not by a step that took"
-    assert places(admit_all(queue, 1)) == [(3, 0), (3, 1)]
-    assert places(admit_all(queue, 3)) == [(4, 0)], "a last, shorter step; nothing follows it"
+    assert dispatch_all(queue, 0) == [], "finished groups that no step took count as capacity"
+    assert positions(queue.take(1) or []) == [(1, 0), (1, 1)]
+    assert dispatch_all(queue, 0) == [], "a new version makes capacity, not a step that took groups"
+    assert positions(dispatch_all(queue, 1)) == [(3, 0), (3, 1)]
+    assert positions(dispatch_all(queue, 3)) == [(4, 0)], "a last, shorter step; nothing follows it"
 
 
-def test_nothing_is_admitted_of_a_step_that_will_not_begin() -> None:
+def test_no_prompt_is_dispatched_for_a_step_beyond_the_caps() -> None:
     beginning = {1}
     queue = StalenessQueue(
         lambda _step: 2,
@@ -50,17 +50,17 @@ def test_nothing_is_admitted_of_a_step_that_will_not_begin() -> None:
         max_requeues=0,
         within_caps=lambda step: step in beginning,
     )
-    assert places(admit_all(queue, 0)) == [(1, 0), (1, 1)]
+    assert positions(dispatch_all(queue, 0)) == [(1, 0), (1, 1)]
     beginning.add(2)
-    assert places(admit_all(queue, 0)) == [(2, 0), (2, 1)]
+    assert positions(dispatch_all(queue, 0)) == [(2, 0), (2, 1)]
 
 
 def test_a_fast_group_overtakes_a_slow_one_only_while_the_bound_holds() -> None:
     queue = make_queue([1, 1, 1], bound=1)
-    slow, fast = admit_all(queue, 0)
+    slow, fast = dispatch_all(queue, 0)
     queue.finish(fast, version=0)
     assert queue.take(1) == [fast]
-    (late,) = admit_all(queue, 1)
+    (late,) = dispatch_all(queue, 1)
     queue.finish(late, version=1)
     assert queue.take(2) is None, "left for step 3, `slow` would be two versions old"
     queue.finish(slow, version=0)
@@ -68,28 +68,28 @@ def test_a_fast_group_overtakes_a_slow_one_only_while_the_bound_holds() -> None:
     assert queue.take(3) == [late]
 
 
-def test_a_late_group_is_started_over_and_in_the_end_waited_for() -> None:
+def test_a_straggler_is_requeued_and_in_the_end_waited_for() -> None:
     queue = make_queue([1] * 6, bound=1, requeues=1)
-    slow, first = admit_all(queue, 0)
+    slow, first = dispatch_all(queue, 0)
     queue.finish(first, version=0)
     assert queue.take(1) == [first]
-    (second,) = admit_all(queue, 1)
-    assert queue.requeue_stragglers(2) == [], "nobody could take its place"
+    (second,) = dispatch_all(queue, 1)
+    assert queue.requeue_stragglers(2) == [], "no other group is finished"
     queue.finish(second, version=1)
-    ((given_up, again),) = queue.requeue_stragglers(2)
-    assert (given_up, again) == (slow, Ticket(1, slow.step, slow.place, 1))
+    ((straggler, again),) = queue.requeue_stragglers(2)
+    assert (straggler, again) == (slow, Ticket(1, slow.step, slow.row_index, 1))
     assert queue.take(2) == [second]
-    (third,) = admit_all(queue, 2)
+    (third,) = dispatch_all(queue, 2)
     queue.finish(third, version=2)
     assert queue.take(3) is None
-    assert queue.requeue_stragglers(3) == [], "it was started over as often as it may be"
+    assert queue.requeue_stragglers(3) == [], "it was requeued as often as allowed"
     queue.finish(again, version=1)
     assert queue.take(3) == [again]
 
 
-def test_what_is_found_to_be_too_old_is_started_over_even_if_that_is_everything() -> None:
+def test_every_group_that_is_too_old_is_requeued() -> None:
     queue = make_queue([2, 2, 2, 2, 2], bound=1)
-    for ticket in admit_all(queue, 3):
+    for ticket in dispatch_all(queue, 3):
         queue.finish(ticket, version=0)  # as a replay after a kill may find
     pairs = queue.expire(3)
     assert len(pairs) == 10
@@ -104,7 +104,7 @@ def test_what_is_found_to_be_too_old_is_started_over_even_if_that_is_everything(
 @pytest.mark.parametrize("bound", [1, 2, 4])
 def test_the_state_is_whole(bound: int) -> None:
     queue = make_queue([3] * 5, bound=bound)
-    tickets = admit_all(queue, 0)
+    tickets = dispatch_all(queue, 0)
     for ticket in tickets[:4]:
         queue.finish(ticket, version=0)
     queue.take(1)
@@ -112,11 +112,11 @@ def test_the_state_is_whole(bound: int) -> None:
     twin.restore(queue.state())
     assert twin.in_flight == tickets[3:]
     assert twin.state() == queue.state()
-    assert admit_all(twin, 1) == admit_all(queue, 1)
+    assert dispatch_all(twin, 1) == dispatch_all(queue, 1)
 
 
 class Run:
-    """A queue, what the last commit saved of it, and what may still happen to it."""
+    """A queue, its state at the last commit, and the events that may still happen to it."""
 
     def __init__(self, data: st.DataObject) -> None:
         self.draw = data.draw
@@ -130,9 +130,9 @@ class Run:
         return make_queue(self.sizes, bound=self.bound, requeues=self.requeues)
 
     def step(self, step: int) -> list[Ticket]:
-        """Admit some, let things happen until the step has its groups, commit."""
+        """Dispatches some, draws events until the step has its groups, commits."""
         for _ in range(self.draw(st.integers(0, 30))):
-            if self.queue.admit(step - 1) is None:
+            if self.queue.dispatch_next(step - 1) is None:
                 break
         assert all(ticket.step <= step + self.bound for ticket in self.queue.in_flight)
         while True:
@@ -146,8 +146,8 @@ class Run:
             self.happen(step)
 
     def happen(self, step: int) -> None:
-        event = self.draw(st.sampled_from(["finish", "finish", "finish", "give up", "kill"]))
-        if event == "give up":
+        event = self.draw(st.sampled_from(["finish", "finish", "finish", "requeue", "kill"]))
+        if event == "requeue":
             for old, fresh in self.queue.requeue_stragglers(step):
                 assert old.attempt < self.requeues + self.found_older
                 assert fresh.attempt == old.attempt + 1
@@ -160,14 +160,14 @@ class Run:
             self.found_older += older
             self.queue.finish(ticket, version=max(0, ticket.version - older))
         else:
-            assert self.queue.admit(step - 1) is not None, "a deadlock"
+            assert self.queue.dispatch_next(step - 1) is not None, "a deadlock"
 
 
 @settings(max_examples=150, deadline=None)
 @given(data=st.data())
 def test_every_prompt_is_taken_once_within_the_bound_whatever_happens(data: st.DataObject) -> None:
-    """Random sizes, orders of arrival, partial admission, impatience, versions found older than
-    thought, and kills that restore the state of the last commit. Ends, so nothing deadlocks.
+    """Draws sizes, orders of arrival, partial dispatch, requeues, versions older than expected, and
+    kills that restore the state of the last commit. The test ends, so there is no deadlock.
     """
     run = Run(data)
     taken: list[Ticket] = []
@@ -178,6 +178,6 @@ def test_every_prompt_is_taken_once_within_the_bound_whatever_happens(data: st.D
         assert chosen == sorted(chosen), "oldest first"
         taken += chosen
     expected = {(s + 1, p) for s, size in enumerate(run.sizes) for p in range(size)}
-    assert Counter(places(taken)) == Counter(expected), "lost or doubled"
+    assert Counter(positions(taken)) == Counter(expected), "lost or doubled"
     assert run.queue.state()["tickets"] == []
-    assert run.queue.admit(len(run.sizes)) is None
+    assert run.queue.dispatch_next(len(run.sizes)) is None

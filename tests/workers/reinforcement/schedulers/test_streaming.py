@@ -20,7 +20,7 @@ async def test_a_part_is_trained_while_the_last_group_is_still_sampled() -> None
 
     trainer = CountingTrainer(lambda: loop.call_soon_threadsafe(trained.set))
     stage = Stage(trainer, prompts=4, group=2, steps=1, grader=GatedGrader(gate))
-    (outcome,) = await stage.run(StreamingMode(stage.rooms, minibatches=2))
+    (outcome,) = await stage.run(StreamingMode(stage.context, minibatches=2))
     assert [call for call, _ in trainer.calls] == ["accumulate", "accumulate", "step"]
     assert [key[1:] for key in keys_of(outcome.train_rollouts)] == [
         (prompt, sample) for prompt in range(4) for sample in range(2)
@@ -36,7 +36,7 @@ async def test_a_part_is_trained_while_the_last_group_is_still_sampled() -> None
 async def test_parts_hold_every_group_once(prompts: int, minibatches: int, calls: int) -> None:
     trainer = CountingTrainer()
     stage = Stage(trainer, prompts=prompts, group=3, steps=2)
-    outcomes = await stage.run(StreamingMode(stage.rooms, minibatches=minibatches))
+    outcomes = await stage.run(StreamingMode(stage.context, minibatches=minibatches))
     trained = sum(count for call, count in trainer.calls if call == "accumulate")
     groups = sum(outcome.train_values[names.GROUPS_TRAINED] for outcome in outcomes)
     assert trained == groups * 3
@@ -49,7 +49,7 @@ async def test_parts_hold_every_group_once(prompts: int, minibatches: int, calls
 async def test_groups_that_train_nothing_fill_their_part() -> None:
     trainer = CountingTrainer()
     stage = Stage(trainer, steps=2, grader=GatedGrader(equal=True))
-    outcomes = await stage.run(StreamingMode(stage.rooms, minibatches=2))
+    outcomes = await stage.run(StreamingMode(stage.context, minibatches=2))
     assert [call for call, _ in trainer.calls] == ["step", "step"]
     assert outcomes[0].train_values[names.GROUPS_ZERO_VARIANCE] == 4
     assert outcomes[0].trained_tokens == 0
@@ -62,5 +62,5 @@ async def test_a_fault_of_ours_ends_the_step() -> None:
 
     stage = Stage(CountingTrainer(), grader=GatedGrader(gate))
     with pytest.raises(ConnectionAbortedError):
-        await stage.run(StreamingMode(stage.rooms, minibatches=2))
+        await stage.run(StreamingMode(stage.context, minibatches=2))
     assert ("step", 0) not in stage.trainer.calls

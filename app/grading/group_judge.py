@@ -1,0 +1,42 @@
+"""The protocol of a judge that compares the rollouts of one group with each other.
+
+Owns the request and its bytes. Must not know trajectories, jobs or journals: a judge sees
+conversations in Chat Completions form.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from app.grading.scorer import ScoreResult
+
+
+@dataclass(frozen=True, slots=True)
+class GroupGradeRequest:
+    """The rollouts of one prompt, to be scored relative to each other."""
+
+    conversations: tuple[list[dict[str, Any]], ...]
+    """The messages of each rollout, the prompt included; the prompt is the same for all."""
+    tools: list[dict[str, Any]]
+    """Schemas of the tools that the row offers."""
+    item: dict[str, Any]
+    """The dataset row, as per-sample graders see it."""
+    trace_id: str
+    call_id: str
+    """Stable over retries and replays: the receiver may drop a duplicate by it."""
+
+    def encode(self) -> bytes:
+        """Returns the content as ASCII JSON; two requests with equal bytes ask the same."""
+        content = {
+            "conversations": self.conversations,
+            "tools": self.tools,
+            "item": self.item,
+        }
+        return json.dumps(content, separators=(",", ":")).encode()
+
+
+class GroupJudge(Protocol):
+    async def judge(self, request: GroupGradeRequest) -> Sequence[ScoreResult]:
+        """Returns one finite score for each conversation, in their order. Raises `ScoreFault`."""
+        ...

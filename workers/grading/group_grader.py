@@ -1,0 +1,89 @@
+"""A job's group judge: asked once per group about all of its rollouts, its scores journalled.
+
+Owns the way from a judge's scores to verdicts. Promises: the scores of a group are durable before
+they are used, under one key of the group, so a replayed step sees the same ones; a judge that fails
+costs the whole group, a score out of range costs its own rollout. Must not know how a judge works.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from pydantic import TypeAdapter
+
+from app.domain.data.dataset import DatasetRow
+from app.domain.rollouts.trajectory import (
+    Failure,
+    FailureClass,
+    Grade,
+    Trajectory,
+    Verdict,
+)
+from app.grading.group_judge import GroupGradeRequest, GroupJudge
+from app.grading.scorer import ScoreFault
+from workers.grading.failure import GraderFailure
+from workers.grading.grader_samples import item_object
+from workers.grading.job_grader import out_of_range, to_failure, to_grade
+from workers.journal.journal import Journal
+from workers.journal.replay import replay_or_ask
+
+
+@dataclass(frozen=True, slots=True)
+class _GroupGrades:
+    grades: tuple[Grade, ...]
+
+
+_CODEC: Final = TypeAdapter(_GroupGrades)
+
+
+class GroupGrader:
+    """Implements `workers.grading.group_scorer.GroupScorer` with a `GroupJudge`."""
+
+    def __init__(self, name: str, judge: GroupJudge) -> None:
+        """`name` is the grader's name in the job; failures and journal keys carry it."""
+        self._name = name
+        self._judge = judge
+
+    async def score_early(
+        self,
+        trajectory: Trajectory,  # noqa: ARG002 - the protocol's; a judge needs the siblings too
+        row: DatasetRow,  # noqa: ARG002 - as above
+        *,
+        journal: Journal,  # noqa: ARG002 - as above
+    ) -> None:
+        return None
+
+    async def score(
+        self, trajectories: Sequence[Trajectory], row: DatasetRow, *, journal: Journal
+    ) -> list[Verdict]:
+        if not trajectories:
+            return []
+        key = trajectories[0].key.group
+        request = GroupGradeRequest(
+            conversations=tuple(trajectory.messages for trajectory in trajectories),
+            tools=row.tools,
+            item=item_object(row),
+            trace_id=key.trace_id,
+            call_id=key.grade_id(self._name),
+        )
+
+        async def ask() -> _GroupGrades:
+            return await self._ask(request)
+
+        try:
+            answer = await replay_or_ask(
+                journal, request.call_id, request.encode(), ask, codec=_CODEC
+            )
+        except GraderFailure as error:
+            return [error.failure for _ in trajectories]
+        return [out_of_range(grade, self._name) or grade for grade in answer.grades]
+
+    async def _ask(self, request: GroupGradeRequest) -> _GroupGrades:
+        try:
+            results = await self._judge.judge(request)
+        except ScoreFault as fault:
+            raise GraderFailure(to_failure(fault, self._name)) from fault
+        if len(results) != len(request.conversations):
+            message = f"gave {len(results)} scores for {len(request.conversations)} rollouts"
+            raise GraderFailure(Failure(FailureClass.GRADER_BAD_REPLY, message, source=self._name))
+        return _GroupGrades(tuple(map(to_grade, results)))

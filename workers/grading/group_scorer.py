@@ -1,0 +1,71 @@
+"""The one way a group of rollouts is scored, and its implementation for per-sample graders.
+
+Owns the `GroupScorer` protocol. Promises: a verdict for every rollout; a grader that fails costs
+its own rollout and stops no sibling. Must not know how rollouts are played.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Protocol
+
+from app.domain.data.dataset import DatasetRow
+from app.domain.first_fault import first_fault
+from app.domain.ids import SampleKey
+from app.domain.rollouts.trajectory import Grade, Trajectory, Verdict
+from workers.grading.failure import GraderFailure
+from workers.journal.journal import Journal
+
+
+class Grader(Protocol):
+    """Scores one rollout by itself."""
+
+    async def grade(
+        self, trajectory: Trajectory, row: DatasetRow, key: SampleKey, *, journal: Journal
+    ) -> Grade:
+        """Returns a finite score, journalled if it came from outside. Raises `GraderFailure`."""
+        ...
+
+
+class GroupScorer(Protocol):
+    """Scores the rollouts of one row."""
+
+    async def score_early(
+        self, trajectory: Trajectory, row: DatasetRow, *, journal: Journal
+    ) -> Verdict | None:
+        """Scores a rollout as soon as it ended, while its siblings may still be played.
+
+        `None` leaves the rollout to `score`, which sees it beside its siblings.
+        """
+        ...
+
+    async def score(
+        self, trajectories: Sequence[Trajectory], row: DatasetRow, *, journal: Journal
+    ) -> list[Verdict]:
+        """Scores finished rollouts of one group; verdicts in the order of `trajectories`."""
+        ...
+
+
+class PerSampleScorer:
+    """Implements `GroupScorer` with a grader that looks at one rollout at a time."""
+
+    def __init__(self, grader: Grader) -> None:
+        self._grader = grader
+
+    async def score_early(
+        self, trajectory: Trajectory, row: DatasetRow, *, journal: Journal
+    ) -> Verdict:
+        try:
+            return await self._grader.grade(trajectory, row, trajectory.key, journal=journal)
+        except GraderFailure as error:
+            return error.failure
+
+    async def score(
+        self, trajectories: Sequence[Trajectory], row: DatasetRow, *, journal: Journal
+    ) -> list[Verdict]:
+        with first_fault():
+            async with asyncio.TaskGroup() as tasks:
+                verdicts = [
+                    tasks.create_task(self.score_early(trajectory, row, journal=journal))
+                    for trajectory in trajectories
+                ]
+        return [verdict.result() for verdict in verdicts]

@@ -1,0 +1,149 @@
+"""A group: the rollouts of one row, played side by side and scored together.
+
+Owns `ScoredGroup` and the only code that plays and scores rollouts; training modes, evaluation and
+rollouts that arrive already played share it. Promises: rollouts in the order of their keys, each
+graded or failed; a failed rollout leaves the group without stopping its siblings, only a fault of
+the service itself (lost lease, engine gone for good) does. Must not know advantages or training.
+"""
+
+import asyncio
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from app.domain.data.dataset import DatasetRow
+from app.domain.first_fault import first_fault
+from app.domain.ids import SampleKey
+from app.domain.rollouts.trajectory import ScoredRollout, Trajectory
+from workers.grading.group_scorer import GroupScorer
+from workers.journal.journal import Journal
+from workers.rollout.episode import RolloutFailure, run_episode
+from workers.rollout.policy import Policy
+from workers.rollout.setup import RolloutSetup
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredGroup:
+    """The finished rollouts of one row, in the order of their keys."""
+
+    row: DatasetRow
+    keys: tuple[SampleKey, ...]
+    rollouts: tuple[ScoredRollout, ...]
+
+    def __post_init__(self) -> None:
+        if tuple(rollout.key for rollout in self.rollouts) != self.keys:
+            raise ValueError("a group needs one rollout for each of its keys, in their order")
+        if len({key.group for key in self.keys}) > 1:
+            raise ValueError("the keys of a group must belong to one row, step and attempt")
+
+    @property
+    def rewards(self) -> list[float | None]:
+        """`None` for a failed rollout."""
+        return [rollout.reward for rollout in self.rollouts]
+
+    @property
+    def graded_count(self) -> int:
+        return sum(rollout.grade is not None for rollout in self.rollouts)
+
+    def min_valid(self, min_share: float) -> int:
+        """Returns how many graded rollouts make a group of this size trainable."""
+        return math.ceil(min_share * len(self.rollouts))
+
+    def is_valid(self, min_share: float) -> bool:
+        return self.graded_count >= self.min_valid(min_share)
+
+
+def _ignore() -> None:
+    pass
+
+
+async def run_group(
+    setup: RolloutSetup,
+    row: DatasetRow,
+    keys: Sequence[SampleKey],
+    *,
+    policy: Policy,
+    journal: Journal,
+    slots: asyncio.Semaphore,
+    on_finished: Callable[[], None] = _ignore,
+) -> ScoredGroup:
+    """Plays a row once for each key and scores the rollouts.
+
+    Each rollout occupies one of the `slots` while it is played and scored by itself. `on_finished`
+    is called whenever a rollout has left its slot.
+    """
+
+    async def play(key: SampleKey) -> Trajectory | ScoredRollout:
+        async with slots:
+            rollout = await _play(setup, row, key, policy=policy, journal=journal)
+        on_finished()
+        return rollout
+
+    with first_fault():
+        async with asyncio.TaskGroup() as tasks:
+            played = [tasks.create_task(play(key)) for key in keys]
+    return await score_group(
+        [task.result() for task in played], row, scorer=setup.scorer, journal=journal
+    )
+
+
+async def run_groups(
+    setup: RolloutSetup,
+    groups: Sequence[tuple[DatasetRow, Sequence[SampleKey]]],
+    *,
+    policy: Policy,
+    journal: Journal,
+) -> list[ScoredGroup]:
+    """Runs several groups side by side, `setup.max_concurrent` rollouts at a time."""
+    slots = asyncio.Semaphore(setup.max_concurrent)
+    with first_fault():
+        async with asyncio.TaskGroup() as tasks:
+            running = [
+                tasks.create_task(
+                    run_group(setup, row, keys, policy=policy, journal=journal, slots=slots)
+                )
+                for row, keys in groups
+            ]
+    return [task.result() for task in running]
+
+
+async def score_group(
+    rollouts: Sequence[Trajectory | ScoredRollout],
+    row: DatasetRow,
+    *,
+    scorer: GroupScorer,
+    journal: Journal,
+) -> ScoredGroup:
+    """Scores the finished rollouts of a row that have no verdict yet, whoever played them."""
+    unscored = [rollout for rollout in rollouts if isinstance(rollout, Trajectory)]
+    verdicts = await scorer.score(unscored, row, journal=journal) if unscored else []
+    if len(verdicts) != len(unscored):
+        raise ValueError(f"{len(verdicts)} verdicts for {len(unscored)} rollouts")
+    remaining = iter(verdicts)
+    scored = tuple(
+        ScoredRollout.of(rollout, next(remaining)) if isinstance(rollout, Trajectory) else rollout
+        for rollout in rollouts
+    )
+    return ScoredGroup(row, tuple(rollout.key for rollout in scored), scored)
+
+
+async def _play(
+    setup: RolloutSetup, row: DatasetRow, key: SampleKey, *, policy: Policy, journal: Journal
+) -> Trajectory | ScoredRollout:
+    """Plays one rollout and scores it where the scorer does not wait for its siblings."""
+    try:
+        trajectory = await run_episode(
+            row,
+            key,
+            policy=policy,
+            renderer=setup.renderer,
+            tools=setup.tools,
+            journal=journal,
+            limits=setup.limits,
+            job_seed=setup.job_seed,
+            temperature=setup.temperature,
+        )
+    except RolloutFailure as error:
+        return ScoredRollout(trajectory=error.trajectory, failure=error.failure)
+    verdict = await setup.scorer.score_early(trajectory, row, journal=journal)
+    return trajectory if verdict is None else ScoredRollout.of(trajectory, verdict)
