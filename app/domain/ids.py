@@ -59,7 +59,7 @@ class GroupKey:
     prompt_index: int
     """Row number in the split's file."""
     attempt: int = 0
-    """How often a scheduler requeued this prompt of this step."""
+    """Number of times that a scheduler requeued this prompt of this step."""
 
     def samples(self, count: int) -> "list[SampleKey]":
         """Returns the keys of the group's rollouts, in order."""
@@ -94,7 +94,7 @@ class SampleKey:
     sample_index: int
     """Position in the group, 0 … G-1."""
     attempt: int = 0
-    """How often a scheduler requeued this prompt of this step."""
+    """Number of times that a scheduler requeued this prompt of this step."""
 
     @property
     def group(self) -> GroupKey:

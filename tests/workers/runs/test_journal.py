@@ -6,8 +6,8 @@ import pytest
 from sqlalchemy import event
 
 from app.domain.errors import LeaseLost
-from tests.support.runs.world import World
 from tests.support.journals import journal_of
+from tests.support.runs.world import World
 
 
 async def test_entries_of_many_rollouts_share_a_transaction(world: World) -> None:

@@ -14,9 +14,9 @@ from app.domain.models.tuned_models import TunedModel
 from app.domain.rollouts.metrics import MetricPoint
 from app.gateways.job_queue import InMemoryJobQueue
 from app.gateways.objects import LocalObjects
+from tests.support.journals import journal_of
 from tests.support.runs.world import World
 from tests.support.stack import Database
-from tests.support.journals import journal_of
 from workers.maintenance.expiry import expire
 from workers.runs.adapter_names import adapter_prefix
 from workers.runs.context import RunContext

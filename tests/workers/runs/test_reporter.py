@@ -20,9 +20,9 @@ from app.domain.rollouts.metrics import (
 from app.settings import PricingSettings
 from app.store.database import Database
 from app.store.unit_of_work import RunUnitOfWork
+from tests.support.journals import journal_of
 from tests.support.runs.world import World, plan
 from tests.support.scored import scored
-from tests.support.journals import journal_of
 from workers.runs.context import RunContext
 from workers.runs.reporter import Reporter
 from workers.runs.step_outcome import StepOutcome
