@@ -114,7 +114,7 @@ async def score_group(
     scorer: GroupScorer,
     journal: Journal,
 ) -> ScoredGroup:
-    """Scores the finished rollouts of a row that have no verdict yet; any client may have played them."""
+    """Scores those finished rollouts of a row that have no verdict yet, also posted ones."""
     unscored = [rollout for rollout in rollouts if isinstance(rollout, Trajectory)]
     verdicts = await scorer.score(unscored, row, journal=journal) if unscored else []
     if len(verdicts) != len(unscored):

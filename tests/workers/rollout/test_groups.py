@@ -1,4 +1,4 @@
-"""Groups: played and scored by one code path, whoever played the rollouts."""
+"""Groups: one code path plays and scores rollouts, and scores rollouts from outside."""
 
 import asyncio
 from dataclasses import dataclass, field

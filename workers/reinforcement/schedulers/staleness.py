@@ -29,7 +29,7 @@ class Ticket:
     row_index: int
     """The prompt's position in that step."""
     attempt: int = 0
-    """How often the prompt was requeued."""
+    """Number of times that the prompt was requeued."""
 
 
 class StalenessQueue:
