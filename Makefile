@@ -45,6 +45,7 @@ check: setup
 	$(BIN)/python -m openapi.breaking
 	$(BIN)/python -m openapi.sdk --check
 	$(BIN)/python -m tests.house.prose
+	$(BIN)/python -m tests.house.reasons
 
 bench: setup
 	$(BIN)/python benchmarks/learning_seeds.py $(ARGS)

@@ -139,7 +139,7 @@ class GenerateBatch:
 
     async def sample(self, prompts: list[list[int]], new_tokens: int, seed: int) -> list[list[int]]:
         torch.manual_seed(seed)
-        generation = GenerationConfig(  # type: ignore[no-untyped-call]
+        generation = GenerationConfig(  # type: ignore[no-untyped-call]  # transformers leaves it untyped
             do_sample=True,
             temperature=1.0,
             top_k=0,

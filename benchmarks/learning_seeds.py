@@ -25,7 +25,7 @@ REPOSITORY = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(REPOSITORY))
 
 from examples.first_job import upload  # noqa: E402 - the path is set up above
-from examples.records_agent.dataset import write_dataset  # noqa: E402
+from examples.records_agent.dataset import write_dataset  # noqa: E402 - the repository's root must be on the path first
 
 FINAL = {"succeeded", "failed", "cancelled"}
 

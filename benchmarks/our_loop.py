@@ -64,7 +64,7 @@ class EvenTokens:
         row: DatasetRow,  # noqa: ARG002 - the protocol's
         key: SampleKey,  # noqa: ARG002 - as above
         *,
-        journal: Journal,  # noqa: ARG002 - as above
+        journal: Journal,  # noqa: ARG002 - the signature of the protocol
     ) -> Grade:
         sampled = [t for t, m in zip(trajectory.tokens, trajectory.mask, strict=True) if m]
         return Grade(even_share(sampled))

@@ -55,7 +55,7 @@ def teach(directory: Path, *, steps: int = 150, batch: int = 4) -> Path:
     """M1 after it has heard the language; a minute or two."""
     import torch  # noqa: PLC0415 - the agent's process has no use for it
 
-    from benchmarks.tiny_models import build_m1, m1_tokenizer  # noqa: PLC0415 - as above
+    from benchmarks.tiny_models import build_m1, m1_tokenizer  # noqa: PLC0415 - torch loads only where it is used
     from tests.support.tiny_model import LOOKUP  # noqa: PLC0415 - as above
 
     tokenizer = m1_tokenizer()
@@ -100,7 +100,7 @@ def write_rows(model: Path, out: Path, *, train: int, valid: int) -> tuple[Path,
     """Files of a job: questions in the language, numbered so that no two are the same."""
     from transformers import AutoTokenizer  # noqa: PLC0415 - the agent's process has no use for it
 
-    from tests.support.tiny_model import LOOKUP  # noqa: PLC0415 - as above
+    from tests.support.tiny_model import LOOKUP  # noqa: PLC0415 - torch loads only where it is used
 
     vocabulary = single_tokens(AutoTokenizer.from_pretrained(model))
     paths = (out / "talk-train.jsonl", out / "talk-valid.jsonl")

@@ -146,7 +146,7 @@ def peak_mib(way: str, model: str, *, rows: int) -> float:
         work: Callable[[], object] = lambda: trainer.update(samples)  # noqa: E731 - one of two
     else:
         step = plain(model)
-        work = lambda: step(samples)  # noqa: E731 - as above
+        work = lambda: step(samples)  # noqa: E731 - one of two bodies for the same call
     ctypes.CDLL(None).malloc_trim(0)
     before = int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
     work()

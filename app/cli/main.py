@@ -29,9 +29,9 @@ DEFAULT_PORT = 8000
 
 
 def _host_ports(values: list[str] | None) -> list[str] | None:
-    from pydantic import ValidationError  # noqa: PLC0415
+    from pydantic import ValidationError  # noqa: PLC0415 - keeps `agent-rft --help` fast
 
-    from app.settings import EgressSettings  # noqa: PLC0415
+    from app.settings import EgressSettings  # noqa: PLC0415 - keeps `agent-rft --help` fast
 
     try:
         EgressSettings(allow_endpoints=tuple(values or ()))
@@ -61,7 +61,7 @@ def up(
 ) -> None:
     """Start everything; print where it is reached and its keys as one JSON object."""
     from app.cli.up import start, start_detached  # noqa: PLC0415 - loaded only when it runs
-    from app.embedded.layout import UpOptions  # noqa: PLC0415
+    from app.embedded.layout import UpOptions  # noqa: PLC0415 - keeps `agent-rft --help` fast
 
     options = UpOptions(port=port, allow_endpoints=tuple(allow_endpoint or ()), lease_s=lease_s)
     if detach:
@@ -73,7 +73,7 @@ def up(
 @app.command()
 def down(*, data_dir: DataDirOption = DEFAULT_DATA_DIR) -> None:
     """Stop everything below a data directory. Saying it twice is fine."""
-    from app.embedded.shutdown import shut_down  # noqa: PLC0415
+    from app.embedded.shutdown import shut_down  # noqa: PLC0415 - keeps `agent-rft --help` fast
 
     stopped = shut_down(data_dir)
     print("stopped" if stopped else "nothing was running", file=sys.stderr)
@@ -86,7 +86,7 @@ def doctor(
     port: Annotated[int, typer.Option(min=1, max=65535)] = DEFAULT_PORT,
 ) -> None:
     """Check what `up` needs: binaries, rights, disk, port, torch, base models."""
-    from app.cli.doctor import report  # noqa: PLC0415
+    from app.cli.doctor import report  # noqa: PLC0415 - keeps `agent-rft --help` fast
 
     raise typer.Exit(report(data_dir, port))
 
@@ -94,7 +94,7 @@ def doctor(
 @app.command()
 def migrate() -> None:
     """Bring AGENT_RFT_OWNER_DATABASE_URL to the newest schema (production; `up` does it itself)."""
-    from app.embedded.migrate import main as run_migrations  # noqa: PLC0415
+    from app.embedded.migrate import main as run_migrations  # noqa: PLC0415 - keeps `agent-rft --help` fast
 
     run_migrations()
 
@@ -102,7 +102,7 @@ def migrate() -> None:
 @app.command("base-models")
 def base_models() -> None:
     """Print the configured base models, as an engine's --models-json file holds them."""
-    from app.settings import ModelSettings, to_models_json  # noqa: PLC0415
+    from app.settings import ModelSettings, to_models_json  # noqa: PLC0415 - keeps `agent-rft --help` fast
 
     print(to_models_json(ModelSettings().base_models))
 
@@ -122,7 +122,7 @@ def validate(
     ] = False,
 ) -> None:
     """Judge a job and its files offline, with the checks of POST /v1/fine_tuning/jobs/validate."""
-    from app.cli.validate import validate as judge  # noqa: PLC0415
+    from app.cli.validate import validate as judge  # noqa: PLC0415 - keeps `agent-rft --help` fast
 
     files = {"training_file": training_file, "validation_file": validation_file}
     raise typer.Exit(judge(call, files=files, as_json=as_json))
@@ -131,7 +131,7 @@ def validate(
 @keys.command("bootstrap")
 def keys_bootstrap() -> None:
     """Make the development organization, project and keys; print api_key and admin_key as JSON."""
-    from app.cli.keys import bootstrap  # noqa: PLC0415
+    from app.cli.keys import bootstrap  # noqa: PLC0415 - keeps `agent-rft --help` fast
 
     bootstrap()
 
@@ -144,7 +144,7 @@ if importlib.util.find_spec("app.cli.demo") is not None:
         keep: Annotated[bool, typer.Option("--keep", help="Leave everything running.")] = False,
     ) -> None:
         """Train the shipped model end to end against example tools and show what it learned."""
-        from app.cli.demo import run  # noqa: PLC0415
+        from app.cli.demo import run  # noqa: PLC0415 - keeps `agent-rft --help` fast
 
         raise typer.Exit(run(keep=keep))
 
@@ -152,10 +152,10 @@ if importlib.util.find_spec("app.cli.demo") is not None:
 def main() -> None:
     from pydantic import ValidationError  # noqa: PLC0415 - not needed for --help
 
-    from app.cli.console import describe  # noqa: PLC0415
-    from app.domain.errors import AgentRftError  # noqa: PLC0415
-    from app.embedded.errors import EmbeddedError  # noqa: PLC0415
-    from app.logs import log_to_stderr  # noqa: PLC0415
+    from app.cli.console import describe  # noqa: PLC0415 - keeps `agent-rft --help` fast
+    from app.domain.errors import AgentRftError  # noqa: PLC0415 - keeps `agent-rft --help` fast
+    from app.embedded.errors import EmbeddedError  # noqa: PLC0415 - keeps `agent-rft --help` fast
+    from app.logs import log_to_stderr  # noqa: PLC0415 - keeps `agent-rft --help` fast
 
     log_to_stderr()
     try:

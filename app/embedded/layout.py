@@ -73,7 +73,7 @@ def build_settings(
         "secret_key": host.secret_key or state.secret_key,
         "public_url": options.public_url,
     }
-    return _for_this_start(Settings(**overrides), options)  # type: ignore[arg-type]
+    return _for_this_start(Settings(**overrides), options)  # type: ignore[arg-type]  # mypy cannot match a dict of overrides to the fields
 
 
 def _for_this_start(settings: Settings, options: UpOptions) -> Settings:

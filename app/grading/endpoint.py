@@ -11,6 +11,7 @@ import re
 from typing import Any, Final
 
 from app.domain.graders.graders import EndpointGrader
+from app.domain.http_status import is_error, is_success
 from app.gateways.egress.egress import EgressReply
 from app.gateways.endpoints.pool import EndpointFault, EndpointPool, EndpointRequest, FaultKind
 from app.gateways.endpoints.signing import CallSigner
@@ -60,8 +61,8 @@ def _fault(fault: EndpointFault, source: str) -> ScoreFault:
 
 def read_score(reply: EgressReply) -> tuple[float, dict[str, float]]:
     """Score and named numbers of a reply. Raises `EndpointFault`."""
-    if not 200 <= reply.status < 300:  # noqa: PLR2004 - HTTP's own
-        kind = FaultKind.ERROR if reply.status >= 400 else FaultKind.BAD_REPLY  # noqa: PLR2004
+    if not is_success(reply.status):
+        kind = FaultKind.ERROR if is_error(reply.status) else FaultKind.BAD_REPLY
         raise EndpointFault(kind, f"answered {reply.status}", status=reply.status)
     try:
         content = json.loads(reply.body)

@@ -59,7 +59,7 @@ def _fuzzy_match(text: str, reference: str) -> float:
 
     if max(len(text), len(reference)) < _THREAD_FROM:
         return float(ratio(text, reference)) / 100
-    from rapidfuzz.process import cdist  # noqa: PLC0415 - as above
+    from rapidfuzz.process import cdist  # noqa: PLC0415 - rapidfuzz loads only where it is used
 
     # The same number. `ratio` itself keeps the interpreter's lock: on a thread it would hold up
     # everything else for a second.
@@ -110,7 +110,7 @@ def _rouge(size: str, text: str, reference: str) -> float:
     if not words or not wanted:
         return 0.0
     # rouge-score's own table takes time and memory of words × words.
-    from rapidfuzz.distance import LCSseq  # noqa: PLC0415 - as above
+    from rapidfuzz.distance import LCSseq  # noqa: PLC0415 - rapidfuzz loads only where it is used
 
     common = LCSseq.similarity(words, wanted)
     return 2 * common / (len(words) + len(wanted))

@@ -31,7 +31,7 @@ def _no_variables(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _settings(**changes: object) -> Settings:
-    return Settings(**{"database_url": _URL, "secret_key": _SECRET, **changes})  # type: ignore[arg-type]
+    return Settings(**{"database_url": _URL, "secret_key": _SECRET, **changes})  # type: ignore[arg-type]  # mypy cannot match a dict to the fields
 
 
 def test_a_child_process_reads_back_an_equal_tree(
@@ -125,8 +125,8 @@ def test_derived_keys_differ_by_purpose_and_by_secret() -> None:
 
 
 def test_key_derivation_is_the_one_of_rfc_5869() -> None:
-    from cryptography.hazmat.primitives.hashes import SHA256  # noqa: PLC0415
-    from cryptography.hazmat.primitives.kdf.hkdf import HKDF  # noqa: PLC0415
+    from cryptography.hazmat.primitives.hashes import SHA256  # noqa: PLC0415 - used by this test alone
+    from cryptography.hazmat.primitives.kdf.hkdf import HKDF  # noqa: PLC0415 - used by this test alone
 
     reference = HKDF(SHA256(), length=32, salt=None, info=b"agent-rft/api-key-hmac/v1")
     assert _settings().key_hmac == reference.derive(_SECRET.encode())
@@ -134,9 +134,9 @@ def test_key_derivation_is_the_one_of_rfc_5869() -> None:
 
 def test_settings_are_frozen() -> None:
     with pytest.raises(ValidationError):
-        _settings().redis_url = "redis://other/0"  # type: ignore[misc]
+        _settings().redis_url = "redis://other/0"  # type: ignore[misc]  # the field is frozen; the assignment must fail
     with pytest.raises(ValidationError):
-        EgressSettings().max_retries = 9  # type: ignore[misc]
+        EgressSettings().max_retries = 9  # type: ignore[misc]  # the field is frozen; the assignment must fail
 
 
 def test_a_host_without_variables_starts_everything_itself() -> None:

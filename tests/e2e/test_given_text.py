@@ -120,7 +120,7 @@ def test_a_supervised_model_is_served_and_goes_on_by_reinforcement(
     last = checkpoints[0].metrics
     assert last.full_valid_loss is not None
     assert last.train_mean_token_accuracy is not None
-    assert metrics[0].data["full_valid_loss"] == last.full_valid_loss  # type: ignore[index]
+    assert metrics[0].data["full_valid_loss"] == last.full_valid_loss  # type: ignore[index]  # the client types an event's data as object
     report = live.get(f"/fine_tuning/jobs/{job.id}/report")
     assert report["full_valid_loss"]["tuned"] == last.full_valid_loss
     assert report["full_valid_loss"]["base"] > last.full_valid_loss
@@ -142,7 +142,7 @@ def test_a_supervised_model_is_served_and_goes_on_by_reinforcement(
     answer = client.chat.completions.create(
         model=tuned,
         messages=[{"role": "user", "content": "What is the weight of part P007?"}],
-        tools=SCHEMAS,  # type: ignore[arg-type]
+        tools=SCHEMAS,  # type: ignore[arg-type]  # a plain dict is sent where the client has a typed one
         max_tokens=32,
     )
     assert answer.model == tuned

@@ -45,7 +45,7 @@ def grader(endpoint: str) -> dict[str, Any]:
 
 def metrics_events(client: OpenAI, job_id: str) -> list[dict[str, Any]]:
     events = list(client.fine_tuning.jobs.list_events(job_id, limit=100))
-    return [dict(e.data or {}) for e in reversed(events) if e.type == "metrics"]  # type: ignore[call-overload]
+    return [dict(e.data or {}) for e in reversed(events) if e.type == "metrics"]  # type: ignore[call-overload]  # the client types an event's data as object
 
 
 def test_a_job_with_four_kinds_of_graders(

@@ -74,7 +74,7 @@ def test_customer_headers_are_never_echoed(live: Installation, finished: Finishe
 def test_events_tell_the_canonical_story(live: Installation, finished: FinishedJob) -> None:
     job = finished.job
     events = list(live.client().fine_tuning.jobs.list_events(job.id, limit=7))
-    warned = [e.id for e in events if "stop_rule" in dict(e.data or {})]  # type: ignore[call-overload]
+    warned = [e.id for e in events if "stop_rule" in dict(e.data or {})]  # type: ignore[call-overload]  # the client types an event's data as object
     messages = [e.message for e in reversed(events) if e.type == "message" and e.id not in warned]
     assert [m for m in messages if not m.startswith("Base model")] == [
         f"Created fine-tuning job: {job.id}",
@@ -93,7 +93,7 @@ def test_each_step_has_one_metrics_event_in_the_hosted_shape(
 ) -> None:
     events = list(live.client().fine_tuning.jobs.list_events(finished.job.id, limit=50))
     metrics = [e for e in reversed(events) if e.type == "metrics"]
-    data: list[dict[str, Any]] = [dict(e.data or {}) for e in metrics]  # type: ignore[call-overload]
+    data: list[dict[str, Any]] = [dict(e.data or {}) for e in metrics]  # type: ignore[call-overload]  # the client types an event's data as object
     assert [d["step"] for d in data] == list(range(1, STEPS + 1))
     last = data[-1]
     assert re.fullmatch(
@@ -183,7 +183,7 @@ def test_checkpoints_are_models(live: Installation, finished: FinishedJob) -> No
     names = {model.id for model in client.models.list()}
     assert {c.fine_tuned_model_checkpoint for c in checkpoints} <= names
     assert finished.job.fine_tuned_model in names
-    assert checkpoints[0].to_dict()["metrics"]["full_valid_mean_reward"] > 0.5  # type: ignore[index]
+    assert checkpoints[0].to_dict()["metrics"]["full_valid_mean_reward"] > 0.5  # type: ignore[index]  # the client types an event's data as object
 
 
 def test_the_tuned_model_answers_in_a_tool_loop(

@@ -5,6 +5,10 @@ import pytest
 from tests.house import reasons
 
 
+def test_every_ignore_has_a_reason() -> None:
+    assert [str(each) for each in reasons.findings()] == []
+
+
 @pytest.mark.parametrize(
     ("source", "lines"),
     [

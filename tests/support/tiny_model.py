@@ -87,7 +87,7 @@ def build_tokenizer(
     )
     tokenizer.train_from_iterator(corpus, trainer)
     tokenizer.add_tokens(list(VISIBLE_MARKS))
-    fast = PreTrainedTokenizerFast(  # type: ignore[no-untyped-call]
+    fast = PreTrainedTokenizerFast(  # type: ignore[no-untyped-call]  # transformers leaves it untyped
         tokenizer_object=tokenizer,
         eos_token="<|im_end|>",
         pad_token="<|endoftext|>",

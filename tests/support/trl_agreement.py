@@ -90,7 +90,7 @@ def policy_gradient(model_dir: Path, loss: str) -> Agreement:
 
 def supervised(model_dir: Path) -> Agreement:
     """Cross-entropy on answers against `SFTTrainer`."""
-    from trl import SFTConfig, SFTTrainer  # noqa: PLC0415 - as above
+    from trl import SFTConfig, SFTTrainer  # noqa: PLC0415 - trl is there only after `make peers`
 
     options = TrainerOptions(loss="cross_entropy", device="cpu")
     trainer = _our_trainer(model_dir, options)
@@ -115,7 +115,7 @@ def supervised(model_dir: Path) -> Agreement:
 
 def preference(model_dir: Path, variant: str) -> Agreement:
     """DPO (`sigmoid` or `ipo`) on pairs against `DPOTrainer`."""
-    from trl import DPOConfig, DPOTrainer  # noqa: PLC0415 - as above
+    from trl import DPOConfig, DPOTrainer  # noqa: PLC0415 - trl is there only after `make peers`
 
     settings = {"beta": DPO_BETA, "variant": variant}
     options = TrainerOptions(loss="dpo", loss_options=settings, device="cpu")
@@ -154,7 +154,7 @@ def _compare(
     for name, parameter in mine.items():
         others[name].data.copy_(parameter.data)
     their_loss = loss()
-    their_loss.backward()  # type: ignore[no-untyped-call]
+    their_loss.backward()  # type: ignore[no-untyped-call]  # torch leaves it untyped
     trainer.accumulate(samples)
     pending = trainer._pending
     gradient = _difference(mine, others, pending.denominator)

@@ -34,7 +34,7 @@ def load_base(path: str, *, device: torch.device, dtype: torch.dtype) -> PreTrai
     sampled.
     """
     # A worker's log has lines, not bars.
-    transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]  # transformers leaves it untyped
     model: PreTrainedModel = AutoModelForCausalLM.from_pretrained(
         path, dtype=dtype, use_safetensors=True
     )
@@ -44,7 +44,7 @@ def load_base(path: str, *, device: torch.device, dtype: torch.dtype) -> PreTrai
 
 
 def output_layer(base: PreTrainedModel) -> nn.Module:
-    layer: nn.Module = base.get_output_embeddings()  # type: ignore[no-untyped-call]
+    layer: nn.Module = base.get_output_embeddings()  # type: ignore[no-untyped-call]  # transformers leaves it untyped
     return layer
 
 
@@ -58,7 +58,7 @@ def attach_lora(
     """
     config = LoraConfig(
         r=rank,
-        lora_alpha=int(alpha) if float(alpha).is_integer() else alpha,  # type: ignore[arg-type]
+        lora_alpha=int(alpha) if float(alpha).is_integer() else alpha,  # type: ignore[arg-type]  # peft declares int, and takes and saves a float
         target_modules="all-linear",
         task_type="CAUSAL_LM",
     )

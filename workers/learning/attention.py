@@ -60,7 +60,7 @@ def attend(
         return plain
     scale = query_1HMK.shape[-1] ** -0.5 if scaling is None else scaling
     if query_1HMK.device.type == "cpu":
-        mixed_1HMK = _PackedFlash.apply(  # type: ignore[no-untyped-call]
+        mixed_1HMK = _PackedFlash.apply(  # type: ignore[no-untyped-call]  # torch leaves it untyped
             query_1HMK, key_1JMK, value_1JMK, layout, scale
         )
     else:
@@ -174,7 +174,7 @@ def _by_key_head(query_1HMK: Tensor, *shared: Tensor) -> tuple[Tensor, ...]:
 
 
 def _split(by_head: Tensor, query: Tensor) -> Tensor:
-    halves: Tensor = by_head.unflatten(1, query.shape[:2])[0]  # type: ignore[no-untyped-call]  # as above
+    halves: Tensor = by_head.unflatten(1, query.shape[:2])[0]  # type: ignore[no-untyped-call]  # torch leaves it untyped
     return halves
 
 

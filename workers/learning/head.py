@@ -68,7 +68,7 @@ class LogProbHead:
         mean over the vocabulary.
         """
         return TokenScores(
-            *_ChunkedLogProbs.apply(  # type: ignore[no-untyped-call]
+            *_ChunkedLogProbs.apply(  # type: ignore[no-untyped-call]  # torch leaves it untyped
                 hidden_ND,
                 self._weight_VD,
                 self._bias_V,

@@ -44,4 +44,4 @@ def restore_random(tensors: dict[str, Tensor], scalars: dict[str, Any]) -> None:
     random.setstate((version, tuple(numbers), gauss))
     numpy = scalars["numpy"]
     key = tensors["numpy_key"].numpy().astype(np.uint32)
-    np.random.set_state(("MT19937", key, numpy["pos"], numpy["has_gauss"], numpy["gauss"]))  # noqa: NPY002 - as above
+    np.random.set_state(("MT19937", key, numpy["pos"], numpy["has_gauss"], numpy["gauss"]))  # noqa: NPY002 - restores the global generator that libraries draw from

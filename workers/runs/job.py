@@ -222,6 +222,6 @@ def _heavy_half() -> Callable[..., Awaitable[Trained]]:
 
 
 def _text_half() -> Callable[..., Awaitable[Trained]]:
-    from workers.supervised.training import tune  # noqa: PLC0415 - as above
+    from workers.supervised.training import tune  # noqa: PLC0415 - torch loads only in the child that trains
 
     return tune

@@ -123,7 +123,7 @@ class RunToolRequest(WireModel):
             url=self.server_url,
             headers=self.headers,
             arguments=self.arguments,
-            **{key: value for key, value in sent.items() if value is not None},  # type: ignore[arg-type]
+            **{key: value for key, value in sent.items() if value is not None},  # type: ignore[arg-type]  # mypy cannot match a filtered dict to the keywords
         )
 
 

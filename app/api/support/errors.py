@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping
+from http import HTTPStatus
 from typing import Any
 
 from fastapi import FastAPI, Request
@@ -127,7 +128,7 @@ async def _http_error(request: Request, error: Exception) -> JSONResponse:
     }
     message = messages.get(error.status_code, str(error.detail))
     headers = error.headers
-    if error.status_code == 405:  # noqa: PLR2004 - Method Not Allowed
+    if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
         headers = {"allow": _allowed(request)}
     return envelope(error.status_code, message, headers=headers)
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from app.domain.errors import AgentRftError, InvalidRequest
+from app.domain.http_status import is_success
 
 _KEY: Final = re.compile(r"[\x21-\x7e]{1,255}")
 
@@ -26,7 +27,7 @@ class Answer:
     @property
     def kept(self) -> bool:
         """Only what was done is kept; what was refused may be tried again."""
-        return 200 <= self.status < 300  # noqa: PLR2004 - HTTP's own
+        return is_success(self.status)
 
 
 class AnsweredBefore(AgentRftError):

@@ -13,6 +13,7 @@ from enum import StrEnum
 from typing import Any, Final, Literal, get_args
 
 from app.domain.evals.evals import EvalRunStatus
+from app.domain.http_status import is_success
 from app.domain.jobs.jobs import JobStatus
 
 DELIVER_TASK: Final = "agent_rft.deliver_webhooks"
@@ -123,7 +124,7 @@ class Outcome:
 
     @property
     def delivered(self) -> bool:
-        return self.status_code is not None and self.status_code // 100 == 2  # noqa: PLR2004 - 2xx
+        return self.status_code is not None and is_success(self.status_code)
 
     @property
     def gone(self) -> bool:

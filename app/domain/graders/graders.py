@@ -193,11 +193,11 @@ def _missing(field: str, sent: Any) -> ValidationError:
     )
 
 
-def _read_child(sent: Any, handler: ValidatorFunctionWrapHandler) -> Any:  # noqa: ARG001
+def _read_child(sent: Any, handler: ValidatorFunctionWrapHandler) -> Any:  # noqa: ARG001 - the signature of a pydantic wrap validator
     return _read(sent, _KINDS)
 
 
-def _read_any(sent: Any, handler: ValidatorFunctionWrapHandler) -> Any:  # noqa: ARG001
+def _read_any(sent: Any, handler: ValidatorFunctionWrapHandler) -> Any:  # noqa: ARG001 - the signature of a pydantic wrap validator
     return _read(sent, {**_KINDS, "multi": MultiGrader})
 
 

@@ -121,7 +121,7 @@ def one_of(*models: type[BaseModel], noun: str) -> WrapValidator:
     """
     kinds = {model.model_fields["type"].default: model for model in models}
 
-    def read(sent: Any, handler: ValidatorFunctionWrapHandler) -> Any:  # noqa: ARG001
+    def read(sent: Any, handler: ValidatorFunctionWrapHandler) -> Any:  # noqa: ARG001 - the signature of a pydantic wrap validator
         if isinstance(sent, models):
             return sent
         if not isinstance(sent, dict):

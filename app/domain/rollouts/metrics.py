@@ -37,7 +37,7 @@ TOKEN_ACCURACY: Final = "train/token_accuracy"  # noqa: S105 - a curve of tokens
 """Share of trained tokens that are the likeliest one, before the step."""
 BATCH_LOSS: Final = "batch/loss"
 """Loss on a few held-out rows, between two validations on all of them."""
-BATCH_TOKEN_ACCURACY: Final = "batch/token_accuracy"  # noqa: S105 - as above
+BATCH_TOKEN_ACCURACY: Final = "batch/token_accuracy"  # noqa: S105 - the name of a curve, not a secret
 SAMPLER_KL: Final = "train/sampler_kl_k3"
 SAMPLER_MAX_LOG_RATIO: Final = "train/sampler_max_abs_log_ratio"
 SKIPPED_STEPS: Final = "train/skipped_steps"

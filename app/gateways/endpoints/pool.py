@@ -15,6 +15,7 @@ from enum import StrEnum
 from typing import Final, Generic, TypeVar
 
 from app.domain.errors import EndpointRefused
+from app.domain.http_status import is_server_error
 from app.gateways.clock import Clock, SystemClock
 from app.gateways.egress.egress import Egress, EgressFailure, EgressReply, FailureKind
 from app.gateways.egress.headers import check_headers
@@ -211,7 +212,7 @@ class Endpoint:
             raise EndpointFault(FaultKind.REFUSED, str(refused)) from None
         except EgressFailure as failure:
             raise EndpointFault(_KINDS[failure.kind], str(failure)) from None
-        if reply.status in _RETRIED_STATUSES or reply.status >= 500:  # noqa: PLR2004 - HTTP's own
+        if reply.status in _RETRIED_STATUSES or is_server_error(reply.status):
             raise EndpointFault(
                 FaultKind.ERROR,
                 f"answered {reply.status}",

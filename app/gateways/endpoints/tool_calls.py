@@ -9,6 +9,7 @@ import json
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from app.domain.http_status import is_error, is_success
 from app.domain.storable_text import storable
 from app.domain.tools.tools import ToolSpec
 from app.gateways.egress.egress import EgressReply
@@ -87,9 +88,9 @@ async def call_tool(
 
 def read_output(reply: EgressReply) -> tuple[str, str | None]:
     """Text for the model, and the class of its mistake. Raises `EndpointFault`."""
-    if reply.status < 400:  # noqa: PLR2004 - HTTP's own
+    if not is_error(reply.status):
         output = _output(reply)
-        if not 200 <= reply.status < 300 or output is None:  # noqa: PLR2004 - HTTP's own
+        if not is_success(reply.status) or output is None:
             raise EndpointFault(
                 FaultKind.BAD_REPLY, f"answered {reply.status} without a text `output`"
             )

@@ -7,6 +7,7 @@ import json
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from app.domain.http_status import is_client_error, is_success
 from app.gateways.egress.egress import EgressReply
 from app.gateways.endpoints.pool import EndpointFault, FaultKind
 
@@ -87,9 +88,9 @@ def _count(holder: Any, key: str) -> int:
 
 def read_reply(reply: EgressReply) -> JudgeReply | EgressReply:
     """An answer, or a 4xx that no repetition would change. Raises `EndpointFault`."""
-    if 400 <= reply.status < 500:  # noqa: PLR2004 - HTTP's own
+    if is_client_error(reply.status):
         return reply
-    if not 200 <= reply.status < 300:  # noqa: PLR2004 - HTTP's own
+    if not is_success(reply.status):
         raise EndpointFault(FaultKind.BAD_REPLY, f"answered {reply.status}", status=reply.status)
     try:
         content = json.loads(reply.body)

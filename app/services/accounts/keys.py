@@ -120,5 +120,5 @@ def _expired(row: ApiKeyRow) -> bool:
 
 
 def _refused(value: str) -> AuthenticationFailed:
-    shown = f"{value[:8]}…{value[-4:]}" if len(value) > 16 else "that key"  # noqa: PLR2004
+    shown = f"{value[:8]}…{value[-4:]}" if len(value) > 16 else "that key"  # noqa: PLR2004 - 12 shown characters hide too little of a shorter key
     return AuthenticationFailed(f"Incorrect API key provided: {shown}. {_HINT}")

@@ -38,7 +38,7 @@ async def test_without_a_good_key_nothing_answers(
 
 
 async def test_a_wrong_secret_with_a_good_checksum_is_refused(api: Api) -> None:
-    from zlib import crc32  # noqa: PLC0415
+    from zlib import crc32  # noqa: PLC0415 - used by this test alone
 
     body = api.key[:-8][:-1] + ("a" if api.key[-9] != "a" else "b")
     reply = await api.call("GET", JOBS, key=f"{body}{crc32(body.encode()):08x}")

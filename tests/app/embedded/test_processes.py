@@ -36,7 +36,7 @@ def start(tmp_path: Path) -> Iterator[Start]:
             "ready": lambda _pid: log.exists() and log.read_text().endswith("up\n"),
             **changes,
         }
-        child = Child(ChildSpec(**fields))  # type: ignore[arg-type]
+        child = Child(ChildSpec(**fields))  # type: ignore[arg-type]  # mypy cannot match a dict to the fields
         children.append(child)
         return child
 

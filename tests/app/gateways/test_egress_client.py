@@ -41,7 +41,7 @@ MIB = 1_048_576
 def client_for(*servers: EndpointServer, **kwargs: object) -> EgressClient:
     allowed = frozenset(server.host_port for server in servers)
     policy = EgressPolicy(allow_endpoints=allowed, allow_plain_http=True)
-    return EgressClient(policy, **kwargs)  # type: ignore[arg-type]
+    return EgressClient(policy, **kwargs)  # type: ignore[arg-type]  # mypy cannot match a dict to the keywords
 
 
 async def post(client: EgressClient, url: str, *, timeout_s: float = 5.0) -> EgressReply:
@@ -353,9 +353,9 @@ async def test_a_peer_that_was_not_checked_is_dropped_before_a_byte_is_sent() ->
         def check(address: object, host: str, port: int) -> None:
             if next(calls):  # the first check is the resolver's, the second the peer's
                 raise EndpointRefused("the URL's host is not a public address")
-            original(address, host, port)  # type: ignore[arg-type]
+            original(address, host, port)  # type: ignore[arg-type]  # the stand-in takes any address
 
-        guard.check_address = check  # type: ignore[method-assign]
+        guard.check_address = check  # type: ignore[method-assign]  # the stand-in takes any address
         assert await kind_of(client, server.url(host="tools.example")) is FailureKind.REFUSED
         await client.aclose()
     assert server.received == []

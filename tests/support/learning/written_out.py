@@ -93,7 +93,7 @@ def compare(
     for parameter in trainer._parameters.values():
         parameter.grad = None
     tokens = sum(sample.trained_tokens for sample in samples)
-    (value(rows_of(trainer, samples)) / (denominator or tokens)).backward()  # type: ignore[no-untyped-call]
+    (value(rows_of(trainer, samples)) / (denominator or tokens)).backward()  # type: ignore[no-untyped-call]  # torch leaves it untyped
     largest = max(float(g.abs().max()) for g in got.values())
     assert largest > 1e-3
     for name, parameter in trainer._parameters.items():

@@ -187,7 +187,7 @@ class RealRuns:
             while more:
                 page, more = await unit.rollouts.page(
                     job.id,
-                    split=split,  # type: ignore[arg-type]
+                    split=split,  # type: ignore[arg-type]  # mypy widens the literal of a loop variable
                     step=step,
                     after=rows[-1].id if rows else None,
                     limit=100,
@@ -200,7 +200,7 @@ class RealRuns:
             points = await unit.metrics.curve(
                 job.id,
                 names=[name],
-                split=split,  # type: ignore[arg-type]
+                split=split,  # type: ignore[arg-type]  # mypy widens the literal of a loop variable
                 after_step=None,
             )
         return {point.step: point.value for point in points}

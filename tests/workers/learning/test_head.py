@@ -60,7 +60,7 @@ def test_low_precision_models_are_summed_in_fp32() -> None:
     exact_NV = linear(hidden_ND).float().log_softmax(-1)
     expected_N = exact_NV[torch.arange(10), torch.arange(10)]
     torch.testing.assert_close(scores.logprobs_N, expected_N, rtol=0, atol=1e-4)
-    scores.logprobs_N.sum().backward()  # type: ignore[no-untyped-call]
+    scores.logprobs_N.sum().backward()  # type: ignore[no-untyped-call]  # torch leaves it untyped
     assert hidden_ND.grad is not None
     assert hidden_ND.grad.dtype == torch.bfloat16
 

@@ -81,11 +81,11 @@ def test_random_generators_come_back(make_trainer: MakeTrainer, tmp_path: Path) 
     np.random.seed(4)  # noqa: NPY002 - the process-wide generator is what is saved
     torch.manual_seed(5)
     random.gauss()
-    np.random.normal()  # noqa: NPY002
+    np.random.normal()  # noqa: NPY002 - draws from the global generator, whose state is restored
     trainer.save_state(tmp_path / "state")
 
     def draw() -> list[float]:
-        numpy = [np.random.normal(), np.random.random()]  # noqa: NPY002
+        numpy = [np.random.normal(), np.random.random()]  # noqa: NPY002 - draws from the global generator, whose state is restored
         return [random.gauss(), random.random(), *numpy, *torch.rand(3).tolist()]
 
     expected = draw()

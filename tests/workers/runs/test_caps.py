@@ -71,7 +71,7 @@ async def test_a_claim_that_is_to_pause_at_once_begins_nothing(runs: RealRuns) -
             if usage is not None and usage.rollouts > BASELINE:
                 raise Killed
 
-        run._between_steps = die  # type: ignore[method-assign]
+        run._between_steps = die  # type: ignore[method-assign]  # kills the run at this instant
         with pytest.raises(Killed):
             await run.run()
     script = Script()

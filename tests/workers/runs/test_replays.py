@@ -47,7 +47,7 @@ async def _killed_after_validation(runs: RealRuns, job: Job) -> None:
 
     async with runs.context(job, Script()) as context:
         run = JobRun(context)
-        run._reporter.commit_step = die  # type: ignore[method-assign]
+        run._reporter.commit_step = die  # type: ignore[method-assign]  # kills the run at this instant
         with pytest.raises(Killed):
             await run.run()
 

@@ -135,7 +135,7 @@ async def test_what_was_found_before_a_kill_is_done_by_the_next_claim(
             if run._reporter.stopping.due is not None:
                 raise Killed
 
-        run._between_steps = die  # type: ignore[method-assign]
+        run._between_steps = die  # type: ignore[method-assign]  # kills the run at this instant
         with pytest.raises(Killed):
             await run.run()
     assert (await runs.world.read(job)).status is JobStatus.RUNNING

@@ -213,7 +213,7 @@ def kv_pool_attention(
         raise RuntimeError("this model runs only inside the engine")
     if any(kwargs.get(name) is not None for name in ("softcap", "s_aux", "position_bias")):
         raise NotImplementedError("attention with soft caps, sinks or position biases")
-    layer = int(module.layer_idx)  # type: ignore[arg-type]
+    layer = int(module.layer_idx)  # type: ignore[arg-type]  # torch types module attributes as Tensor or Module
     query_NHD = query[0].transpose(0, 1).contiguous()
     output_NHD = attend(query_NHD, step, layer, scaling=scaling, window=sliding_window)
     return output_NHD[None], None

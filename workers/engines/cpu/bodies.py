@@ -113,7 +113,7 @@ class ChatBody(_Body):
         for tool in value or []:
             function = tool.get("function")
             if not isinstance(function, dict) or not isinstance(function.get("name"), str):
-                raise ValueError("each tool needs a function with a name")  # noqa: TRY004
+                raise ValueError("each tool needs a function with a name")  # noqa: TRY004 - pydantic turns a ValueError into a 400, a TypeError not
         return value
 
 

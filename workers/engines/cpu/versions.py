@@ -86,7 +86,7 @@ class Version:
 
 def load_model(spec: BaseModelSpec, dtype: torch.dtype) -> nn.Module:
     """Load from safetensors, as transformers runs it."""
-    disable_progress_bar()  # type: ignore[no-untyped-call]
+    disable_progress_bar()  # type: ignore[no-untyped-call]  # transformers leaves it untyped
     model: nn.Module = AutoModelForCausalLM.from_pretrained(
         spec.path, dtype=dtype, use_safetensors=True, attn_implementation="sdpa"
     )

@@ -54,7 +54,7 @@ def test_merged_weights_equal_those_of_peft(
     assert len(deltas) == 4 * 7
     for name, delta in deltas.items():
         expected = merged.get_submodule(name).weight
-        found = delta.merged(base.get_submodule(name).weight)  # type: ignore[arg-type]
+        found = delta.merged(base.get_submodule(name).weight)  # type: ignore[arg-type]  # torch types module attributes as Tensor or Module
         assert torch.allclose(found, expected, atol=1e-6)
 
 

@@ -272,6 +272,6 @@ def test_internal_faults_are_500_and_do_not_end_the_engine(client: OpenAI) -> No
     with pytest.raises((BadRequestError, InternalServerError)):
         client.chat.completions.create(
             model="parrot",
-            messages=[{"role": "assistant", "content": "a", "tool_calls": [{"function": 3}]}],  # type: ignore[list-item]
+            messages=[{"role": "assistant", "content": "a", "tool_calls": [{"function": 3}]}],  # type: ignore[list-item]  # the malformed tool call is the case
         )
     assert _ask(client, THINKING[:1]).choices[0].message.content == "The answer is 42."

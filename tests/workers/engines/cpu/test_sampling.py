@@ -17,7 +17,7 @@ def _draw(
         "seeds": list(range(rows)),
         "positions": [0] * rows,
     }
-    draws = draw(logits, **{**settings, **changes})  # type: ignore[arg-type]
+    draws = draw(logits, **{**settings, **changes})  # type: ignore[arg-type]  # mypy cannot match a dict to the keywords
     return draws.token_ids, draws.logprobs
 
 
