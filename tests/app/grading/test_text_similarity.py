@@ -96,10 +96,11 @@ async def test_long_texts_leave_the_event_loop_free(metric: str) -> None:
     text, reference = ("".join(chooser.choices("abcdef ", k=MAX_CHARACTERS)) for _ in range(2))
     similarity(metric, text[:100], reference[:100])  # slow imports
     work = asyncio.ensure_future(asyncio.to_thread(similarity, metric, text, reference))
-    longest, last = 0.0, time.perf_counter()
+    # Processor time of this process: other processes on the machine do not count.
+    longest, last = 0.0, time.process_time()
     while not work.done():
         await asyncio.sleep(0.001)
-        longest, last = max(longest, time.perf_counter() - last), time.perf_counter()
+        longest, last = max(longest, time.process_time() - last), time.process_time()
     assert 0 <= await work < 1
     assert longest < 0.5
 
