@@ -1,13 +1,13 @@
 """The Celery application of the GPU plane: queues, acknowledgement, schedule. Loads no torch.
 
-Messages are acknowledged early: recovery comes from the lease in the job's row, never from
-redelivery (measured: redelivery after a kill takes a visibility timeout plus up to 100 s).
+Messages are best-effort notifications; Postgres is the source of truth. They are acknowledged
+early: recovery comes from the lease in the row, never from redelivery (measured: redelivery after a
+kill takes a visibility timeout plus up to 100 s).
 """
 
 from celery import Celery
 from kombu.entity import Queue
 
-from app.domain.evals.evals import EVAL_SWEEP_TASK
 from app.domain.events.webhooks import DELIVER_TASK
 from app.domain.jobs.jobs import CONTROL_QUEUE, EXPIRE_TASK, RUN_TASK, RUNS_QUEUE, SWEEP_TASK
 from app.gateways.job_queue import broker_settings
@@ -15,7 +15,7 @@ from app.logs import log_to_stderr
 from app.settings import Settings, load_settings
 
 EXPIRE_INTERVAL_S = 600.0
-"""Expired rows are invisible at once; this is how long their bytes may stay."""
+"""Expired rows are invisible at once; their bytes may stay for this time."""
 DELIVERY_INTERVAL_S = 2.0
 
 
@@ -27,7 +27,6 @@ def create_celery(settings: Settings) -> Celery:
         task_routes={
             RUN_TASK: {"queue": RUNS_QUEUE},
             SWEEP_TASK: {"queue": CONTROL_QUEUE},
-            EVAL_SWEEP_TASK: {"queue": CONTROL_QUEUE},
             DELIVER_TASK: {"queue": CONTROL_QUEUE},
             EXPIRE_TASK: {"queue": CONTROL_QUEUE},
         },
@@ -42,12 +41,7 @@ def create_celery(settings: Settings) -> Celery:
             "sweep": {
                 "task": SWEEP_TASK,
                 "schedule": settings.lease.sweep_interval_s,
-                # Sweeps that pile up while the broker is away say nothing new.
-                "options": {"expires": 2 * settings.lease.sweep_interval_s},
-            },
-            "sweep_evals": {
-                "task": EVAL_SWEEP_TASK,
-                "schedule": settings.lease.sweep_interval_s,
+                # One sweep does the work of all that pile up while the broker is away.
                 "options": {"expires": 2 * settings.lease.sweep_interval_s},
             },
             "deliver_webhooks": {

@@ -9,12 +9,10 @@ from types import TracebackType
 from typing import Any, Self
 
 import structlog
-from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 from typing_extensions import override
 
-from app.domain.errors import LeaseLost
-from app.domain.jobs.jobs import JobStatus
+from app.domain.jobs.jobs import OPEN_JOBS
 from app.store.accounts.keys import KeyStore
 from app.store.accounts.projects import ProjectStore
 from app.store.accounts.service_accounts import ServiceAccountStore
@@ -34,6 +32,7 @@ from app.store.jobs.metrics import MetricStore
 from app.store.jobs.reports import ReportStore
 from app.store.jobs.rollouts import RolloutStore
 from app.store.jobs.run_jobs import RunJobStore
+from app.store.leases import Lease, lock_held
 from app.store.models.models import ModelStore
 from app.store.models.permissions import PermissionStore
 from app.store.registry.registered_objects import RegistryStore
@@ -51,7 +50,6 @@ from app.store.webhooks.webhook_events import wrote_events
 log = structlog.get_logger()
 
 Sessions = async_sessionmaker[AsyncSession]
-RUN_STATES = (JobStatus.VALIDATING_FILES, JobStatus.QUEUED, JobStatus.RUNNING, JobStatus.PAUSING)
 
 
 class BaseUnitOfWork:
@@ -257,18 +255,9 @@ class RunUnitOfWork(ProjectUnitOfWork):
 
     @override
     async def _open(self, session: AsyncSession) -> None:
-        held = await session.scalar(
-            select(FineTuningJobTable.id)
-            .where(
-                FineTuningJobTable.id == self._job_id,
-                FineTuningJobTable.fence == self._fence,
-                FineTuningJobTable.status.in_(RUN_STATES),
-            )
-            .with_for_update(key_share=True)
-        )
-        if held is None:
-            raise LeaseLost(f"{self._job_id} is no longer held at fence {self._fence}")
         project_id = self._context["app.project"]
+        lease = Lease(self._job_id, project_id, self._fence)
+        await lock_held(session, FineTuningJobTable, lease, states=OPEN_JOBS)
         self.jobs = RunJobStore(
             self._statements, session, project_id=project_id, job_id=self._job_id
         )

@@ -1,4 +1,4 @@
-"""What the holder of an eval run has at hand: its rows, its doors, its fence."""
+"""The context of a claimed eval run: its rows, its clients, its lease."""
 
 from dataclasses import dataclass
 
@@ -12,55 +12,42 @@ from app.domain.models.models import find_base_model
 from app.gateways.egress.egress import Egress
 from app.gateways.endpoints.pool import EndpointPool
 from app.gateways.endpoints.signing import CallSigner
-from app.gateways.inference.inference import Inference
 from app.gateways.inference.judges import EngineModel, EngineModels, RoutedJudges
-from app.gateways.objects import Objects
 from app.gateways.secrets import SecretBox
 from app.grading.registry import GradingPorts, build_scorer
 from app.grading.scorer import Scorer
 from app.settings import Settings
-from app.store.database import Database
-from app.store.evals.claims import ClaimedEvalRun, EvalRunUnitOfWork, held_eval_run
+from app.store.evals.leased_runs import EvalRunUnitOfWork, leased_eval_run
+from app.store.leases import Lease
+from workers.processes.clients import Clients
 from workers.processes.retry import retry_while_unavailable
 
 _GRADER: TypeAdapter[Criterion] = TypeAdapter(Grader)
 
 
 @dataclass(frozen=True, slots=True)
-class EvalPorts:
-    """What a process shares among runs."""
-
-    settings: Settings
-    database: Database
-    objects: Objects
-    egress: Egress
-    judge_egress: Egress
-    inference: Inference
-
-
-@dataclass(frozen=True, slots=True)
 class EvalContext:
-    ports: EvalPorts
-    claimed: ClaimedEvalRun
+    clients: Clients
+    lease: Lease
     of: Eval
     run: EvalRun
     source: JsonlSource | SampledSource
     scorers: list[Scorer]
-    """One for each criterion of the eval, in order, with the real headers."""
+    """One for each criterion of the eval, in order, with unsealed headers."""
     tally: Tally
     done: frozenset[int]
-    """Places that an earlier claim has written."""
+    """Positions of the items that an earlier claim has written."""
 
     def unit(self) -> EvalRunUnitOfWork:
-        """A fenced transaction. Raises `LeaseLost` once the run is canceled or newly claimed."""
-        return held_eval_run(self.ports.database, self.claimed)
+        """A fenced transaction. Raises `LeaseLost` once the run was canceled or claimed again."""
+        return leased_eval_run(self.clients.database, self.lease)
 
 
-async def open_eval_run(ports: EvalPorts, claimed: ClaimedEvalRun) -> EvalContext:
+async def open_eval_run(clients: Clients, lease: Lease) -> EvalContext:
     """Raises `LeaseLost`."""
 
     async def read() -> EvalContext:
-        async with held_eval_run(ports.database, claimed) as unit:
+        async with leased_eval_run(clients.database, lease) as unit:
             run = await unit.run.get()
             of = await unit.evals.get(run.eval_id)
             sealed = await unit.evals.secrets(run.eval_id)
@@ -69,12 +56,12 @@ async def open_eval_run(ports: EvalPorts, claimed: ClaimedEvalRun) -> EvalContex
         for _, status, results, usage in items:
             tally.add(status, results, usage)
         return EvalContext(
-            ports=ports,
-            claimed=claimed,
+            clients=clients,
+            lease=lease,
             of=of,
             run=run,
             source=DATA_SOURCE.validate_python(run.data_source),
-            scorers=_scorers(ports, claimed, of, sealed),
+            scorers=_scorers(clients, lease, of, sealed),
             tally=tally,
             done=frozenset(place for place, *_ in items),
         )
@@ -82,20 +69,20 @@ async def open_eval_run(ports: EvalPorts, claimed: ClaimedEvalRun) -> EvalContex
     return await retry_while_unavailable(read)
 
 
-def _scorers(
-    ports: EvalPorts, claimed: ClaimedEvalRun, of: Eval, sealed: bytes | None
-) -> list[Scorer]:
-    settings = ports.settings
+def _scorers(clients: Clients, lease: Lease, of: Eval, sealed: bytes | None) -> list[Scorer]:
+    settings = clients.settings
     key = settings.secret_key.get_secret_value()
     headers = {}
     if sealed is not None:
-        headers = SecretBox(key).open(sealed, project_id=claimed.project_id, job_id=of.id)
-    signer = CallSigner(key, project_id=claimed.project_id)
-    customers = _pool(ports.egress, settings)
+        headers = SecretBox(key).open(sealed, project_id=lease.project_id, job_id=of.id)
+    signer = CallSigner(key, project_id=lease.project_id)
+    customers = _pool(clients.egress, settings)
     judges = RoutedJudges(
-        EngineModels(ports.inference, ports.objects, lambda name: find_model(ports, claimed, name)),
+        EngineModels(
+            clients.inference, clients.objects, lambda name: find_model(clients, lease, name)
+        ),
         configured=settings.judges,
-        configured_endpoints=_pool(ports.judge_egress, settings),
+        configured_endpoints=_pool(clients.judge_egress, settings),
         endpoints=customers,
         signer=signer,
     )
@@ -117,14 +104,14 @@ def _pool(egress: Egress, settings: Settings) -> EndpointPool:
     )
 
 
-async def find_model(ports: EvalPorts, claimed: ClaimedEvalRun, name: str) -> EngineModel | None:
-    """A base model, or one that the run's project may call at this moment."""
-    base = find_base_model(ports.settings.base_models, name)
+async def find_model(clients: Clients, lease: Lease, name: str) -> EngineModel | None:
+    """A base model, or a tuned one that the run's project may call at this moment."""
+    base = find_base_model(clients.settings.base_models, name)
     if base is not None:
         return EngineModel(name, base.name, None)
 
     async def read() -> EngineModel | None:
-        async with held_eval_run(ports.database, claimed) as unit:
+        async with leased_eval_run(clients.database, lease) as unit:
             tuned = await unit.models.get(name)
         return None if tuned is None else EngineModel.of_tuned(tuned)
 

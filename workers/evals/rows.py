@@ -27,7 +27,7 @@ async def load_rows(context: EvalContext) -> Iterator[tuple[int, EvalRow]]:
     async def look_up() -> Path:
         async with context.unit() as unit:
             row = await unit.files.get(file_id)
-        return context.ports.objects.local_path(row.object_key)
+        return context.clients.objects.local_path(row.object_key)
 
     try:
         path = await retry_while_unavailable(look_up)

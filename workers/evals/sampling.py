@@ -43,7 +43,7 @@ class Sampler:
         """
         give_up_at, delay_s = time.monotonic() + PATIENCE_S, _FIRST_DELAY_S
         while True:
-            model = await find_model(self._context.ports, self._context.claimed, self._name)
+            model = await find_model(self._context.clients, self._context.lease, self._name)
             if model is None:
                 raise RunFailed(
                     f"The model '{self._name}' does not exist any more.", code="model_not_found"
@@ -62,13 +62,13 @@ class Sampler:
             delay_s = min(2 * delay_s, _MAX_DELAY_S)
 
     async def _chat(self, model: EngineModel, body: dict[str, Any]) -> dict[str, Any]:
-        ports = self._context.ports
-        inference = ports.inference
+        clients = self._context.clients
+        inference = clients.inference
         try:
             return await inference.chat(body)
         except AdapterMissing:
             await load_missing(
-                inference, ports.objects, model.engine_name, object_key=model.object_key
+                inference, clients.objects, model.engine_name, object_key=model.object_key
             )
         try:
             return await inference.chat(body)

@@ -1,46 +1,46 @@
-"""Removes files, uploads, kept answers and webhook events whose time is over, and what ended jobs
-left. Runs every few minutes.
+"""Removes expired files, uploads, stored replies and webhook events, and the leftovers of ended
+jobs. Runs every few minutes.
 
-Bytes go first, rows after them: broken off in between, the next round finds the row again. Bytes
-that never got a row (a process died in the middle of an upload) are found by their age.
+Bytes are removed before their rows: after an interruption in between, the next round finds the row
+again. Bytes that never got a row (a process died in the middle of an upload) are found by age.
 """
+
+from contextlib import aclosing
 
 import structlog
 
 from app.domain.errors import Unavailable
 from app.domain.events.webhooks import KEEP_S as KEEP_EVENTS_S
-from app.gateways.inference.http import HttpInference
 from app.gateways.inference.inference import Inference
 from app.gateways.objects import LocalObjects
 from app.settings import Settings
 from app.store.database import Database
-from app.store.jobs.claims import system
-from app.store.webhooks.deliveries import delivery_claims
+from app.store.maintenance.expiry import maintenance
 from workers.maintenance.leftovers import clear_ended
+from workers.processes.clients import open_database, open_inference
 
 log = structlog.get_logger()
 
 BATCH = 500
 KEEP_S = 24 * 3600.0
-"""How long the row of a deleted file or an ended upload stays, and an answer under its key: lists
-page on from it, and calls that are sent again get the same answer.
+"""How long the row of a deleted file or an ended upload stays, and a reply under its key: a list
+can page on from the row, and a repeated call gets the same reply.
 """
 STRAY_AFTER_S = 3600.0
-"""No upload pauses this long: a minute without a byte ends it."""
+"""Age at which bytes without a row are removed. A running upload is never this old: a minute
+without a byte ends it.
+"""
 
 
 async def expire_once(settings: Settings) -> None:
-    database = Database(settings.worker_database_url, pool_size=1)
-    inference = HttpInference(
-        settings.engine_url, api_key=settings.engine_api_key.get_secret_value()
-    )
-    try:
-        await expire(database, LocalObjects(settings.objects_dir), inference)
-    except Unavailable as error:
-        log.warning("expiry skipped, database away", error=str(error))
-    finally:
-        await inference.aclose()
-        await database.dispose()
+    async with (
+        open_database(settings, pool_size=1) as database,
+        aclosing(open_inference(settings)) as inference,
+    ):
+        try:
+            await expire(database, LocalObjects(settings.objects_dir), inference)
+        except Unavailable as error:
+            log.warning("expiry skipped, database away", error=str(error))
 
 
 async def expire(database: Database, objects: LocalObjects, inference: Inference) -> None:
@@ -54,12 +54,12 @@ async def expire(database: Database, objects: LocalObjects, inference: Inference
 
 async def _files(database: Database, objects: LocalObjects) -> None:
     while True:
-        async with system(database) as unit:
+        async with maintenance(database) as unit:
             files = await unit.expiry.files(BATCH, deleted_keep_s=KEEP_S)
         for file in files:
             await objects.delete(file.key)
         if files:
-            async with system(database) as unit:
+            async with maintenance(database) as unit:
                 await unit.expiry.remove_files(files)
         if len(files) < BATCH:
             return
@@ -67,11 +67,11 @@ async def _files(database: Database, objects: LocalObjects) -> None:
 
 async def _uploads(database: Database, objects: LocalObjects) -> None:
     while True:
-        async with system(database) as unit:
+        async with maintenance(database) as unit:
             over = await unit.expiry.uploads(BATCH)
         for upload in over:
             await objects.delete(upload.key)
-        async with system(database) as unit:
+        async with maintenance(database) as unit:
             if over:
                 await unit.expiry.end_uploads(over)
             forgotten = await unit.expiry.remove_uploads(BATCH, keep_s=KEEP_S)
@@ -84,15 +84,15 @@ async def _uploads(database: Database, objects: LocalObjects) -> None:
 async def _answers(database: Database) -> None:
     removed = BATCH
     while removed == BATCH:
-        async with system(database) as unit:
+        async with maintenance(database) as unit:
             removed = await unit.expiry.remove_answers(BATCH, keep_s=KEEP_S)
 
 
 async def _webhook_events(database: Database) -> None:
     while True:
-        async with delivery_claims(database) as unit:
-            forgotten = await unit.deliveries.forget(BATCH, keep_s=KEEP_EVENTS_S)
-        if forgotten < BATCH:
+        async with maintenance(database) as unit:
+            removed = await unit.expiry.remove_events(BATCH, keep_s=KEEP_EVENTS_S)
+        if removed < BATCH:
             return
 
 
@@ -108,10 +108,10 @@ async def _remove_strays(database: Database, objects: LocalObjects, keys: list[s
     _, project_id, *_ = keys[0].split("/")
     names = {key: key.rpartition("/")[2] for key in keys}
     ids = [name for name in names.values() if name.startswith("file-")]
-    async with system(database) as unit:
+    async with maintenance(database) as unit:
         known = await unit.expiry.known_files(project_id, ids)
     for key, name in names.items():
-        # A write that broke off has a dot before the name.
+        # The name of an interrupted write begins with a dot.
         if name.startswith(("file-", ".file-")) and name not in known:
             log.warning("bytes without a row removed", key=key)
             await objects.delete(key)

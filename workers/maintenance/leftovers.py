@@ -1,9 +1,9 @@
-"""Clears what an ended job's run worked with: its journal, its state and its notes on the disk, its
-adapters in the engine.
+"""Removes the working data of ended jobs: the journal, the trainer's state on disk, the adapters
+loaded in the engine.
 
-A run that fails or succeeds does so itself. A job that was cancelled, or whose workers died, has
-nobody left who may write for it: its leftovers are found here by its row, once every claim of it
-is surely dead. The ledger, the curves, and the adapters of models and checkpoints stay.
+A run that fails or succeeds removes its own. A job that was cancelled, or whose workers died, has
+no worker that may write for it any more; its leftovers are found here by its row, once every claim
+of it must have ended. Rollouts, metrics, and the adapters of models and checkpoints stay.
 """
 
 import asyncio
@@ -14,37 +14,36 @@ import structlog
 from app.gateways.inference.inference import Inference
 from app.gateways.objects import LocalObjects
 from app.store.database import Database
-from app.store.jobs.claims import system
-from app.store.maintenance.expiry import EndedRun
+from app.store.maintenance.expiry import EndedRun, maintenance
 from workers.runs.adapter_names import adapter_prefix, unload_all
 from workers.runs.retention import clear_job
 
 log = structlog.get_logger()
 
 SETTLED_S: Final = 600.0
-"""A run that lost its job is ended within two heartbeats."""
+"""How long after its end a job is cleared. A run that lost its lease ends within two heartbeats."""
 _BATCH: Final = 100
 
 
 async def clear_ended(database: Database, objects: LocalObjects, inference: Inference) -> None:
-    """What the engine is in the way of is left to the next round."""
+    """Jobs whose adapters the engine did not unload are left to the next round."""
     more = True
     while more:
-        async with system(database) as unit:
+        async with maintenance(database) as unit:
             ended = await unit.expiry.ended_runs(_BATCH, settled_s=SETTLED_S)
         cleared = await _unloaded(inference, ended)
         for run in ended:
             root = objects.local_path(f"projects/{run.project_id}/jobs/{run.job_id}")
             adapters = {objects.local_path(key) for key in run.adapters}
             await asyncio.to_thread(clear_job, root, adapters)
-            async with system(database) as unit:
+            async with maintenance(database) as unit:
                 await unit.expiry.forget_run(run, cleared=cleared)
             log.info("leftovers of an ended job removed", job_id=run.job_id)
         more = cleared and len(ended) == _BATCH
 
 
 async def _unloaded(inference: Inference, ended: list[EndedRun]) -> bool:
-    """The adapters that they were sampled from, of claims that died with them loaded."""
+    """Unloads the adapters of claims that died with them loaded. Returns whether that worked."""
     if not ended:
         return True
     fault = await unload_all(

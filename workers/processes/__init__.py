@@ -1,1 +1,3 @@
-"""Worker processes that claim leased rows and run a child for each."""
+"""Processes of the GPU plane: claims, child processes, renewals, sweeps. The same for every kind of
+leased work.
+"""

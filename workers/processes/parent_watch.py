@@ -1,4 +1,4 @@
-"""A process that must not outlive its parent, which holds the other end of its standard input."""
+"""Ends a process with its parent, which holds the other end of the process's standard input."""
 
 import os
 import threading

@@ -1,7 +1,7 @@
-"""Waiting out a short absence of Postgres: a run outlives a database restart.
+"""Retries a database operation while Postgres is away: a run outlives a database restart.
 
-A unit of work is safe to repeat when it is idempotent or checks what is already there; callers say
-so by passing it here.
+Only operations that are safe to repeat may be passed: idempotent ones, and those that check what is
+already there.
 """
 
 import asyncio
@@ -23,8 +23,8 @@ _FIRST_DELAY_S, _MAX_DELAY_S = 0.1, 2.0
 async def retry_while_unavailable(
     operation: Callable[[], Awaitable[Result]], *, patience_s: float = PATIENCE_S
 ) -> Result:
-    """Run an idempotent operation, again while the database is away. Raises the last `Unavailable`
-    once `patience_s` seconds have passed.
+    """Runs an idempotent operation, and repeats it while the database is away. Raises the last
+    `Unavailable` once `patience_s` seconds have passed.
     """
     give_up_at, delay_s = time.monotonic() + patience_s, _FIRST_DELAY_S
     while True:

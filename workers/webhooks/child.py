@@ -1,54 +1,45 @@
-"""The process that delivers webhooks: `python -m workers.webhooks.child`. It ends when nothing was
-due for a while, or with its parent; what it had claimed returns when the leases run out.
+"""The process that delivers webhooks: `python -m workers.webhooks.child`.
+
+It ends when nothing was due for a while. A delivery that it had claimed can be claimed again when
+its lease ends.
 """
 
 import asyncio
 import signal
 import sys
+from contextlib import aclosing
 
 import structlog
 
 from app.gateways.egress.client import build_egress
 from app.gateways.secrets import SecretBox
-from app.logs import log_to_stderr
-from app.settings import Settings, load_settings
-from app.store.database import Database
-from workers.processes.parent_watch import end_with_parent
+from app.settings import Settings
+from workers.processes.child import EXIT_FAULT, enter
+from workers.processes.clients import POOL_SIZE, open_database
 from workers.webhooks.delivery import Deliverer, DeliveryPorts
 
 log = structlog.get_logger()
 
-EXIT_FAULT = 1
-EXIT_ORPHANED = 4
 IDLE_S = 60.0
-"""A start costs about a second; a busy service keeps the process."""
-POOL_SIZE = 4
-
-
-def main() -> int:
-    end_with_parent(EXIT_ORPHANED)
-    log_to_stderr()
-    return asyncio.run(_run(load_settings()))
+"""A start costs about a second; under steady load the process stays."""
 
 
 async def _run(settings: Settings) -> int:
-    ports = DeliveryPorts(
-        database=Database(settings.worker_database_url, pool_size=POOL_SIZE),
-        egress=build_egress(settings.egress),
-        secret_box=SecretBox(settings.secret_key.get_secret_value()),
-    )
-    working = asyncio.ensure_future(Deliverer(ports).run(idle_s=IDLE_S))
-    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, working.cancel)
-    try:
-        await working
-    except (Exception, asyncio.CancelledError):  # a process boundary: the clock starts another one
-        log.exception("deliveries broken off")
-        return EXIT_FAULT
-    finally:
-        await ports.egress.aclose()
-        await ports.database.dispose()
+    async with (
+        open_database(settings, pool_size=POOL_SIZE) as database,
+        aclosing(build_egress(settings.egress)) as egress,
+    ):
+        secret_box = SecretBox(settings.secret_key.get_secret_value())
+        deliverer = Deliverer(DeliveryPorts(database, egress, secret_box))
+        running = asyncio.ensure_future(deliverer.run(idle_s=IDLE_S))
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, running.cancel)
+        try:
+            await running
+        except (Exception, asyncio.CancelledError):  # a process boundary: beat starts another one
+            log.exception("deliveries interrupted")
+            return EXIT_FAULT
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(enter(_run))

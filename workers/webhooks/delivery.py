@@ -1,7 +1,8 @@
-"""Delivers events: claims what is due, sends each attempt once, and writes what came of it.
+"""Delivers webhook events: claims due deliveries, sends each attempt once, writes its outcome.
 
-At least once, as Standard Webhooks has it: a worker that dies between the answer and its note sends
-again under the same `webhook-id`. No transaction is open while a receiver is waited for.
+Delivery is at least once, as Standard Webhooks defines it: after a worker dies between the reply
+and the write, another one sends the event again under the same `webhook-id`. No transaction is open
+while the worker waits for a receiver.
 """
 
 import asyncio
@@ -18,18 +19,14 @@ from app.gateways.egress.egress import Egress
 from app.gateways.endpoints.webhooks import EndpointSecrets, send_event
 from app.gateways.secrets import SecretBox, SecretsUnreadable
 from app.store.database import Database
-from app.store.webhooks.deliveries import (
-    Bounds,
-    ClaimedDelivery,
-    DeliveryAttempt,
-    delivery_claims,
-    held_delivery,
-)
+from app.store.leases import Lease
+from app.store.webhooks.claims import Bounds, delivery_claims
+from app.store.webhooks.deliveries import DeliveryAttempt, leased_delivery
 
 log = structlog.get_logger()
 
 LEASE_S: Final = 3 * SEND_TIMEOUT_S
-"""Longer than an attempt with its rows; a worker that died holds a delivery back for no more."""
+"""Longer than an attempt and its transactions. A dead worker delays a delivery by no more."""
 POLL_S: Final = 1.0
 _CHANCE_STEPS: Final = 1000
 
@@ -51,12 +48,12 @@ class Deliverer:
         self._running: set[asyncio.Task[None]] = set()
 
     async def run(self, *, idle_s: float) -> None:
-        """Until nothing was due for `idle_s`; with 0 until what is due now is seen to."""
+        """Delivers until nothing was due for `idle_s`; with 0, until all that is due is done."""
         busy_until = time.monotonic() + idle_s
         try:
             while True:
-                for claimed in await self._claim():
-                    self._running.add(asyncio.create_task(self._see_to(claimed)))
+                for lease in await self._claim():
+                    self._running.add(asyncio.create_task(self._deliver(lease)))
                 if self._running:
                     busy_until = time.monotonic() + idle_s
                     await self._wait()
@@ -70,74 +67,73 @@ class Deliverer:
             await asyncio.gather(*self._running, return_exceptions=True)
 
     async def _wait(self) -> None:
-        """Until one of them is done, and no longer than until the next look at what is due."""
+        """Waits until one delivery is done, and no longer than until the next claim is due."""
         done, self._running = await asyncio.wait(
             self._running, timeout=POLL_S, return_when=asyncio.FIRST_COMPLETED
         )
         for task in done:
             task.result()
 
-    async def _claim(self) -> list[ClaimedDelivery]:
+    async def _claim(self) -> list[Lease]:
         try:
             async with delivery_claims(self._ports.database) as unit:
-                return await unit.deliveries.claim(self._lease_s, self._bounds)
+                return await unit.leases.claim_due(self._lease_s, self._bounds)
         except Unavailable as error:
             log.warning("nothing claimed, database away", error=str(error))
             await asyncio.sleep(POLL_S)
             return []
 
-    async def _see_to(self, claimed: ClaimedDelivery) -> None:
+    async def _deliver(self, lease: Lease) -> None:
         try:
-            async with held_delivery(self._ports.database, claimed) as unit:
-                parcel = await unit.delivery.parcel()
-            outcome = await self._send(claimed, parcel)
-            await self._note(claimed, parcel, outcome)
+            async with leased_delivery(self._ports.database, lease) as unit:
+                attempt = await unit.delivery.attempt()
+            outcome = await self._send(lease, attempt)
+            await self._record(lease, attempt, outcome)
         except LeaseLost:
-            log.info("delivery gone", delivery_id=claimed.delivery_id)
+            log.info("delivery gone", delivery_id=lease.id)
         except Unavailable as error:
-            # The lease runs out, and the event is sent again.
-            log.warning("delivery not noted", delivery_id=claimed.delivery_id, error=str(error))
+            # The lease ends, and the event is sent again.
+            log.warning("outcome not written", delivery_id=lease.id, error=str(error))
         except Exception:  # a fault of one delivery must not end those of other tenants
-            log.exception("delivery broken off", delivery_id=claimed.delivery_id)
+            log.exception("delivery failed", delivery_id=lease.id)
 
-    async def _send(self, claimed: ClaimedDelivery, parcel: DeliveryAttempt) -> Outcome:
-        box = EndpointSecrets(self._ports.secret_box, claimed.project_id)
+    async def _send(self, lease: Lease, attempt: DeliveryAttempt) -> Outcome:
+        box = EndpointSecrets(self._ports.secret_box, lease.project_id)
         try:
-            signing = box.open(parcel.endpoint_id, parcel.sealed)
+            signing = box.open(attempt.endpoint_id, attempt.sealed)
         except SecretsUnreadable as error:
             log.exception(
-                "no secret to sign with", endpoint_id=parcel.endpoint_id, error=str(error)
+                "no secret to sign with", endpoint_id=attempt.endpoint_id, error=str(error)
             )
             return Outcome(error="secret_unreadable")
         try:
-            return await send_event(self._ports.egress, parcel.url, parcel.event, signing)
-        except Exception:  # the boundary of one delivery: its fault must not end everybody's
-            log.exception("delivery broke", delivery_id=claimed.delivery_id)
+            return await send_event(self._ports.egress, attempt.url, attempt.event, signing)
+        except Exception:  # the boundary of one delivery: its fault must not end the process
+            log.exception("delivery failed", delivery_id=lease.id)
             return Outcome(error="internal_error")
 
-    async def _note(
-        self, claimed: ClaimedDelivery, parcel: DeliveryAttempt, outcome: Outcome
-    ) -> None:
+    async def _record(self, lease: Lease, attempt: DeliveryAttempt, outcome: Outcome) -> None:
+        number = attempt.earlier_attempts + 1
         delay_s = retry_delay_s(
-            parcel.attempts + 1,
+            number,
             chance=secrets.randbelow(_CHANCE_STEPS + 1) / _CHANCE_STEPS,
             retry_after=outcome.retry_after,
             now=time.time(),
         )
-        async with held_delivery(self._ports.database, claimed) as unit:
+        async with leased_delivery(self._ports.database, lease) as unit:
             if outcome.delivered:
-                await unit.delivery.delivered(parcel.endpoint_id, outcome)
+                await unit.delivery.mark_delivered(attempt.endpoint_id, outcome)
             elif outcome.gone:
-                await unit.delivery.disable(parcel.endpoint_id, outcome)
+                await unit.delivery.disable_endpoint(attempt.endpoint_id, outcome)
             elif delay_s is None:
-                await unit.delivery.give_up(parcel.endpoint_id, outcome)
+                await unit.delivery.mark_failed(attempt.endpoint_id, outcome)
             else:
-                await unit.delivery.retry(outcome, delay_s=delay_s)
+                await unit.delivery.mark_for_retry(outcome, delay_s=delay_s)
         log.info(
             "webhook sent",
-            delivery_id=claimed.delivery_id,
-            event_id=parcel.event.id,
-            attempt=parcel.attempts + 1,
+            delivery_id=lease.id,
+            event_id=attempt.event.id,
+            attempt=number,
             status_code=outcome.status_code,
             error=outcome.error,
             next_in_s=None if outcome.delivered or outcome.gone else delay_s,

@@ -1,43 +1,38 @@
-"""Starts the process that delivers webhooks, when there is something to deliver and none runs.
+"""Starts the process that delivers webhooks, when a delivery is due and no such process runs."""
 
-The control queue also carries sweeps, which must not wait for a receiver that takes its time.
-"""
-
-import subprocess
-import sys
 from typing import Final
 
 import structlog
 
 from app.domain.errors import Unavailable
 from app.settings import Settings
-from app.store.database import Database
-from app.store.webhooks.deliveries import delivery_claims
+from app.store.webhooks.claims import delivery_claims
+from workers.processes.children import Children
+from workers.processes.clients import open_database
+from workers.processes.leased_work import python_module
 
 log = structlog.get_logger()
 
-CHILD: Final = (sys.executable, "-m", "workers.webhooks.child")
-_children: list[subprocess.Popen[bytes]] = []
+CHILD: Final = python_module("workers.webhooks.child")
 
 
-async def dispatch(settings: Settings) -> bool:
-    """Whether a process delivers now. It lives no longer than this one."""
-    _children[:] = [running for running in _children if running.poll() is None]
-    if _children:
+async def dispatch_deliveries(settings: Settings, *, children: Children) -> bool:
+    """Returns whether a process delivers now."""
+    if children.is_full:
         return True
     if not await _is_due(settings):
         return False
-    _children.append(subprocess.Popen(CHILD, stdin=subprocess.PIPE))  # noqa: ASYNC220, S603 - our own program, returns at once
+    children.start(CHILD)
     return True
 
 
 async def _is_due(settings: Settings) -> bool:
-    database = Database(settings.worker_database_url, pool_size=1)
     try:
-        async with delivery_claims(database) as unit:
-            return await unit.deliveries.is_due()
+        async with (
+            open_database(settings, pool_size=1) as database,
+            delivery_claims(database) as unit,
+        ):
+            return await unit.leases.is_due()
     except Unavailable as error:
-        log.warning("deliveries not looked at, database away", error=str(error))
+        log.warning("no look at due deliveries, database away", error=str(error))
         return False
-    finally:
-        await database.dispose()

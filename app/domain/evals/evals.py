@@ -13,7 +13,6 @@ from uuid import NAMESPACE_URL, uuid5
 from app.domain.graders.graders import MultiGrader, SingleGrader
 
 EVAL_TASK: Final = "agent_rft.run_eval"
-EVAL_SWEEP_TASK: Final = "agent_rft.sweep_evals"
 _JOB_PREFIX: Final = "ftjob-"
 _RUN_PREFIX: Final = "evalrun_"
 _FULL_SCORE: Final = 1.0

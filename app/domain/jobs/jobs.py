@@ -5,7 +5,7 @@ Source: the hosted API's `FineTuningJob`.
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from app.domain.jobs.usage import NO_CAPS, Caps, Usage
 from app.domain.methods.reinforcement import ReinforcementMethod
@@ -66,6 +66,15 @@ TRANSITIONS: dict[JobStatus, frozenset[JobStatus]] = {
 }
 
 TERMINAL = frozenset(status for status, following in TRANSITIONS.items() if not following)
+
+
+OPEN_JOBS: Final = (
+    JobStatus.VALIDATING_FILES,
+    JobStatus.QUEUED,
+    JobStatus.RUNNING,
+    JobStatus.PAUSING,
+)
+"""States in which a worker may work on the job."""
 
 
 def may_become(current: JobStatus, following: JobStatus) -> bool:

@@ -1,1 +1,1 @@
-"""Queries across tenants that find what has expired."""
+"""Queries across tenants that find and remove expired rows."""

@@ -1,7 +1,7 @@
-"""What outlived its time, across tenants: for the GPU plane's role while `app.system` is on.
+"""Finds and removes expired rows of all tenants, for the GPU plane only.
 
-Rows here are invisible to their tenants already; this room only says which bytes may go, and
-removes the rows once they are gone.
+The rows are invisible to their tenants already. The caller removes the bytes that belong to a row
+before it removes the row.
 """
 
 from collections.abc import Sequence
@@ -10,9 +10,12 @@ from datetime import timedelta
 
 from sqlalchemy import delete, func, or_, select, tuple_, update
 from sqlalchemy.ext.asyncio import AsyncSession
+from typing_extensions import override
 
 from app.domain.data.uploads import upload_directory
 from app.domain.jobs.jobs import TERMINAL, JobStatus
+from app.store.across_tenants import AcrossTenants
+from app.store.database import Database
 from app.store.jobs.checkpoints import CheckpointStore
 from app.store.jobs.dropped_checkpoints import model_dropped
 from app.store.jobs.journal import JournalStore
@@ -21,6 +24,7 @@ from app.store.schema.fine_tuning_jobs import FineTuningJobTable as Job
 from app.store.schema.idempotency import KeptAnswerTable as Answer
 from app.store.schema.models import TunedModelTable as Model
 from app.store.schema.uploads import UploadTable as Upload
+from app.store.schema.webhooks import WebhookEventTable as Event
 from app.store.webhooks.webhook_events import set_tenant
 
 _ENDED = [status.value for status in TERMINAL]
@@ -28,7 +32,7 @@ _ENDED = [status.value for status in TERMINAL]
 
 @dataclass(frozen=True, slots=True)
 class ExpiredObject:
-    """A row that may go, and the key of its bytes."""
+    """A row that may be removed, and the key of its bytes."""
 
     project_id: str
     id: str
@@ -37,12 +41,23 @@ class ExpiredObject:
 
 @dataclass(frozen=True, slots=True)
 class EndedRun:
-    """A job that a worker held and that has ended."""
+    """A job that has ended and that a worker had claimed before."""
 
     project_id: str
     job_id: str
     adapters: frozenset[str]
-    """Keys of those that a model, a checkpoint or the job's end may still be read from."""
+    """Keys of the adapters to keep: a model, a checkpoint or the ended job still refers to them."""
+
+
+class MaintenanceUnitOfWork(AcrossTenants):
+    @override
+    async def _open(self, session: AsyncSession) -> None:
+        self.expiry = ExpiryStore(session)
+
+
+def maintenance(database: Database) -> MaintenanceUnitOfWork:
+    """A transaction that sees the expired rows of all tenants; only the worker's role gets any."""
+    return MaintenanceUnitOfWork(database)
 
 
 class ExpiryStore:
@@ -50,8 +65,8 @@ class ExpiryStore:
         self._session = session
 
     async def files(self, limit: int, *, deleted_keep_s: float) -> list[ExpiredObject]:
-        """Expired files, and deleted ones that no page can start from any more. Those that an
-        unfinished job reads stay.
+        """Expired files, and files deleted longer ago than a list can page on from them. A file
+        that an unfinished job reads is left out.
         """
         read = select(Job.id).where(
             Job.project_id == File.project_id,
@@ -73,14 +88,14 @@ class ExpiryStore:
         )
 
     async def known_files(self, project_id: str, file_ids: Sequence[str]) -> set[str]:
-        """Those of the ids that have a row, in whatever state."""
+        """The ids that have a row, whatever its state."""
         found = await self._session.scalars(
             select(File.id).where(File.project_id == project_id, File.id.in_(file_ids))
         )
         return set(found)
 
     async def uploads(self, limit: int) -> list[ExpiredObject]:
-        """Uploads whose time is over and whose parts may still lie there."""
+        """Expired uploads whose parts may still be stored."""
         rows = await self._session.execute(
             select(Upload.project_id, Upload.id)
             .where(Upload.status == "pending", Upload.expires_at <= func.now())
@@ -98,7 +113,7 @@ class ExpiryStore:
         )
 
     async def remove_uploads(self, limit: int, *, keep_s: float) -> list[ExpiredObject]:
-        """Forget uploads that ended long ago; their directories are returned once more."""
+        """Removes uploads that ended long ago. Returns them, so that their directories go, too."""
         old = (
             select(Upload.project_id, Upload.id)
             .where(
@@ -115,7 +130,9 @@ class ExpiryStore:
         return [_upload(row.project_id, row.id) for row in gone]
 
     async def remove_answers(self, limit: int, *, keep_s: float) -> int:
-        """Answers kept under an Idempotency-Key for longer than promised. Returns how many."""
+        """Removes replies stored under an Idempotency-Key for longer than promised. Returns how
+        many.
+        """
         old = (
             select(Answer.scope, Answer.key)
             .where(Answer.created_at <= func.now() - timedelta(seconds=keep_s))
@@ -126,8 +143,24 @@ class ExpiryStore:
         )
         return len(removed.all())
 
+    async def remove_events(self, limit: int, *, keep_s: float) -> int:
+        """Removes old webhook events with their deliveries. Returns how many events."""
+        old = (
+            select(Event.project_id, Event.id)
+            .where(Event.created_at <= func.now() - timedelta(seconds=keep_s))
+            .order_by(Event.created_at)
+            .limit(limit)
+            .cte()
+        )
+        gone = await self._session.scalars(
+            delete(Event)
+            .where(Event.project_id == old.c.project_id, Event.id == old.c.id)
+            .returning(Event.id)
+        )
+        return len(gone.all())
+
     async def ended_runs(self, limit: int, *, settled_s: float) -> list[EndedRun]:
-        """Jobs that ended so long ago that no claim of theirs lives, and were not cleared yet."""
+        """Jobs that ended so long ago that no claim of theirs runs, and are not cleared yet."""
         rows = await self._session.execute(
             select(Job.project_id, Job.id, Job.status, Job.adapter_key)
             .where(
@@ -153,7 +186,9 @@ class ExpiryStore:
         return found
 
     async def forget_run(self, run: EndedRun, *, cleared: bool) -> None:
-        """Its journal, and once all is `cleared` that it was held: it is not found again."""
+        """Removes the journal of an ended job. Once everything else is `cleared` the job is no
+        longer returned by `ended_runs`.
+        """
         await set_tenant(self._session, run.project_id)
         await JournalStore(self._session, run.project_id).forget_all(run.job_id)
         if not cleared:

@@ -1,15 +1,16 @@
-"""Runs of users' evals, their leases included."""
+"""Runs of users' evals, with the lease of the worker that works on each of them."""
 
 from typing import Any
 
-from sqlalchemy import BigInteger, ForeignKeyConstraint, Index, PrimaryKeyConstraint
+from sqlalchemy import ForeignKeyConstraint, Index, PrimaryKeyConstraint
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.store.schema.base import Base, Json, Now, Timestamp
+from app.store.schema.base import Base, Json, Timestamp
+from app.store.schema.leased import ClaimableRow
 
 
-class EvalRunTable(Base):
+class EvalRunTable(ClaimableRow, Base):
     __tablename__ = "eval_runs"
     __table_args__ = (
         PrimaryKeyConstraint("project_id", "id"),
@@ -26,11 +27,8 @@ class EvalRunTable(Base):
         ),
     )
 
-    id: Mapped[str]
-    project_id: Mapped[str]
     eval_id: Mapped[str]
     name: Mapped[str]
-    status: Mapped[str]
     model: Mapped[str | None]
     data_source: Mapped[Json]
     run_metadata: Mapped[dict[str, Any] | None] = mapped_column(
@@ -42,14 +40,5 @@ class EvalRunTable(Base):
     errored: Mapped[int] = mapped_column(server_default="0")
     criteria: Mapped[list[Any]] = mapped_column(JSONB)
     usage: Mapped[list[Any]] = mapped_column(JSONB)
-    created_at: Mapped[Now]
     started_at: Mapped[Timestamp | None]
     finished_at: Mapped[Timestamp | None]
-    fence: Mapped[int] = mapped_column(BigInteger, server_default="0")
-    """Rises with every claim; a write that carries an older one is refused."""
-    attempts: Mapped[int] = mapped_column(server_default="0")
-    """Claims since the last item was written."""
-    lease_owner: Mapped[str | None]
-    lease_until: Mapped[Timestamp | None]
-    dispatched_at: Mapped[Timestamp | None]
-    """When a worker was last woken for it."""

@@ -1,4 +1,4 @@
-"""Jobs: the truth about each run, its lease included."""
+"""Fine-tuning jobs, with the lease of the worker that runs each of them."""
 
 from typing import Any
 
@@ -7,9 +7,10 @@ from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.store.schema.base import Base, Json, Now, Timestamp, of_own_project
+from app.store.schema.leased import ClaimableRow
 
 
-class FineTuningJobTable(Base):
+class FineTuningJobTable(ClaimableRow, Base):
     __tablename__ = "fine_tuning_jobs"
     __table_args__ = (
         PrimaryKeyConstraint("project_id", "id"),
@@ -24,12 +25,9 @@ class FineTuningJobTable(Base):
         ),
     )
 
-    id: Mapped[str]
     organization_id: Mapped[str]
-    project_id: Mapped[str]
     key_id: Mapped[str]
     model: Mapped[str]
-    status: Mapped[str]
     training_file: Mapped[str]
     validation_file: Mapped[str | None]
     seed: Mapped[int] = mapped_column(BigInteger)
@@ -42,7 +40,6 @@ class FineTuningJobTable(Base):
     )
     integrations: Mapped[list[Any]] = mapped_column(JSONB)
     error: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
-    created_at: Mapped[Now]
     started_at: Mapped[Timestamp | None]
     finished_at: Mapped[Timestamp | None]
     estimated_finish: Mapped[Timestamp | None]
@@ -63,13 +60,5 @@ class FineTuningJobTable(Base):
     total_steps: Mapped[int | None]
     resume_key: Mapped[str | None]
     adapter_key: Mapped[str | None]
-    fence: Mapped[int] = mapped_column(BigInteger, server_default="0")
-    """Rises with every claim; a write that carries an older one is refused."""
-    attempts: Mapped[int] = mapped_column(server_default="0")
-    """Claims since the last committed step."""
     queued_at: Mapped[Now]
-    """When it last took its place in the queue: made or resumed."""
-    lease_owner: Mapped[str | None]
-    lease_until: Mapped[Timestamp | None]
-    dispatched_at: Mapped[Timestamp | None]
-    """When a worker was last woken for it."""
+    """When the job was last put in the queue: created or resumed."""

@@ -1,10 +1,11 @@
-"""Webhook endpoints, the events that some of them want, and one delivery for each such pair."""
+"""Webhook endpoints, events, and one delivery for each endpoint that subscribes to an event."""
 
-from sqlalchemy import BigInteger, ForeignKeyConstraint, Index, PrimaryKeyConstraint, Text
+from sqlalchemy import ForeignKeyConstraint, Index, PrimaryKeyConstraint, Text
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.store.schema.base import Base, Now, Timestamp, of_project
+from app.store.schema.leased import LeasedRow
 
 
 class WebhookEndpointTable(Base):
@@ -21,7 +22,7 @@ class WebhookEndpointTable(Base):
     url: Mapped[str]
     event_types: Mapped[list[str]] = mapped_column(ARRAY(Text))
     secrets: Mapped[bytes]
-    """Sealed for this row: every secret that still signs."""
+    """Every secret that still signs, sealed for this row."""
     secret_hint: Mapped[str]
     created_at: Mapped[Now]
     updated_at: Mapped[Now]
@@ -44,7 +45,7 @@ class WebhookEventTable(Base):
     created_at: Mapped[Now]
 
 
-class WebhookDeliveryTable(Base):
+class WebhookDeliveryTable(LeasedRow, Base):
     __tablename__ = "webhook_deliveries"
     __table_args__ = (
         PrimaryKeyConstraint("project_id", "id"),
@@ -65,17 +66,12 @@ class WebhookDeliveryTable(Base):
         ),
     )
 
-    id: Mapped[str]
-    project_id: Mapped[str]
     endpoint_id: Mapped[str]
     event_id: Mapped[str]
     status: Mapped[str] = mapped_column(server_default="pending")
     attempts: Mapped[int] = mapped_column(server_default="0")
+    """Attempts whose outcome was written."""
     last_status_code: Mapped[int | None]
     last_error: Mapped[str | None]
     next_attempt_at: Mapped[Now]
-    created_at: Mapped[Now]
     finished_at: Mapped[Timestamp | None]
-    fence: Mapped[int] = mapped_column(BigInteger, server_default="0")
-    """Rises with every claim; an outcome that carries an older one is refused."""
-    lease_until: Mapped[Timestamp | None]

@@ -5,7 +5,7 @@ import pytest
 from app.domain.errors import LeaseLost, WrongState
 from app.domain.jobs.jobs import JobError, JobStatus, StopRequest
 from app.domain.jobs.usage import Usage
-from app.store.jobs.claims import system
+from app.store.jobs.claims import job_claims
 from tests.support.store.claims import LEASE_S, claim, held, run_unit
 from tests.support.store.new_jobs import CREATED
 from tests.support.store.rows import Rows
@@ -23,10 +23,10 @@ async def test_an_expired_lease_is_claimed_with_a_higher_fence(rows: Rows) -> No
     old = await held(rows, job, lease_s=-1)
     new = await held(rows, job)
     assert (old.fence, new.fence) == (1, 2)
-    async with system(rows.worker) as unit:
+    async with job_claims(rows.worker) as unit:
         with pytest.raises(LeaseLost):
-            await unit.jobs.renew(job.id, old.fence, LEASE_S)
-        await unit.jobs.renew(job.id, new.fence, LEASE_S)
+            await unit.leases.renew(old, LEASE_S)
+        await unit.leases.renew(new, LEASE_S)
 
 
 async def test_a_cancel_takes_the_fence_away(rows: Rows) -> None:
@@ -72,9 +72,9 @@ async def test_attempts_run_out_and_progress_resets_them(rows: Rows) -> None:
     for _ in range(3):
         await held(rows, job, lease_s=-1)
     assert await claim(rows, job) is None
-    async with system(rows.worker) as unit:
-        (lost,) = await unit.jobs.exhausted(3)
-        await unit.jobs.fail_exhausted(lost, "died too often")
+    async with job_claims(rows.worker) as unit:
+        (lost,) = await unit.leases.exhausted(3)
+        await unit.leases.fail(lost, "died too often")
     async with rows.app.tenant(rows.first) as unit:
         failed = await unit.jobs.get(job.id)
         events, _ = await unit.events.page(job.id, after=None, limit=5)
@@ -90,9 +90,9 @@ async def test_each_tenant_hears_of_its_own_job_that_ran_out_of_attempts(rows: R
     jobs = [await rows.job(rows.first), await rows.job(rows.second)]
     for job in jobs * 3:
         await held(rows, job, lease_s=-1)
-    async with system(rows.worker) as unit:
-        for lost in await unit.jobs.exhausted(3):
-            await unit.jobs.fail_exhausted(lost, f"lost {lost.job_id}")
+    async with job_claims(rows.worker) as unit:
+        for lost in await unit.leases.exhausted(3):
+            await unit.leases.fail(lost, f"lost {lost.id}")
     for tenant, job in zip((rows.first, rows.second), jobs, strict=True):
         async with rows.app.tenant(tenant) as unit:
             events, _ = await unit.events.page(job.id, after=None, limit=5)
@@ -102,22 +102,22 @@ async def test_each_tenant_hears_of_its_own_job_that_ran_out_of_attempts(rows: R
 
 async def test_the_sweep_wakes_each_waiting_job_once(rows: Rows) -> None:
     first, second = await rows.job(), await rows.job(rows.second)
-    async with system(rows.worker) as unit:
-        assert set(await unit.jobs.due(10, 30)) == {first.id, second.id}
-    async with system(rows.worker) as unit:
-        assert await unit.jobs.due(10, 30) == []
-        assert set(await unit.jobs.due(10, -1)) == {first.id, second.id}
+    async with job_claims(rows.worker) as unit:
+        assert set(await unit.leases.due(10, 30)) == {first.id, second.id}
+    async with job_claims(rows.worker) as unit:
+        assert await unit.leases.due(10, 30) == []
+        assert set(await unit.leases.due(10, -1)) == {first.id, second.id}
     await held(rows, first)
     await held(rows, second, lease_s=0.05)
     await asyncio.sleep(0.1)
-    async with system(rows.worker) as unit:
-        assert await unit.jobs.due(10, 30) == [second.id]
+    async with job_claims(rows.worker) as unit:
+        assert await unit.leases.due(10, 30) == [second.id]
 
 
 async def test_a_released_job_is_claimed_at_once(rows: Rows) -> None:
     job = await rows.job()
     claimed = await held(rows, job)
     assert await claim(rows, job) is None
-    async with system(rows.worker) as unit:
-        await unit.jobs.release(job.id, claimed.fence, orderly=False)
+    async with job_claims(rows.worker) as unit:
+        await unit.leases.release(claimed, orderly=False, back_off=True)
     assert (await held(rows, job)).fence == 2

@@ -11,7 +11,8 @@ from app.domain.errors import LeaseLost, NotFound
 from app.domain.evals.evals import eval_of_job
 from app.domain.ids import new_id
 from app.domain.models.tuned_models import TunedModel
-from app.store.evals.claims import ClaimedEvalRun, eval_claims
+from app.store.evals.claims import eval_claims
+from app.store.leases import Lease
 from tests.support import stack
 from tests.support.store.claims import held, run_unit
 from tests.support.store.evals import a_run, claim, item, write
@@ -30,23 +31,23 @@ async def a_model(rows: Rows) -> str:
 async def test_a_run_is_claimed_by_one_and_written_at_its_fence_only(rows: Rows) -> None:
     run = await a_run(rows)
 
-    async def attempt(number: int) -> ClaimedEvalRun | None:
+    async def attempt(number: int) -> Lease | None:
         async with eval_claims(rows.worker) as unit:
-            return await unit.runs.claim(run.id, f"w{number}", 30, max_attempts=9)
+            return await unit.leases.claim(run.id, f"w{number}", 30, max_attempts=9)
 
     claims = await asyncio.gather(*(attempt(number) for number in range(6)))
     assert len([one for one in claims if one is not None]) == 1
     old = next(one for one in claims if one is not None)
     await write(rows, old, item(run, 0))
     async with eval_claims(rows.worker) as unit:
-        await unit.runs.release(old)
+        await unit.leases.release(old, orderly=False, back_off=False)
     new = await claim(rows, run)
     assert new.fence == old.fence + 1
     with pytest.raises(LeaseLost):
         await write(rows, old, item(run, 1))
     with pytest.raises(LeaseLost):
         async with eval_claims(rows.worker) as unit:
-            await unit.runs.renew(old, 30)
+            await unit.leases.renew(old, 30)
     await write(rows, new, item(run, 0), item(run, 1))
     async with rows.app.tenant(rows.first) as reader:
         items, _ = await reader.eval_items.page(
@@ -59,8 +60,8 @@ async def test_a_run_is_claimed_by_one_and_written_at_its_fence_only(rows: Rows)
 async def test_the_apis_role_claims_nothing_and_writes_no_items(rows: Rows) -> None:
     run = await a_run(rows)
     async with eval_claims(rows.app) as unit:
-        assert await unit.runs.claim(run.id, "me", 5, max_attempts=5) is None
-        assert await unit.runs.due(10, 0) == []
+        assert await unit.leases.claim(run.id, "me", 5, max_attempts=5) is None
+        assert await unit.leases.due(10, 0) == []
     with pytest.raises(ProgrammingError, match="permission denied"):
         async with rows.app.tenant(rows.first) as tenant:
             await tenant.eval_items.insert(item(run), usage=[])

@@ -8,7 +8,8 @@ import pytest
 from app.domain.errors import LeaseLost, WrongState
 from app.domain.jobs.jobs import Job, JobError, StopRequest
 from app.domain.jobs.usage import Usage
-from app.store.jobs.claims import ClaimedJob, system
+from app.store.jobs.claims import job_claims
+from app.store.leases import Lease
 from tests.support.store.claims import claim, held, run_unit
 from tests.support.store.fenced_writes import WRITES
 from tests.support.store.rows import Rows
@@ -33,7 +34,7 @@ READS = {
 FORBIDDEN = {"files.mark_deleted", "models.mark_deleted"}
 
 
-async def _taken_over(rows: Rows) -> tuple[Job, ClaimedJob, ClaimedJob]:
+async def _taken_over(rows: Rows) -> tuple[Job, Lease, Lease]:
     """A job, the claim whose lease ran out, and the claim that holds it now."""
     job = await rows.job()
     return job, await held(rows, job, lease_s=-1), await held(rows, job)
@@ -91,8 +92,8 @@ async def test_a_run_that_opens_behind_a_claim_finds_its_fence_gone(rows: Rows) 
         async with run_unit(rows, old) as unit:
             await unit.jobs.mark_failed(JobError("late", "late", None))
 
-    async with system(rows.worker) as claiming:
-        await claiming.jobs.claim(job.id, "other", 30, max_attempts=3)
+    async with job_claims(rows.worker) as claiming:
+        await claiming.leases.claim(job.id, "other", 30, max_attempts=3)
         late = asyncio.create_task(write())
         await asyncio.sleep(0.1)
         assert not late.done()
@@ -118,8 +119,8 @@ async def test_transactions_of_one_run_follow_one_another(rows: Rows) -> None:
             )
 
     async def renew() -> None:
-        async with system(rows.worker) as unit:
-            await unit.jobs.renew(job.id, claimed.fence, 30)
+        async with job_claims(rows.worker) as unit:
+            await unit.leases.renew(claimed, 30)
 
     async with asyncio.timeout(5):
         await asyncio.gather(*(commit(step) for step in range(1, 6)), renew(), renew())
@@ -138,8 +139,8 @@ async def test_a_frozen_run_writes_nothing_after_pause_and_resume(rows: Rows) ->
         async with run_unit(rows, frozen) as run:
             await run.jobs.mark_running()
     with pytest.raises(LeaseLost):
-        async with system(rows.worker) as unit:
-            await unit.jobs.renew(job.id, frozen.fence, 30)
+        async with job_claims(rows.worker) as unit:
+            await unit.leases.renew(frozen, 30)
     assert (await held(rows, job)).fence > frozen.fence
 
 

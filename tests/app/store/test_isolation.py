@@ -14,7 +14,7 @@ from app.domain.events.idempotency import Answer
 from app.domain.jobs.jobs import Job
 from app.domain.registry.registered_objects import Noun, Registered
 from app.store.database import Database, UnboundRoleError
-from app.store.jobs.claims import system
+from app.store.jobs.claims import job_claims
 from app.store.jobs.rows import job_row
 from app.store.schema import Base
 from app.store.schema.fine_tuning_jobs import FineTuningJobTable
@@ -255,11 +255,11 @@ async def test_a_pooled_connection_carries_no_tenant_over(rows: Rows) -> None:
 
 async def test_the_api_role_sees_nothing_as_system(rows: Rows) -> None:
     job = await rows.job()
-    async with system(rows.app) as unit:
-        assert await unit.jobs.due(10, 0) == []
-        assert await unit.jobs.claim(job.id, "me", 5, max_attempts=5) is None
-    async with system(rows.worker) as unit:
-        assert await unit.jobs.due(10, 0) == [job.id]
+    async with job_claims(rows.app) as unit:
+        assert await unit.leases.due(10, 0) == []
+        assert await unit.leases.claim(job.id, "me", 5, max_attempts=5) is None
+    async with job_claims(rows.worker) as unit:
+        assert await unit.leases.due(10, 0) == [job.id]
 
 
 async def test_the_api_role_may_not_write_results(rows: Rows) -> None:

@@ -6,7 +6,7 @@ from app.domain.evals.evals import Eval, EvalRun, EvalRunStatus
 from app.domain.ids import new_id
 from app.domain.jobs.jobs import Checkpoint, Job, StopRequest
 from app.domain.models.tuned_models import TunedModel
-from app.store.jobs.claims import ClaimedJob
+from app.store.leases import Lease
 from tests.support.store.claims import held, run_unit
 from tests.support.store.new_jobs import insert_job_in
 from tests.support.store.rows import Rows, a_job
@@ -28,7 +28,7 @@ async def with_checkpoints(rows: Rows, job: Job) -> dict[int, str]:
 
 async def needed_by_the_run(rows: Rows, job: Job) -> frozenset[int]:
     """As the worker's role sees it."""
-    async with run_unit(rows, ClaimedJob(job.id, job.project_id, 1, 1)) as run:
+    async with run_unit(rows, Lease(job.id, job.project_id, 1, 1)) as run:
         return await run.checkpoints.needed(job.id)
 
 

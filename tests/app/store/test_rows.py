@@ -7,16 +7,17 @@ from app.domain.errors import InvalidRequest
 from app.domain.jobs.jobs import Checkpoint, Job
 from app.domain.models.tuned_models import TunedModel
 from app.domain.rollouts.metrics import MetricPoint
-from app.store.jobs.claims import ClaimedJob, system
+from app.store.jobs.claims import job_claims
+from app.store.leases import Lease
 from app.store.storable import storable
 from tests.support.store.claims import held, run_unit
 from tests.support.store.new_jobs import CREATED, insert_job_in
 from tests.support.store.rows import Rows, a_job, a_rollout
 
 
-async def held_again(rows: Rows, job: Job) -> ClaimedJob:
-    async with system(rows.worker) as unit:
-        await unit.jobs.release(job.id, 1, orderly=False)
+async def held_again(rows: Rows, job: Job) -> Lease:
+    async with job_claims(rows.worker) as unit:
+        await unit.leases.release(Lease(job.id, job.project_id, 1), orderly=False, back_off=True)
     return await held(rows, job)
 
 

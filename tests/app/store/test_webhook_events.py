@@ -9,9 +9,11 @@ from app.domain.errors import WrongState
 from app.domain.evals.evals import EvalRun
 from app.domain.events.webhooks import EVENT_TYPES
 from app.domain.jobs.jobs import Job, JobError, StopRequest
-from app.store.evals.claims import eval_claims, held_eval_run
-from app.store.jobs.claims import system
-from app.store.webhooks.deliveries import delivery_claims
+from app.store.evals.claims import eval_claims
+from app.store.evals.leased_runs import leased_eval_run
+from app.store.jobs.claims import job_claims
+from app.store.maintenance.expiry import maintenance
+from app.store.webhooks.claims import delivery_claims
 from tests.support import stack
 from tests.support.store import evals
 from tests.support.store.claims import held, run_unit
@@ -48,9 +50,9 @@ async def cancel_while_held(rows: Rows, job: Job) -> None:
 
 async def lose(rows: Rows, job: Job) -> None:
     await held(rows, job, lease_s=-1)
-    async with system(rows.worker) as unit:
-        for lost in await unit.jobs.exhausted(1):
-            await unit.jobs.fail_exhausted(lost, "died too often")
+    async with job_claims(rows.worker) as unit:
+        for lost in await unit.leases.exhausted(1):
+            await unit.leases.fail(lost, "died too often")
 
 
 JOB_ENDS: dict[str, tuple[Callable[[Rows, Job], Awaitable[None]], str]] = {
@@ -75,18 +77,18 @@ async def test_each_end_of_a_job_is_one_event(
     assert events(database) == wanted
     with pytest.raises(WrongState):
         await cancel(rows, job)
-    async with system(rows.worker) as unit:
-        assert await unit.jobs.exhausted(1) == []
+    async with job_claims(rows.worker) as unit:
+        assert await unit.leases.exhausted(1) == []
     assert events(database) == wanted
 
 
 async def complete_run(rows: Rows, run: EvalRun) -> None:
-    async with held_eval_run(rows.worker, await evals.claim(rows, run)) as unit:
+    async with leased_eval_run(rows.worker, await evals.claim(rows, run)) as unit:
         await unit.run.complete()
 
 
 async def fail_run(rows: Rows, run: EvalRun) -> None:
-    async with held_eval_run(rows.worker, await evals.claim(rows, run)) as unit:
+    async with leased_eval_run(rows.worker, await evals.claim(rows, run)) as unit:
         await unit.run.fail("a", "b")
 
 
@@ -98,7 +100,9 @@ async def cancel_run(rows: Rows, run: EvalRun) -> None:
 async def lose_run(rows: Rows, run: EvalRun) -> None:
     await evals.claim(rows, run, lease_s=-1)
     async with eval_claims(rows.worker) as unit:
-        assert await unit.runs.fail_exhausted(1) == [run.id]
+        [lost] = await unit.leases.exhausted(1)
+        assert lost.id == run.id
+        await unit.leases.fail(lost, "died too often")
 
 
 RUN_ENDS: dict[str, tuple[Callable[[Rows, EvalRun], Awaitable[None]], str]] = {
@@ -122,7 +126,7 @@ async def test_each_end_of_a_run_is_one_event(
     with pytest.raises(WrongState):
         await cancel_run(rows, run)
     async with eval_claims(rows.worker) as unit:
-        assert await unit.runs.fail_exhausted(1) == []
+        assert await unit.leases.exhausted(1) == []
     assert events(database) == wanted
 
 
@@ -133,9 +137,9 @@ async def test_lost_runs_and_jobs_of_several_tenants_are_told_to_each(
     for tenant, job in zip((rows.first, rows.second), jobs, strict=True):
         await an_endpoint(rows, tenant)
         await held(rows, job, lease_s=-1)
-    async with system(rows.worker) as unit:
-        for lost in await unit.jobs.exhausted(1):
-            await unit.jobs.fail_exhausted(lost, "died too often")
+    async with job_claims(rows.worker) as unit:
+        for lost in await unit.leases.exhausted(1):
+            await unit.leases.fail(lost, "died too often")
     assert sorted(events(database)) == sorted(
         ("fine_tuning.job.failed", job.id, job.project_id, 1) for job in jobs
     )
@@ -180,9 +184,9 @@ async def test_events_are_forgotten_after_their_time(rows: Rows, database: stack
             "UPDATE webhook_events SET created_at = now() - interval '31 days' WHERE subject = %s",
             (old.id,),
         )
-    async with delivery_claims(rows.worker) as unit:
-        assert await unit.deliveries.forget(10, keep_s=30 * 86_400) == 1
-        assert await unit.deliveries.forget(10, keep_s=30 * 86_400) == 0
+    async with maintenance(rows.worker) as unit:
+        assert await unit.expiry.remove_events(10, keep_s=30 * 86_400) == 1
+        assert await unit.expiry.remove_events(10, keep_s=30 * 86_400) == 0
     assert [subject for _, subject, _, _ in events(database)] == [new.id]
-    async with delivery_claims(rows.worker) as unit:
-        assert await unit.deliveries.is_due()
+    async with delivery_claims(rows.worker) as claiming:
+        assert await claiming.leases.is_due()

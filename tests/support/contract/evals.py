@@ -12,7 +12,7 @@ from app.store.database import Database as Store
 from app.store.evals.claims import eval_claims
 from tests.support.contract.service import Service
 from workers.evals.child import work
-from workers.evals.context import EvalPorts
+from workers.processes.clients import Clients
 
 SCHEMA = {"type": "object", "properties": {"answer": {"type": "string"}}}
 
@@ -57,7 +57,7 @@ def run_worker(service: Service, run_id: str) -> None:
     async def see_through() -> None:
         settings = service.database.settings
         egress = build_egress(settings.egress)
-        ports = EvalPorts(
+        ports = Clients(
             settings=settings,
             database=Store(settings.worker_database_url),
             objects=LocalObjects(settings.objects_dir),
@@ -66,7 +66,7 @@ def run_worker(service: Service, run_id: str) -> None:
             inference=HttpInference(service.engine.url),
         )
         async with eval_claims(ports.database) as unit:
-            claimed = await unit.runs.claim(run_id, "here", 30, max_attempts=5)
+            claimed = await unit.leases.claim(run_id, "here", 30, max_attempts=5)
         assert claimed is not None
         await work(ports, claimed)
         await egress.aclose()

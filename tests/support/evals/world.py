@@ -7,10 +7,11 @@ from typing import Any
 
 import httpx
 
-from app.store.evals.claims import ClaimedEvalRun, eval_claims
+from app.store.evals.claims import eval_claims
+from app.store.leases import Lease
 from tests.support.endpoints import EndpointServer
 from workers.evals.child import work
-from workers.evals.context import EvalPorts
+from workers.processes.clients import Clients
 
 MODEL = "parrot-2026-11-21"
 
@@ -27,7 +28,7 @@ PROMPT = {"type": "template", "template": [{"role": "user", "content": "{{ item.
 @dataclass(frozen=True, slots=True)
 class World:
     http: httpx.AsyncClient
-    ports: EvalPorts
+    ports: Clients
     grader: EndpointServer
 
     async def post(self, path: str, body: Any, *, expect: int = 201) -> Any:
@@ -51,9 +52,11 @@ class World:
         assert run["status"] == "queued"
         return f"{path}/{run['id']}"
 
-    async def claim(self, path: str, *, lease_s: float = 30.0) -> ClaimedEvalRun:
+    async def claim(self, path: str, *, lease_s: float = 30.0) -> Lease:
         async with eval_claims(self.ports.database) as unit:
-            claimed = await unit.runs.claim(path.rsplit("/", 1)[1], "here", lease_s, max_attempts=3)
+            claimed = await unit.leases.claim(
+                path.rsplit("/", 1)[1], "here", lease_s, max_attempts=3
+            )
         assert claimed is not None
         return claimed
 

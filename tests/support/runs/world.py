@@ -16,7 +16,8 @@ from app.gateways.inference.inference import Completion, InMemoryInference
 from app.gateways.objects import LocalObjects
 from app.settings import Settings
 from app.store.database import Database
-from app.store.jobs.claims import ClaimedJob, system
+from app.store.jobs.claims import job_claims
+from app.store.leases import Lease
 from tests.support import stack
 from tests.support.store.new_jobs import CREATED, insert_job
 from tests.support.store.tenants import insert_tenant
@@ -59,9 +60,9 @@ class World:
         await insert_job(self.app, self.tenant, job)
         return job
 
-    async def claim(self, job: Job, *, lease_s: float = 30.0) -> ClaimedJob | None:
-        async with system(self.worker) as unit:
-            return await unit.jobs.claim(job.id, "here", lease_s, max_attempts=5)
+    async def claim(self, job: Job, *, lease_s: float = 30.0) -> Lease | None:
+        async with job_claims(self.worker) as unit:
+            return await unit.leases.claim(job.id, "here", lease_s, max_attempts=5)
 
     async def context(self, job: Job, *, lease_s: float = -1.0) -> RunContext:
         """Of a new claim, whose lease has run out so that the next one can be made at once."""

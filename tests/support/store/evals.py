@@ -2,7 +2,9 @@
 
 from app.domain.evals.evals import Eval, EvalRun, EvalRunStatus, OutputItem, Tally
 from app.domain.ids import new_id
-from app.store.evals.claims import ClaimedEvalRun, eval_claims, held_eval_run
+from app.store.evals.claims import eval_claims
+from app.store.evals.leased_runs import leased_eval_run
+from app.store.leases import Lease
 from tests.support.store.rows import Rows
 
 
@@ -22,9 +24,9 @@ async def a_run(rows: Rows) -> EvalRun:
     return run
 
 
-async def claim(rows: Rows, run: EvalRun, *, lease_s: float = 30) -> ClaimedEvalRun:
+async def claim(rows: Rows, run: EvalRun, *, lease_s: float = 30) -> Lease:
     async with eval_claims(rows.worker) as unit:
-        claimed = await unit.runs.claim(run.id, "w", lease_s, max_attempts=9)
+        claimed = await unit.leases.claim(run.id, "w", lease_s, max_attempts=9)
     assert claimed is not None
     return claimed
 
@@ -42,8 +44,8 @@ def item(run: EvalRun, place: int = 0) -> OutputItem:
     )
 
 
-async def write(rows: Rows, claimed: ClaimedEvalRun, *items: OutputItem) -> None:
-    async with held_eval_run(rows.worker, claimed) as unit:
+async def write(rows: Rows, claimed: Lease, *items: OutputItem) -> None:
+    async with leased_eval_run(rows.worker, claimed) as unit:
         for one in items:
             await unit.items.insert(one, usage=[])
         await unit.run.count(Tally([]))

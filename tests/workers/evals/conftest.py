@@ -19,7 +19,7 @@ from tests.support.endpoints import EndpointServer, Reply, endpoint
 from tests.support.engine_server import running_engine
 from tests.support.evals.world import MODEL, TALK, World
 from tests.support.tiny_model import CONTEXT_LENGTH, save_parrot
-from workers.evals.context import EvalPorts
+from workers.processes.clients import Clients
 
 
 @pytest.fixture(scope="session")
@@ -46,7 +46,7 @@ async def world(
         provisioning = provisioning_service(settings, store)
         first = await provisioning.provision(slug="first", title="First", project_name="p")
         await store.dispose()
-        ports = EvalPorts(
+        ports = Clients(
             settings=settings,
             database=Store(settings.worker_database_url, pool_size=3),
             objects=LocalObjects(settings.objects_dir),

@@ -18,8 +18,10 @@ from tests.support.endpoints import Received, Reply
 from tests.support.evals.world import ANSWER, MODEL, QUESTION, World, exact, rows, sampled
 from tests.support.stack import Database
 from workers.evals.child import work
-from workers.evals.dispatcher import dispatch
-from workers.evals.sweeper import sweep_evals
+from workers.evals.leased_runs import EVAL_RUNS
+from workers.processes.children import Children
+from workers.processes.dispatcher import dispatch
+from workers.processes.sweeper import sweep
 
 RIGHT = {"question": QUESTION, "answer": ANSWER}
 WRONG = {"question": QUESTION, "answer": "41"}
@@ -196,7 +198,7 @@ async def test_a_canceled_run_writes_nothing_more(world: World) -> None:
     assert (refused.status_code, refused.json()["error"]["code"]) == (400, "invalid_state")
     async with eval_claims(world.ports.database) as unit:
         run_id = path.rsplit("/", 1)[1]
-        assert await unit.runs.claim(run_id, "here", 5, max_attempts=3) is None
+        assert await unit.leases.claim(run_id, "here", 5, max_attempts=3) is None
 
 
 async def test_a_model_that_is_gone_ends_the_run(world: World) -> None:
@@ -268,17 +270,21 @@ async def _tuned_with_little_effort(world: World, database: Database) -> str:
     return name
 
 
-async def test_the_sweeper_wakes_what_waits_and_ends_what_keeps_dying(world: World) -> None:
+async def test_the_sweeper_notifies_of_a_waiting_run_and_fails_one_that_keeps_dying(
+    world: World,
+) -> None:
     source = {"type": "jsonl", "source": rows({"n": 1})}
     path = await world.make(endpoint_grader(world), source=source)
     run_id, queue = path.rsplit("/", 1)[1], InMemoryJobQueue()
     database = world.ports.database
-    assert await sweep_evals(database, queue, max_attempts=3) == [run_id]
+    assert await sweep(EVAL_RUNS, database, queue, max_attempts=3) == [run_id]
     assert queue.evals == [run_id]
-    assert await sweep_evals(database, queue, max_attempts=3) == [], "it was woken a moment ago"
+    assert await sweep(EVAL_RUNS, database, queue, max_attempts=3) == [], (
+        "a notification was sent a moment ago"
+    )
     for _ in range(3):
         await world.claim(path, lease_s=-1)
-    assert await sweep_evals(database, queue, max_attempts=3) == []
+    assert await sweep(EVAL_RUNS, database, queue, max_attempts=3) == []
     run = await world.get(path)
     assert (run["status"], run["error"]["code"]) == ("failed", "worker_lost")
 
@@ -290,8 +296,9 @@ async def test_the_dispatcher_starts_a_process_that_sees_the_run_through(
         monkeypatch.setenv(name, value)
     path = await world.make(exact(), source=sampled(rows(RIGHT, WRONG)))
     run_id = path.rsplit("/", 1)[1]
-    assert await dispatch(world.ports.settings, run_id)
-    assert not await dispatch(world.ports.settings, run_id), "it is held"
+    children = Children(2)
+    assert await dispatch(EVAL_RUNS, world.ports.settings, run_id, children=children)
+    assert not await dispatch(EVAL_RUNS, world.ports.settings, run_id, children=children)
     await world.until_items(path, 2)
     run = await world.until_ended(path)
     assert run["status"] == "completed"

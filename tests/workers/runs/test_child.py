@@ -7,7 +7,7 @@ from asyncio.subprocess import PIPE, Process
 from app.domain.jobs.jobs import JobStatus
 from app.settings import inherited_environment, to_environment
 from tests.support.runs.world import World
-from workers.runs.child import EXIT_LEASE_LOST, EXIT_ORPHANED
+from workers.processes.child import EXIT_LEASE_LOST, EXIT_ORPHANED
 
 
 async def _child(world: World, job_id: str, fence: int) -> Process:

@@ -18,10 +18,11 @@ from tests.support.journals import journal_of
 from tests.support.runs.world import World
 from tests.support.stack import Database
 from workers.maintenance.expiry import expire
+from workers.processes.sweeper import sweep
 from workers.runs.adapter_names import adapter_prefix
 from workers.runs.context import RunContext
 from workers.runs.ending import Ending
-from workers.runs.sweeper import sweep
+from workers.runs.leased_jobs import JOBS
 
 PARTS = ("adapter", "state")
 NOTES = ("start", "reference", "validation")
@@ -126,7 +127,7 @@ async def test_a_cancelled_job_keeps_what_can_be_read_and_nothing_to_work_with(
 async def test_a_job_whose_workers_died_for_good_is_cleared_alike(room: Room, world: World) -> None:
     job = await room.job()
     await world.claim(job, lease_s=-1)
-    await sweep(world.worker, InMemoryJobQueue(), max_attempts=1)
+    await sweep(JOBS, world.worker, InMemoryJobQueue(), max_attempts=1)
     assert (await world.read(job)).status is JobStatus.FAILED
     room.pass_time()
     await room.expire()

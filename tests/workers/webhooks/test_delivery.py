@@ -20,7 +20,8 @@ from app.domain.events.webhooks import (
     WebhookDelivery,
 )
 from app.gateways.egress.egress import EgressReply, InMemoryEgress, SentRequest
-from app.store.webhooks.deliveries import Bounds, delivery_claims, held_delivery
+from app.store.webhooks.claims import Bounds, delivery_claims
+from app.store.webhooks.deliveries import leased_delivery
 from tests.support.endpoints import Received, Reply, endpoint
 from tests.support.webhooks.scene import Scene
 from workers.webhooks.delivery import Deliverer, DeliveryPorts
@@ -263,15 +264,15 @@ async def test_the_claim_of_a_worker_that_died_returns(scene: Scene) -> None:
         made, _ = await scene.endpoint(server)
         await scene.cancelled_job()
         async with delivery_claims(scene.worker) as unit:
-            [dead] = await unit.deliveries.claim(0.5, Bounds())
+            [dead] = await unit.leases.claim_due(0.5, Bounds())
         await scene.deliverer(server).run(idle_s=0)
         assert server.received == []
         await scene.deliverer(server).run(idle_s=2.5)
         assert len(server.received) == 1
         assert (await only(scene, made.id)).status is DeliveryStatus.DELIVERED
         with pytest.raises(LeaseLost):
-            async with held_delivery(scene.worker, dead) as held:
-                await held.delivery.retry(Outcome(500), delay_s=1)
+            async with leased_delivery(scene.worker, dead) as held:
+                await held.delivery.mark_for_retry(Outcome(500), delay_s=1)
         assert (await only(scene, made.id)).attempts == 1
 
 
@@ -335,7 +336,7 @@ async def test_bounds_hold_over_projects_and_in_all(scene: Scene) -> None:
         counts = []
         for bounds in (Bounds(100, 100, 1), Bounds(100, 3, 2), Bounds(7, 100, 100)):
             async with delivery_claims(scene.worker) as unit:
-                counts.append(len(await unit.deliveries.claim(60, bounds)))
+                counts.append(len(await unit.leases.claim_due(60, bounds)))
         # 1 for each of 4 endpoints; then 3 for each of 2 projects; then 7 in all.
         assert counts == [4, 2, 1]
 
@@ -345,6 +346,6 @@ async def test_only_the_workers_role_sees_what_is_due(scene: Scene) -> None:
         await scene.endpoint(server)
         await scene.cancelled_job()
     async with delivery_claims(scene.app) as unit:
-        assert await unit.deliveries.is_due() is False
+        assert await unit.leases.is_due() is False
     async with delivery_claims(scene.worker) as unit:
-        assert await unit.deliveries.is_due() is True
+        assert await unit.leases.is_due() is True

@@ -10,18 +10,19 @@ from app.domain.events.webhooks import DeliveryStatus
 from app.settings import EgressSettings, Settings, to_environment
 from tests.support.endpoints import EndpointServer, Received, Reply, endpoint
 from tests.support.webhooks.scene import Scene
-from workers.webhooks import dispatcher
+from workers.processes.children import Children
+from workers.webhooks.dispatcher import dispatch_deliveries
 
 
-@pytest.fixture(autouse=True)
-def _no_process_stays() -> Iterator[None]:
-    yield
-    for child in dispatcher._children:
+@pytest.fixture
+def children() -> Iterator[Children]:
+    started = Children(1)
+    yield started
+    for child in started.running:
         child.kill()
         child.wait()
         if child.stdin is not None:
             child.stdin.close()
-    dispatcher._children.clear()
 
 
 def settings_of(scene: Scene, server: EndpointServer, monkeypatch: pytest.MonkeyPatch) -> Settings:
@@ -44,16 +45,16 @@ def statuses(scene: Scene) -> set[str]:
 
 
 async def test_one_process_is_started_once_something_is_due(
-    scene: Scene, monkeypatch: pytest.MonkeyPatch
+    scene: Scene, monkeypatch: pytest.MonkeyPatch, children: Children
 ) -> None:
     async with endpoint(lambda _: Reply(200)) as server:
         settings = settings_of(scene, server, monkeypatch)
         await scene.endpoint(server)
-        assert await dispatcher.dispatch(settings) is False
+        assert await dispatch_deliveries(settings, children=children) is False
         await scene.cancelled_job()
-        assert await dispatcher.dispatch(settings) is True
-        assert await dispatcher.dispatch(settings) is True
-        [child] = dispatcher._children
+        assert await dispatch_deliveries(settings, children=children) is True
+        assert await dispatch_deliveries(settings, children=children) is True
+        [child] = children.running
         await until(lambda: len(server.received) == 1)
         # It stays for a while, and looks by itself.
         await scene.cancelled_job()
@@ -66,7 +67,7 @@ async def test_one_process_is_started_once_something_is_due(
 
 
 async def test_what_a_killed_process_had_on_its_way_is_sent_again(
-    scene: Scene, monkeypatch: pytest.MonkeyPatch
+    scene: Scene, monkeypatch: pytest.MonkeyPatch, children: Children
 ) -> None:
     async def hang_once(_: Received) -> Reply:
         return Reply(200, delay_s=60 if len(server.received) == 1 else 0)
@@ -75,14 +76,16 @@ async def test_what_a_killed_process_had_on_its_way_is_sent_again(
         settings = settings_of(scene, server, monkeypatch)
         await scene.endpoint(server)
         await scene.cancelled_job()
-        await dispatcher.dispatch(settings)
+        await dispatch_deliveries(settings, children=children)
         await until(lambda: len(server.received) == 1)
-        [child] = dispatcher._children
+        [child] = children.running
         child.kill()
         child.wait()
-        assert await dispatcher.dispatch(settings) is False, "the lease still runs"
+        assert await dispatch_deliveries(settings, children=children) is False, (
+            "the lease still runs"
+        )
         scene.execute("UPDATE webhook_deliveries SET lease_until = now() - interval '1 second'")
-        assert await dispatcher.dispatch(settings) is True
+        assert await dispatch_deliveries(settings, children=children) is True
         await until(lambda: len(server.received) == 2)
         first, second = server.received
         assert first.headers["webhook-id"] == second.headers["webhook-id"]
@@ -91,15 +94,15 @@ async def test_what_a_killed_process_had_on_its_way_is_sent_again(
 
 
 async def test_a_process_ends_with_its_parent(
-    scene: Scene, monkeypatch: pytest.MonkeyPatch
+    scene: Scene, monkeypatch: pytest.MonkeyPatch, children: Children
 ) -> None:
     async with endpoint(lambda _: Reply(200)) as server:
         settings = settings_of(scene, server, monkeypatch)
         await scene.endpoint(server)
         await scene.cancelled_job()
-        await dispatcher.dispatch(settings)
+        await dispatch_deliveries(settings, children=children)
         await until(lambda: len(server.received) == 1)
-        [child] = dispatcher._children
+        [child] = children.running
         assert child.stdin is not None
         child.stdin.close()
         await until(lambda: child.poll() is not None)

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,8 @@ from app.gateways.job_queue import InMemoryJobQueue
 from app.settings import LeaseSettings
 from tests.support.installation import wait_for
 from tests.support.runs.world import World
-from workers.runs.supervisor import ClaimSupervisor
+from workers.processes.supervisor import Supervisor
+from workers.runs.leased_jobs import JOBS
 
 WAIT = "import sys, pathlib; pathlib.Path({0!r}).touch(); sys.stdin.read()"
 PARENT_AND_CHILD = """
@@ -25,13 +27,12 @@ sys.stdin.read()
 
 async def _supervisor(
     world: World, job: Job, code: str, *, lease_s: float = 30.0
-) -> tuple[ClaimSupervisor, InMemoryJobQueue]:
-    claimed = await world.claim(job, lease_s=lease_s)
-    assert claimed is not None
-    settings = world.settings.model_copy(update={"lease": LeaseSettings(lease_s=lease_s)})
-    queue = InMemoryJobQueue()
-    child = (sys.executable, "-c", code)
-    return ClaimSupervisor(settings, world.worker, queue, claimed=claimed, child=child), queue
+) -> tuple[Supervisor, InMemoryJobQueue]:
+    lease = await world.claim(job, lease_s=lease_s)
+    assert lease is not None
+    queue, work = InMemoryJobQueue(), replace(JOBS, child=(sys.executable, "-c", code))
+    limits = LeaseSettings(lease_s=lease_s)
+    return Supervisor(work, lease, database=world.worker, queue=queue, limits=limits), queue
 
 
 async def _until(path: Path) -> None:
@@ -45,15 +46,17 @@ def _gone(pid: str) -> bool:
         return True
 
 
-async def test_a_run_that_ended_well_is_not_woken_again(world: World) -> None:
+async def test_no_notification_follows_a_child_that_succeeded(world: World) -> None:
     job = await world.job()
     supervisor, queue = await _supervisor(world, job, "")
     await supervisor.run()
     assert queue.runs == []
-    assert await world.claim(job) is None  # still held: the end state is the child's to write
+    assert await world.claim(job) is None  # still leased: only the child writes the end state
 
 
-async def test_a_run_that_fell_is_given_back_at_once_and_later_with_a_pause(world: World) -> None:
+async def test_a_failed_child_releases_the_lease_and_only_the_first_failure_notifies(
+    world: World,
+) -> None:
     job = await world.job()
     first, queue = await _supervisor(world, job, "raise SystemExit(1)")
     await first.run()
@@ -92,7 +95,7 @@ async def test_a_cancel_ends_the_child_and_all_it_started(world: World, tmp_path
     assert _gone(started.read_text())
 
 
-async def test_an_orderly_stop_gives_the_job_back_and_counts_no_attempt(
+async def test_an_orderly_stop_releases_the_job_and_counts_no_attempt(
     world: World, tmp_path: Path
 ) -> None:
     job, started = await world.job(), tmp_path / "started"
@@ -103,6 +106,6 @@ async def test_an_orderly_stop_gives_the_job_back_and_counts_no_attempt(
     with pytest.raises(asyncio.CancelledError):
         await running
     assert queue.runs == [job.id]
-    given_back = await world.read(job)
-    assert (given_back.attempts, given_back.status) == (0, JobStatus.VALIDATING_FILES)
+    released = await world.read(job)
+    assert (released.attempts, released.status) == (0, JobStatus.VALIDATING_FILES)
     assert await world.claim(job) is not None

@@ -1,0 +1,34 @@
+"""Transactions that see the rows of all tenants, for the GPU plane only.
+
+`app.system` lets the worker's role look past row-level security on the tables that need it. The
+API's role sees nothing more by it. This is the only module that names the setting, and every module
+of `app.store` that imports this one is closed to the control plane by an import contract.
+"""
+
+from typing import Generic, TypeVar
+
+from sqlalchemy.ext.asyncio import AsyncSession
+from typing_extensions import override
+
+from app.store.database import Database
+from app.store.leases import LeasedRows
+from app.store.unit_of_work import BaseUnitOfWork
+
+Rows_co = TypeVar("Rows_co", bound=LeasedRows, covariant=True)
+
+
+class AcrossTenants(BaseUnitOfWork):
+    def __init__(self, database: Database) -> None:
+        super().__init__(database.sessions, {"app.system": "on"})
+
+
+class ClaimUnitOfWork(AcrossTenants, Generic[Rows_co]):
+    """The leases of one table, over all tenants."""
+
+    def __init__(self, database: Database, rows: type[Rows_co]) -> None:
+        super().__init__(database)
+        self._rows = rows
+
+    @override
+    async def _open(self, session: AsyncSession) -> None:
+        self.leases = self._rows(session)

@@ -1,0 +1,212 @@
+"""Leases: one worker at a time works on a row, and only the newest one may write.
+
+Owns the SQL of claim, renew, release, due and exhausted for every table that carries the mixins of
+`app.store.schema.leased`. Promises: a claim raises the row's fence; every check of a fence and of a
+lease's end happens in Postgres, on its clock; no two workers get the same fence. Must not know what
+the rows mean: a subclass names its table, the states in which a row may be worked on, and how a row
+ends that was claimed too often.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, ClassVar, Final
+
+from sqlalchemy import TextualSelect, and_, func, or_, select, update
+from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.sql.elements import ColumnElement
+
+from app.domain.errors import LeaseLost
+from app.store.schema.leased import ClaimableRow, LeasedRow
+
+_ENDED: Final = timedelta(seconds=-1)
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """The right to work on one row, until the lease ends or a newer claim raises the fence."""
+
+    id: str
+    project_id: str
+    fence: int
+    attempts: int = 0
+    """Claims since the last progress, this one included; 0 where they are not counted."""
+
+
+def is_held(table: type[LeasedRow], lease: Lease, *, states: Sequence[str]) -> ColumnElement[bool]:
+    """The row is still at the fence of the lease and may still be worked on."""
+    return and_(
+        table.project_id == lease.project_id,
+        table.id == lease.id,
+        table.fence == lease.fence,
+        table.status.in_(states),
+    )
+
+
+def is_unleased(table: type[LeasedRow]) -> ColumnElement[bool]:
+    """No lease of the row runs at this moment."""
+    return or_(table.lease_until.is_(None), table.lease_until < func.now())
+
+
+async def lock_held(
+    session: AsyncSession, table: type[LeasedRow], lease: Lease, *, states: Sequence[str]
+) -> None:
+    """Locks the row at the fence of the lease until the transaction ends, so that no newer claim
+    gets in before the commit. Raises `LeaseLost`.
+    """
+    found = await session.scalar(
+        select(table.id).where(is_held(table, lease, states=states)).with_for_update(key_share=True)
+    )
+    if found is None:
+        raise lease_lost(lease)
+
+
+def lease_lost(lease: Lease) -> LeaseLost:
+    return LeaseLost(f"{lease.id} is no longer held at fence {lease.fence}")
+
+
+class LeasedRows:
+    """Leases of one table. Needs a transaction that sees the rows of all tenants."""
+
+    table: ClassVar[type[LeasedRow]]
+    open_states: ClassVar[tuple[str, ...]]
+    """States in which a row may be worked on."""
+
+    def __init__(self, session: AsyncSession) -> None:
+        self._session = session
+
+    async def claim_chosen(self, chosen: TextualSelect, lease_s: float) -> list[Lease]:
+        """Takes the lease of every row that `chosen` names by `project_id` and `id`, and leaves out
+        rows that another transaction has locked. Counts no attempts.
+        """
+        table, wanted = self.table, chosen.cte("chosen")
+        locked = (
+            select(table.project_id, table.id)
+            .join(wanted, and_(table.project_id == wanted.c.project_id, table.id == wanted.c.id))
+            .with_for_update(of=table, skip_locked=True)
+            .cte("locked")
+        )
+        rows = await self._session.execute(
+            update(table)
+            .where(table.project_id == locked.c.project_id, table.id == locked.c.id)
+            .values(fence=table.fence + 1, lease_until=_from_now(lease_s))
+            .returning(table.id, table.project_id, table.fence)
+            .execution_options(synchronize_session=False)
+        )
+        return [Lease(row.id, row.project_id, row.fence) for row in rows]
+
+    async def renew(self, lease: Lease, lease_s: float) -> None:
+        """Moves the end of the lease. Raises `LeaseLost` once the row has ended, is gone, or was
+        claimed again.
+        """
+        found = await self._session.scalar(
+            update(self.table)
+            .where(is_held(self.table, lease, states=self.open_states))
+            .values(lease_until=_from_now(lease_s))
+            .returning(self.table.id)
+        )
+        if found is None:
+            raise lease_lost(lease)
+
+    def _is_open(self) -> ColumnElement[bool]:
+        return self.table.status.in_(self.open_states)
+
+
+class ClaimableRows(LeasedRows):
+    """Leases of one table whose rows are claimed by id, a limited number of times."""
+
+    table: ClassVar[type[ClaimableRow]]
+
+    async def claim(
+        self, row_id: str, owner: str, lease_s: float, *, max_attempts: int
+    ) -> Lease | None:
+        """Takes the lease with a new fence. Returns `None` when another worker holds it, or when
+        the row has ended or used up its attempts.
+        """
+        table = self.table
+        row = (
+            await self._session.execute(
+                update(table)
+                .where(
+                    table.id == row_id,
+                    table.attempts < max_attempts,
+                    self._is_open(),
+                    is_unleased(table),
+                )
+                .values(
+                    fence=table.fence + 1,
+                    attempts=table.attempts + 1,
+                    lease_owner=owner,
+                    lease_until=_from_now(lease_s),
+                    **self.changes_of_claim(),
+                )
+                .returning(table.id, table.project_id, table.fence, table.attempts)
+            )
+        ).one_or_none()
+        return None if row is None else Lease(row.id, row.project_id, row.fence, row.attempts)
+
+    def changes_of_claim(self) -> Mapping[str, Any]:
+        """Columns that a claim sets besides the lease's own."""
+        return {}
+
+    async def release(self, lease: Lease, *, orderly: bool, back_off: bool) -> int | None:
+        """Ends the lease, so that the row can be claimed at once. An `orderly` stop counts as no
+        attempt. With `back_off` the sweeper waits before it sends a notification for the row.
+
+        Returns the attempts that count so far, or `None` when the lease was lost before.
+        """
+        table = self.table
+        changes: dict[str, Any] = {"lease_until": func.now() + _ENDED}
+        if back_off:
+            changes["dispatched_at"] = func.now()
+        if orderly:
+            changes["attempts"] = func.greatest(table.attempts - 1, 0)
+        return await self._session.scalar(
+            update(table)
+            .where(is_held(table, lease, states=self.open_states))
+            .values(**changes)
+            .returning(table.attempts)
+        )
+
+    async def due(self, limit: int, resend_after_s: float) -> list[str]:
+        """Ids of rows that wait for a worker and for which no notification was sent lately. Notes
+        that one is sent now.
+        """
+        table = self.table
+        unsent = or_(
+            table.dispatched_at.is_(None),
+            table.dispatched_at < func.now() - timedelta(seconds=resend_after_s),
+            # The lease ended after the last notification: its worker is gone.
+            table.lease_until > table.dispatched_at,
+        )
+        wanted = (
+            select(table.id)
+            .where(self._is_open(), is_unleased(table), unsent)
+            .order_by(table.created_at)
+            .limit(limit)
+            .with_for_update(skip_locked=True)
+        )
+        ids = list(await self._session.scalars(wanted))
+        if ids:
+            await self._session.execute(
+                update(table).where(table.id.in_(ids)).values(dispatched_at=func.now())
+            )
+        return ids
+
+    async def exhausted(self, max_attempts: int) -> list[Lease]:
+        """Rows that lost their worker too often to be claimed again, locked for their end."""
+        table = self.table
+        rows = await self._session.execute(
+            select(table.id, table.project_id, table.fence, table.attempts)
+            .where(self._is_open(), is_unleased(table), table.attempts >= max_attempts)
+            .with_for_update(skip_locked=True)
+        )
+        return [Lease(row.id, row.project_id, row.fence, row.attempts) for row in rows]
+
+    async def fail(self, lease: Lease, message: str) -> None:
+        """Ends an exhausted row with a reason that its tenant can read."""
+        raise NotImplementedError
+
+
+def _from_now(lease_s: float) -> ColumnElement[Any]:
+    return func.now() + timedelta(seconds=lease_s)

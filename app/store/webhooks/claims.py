@@ -1,0 +1,77 @@
+"""Leases of webhook deliveries, over all tenants.
+
+Claims follow one another, so that the bounds hold over all workers together. A delivery's attempts
+are counted when their outcome is written, not when they are claimed.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from sqlalchemy import column, func, select, text
+
+from app.domain.events.webhooks import DeliveryStatus
+from app.store.across_tenants import ClaimUnitOfWork
+from app.store.database import Database
+from app.store.leases import Lease, LeasedRows, is_unleased
+from app.store.schema.webhooks import WebhookDeliveryTable as Table
+
+_ONE_CLAIM_AT_A_TIME = text("SELECT pg_advisory_xact_lock(hashtextextended('webhook_claims', 0))")
+# `of_endpoint` and `of_project` number the due deliveries of an endpoint and of a project, those
+# that are being sent first. Endpoints and projects take turns by these numbers.
+_CHOSEN = text("""
+    WITH open AS (
+        SELECT project_id, endpoint_id, id, next_attempt_at, lease_until > now() IS TRUE AS held
+        FROM webhook_deliveries
+        WHERE status = 'pending' AND next_attempt_at <= now()
+    ), placed AS (
+        SELECT project_id, id, next_attempt_at, held,
+               row_number() OVER (PARTITION BY project_id, endpoint_id
+                                  ORDER BY held DESC, next_attempt_at, id) AS of_endpoint
+        FROM open
+    ), counted AS (
+        SELECT project_id, id, next_attempt_at, held, of_endpoint,
+               row_number() OVER (PARTITION BY project_id
+                                  ORDER BY held DESC, of_endpoint, next_attempt_at, id)
+                   AS of_project
+        FROM placed WHERE of_endpoint <= :per_endpoint
+    )
+    SELECT project_id, id FROM counted WHERE NOT held AND of_project <= :per_project
+    ORDER BY of_project, next_attempt_at, id
+    LIMIT greatest(:total - (SELECT count(*) FROM open WHERE held), 0)
+""")
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """Limits on the number of deliveries that are sent at the same time."""
+
+    total: int = 64
+    per_project: int = 16
+    per_endpoint: int = 4
+
+
+class LeasedDeliveries(LeasedRows):
+    table: ClassVar[type[Table]] = Table
+    open_states = (DeliveryStatus.PENDING.value,)
+
+    async def is_due(self) -> bool:
+        """Returns whether there is anything to claim."""
+        found = await self._session.scalar(
+            select(Table.id)
+            .where(self._is_open(), Table.next_attempt_at <= func.now(), is_unleased(Table))
+            .limit(1)
+        )
+        return found is not None
+
+    async def claim_due(self, lease_s: float, bounds: Bounds) -> list[Lease]:
+        """Takes what is due within the bounds; endpoints and projects take turns."""
+        await self._session.execute(_ONE_CLAIM_AT_A_TIME)
+        chosen = _CHOSEN.bindparams(
+            total=bounds.total, per_project=bounds.per_project, per_endpoint=bounds.per_endpoint
+        )
+        return await self.claim_chosen(chosen.columns(column("project_id"), column("id")), lease_s)
+
+
+def delivery_claims(database: Database) -> ClaimUnitOfWork[LeasedDeliveries]:
+    """A transaction that sees the deliveries of all tenants; only the worker's role gets any."""
+    return ClaimUnitOfWork(database, LeasedDeliveries)

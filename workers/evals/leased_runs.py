@@ -1,0 +1,15 @@
+"""Eval runs as leased work: the child renews its own lease."""
+
+from typing import Final
+
+from app.store.evals.claims import eval_claims
+from workers.processes.leased_work import LeasedWork, python_module
+
+EVAL_RUNS: Final = LeasedWork(
+    noun="run",
+    id_name="eval_run_id",
+    claims=eval_claims,
+    child=python_module("workers.evals.child"),
+    notify=lambda queue, run_id: queue.enqueue_eval(run_id),
+    resend_after_s=5.0,
+)

@@ -1,0 +1,100 @@
+"""The entry of a child process: its arguments, parent watch, logs, clients and exit code.
+
+`python -m MODULE ID PROJECT FENCE` works on one row under one lease. The process ends when its
+parent does. Exit code 0 means that the row needs no further claim.
+"""
+
+import asyncio
+import contextlib
+import signal
+import sys
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Any
+
+import structlog
+
+from app.domain.errors import LeaseLost, Unavailable
+from app.logs import log_to_stderr
+from app.settings import Settings, load_settings
+from app.store.leases import Lease
+from workers.processes.clients import Clients, open_clients
+from workers.processes.leased_work import LeasedWork
+from workers.processes.parent_watch import end_with_parent
+from workers.processes.renewal import renew_until_lost, run_while_renewed
+
+log = structlog.get_logger()
+
+EXIT_FAULT = 1
+EXIT_LEASE_LOST = 3
+EXIT_ORPHANED = 4
+
+Body = Callable[[Clients, Lease], Coroutine[Any, Any, None]]
+OnFault = Callable[[Clients, Lease, Exception], Awaitable[bool]]
+
+
+def enter(body: Callable[[Settings], Coroutine[Any, Any, int]]) -> int:
+    """Runs `body` as this process, which lives no longer than its parent. Returns its exit code."""
+    end_with_parent(EXIT_ORPHANED)
+    log_to_stderr()
+    return asyncio.run(body(load_settings()))
+
+
+def run_supervised(work: LeasedWork, body: Body, *, on_fault: OnFault) -> int:
+    """Runs `body` in a process whose supervisor renews and releases the lease.
+
+    `on_fault` decides about an exception of `body`: it returns whether the row has ended by it.
+    """
+    lease = _lease_of(work, sys.argv[1:])
+    return enter(lambda settings: _run_supervised(settings, lease, body, on_fault))
+
+
+def run_dispatched(work: LeasedWork, body: Body) -> int:
+    """Runs `body` in a process that renews its own lease, and releases it after an exception or a
+    SIGTERM, so that another claim goes on.
+    """
+    lease = _lease_of(work, sys.argv[1:])
+    return enter(lambda settings: _run_dispatched(settings, work, lease, body))
+
+
+def _lease_of(work: LeasedWork, arguments: list[str]) -> Lease:
+    row_id, project_id, fence = arguments
+    structlog.contextvars.bind_contextvars(fence=int(fence), **work.named(row_id))
+    return Lease(row_id, project_id, int(fence))
+
+
+async def _run_supervised(settings: Settings, lease: Lease, body: Body, on_fault: OnFault) -> int:
+    async with open_clients(settings, project_id=lease.project_id) as clients:
+        try:
+            await body(clients, lease)
+        except LeaseLost:
+            return _lease_lost()
+        except Exception as error:  # a process boundary: another attempt, or the row's end
+            log.exception("child ended by a fault")
+            with contextlib.suppress(LeaseLost, Unavailable):
+                if await on_fault(clients, lease, error):
+                    return 0
+            return EXIT_FAULT
+    return 0
+
+
+async def _run_dispatched(settings: Settings, work: LeasedWork, lease: Lease, body: Body) -> int:
+    async with open_clients(settings, project_id=lease.project_id) as clients:
+        renewing = renew_until_lost(work, clients.database, lease, limits=settings.lease)
+        running = asyncio.ensure_future(run_while_renewed(body(clients, lease), renewing))
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, running.cancel)
+        try:
+            await running
+        except LeaseLost:
+            return _lease_lost()
+        except (Exception, asyncio.CancelledError):  # a process boundary: another claim goes on
+            log.exception("child ended early, lease released")
+            with contextlib.suppress(Unavailable):
+                async with work.claims(clients.database) as unit:
+                    await unit.leases.release(lease, orderly=False, back_off=False)
+            return EXIT_FAULT
+    return 0
+
+
+def _lease_lost() -> int:
+    log.warning("lease lost, nothing more is written")
+    return EXIT_LEASE_LOST

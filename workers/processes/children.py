@@ -1,0 +1,29 @@
+"""The child processes that one Celery task has started, up to a limit."""
+
+import subprocess
+from collections.abc import Sequence
+
+
+class Children:
+    """A child lives no longer than the process that started it: see `parent_watch`."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._started: list[subprocess.Popen[bytes]] = []
+
+    @property
+    def running(self) -> list[subprocess.Popen[bytes]]:
+        """The children that have not exited; collects the others."""
+        for child in self._started:
+            if child.poll() is not None and child.stdin is not None:
+                child.stdin.close()
+        self._started = [child for child in self._started if child.returncode is None]
+        return self._started
+
+    @property
+    def is_full(self) -> bool:
+        return len(self.running) >= self._limit
+
+    def start(self, command: Sequence[str]) -> None:
+        """Returns at once. The open pipe to the child's standard input is its parent watch."""
+        self._started.append(subprocess.Popen(command, stdin=subprocess.PIPE))  # noqa: S603 - our own program

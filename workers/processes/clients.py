@@ -1,0 +1,65 @@
+"""Opens the clients that a worker process uses, and closes them at its end."""
+
+from collections.abc import AsyncIterator
+from contextlib import aclosing, asynccontextmanager
+from dataclasses import dataclass
+
+from app.gateways.egress.client import build_egress
+from app.gateways.egress.egress import Egress
+from app.gateways.endpoints.signing import cache_salt
+from app.gateways.inference.http import HttpInference
+from app.gateways.inference.inference import Inference
+from app.gateways.inference.judges import build_judge_egress
+from app.gateways.objects import LocalObjects, Objects
+from app.settings import Settings
+from app.store.database import Database
+
+POOL_SIZE = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Clients:
+    """The settings of a process and its clients, for work of one project."""
+
+    settings: Settings
+    database: Database
+    objects: Objects
+    egress: Egress
+    judge_egress: Egress
+    """The way to the operator's own judge models."""
+    inference: Inference
+    """Prompts share the engine's cache with prompts of the same project only."""
+
+
+@asynccontextmanager
+async def open_database(settings: Settings, *, pool_size: int) -> AsyncIterator[Database]:
+    """The database in the worker's role."""
+    database = Database(settings.worker_database_url, pool_size=pool_size)
+    try:
+        yield database
+    finally:
+        await database.dispose()
+
+
+def open_inference(settings: Settings) -> HttpInference:
+    key = settings.engine_api_key.get_secret_value()
+    return HttpInference(settings.engine_url, api_key=key)
+
+
+@asynccontextmanager
+async def open_clients(settings: Settings, *, project_id: str) -> AsyncIterator[Clients]:
+    namespace = cache_salt(settings.secret_key.get_secret_value(), project_id)
+    async with (
+        open_database(settings, pool_size=POOL_SIZE) as database,
+        aclosing(open_inference(settings)) as inference,
+        aclosing(build_judge_egress(settings.judges, settings.egress)) as judge_egress,
+        aclosing(build_egress(settings.egress)) as egress,
+    ):
+        yield Clients(
+            settings=settings,
+            database=database,
+            objects=LocalObjects(settings.objects_dir),
+            egress=egress,
+            judge_egress=judge_egress,
+            inference=inference.with_cache_namespace(namespace),
+        )

@@ -1,0 +1,59 @@
+"""One kind of work that child processes do under a lease: jobs, eval runs, and kinds to come.
+
+A kind needs a table with the columns of `ClaimableRow`, a subclass of `ClaimableRows`, and a module
+that runs a child (`workers.processes.child`). Everything else in this room works for all kinds.
+"""
+
+import os
+import socket
+import sys
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from uuid import uuid4
+
+from app.gateways.job_queue import JobQueue
+from app.settings import LeaseSettings
+from app.store.across_tenants import ClaimUnitOfWork
+from app.store.database import Database
+from app.store.leases import ClaimableRows, Lease
+
+
+@dataclass(frozen=True, slots=True)
+class LeasedWork:
+    noun: str
+    """The name of a row in reasons that users read."""
+    id_name: str
+    """The name of a row's id in logs."""
+    claims: Callable[[Database], ClaimUnitOfWork[ClaimableRows]]
+    child: tuple[str, ...]
+    """The command of the process that does the work; it gets the lease as arguments."""
+    notify: Callable[[JobQueue, str], Awaitable[None]]
+    """Sends the best-effort notification that a row waits for a worker."""
+    resend_after_s: float
+    """The sweeper sends a notification again after this time."""
+
+    async def claim(
+        self, database: Database, row_id: str, *, limits: LeaseSettings
+    ) -> Lease | None:
+        owner = f"{socket.gethostname()}:{os.getpid()}:{uuid4().hex[:8]}"
+        async with self.claims(database) as unit:
+            return await unit.leases.claim(
+                row_id, owner, limits.lease_s, max_attempts=limits.max_attempts
+            )
+
+    async def renew(self, database: Database, lease: Lease, *, limits: LeaseSettings) -> None:
+        """Raises `LeaseLost`."""
+        async with self.claims(database) as unit:
+            await unit.leases.renew(lease, limits.lease_s)
+
+    def named(self, row_id: str) -> dict[str, str]:
+        """The row's id, as a field of a log line."""
+        return {self.id_name: row_id}
+
+    def command(self, lease: Lease) -> tuple[str, ...]:
+        return (*self.child, lease.id, lease.project_id, str(lease.fence))
+
+
+def python_module(name: str) -> tuple[str, ...]:
+    """The command that runs a module with this interpreter."""
+    return (sys.executable, "-m", name)

@@ -1,0 +1,44 @@
+"""Renews a lease while the work under it runs."""
+
+import asyncio
+import time
+from collections.abc import Awaitable
+
+from app.domain.errors import LeaseLost, Unavailable
+from app.settings import LeaseSettings
+from app.store.database import Database
+from app.store.leases import Lease
+from workers.processes.leased_work import LeasedWork
+
+
+async def renew_until_lost(
+    work: LeasedWork, database: Database, lease: Lease, *, limits: LeaseSettings
+) -> None:
+    """Renews the lease at every heartbeat. Ends only by raising `LeaseLost`: the row has ended or
+    was claimed again, or the database was away until the lease was about to end.
+    """
+    valid_until = time.monotonic() + limits.lease_s
+    while True:
+        await asyncio.sleep(limits.heartbeat_s)
+        started = time.monotonic()
+        try:
+            async with work.claims(database) as unit:
+                await unit.leases.renew(lease, limits.lease_s)
+            valid_until = started + limits.lease_s
+        except Unavailable:
+            if time.monotonic() > valid_until - limits.heartbeat_s:
+                raise LeaseLost(f"{lease.id} could not be renewed in time") from None
+
+
+async def run_while_renewed(body: Awaitable[object], renewing: Awaitable[None]) -> None:
+    """Awaits `body` while `renewing` runs beside it. Raises `LeaseLost` when the renewal does, and
+    cancels `body` then.
+    """
+    tasks = [asyncio.ensure_future(body), asyncio.ensure_future(renewing)]
+    try:
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        await (tasks[0] if tasks[0].done() else tasks[1])
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)

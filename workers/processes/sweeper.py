@@ -1,0 +1,50 @@
+"""Repairs lost notifications and lost workers. Runs every few seconds, in any control worker.
+
+A row whose notification was lost, or whose lease ran out, gets a new notification. A row that used
+up its attempts fails with its reason.
+"""
+
+from collections.abc import Iterable
+from contextlib import aclosing
+from typing import Final
+
+import structlog
+
+from app.domain.errors import Unavailable
+from app.gateways.job_queue import CeleryJobQueue, JobQueue
+from app.settings import Settings
+from app.store.database import Database
+from workers.processes.clients import open_database
+from workers.processes.leased_work import LeasedWork
+
+log = structlog.get_logger()
+
+BATCH: Final = 100
+
+
+async def sweep_once(settings: Settings, kinds: Iterable[LeasedWork]) -> None:
+    async with (
+        open_database(settings, pool_size=1) as database,
+        aclosing(CeleryJobQueue(settings.redis_url)) as queue,
+    ):
+        for work in kinds:
+            try:
+                await sweep(work, database, queue, max_attempts=settings.lease.max_attempts)
+            except Unavailable as error:
+                log.warning("sweep skipped, database away", noun=work.noun, error=str(error))
+
+
+async def sweep(
+    work: LeasedWork, database: Database, queue: JobQueue, *, max_attempts: int
+) -> list[str]:
+    """Returns the ids of the rows that got a notification."""
+    message = f"The {work.noun}'s worker died {max_attempts} times without progress."
+    async with work.claims(database) as unit:
+        for lease in await unit.leases.exhausted(max_attempts):
+            await unit.leases.fail(lease, message)
+            log.error("failed for good", reason=message, **work.named(lease.id))
+    async with work.claims(database) as unit:
+        due = await unit.leases.due(BATCH, work.resend_after_s)
+    for row_id in due:
+        await work.notify(queue, row_id)
+    return due

@@ -1,0 +1,17 @@
+"""Fine-tuning jobs as leased work: a supervisor renews the lease, because a run keeps its own event
+loop busy.
+"""
+
+from typing import Final
+
+from app.store.jobs.claims import job_claims
+from workers.processes.leased_work import LeasedWork, python_module
+
+JOBS: Final = LeasedWork(
+    noun="job",
+    id_name="job_id",
+    claims=job_claims,
+    child=python_module("workers.runs.child"),
+    notify=lambda queue, job_id: queue.enqueue_run(job_id),
+    resend_after_s=30.0,
+)
