@@ -7,6 +7,7 @@ of `app.store` that imports this one is closed to the control plane by an import
 
 from typing import Generic, TypeVar
 
+from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 from typing_extensions import override
 
@@ -32,3 +33,8 @@ class ClaimUnitOfWork(AcrossTenants, Generic[Rows_co]):
     @override
     async def _open(self, session: AsyncSession) -> None:
         self.leases = self._rows(session)
+
+
+async def set_tenant(session: AsyncSession, project_id: str) -> None:
+    """Lets the transaction read and write as the tenant `project_id` from here on."""
+    await session.execute(select(func.set_config("app.project", project_id, True)))

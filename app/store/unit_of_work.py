@@ -21,6 +21,7 @@ from app.store.evals.eval_items import EvalItemStore
 from app.store.evals.eval_runs import EvalRunStore
 from app.store.evals.evals import EvalStore
 from app.store.evals.validation_runs import ValidationRunStore
+from app.store.events.log import wrote_end
 from app.store.files.files import FileStore
 from app.store.files.uploads import UploadStore
 from app.store.idempotency import IdempotencyStore
@@ -45,7 +46,6 @@ from app.store.request_transaction import (
 from app.store.schema.fine_tuning_jobs import FineTuningJobTable
 from app.store.statements import Callback, PreparedStatement, SessionStatements, Values
 from app.store.webhooks.webhook_endpoints import WebhookEndpointStore
-from app.store.webhooks.webhook_events import wrote_events
 
 log = structlog.get_logger()
 
@@ -186,9 +186,9 @@ class UnitOfWork(ProjectUnitOfWork):
         self.service_accounts = ServiceAccountStore(session)
         self.registry = RegistryStore(session, project_id)
 
-    def wrote_events(self) -> bool:
-        """Whether this unit has written an event that a webhook delivers after the commit."""
-        return wrote_events(self._session)
+    def wrote_end(self) -> bool:
+        """True once the end of a job or a run was logged: its reader is to be notified."""
+        return wrote_end(self._session)
 
 
 class RequestUnitOfWork(UnitOfWork):

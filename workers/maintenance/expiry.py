@@ -1,5 +1,5 @@
-"""Removes expired files, uploads, stored replies and webhook events, and the leftovers of ended
-jobs. Runs every few minutes.
+"""Removes expired files, uploads, stored replies, webhook events, logged events and leftovers of
+ended jobs. Runs every few minutes.
 
 Bytes are removed before their rows: after an interruption in between, the next round finds the row
 again. Bytes that never got a row (a process died in the middle of an upload) are found by age.
@@ -10,11 +10,13 @@ from contextlib import aclosing
 import structlog
 
 from app.domain.errors import Unavailable
+from app.domain.events.log import KEEP_LOG_S
 from app.domain.events.webhooks import KEEP_S as KEEP_EVENTS_S
 from app.gateways.inference.inference import Inference
 from app.gateways.objects import LocalObjects
 from app.settings import Settings
 from app.store.database import Database
+from app.store.events.reader import event_reader
 from app.store.maintenance.expiry import maintenance
 from workers.maintenance.leftovers import clear_ended
 from workers.processes.clients import open_database, open_inference
@@ -50,6 +52,7 @@ async def expire(database: Database, objects: LocalObjects, inference: Inference
     await clear_ended(database, objects, inference)
     await _answers(database)
     await _webhook_events(database)
+    await _logged_events(database)
 
 
 async def _files(database: Database, objects: LocalObjects) -> None:
@@ -94,6 +97,13 @@ async def _webhook_events(database: Database) -> None:
             removed = await unit.expiry.remove_events(BATCH, keep_s=KEEP_EVENTS_S)
         if removed < BATCH:
             return
+
+
+async def _logged_events(database: Database) -> None:
+    removed = BATCH
+    while removed == BATCH:
+        async with event_reader(database) as unit:
+            removed = await unit.log.forget(BATCH, keep_s=KEEP_LOG_S)
 
 
 async def _strays(database: Database, objects: LocalObjects) -> None:

@@ -1,4 +1,5 @@
-"""Delivers webhook events: claims due deliveries, sends each attempt once, writes its outcome.
+"""Delivers webhook events: makes deliveries of committed events, claims due deliveries, sends each
+attempt once, writes its outcome.
 
 Delivery is at least once, as Standard Webhooks defines it: after a worker dies between the reply
 and the write, another one sends the event again under the same `webhook-id`. No transaction is open
@@ -22,6 +23,8 @@ from app.store.database import Database
 from app.store.leases import Lease
 from app.store.webhooks.claims import Bounds, delivery_claims
 from app.store.webhooks.deliveries import DeliveryAttempt, leased_delivery
+from workers.events.consumers import WEBHOOKS
+from workers.events.follower import Follower
 
 log = structlog.get_logger()
 
@@ -46,6 +49,7 @@ class Deliverer:
         self._bounds = bounds or Bounds()
         self._lease_s = lease_s
         self._running: set[asyncio.Task[None]] = set()
+        self._follower = Follower(ports.database, (WEBHOOKS,))
 
     async def run(self, *, idle_s: float) -> None:
         """Delivers until nothing was due for `idle_s`; with 0, until all that is due is done."""
@@ -75,7 +79,9 @@ class Deliverer:
             task.result()
 
     async def _claim(self) -> list[Lease]:
+        """Claims due deliveries, those of events committed until now included."""
         try:
+            await self._follower.catch_up()
             async with delivery_claims(self._ports.database) as unit:
                 return await unit.leases.claim_due(self._lease_s, self._bounds)
         except Unavailable as error:

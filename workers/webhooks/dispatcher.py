@@ -1,4 +1,6 @@
-"""Starts the process that delivers webhooks, when a delivery is due and no such process runs."""
+"""Makes deliveries of committed events, and starts the process that sends them when one is due and
+no such process runs.
+"""
 
 from typing import Final
 
@@ -7,6 +9,8 @@ import structlog
 from app.domain.errors import Unavailable
 from app.settings import Settings
 from app.store.webhooks.claims import delivery_claims
+from workers.events.consumers import WEBHOOKS
+from workers.events.follower import Follower
 from workers.processes.children import Children
 from workers.processes.clients import open_database
 from workers.processes.leased_work import python_module
@@ -28,11 +32,10 @@ async def dispatch_deliveries(settings: Settings, *, children: Children) -> bool
 
 async def _is_due(settings: Settings) -> bool:
     try:
-        async with (
-            open_database(settings, pool_size=1) as database,
-            delivery_claims(database) as unit,
-        ):
-            return await unit.leases.is_due()
+        async with open_database(settings, pool_size=1) as database:
+            await Follower(database, (WEBHOOKS,)).catch_up()
+            async with delivery_claims(database) as unit:
+                return await unit.leases.is_due()
     except Unavailable as error:
         log.warning("no look at due deliveries, database away", error=str(error))
         return False

@@ -8,11 +8,11 @@ from typing_extensions import override
 
 from app.domain.evals.evals import OPEN_RUNS, EvalRunStatus
 from app.domain.events.webhooks import RUN_EVENTS
-from app.store.across_tenants import ClaimUnitOfWork
+from app.store.across_tenants import ClaimUnitOfWork, set_tenant
 from app.store.database import Database
+from app.store.events.log import log_end
 from app.store.leases import ClaimableRows, Lease
 from app.store.schema.eval_runs import EvalRunTable as Table
-from app.store.webhooks.webhook_events import emit, set_tenant
 
 
 class ClaimableEvalRuns(ClaimableRows):
@@ -39,7 +39,7 @@ class ClaimableEvalRuns(ClaimableRows):
                 finished_at=func.now(),
             )
         )
-        await emit(self._session, lease.project_id, RUN_EVENTS[EvalRunStatus.FAILED], lease.id)
+        await log_end(self._session, lease.project_id, RUN_EVENTS[EvalRunStatus.FAILED], lease.id)
 
 
 def eval_claims(database: Database) -> ClaimUnitOfWork[ClaimableEvalRuns]:

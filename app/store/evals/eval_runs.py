@@ -11,11 +11,11 @@ from app.domain.errors import NotFound, WrongState
 from app.domain.evals.evals import OPEN_RUNS, EvalRun, EvalRunStatus, ResultCounts, Tally
 from app.domain.events.webhooks import RUN_EVENTS
 from app.store.accounts.projects import refuse_archived
+from app.store.events.log import log_end
 from app.store.paging import fitting, unknown_cursor
 from app.store.schema.eval_runs import EvalRunTable as Table
 from app.store.storable import storable
 from app.store.times import unix
-from app.store.webhooks.webhook_events import emit
 
 
 class EvalRunStore:
@@ -107,7 +107,7 @@ class EvalRunStore:
         if ended is None:
             raise WrongState(f"Run {run_id} is {run.status.value} and cannot be canceled.")
         event_type = RUN_EVENTS[EvalRunStatus.CANCELED]
-        await emit(self._session, self._project_id, event_type, run_id)
+        await log_end(self._session, self._project_id, event_type, run_id)
         return await self.get(eval_id, run_id)
 
     async def delete(self, eval_id: str, run_id: str) -> None:
@@ -152,7 +152,7 @@ class LeasedEvalRunStore:
 
     async def _end(self, status: EvalRunStatus, **values: Any) -> None:
         await self._change(status=status.value, finished_at=func.now(), **values)
-        await emit(self._session, self._project_id, RUN_EVENTS[status], self._run_id)
+        await log_end(self._session, self._project_id, RUN_EVENTS[status], self._run_id)
 
     async def _change(self, **values: Any) -> None:
         await self._session.execute(update(Table).where(Table.id == self._run_id).values(**values))

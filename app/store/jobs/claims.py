@@ -2,18 +2,17 @@
 
 from typing import Any, ClassVar
 
-from sqlalchemy import func, insert, update
+from sqlalchemy import func, update
 from typing_extensions import override
 
 from app.domain.events.webhooks import JOB_EVENTS
-from app.domain.ids import new_id
 from app.domain.jobs.jobs import OPEN_JOBS, JobStatus
-from app.store.across_tenants import ClaimUnitOfWork
+from app.store.across_tenants import ClaimUnitOfWork, set_tenant
 from app.store.database import Database
+from app.store.events.log import log_end
+from app.store.jobs.events import EventStore
 from app.store.leases import ClaimableRows, Lease
-from app.store.schema.events import JobEventTable
 from app.store.schema.fine_tuning_jobs import FineTuningJobTable as Table
-from app.store.webhooks.webhook_events import emit, set_tenant
 
 
 class ClaimableJobs(ClaimableRows):
@@ -30,17 +29,9 @@ class ClaimableJobs(ClaimableRows):
             .where(Table.id == lease.id, Table.fence == lease.fence)
             .values(status=JobStatus.FAILED.value, error=error, finished_at=func.now())
         )
-        await self._session.execute(
-            insert(JobEventTable).values(
-                id=new_id("ftevent-"),
-                project_id=lease.project_id,
-                job_id=lease.id,
-                level="error",
-                type="message",
-                message=message,
-            )
-        )
-        await emit(self._session, lease.project_id, JOB_EVENTS[JobStatus.FAILED], lease.id)
+        events = EventStore(self._session, lease.project_id)
+        await events.append(lease.id, level="error", type="message", message=message)
+        await log_end(self._session, lease.project_id, JOB_EVENTS[JobStatus.FAILED], lease.id)
 
 
 def job_claims(database: Database) -> ClaimUnitOfWork[ClaimableJobs]:

@@ -1,25 +1,37 @@
-"""Events of jobs as rows, newest first."""
+"""Events of jobs as rows: appended one after another, paged newest first, followed oldest first.
+
+Promises that the events of a job are committed in the order of their positions: whoever appends
+holds the job's row, so that its next event is written after this one is committed or gone. A reader
+that follows one job from a position misses none.
+"""
 
 from typing import Any, Literal, cast
 
 from sqlalchemy import Table as CoreTable
-from sqlalchemy import insert, select
+from sqlalchemy import bindparam, insert, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.domain.ids import new_id
 from app.domain.jobs.jobs import JobEvent
+from app.store.events.log import log_job_event
 from app.store.paging import cut, unknown_cursor
 from app.store.schema.events import JobEventTable as Table
+from app.store.schema.fine_tuning_jobs import FineTuningJobTable
 from app.store.storable import storable
 from app.store.times import unix
 
 Level = Literal["info", "warn", "error"]
 Type = Literal["message", "metrics"]
 _INSERT = insert(cast("CoreTable", Table.__table__))
+_HOLD_JOB = (
+    select(FineTuningJobTable.id)
+    .where(FineTuningJobTable.id == bindparam("job"))
+    .with_for_update(key_share=True)
+)
 
 
 def event_row(project_id: str, job_id: str, message: str) -> dict[str, Any]:
-    """What is written of a plain message, by column."""
+    """Returns the row of a plain message, by column."""
     return {
         "id": new_id("ftevent-"),
         "project_id": project_id,
@@ -45,10 +57,24 @@ class EventStore:
         message: str,
         data: dict[str, Any] | None = None,
     ) -> None:
+        """Holds the job's row until the transaction ends."""
+        await self._session.execute(_HOLD_JOB, {"job": job_id})
         row = event_row(self._project_id, job_id, message)
-        await self._session.execute(
-            _INSERT, {**row, "level": level, "type": type, "data": storable(data)}
+        row |= {"level": level, "type": type, "data": storable(data)}
+        await self._session.execute(_INSERT, row)
+        await log_job_event(self._session, row)
+
+    async def after(self, job_id: str, *, position: int, limit: int) -> list[tuple[int, JobEvent]]:
+        """Returns the next events behind a position, oldest first, each with its own position;
+        the first event is behind 0.
+        """
+        rows = await self._session.scalars(
+            select(Table)
+            .where(Table.job_id == job_id, Table.seq > position)
+            .order_by(Table.seq)
+            .limit(limit)
         )
+        return [(row.seq, _to_event(row)) for row in rows]
 
     async def page(
         self, job_id: str, *, after: str | None, limit: int

@@ -1,4 +1,4 @@
-"""The insert of a new job, its eval and its first event as one statement.
+"""The insert of a new job, its eval and its first event (also in the log) as one statement.
 
 The statement also checks the job's files and locks its project, and writes nothing unless both are
 in order. Foreign keys are checked when the statement ends, so the children find their job.
@@ -28,10 +28,12 @@ from app.domain.errors import AuthenticationFailed, InvalidRequest
 from app.domain.evals.evals import Eval
 from app.domain.jobs.jobs import Job
 from app.store.evals.evals import eval_row
+from app.store.events.log import job_event_row
 from app.store.files.files import UNEXPIRED
 from app.store.jobs.events import event_row
 from app.store.jobs.rows import COLUMNS, JOBS, job_row, to_job
 from app.store.schema.evals import EvalTable
+from app.store.schema.event_log import EventLogTable
 from app.store.schema.events import JobEventTable
 from app.store.schema.files import FileTable
 from app.store.schema.projects import ProjectTable
@@ -44,6 +46,7 @@ _TABLES = {
     "job": JOBS,
     "eval": cast("CoreTable", EvalTable.__table__),
     "event": cast("CoreTable", JobEventTable.__table__),
+    "log": cast("CoreTable", EventLogTable.__table__),
 }
 
 
@@ -52,7 +55,8 @@ def new_rows(job: Job, *, secrets: bytes | None, job_eval: Eval | None, event_me
     rows: Rows = {"job": job_row(job, secrets)}
     if job_eval is not None:
         rows["eval"] = eval_row(job.project_id, job_eval)
-    rows["event"] = event_row(job.project_id, job.id, event_message)
+    event = event_row(job.project_id, job.id, event_message)
+    rows |= {"event": event, "log": job_event_row(event)}
     return rows
 
 

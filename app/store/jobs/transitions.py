@@ -8,8 +8,8 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from app.domain.errors import NotFound, WrongState
 from app.domain.events.webhooks import JOB_EVENTS
 from app.domain.jobs.jobs import JobStatus, may_become
+from app.store.events.log import log_end
 from app.store.schema.fine_tuning_jobs import FineTuningJobTable as Table
-from app.store.webhooks.webhook_events import emit
 
 
 def no_such_job(job_id: str) -> NotFound:
@@ -41,4 +41,4 @@ async def move_job(
         update(Table).where(Table.id == job_id).values(status=following.value, **values)
     )
     if following in JOB_EVENTS:
-        await emit(session, project_id, JOB_EVENTS[following], job_id)
+        await log_end(session, project_id, JOB_EVENTS[following], job_id)

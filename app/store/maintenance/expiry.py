@@ -14,7 +14,7 @@ from typing_extensions import override
 
 from app.domain.data.uploads import upload_directory
 from app.domain.jobs.jobs import TERMINAL, JobStatus
-from app.store.across_tenants import AcrossTenants
+from app.store.across_tenants import AcrossTenants, set_tenant
 from app.store.database import Database
 from app.store.jobs.checkpoints import CheckpointStore
 from app.store.jobs.dropped_checkpoints import model_dropped
@@ -25,7 +25,6 @@ from app.store.schema.idempotency import KeptAnswerTable as Answer
 from app.store.schema.models import TunedModelTable as Model
 from app.store.schema.uploads import UploadTable as Upload
 from app.store.schema.webhooks import WebhookEventTable as Event
-from app.store.webhooks.webhook_events import set_tenant
 
 _ENDED = [status.value for status in TERMINAL]
 

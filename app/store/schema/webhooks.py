@@ -1,7 +1,7 @@
 """Webhook endpoints, events, and one delivery for each endpoint that subscribes to an event."""
 
 from sqlalchemy import ForeignKeyConstraint, Index, PrimaryKeyConstraint, Text
-from sqlalchemy.dialects.postgresql import ARRAY
+from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.store.schema.base import Base, Now, Timestamp, of_project
@@ -21,6 +21,8 @@ class WebhookEndpointTable(Base):
     name: Mapped[str]
     url: Mapped[str]
     event_types: Mapped[list[str]] = mapped_column(ARRAY(Text))
+    subscribed_at: Mapped[dict[str, float]] = mapped_column(JSONB)
+    """Unix seconds by event type: events before that moment are not sent."""
     secrets: Mapped[bytes]
     """Every secret that still signs, sealed for this row."""
     secret_hint: Mapped[str]

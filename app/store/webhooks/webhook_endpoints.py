@@ -20,6 +20,17 @@ from app.store.times import unix, unix_or_none
 
 _LOCK = text("SELECT pg_advisory_xact_lock(hashtextextended(:name, 0))")
 
+_SUBSCRIBE = text("""
+    UPDATE webhook_endpoints SET subscribed_at = (
+        SELECT coalesce(jsonb_object_agg(type, CASE
+            WHEN subscribed_at ? type AND NOT :anew THEN subscribed_at -> type
+            ELSE to_jsonb(extract(epoch FROM clock_timestamp()))
+        END), '{}')
+        FROM unnest(event_types) AS type
+    )
+    WHERE id = :endpoint_id
+""")
+
 
 class WebhookEndpointStore:
     def __init__(self, session: AsyncSession, project_id: str) -> None:
@@ -42,12 +53,14 @@ class WebhookEndpointStore:
                 name=endpoint.name,
                 url=endpoint.url,
                 event_types=endpoint.event_types,
+                subscribed_at={},
                 secrets=secrets,
                 secret_hint=endpoint.secret_hint,
                 created_at=func.clock_timestamp(),
                 updated_at=func.clock_timestamp(),
             )
         )
+        await self._subscribe(endpoint.id, anew=True)
 
     async def get(self, endpoint_id: str) -> WebhookEndpoint:
         """Raises `NotFound`."""
@@ -79,11 +92,21 @@ class WebhookEndpointStore:
         await self._session.execute(
             update(Table).where(Table.id == endpoint_id).values(updated_at=func.now(), **values)
         )
+        if "event_types" in values:
+            await self._subscribe(endpoint_id, anew=False)
 
     async def enable(self, endpoint_id: str) -> None:
+        """The endpoint is sent what happens from here on."""
         await self._session.execute(
             update(Table).where(Table.id == endpoint_id).values(disabled_at=None)
         )
+        await self._subscribe(endpoint_id, anew=True)
+
+    async def _subscribe(self, endpoint_id: str, *, anew: bool) -> None:
+        """Notes since when each type is sent: now, or for a type that was sent already (unless
+        `anew`) since before.
+        """
+        await self._session.execute(_SUBSCRIBE, {"endpoint_id": endpoint_id, "anew": anew})
 
     async def delete(self, endpoint_id: str) -> None:
         """With every delivery to it. Raises `NotFound`."""

@@ -20,6 +20,7 @@ READS = {
     "owner_in",
     "purposes",
     "page",
+    "after",
     "curve",
     "all",
     "get_many",

@@ -123,6 +123,7 @@ async def _fill_every_table(rows: Rows) -> Job:
     await evals.fill(rows, job.id)
     await webhook_events.an_endpoint(rows)
     await webhook_events.cancel(rows, await rows.job())
+    await webhook_events.fan_out(rows)
     return job
 
 
@@ -160,9 +161,10 @@ async def test_each_role_sees_what_its_setting_names_and_else_nothing(
         for name, setting in settings.items()
     }
     of_job = set(tables) - {"organizations", "projects", "api_keys", "service_accounts"}
+    of_job -= {"event_cursors"}
     assert seen == {
         ("app", "none"): set(),
-        ("app", "own"): of_job - {"journal"} | {"projects"},
+        ("app", "own"): of_job - {"journal", "event_log"} | {"projects"},
         ("app", "other"): {"projects"},
         ("app", "system"): set(),
         ("app", "key"): {"api_keys"},
@@ -171,7 +173,7 @@ async def test_each_role_sees_what_its_setting_names_and_else_nothing(
         ("worker", "other"): set(),
         ("worker", "system"): {
             *("fine_tuning_jobs", "eval_runs", "files", "uploads", "kept_answers"),
-            *("webhook_events", "webhook_deliveries"),
+            *("webhook_events", "webhook_deliveries", "event_log", "event_cursors"),
         },
         ("worker", "key"): set(),
     }

@@ -1,4 +1,4 @@
-"""One event for each end of a job or a run, in the transaction of that end, for who wants it."""
+"""Each end of a job or a run is one event, committed with it and delivered to its subscribers."""
 
 from collections.abc import Awaitable, Callable
 
@@ -18,11 +18,12 @@ from tests.support import stack
 from tests.support.store import evals
 from tests.support.store.claims import held, run_unit
 from tests.support.store.rows import Rows
-from tests.support.store.webhook_events import an_endpoint, cancel
+from tests.support.store.webhook_events import an_endpoint, cancel, fan_out
 
 
-def events(database: stack.Database) -> list[tuple[str, str, str, int]]:
+async def events(rows: Rows, database: stack.Database) -> list[tuple[str, str, str, int]]:
     """Type, subject and project of each event, and how many deliveries it has."""
+    await fan_out(rows)
     with psycopg.connect(database.superuser_url.replace("+psycopg", "")) as connection:
         return connection.execute(
             "SELECT e.type, e.subject, e.project_id, count(d.id) FROM webhook_events e"
@@ -74,12 +75,12 @@ async def test_each_end_of_a_job_is_one_event(
     job = await rows.job()
     await end(rows, job)
     wanted = [(event_type, job.id, rows.first.project_id, 1)]
-    assert events(database) == wanted
+    assert await events(rows, database) == wanted
     with pytest.raises(WrongState):
         await cancel(rows, job)
     async with job_claims(rows.worker) as unit:
         assert await unit.leases.exhausted(1) == []
-    assert events(database) == wanted
+    assert await events(rows, database) == wanted
 
 
 async def complete_run(rows: Rows, run: EvalRun) -> None:
@@ -122,12 +123,12 @@ async def test_each_end_of_a_run_is_one_event(
     run = await evals.a_run(rows)
     await end(rows, run)
     wanted = [(event_type, run.id, rows.first.project_id, 1)]
-    assert events(database) == wanted
+    assert await events(rows, database) == wanted
     with pytest.raises(WrongState):
         await cancel_run(rows, run)
     async with eval_claims(rows.worker) as unit:
         assert await unit.leases.exhausted(1) == []
-    assert events(database) == wanted
+    assert await events(rows, database) == wanted
 
 
 async def test_lost_runs_and_jobs_of_several_tenants_are_told_to_each(
@@ -140,7 +141,7 @@ async def test_lost_runs_and_jobs_of_several_tenants_are_told_to_each(
     async with job_claims(rows.worker) as unit:
         for lost in await unit.leases.exhausted(1):
             await unit.leases.fail(lost, "died too often")
-    assert sorted(events(database)) == sorted(
+    assert sorted(await events(rows, database)) == sorted(
         ("fine_tuning.job.failed", job.id, job.project_id, 1) for job in jobs
     )
 
@@ -155,11 +156,11 @@ async def test_an_event_goes_to_all_who_want_it_and_with_its_transaction(
         async with rows.app.tenant(rows.first) as unit:
             await unit.jobs.request_stop(job.id, StopRequest.CANCEL)
             raise ZeroDivisionError
-    assert events(database) == []
+    assert await events(rows, database) == []
     async with rows.app.tenant(rows.first) as unit:
         await unit.jobs.request_stop(job.id, StopRequest.CANCEL)
-        assert unit.wrote_events()
-    assert events(database) == [
+        assert unit.wrote_end()
+    assert await events(rows, database) == [
         ("fine_tuning.job.cancelled", job.id, rows.first.project_id, 2),
     ]
 
@@ -170,8 +171,38 @@ async def test_a_pause_is_no_end(rows: Rows, database: stack.Database) -> None:
     async with rows.app.tenant(rows.first) as unit:
         await unit.jobs.request_stop(job.id, StopRequest.PAUSE)
         await unit.jobs.mark_queued(job.id)
-        assert not unit.wrote_events()
-    assert events(database) == []
+        assert not unit.wrote_end()
+    assert await events(rows, database) == []
+
+
+async def test_an_event_read_late_goes_to_those_who_wanted_it_when_it_happened(
+    rows: Rows, database: stack.Database
+) -> None:
+    """Its readers may be away when it happens: endpoints change before it is read."""
+    cancelled, failed = "fine_tuning.job.cancelled", "fine_tuning.job.failed"
+    before = await an_endpoint(rows, None, cancelled)
+    other_type = await an_endpoint(rows, None, failed)
+    disabled = await an_endpoint(rows)
+    with psycopg.connect(database.superuser_url.replace("+psycopg", "")) as connection:
+        connection.execute(
+            "UPDATE webhook_endpoints SET disabled_at = now() WHERE id = %s", (disabled,)
+        )
+    job = await rows.job()
+    await cancel(rows, job)
+    await an_endpoint(rows)
+    async with rows.app.tenant(rows.first) as unit:
+        both = {"event_types": [cancelled, failed]}
+        await unit.webhook_endpoints.change(before, both)
+        await unit.webhook_endpoints.change(other_type, both)
+        await unit.webhook_endpoints.enable(disabled)
+    assert await events(rows, database) == [(cancelled, job.id, rows.first.project_id, 1)]
+    async with rows.app.tenant(rows.first) as unit:
+        for endpoint, count in ((before, 1), (other_type, 0), (disabled, 0)):
+            page, _ = await unit.webhook_endpoints.deliveries(endpoint, after=None, limit=9)
+            assert len(page) == count
+    later = await rows.job()
+    await cancel(rows, later)
+    assert (cancelled, later.id, rows.first.project_id, 4) in await events(rows, database)
 
 
 async def test_events_are_forgotten_after_their_time(rows: Rows, database: stack.Database) -> None:
@@ -179,6 +210,7 @@ async def test_events_are_forgotten_after_their_time(rows: Rows, database: stack
     old, new = await rows.job(), await rows.job()
     for job in (old, new):
         await cancel(rows, job)
+    await fan_out(rows)
     with psycopg.connect(database.superuser_url.replace("+psycopg", "")) as connection:
         connection.execute(
             "UPDATE webhook_events SET created_at = now() - interval '31 days' WHERE subject = %s",
@@ -187,6 +219,6 @@ async def test_events_are_forgotten_after_their_time(rows: Rows, database: stack
     async with maintenance(rows.worker) as unit:
         assert await unit.expiry.remove_events(10, keep_s=30 * 86_400) == 1
         assert await unit.expiry.remove_events(10, keep_s=30 * 86_400) == 0
-    assert [subject for _, subject, _, _ in events(database)] == [new.id]
+    assert [subject for _, subject, _, _ in await events(rows, database)] == [new.id]
     async with delivery_claims(rows.worker) as claiming:
         assert await claiming.leases.is_due()

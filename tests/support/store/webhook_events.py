@@ -5,6 +5,8 @@ from app.domain.events.webhooks import EVENT_TYPES, WebhookEndpoint
 from app.domain.ids import new_id
 from app.domain.jobs.jobs import Job, StopRequest
 from tests.support.store.rows import Rows
+from workers.events.consumers import WEBHOOKS
+from workers.events.follower import Follower
 
 
 async def an_endpoint(rows: Rows, tenant: Tenant | None = None, *types: str) -> str:
@@ -23,3 +25,8 @@ async def an_endpoint(rows: Rows, tenant: Tenant | None = None, *types: str) -> 
 async def cancel(rows: Rows, job: Job) -> None:
     async with rows.app.tenant(rows.first) as unit:
         await unit.jobs.request_stop(job.id, StopRequest.CANCEL)
+
+
+async def fan_out(rows: Rows) -> None:
+    """Makes deliveries of what was committed, as the dispatcher does."""
+    await Follower(rows.worker, (WEBHOOKS,)).catch_up()

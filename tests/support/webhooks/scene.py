@@ -19,6 +19,8 @@ from app.store.database import Database
 from tests.support import stack
 from tests.support.endpoints import EndpointServer
 from tests.support.store.new_jobs import insert_job_in
+from workers.events.consumers import WEBHOOKS
+from workers.events.follower import Follower
 from workers.webhooks.delivery import Deliverer, DeliveryPorts
 
 
@@ -81,9 +83,14 @@ class Scene:
             await unit.jobs.request_stop(job.id, StopRequest.CANCEL)
         return job.id
 
+    async def fan_out(self) -> None:
+        """Makes deliveries of what was committed, as the dispatcher does."""
+        await Follower(self.worker, (WEBHOOKS,)).catch_up()
+
     async def deliveries(
         self, endpoint_id: str, *, tenant: Tenant | None = None
     ) -> list[WebhookDelivery]:
+        await self.fan_out()
         service = self.service(tenant=tenant)
         return (await service.deliveries(endpoint_id, after=None, limit=100))[0]
 

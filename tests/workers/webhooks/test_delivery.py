@@ -75,6 +75,7 @@ async def test_nobody_subscribed_means_no_rows(scene: Scene) -> None:
         )
         await scene.endpoint(server, tenant=scene.second)
         await scene.cancelled_job()
+    await scene.fan_out()
     for table in ("webhook_events", "webhook_deliveries"):
         assert scene.execute(f"SELECT count(*) FROM {table}") == [(0,)]
 
@@ -263,6 +264,7 @@ async def test_the_claim_of_a_worker_that_died_returns(scene: Scene) -> None:
     async with endpoint(lambda _: Reply(200)) as server:
         made, _ = await scene.endpoint(server)
         await scene.cancelled_job()
+        await scene.fan_out()
         async with delivery_claims(scene.worker) as unit:
             [dead] = await unit.leases.claim_due(0.5, Bounds())
         await scene.deliverer(server).run(idle_s=0)
@@ -333,6 +335,7 @@ async def test_bounds_hold_over_projects_and_in_all(scene: Scene) -> None:
                 await scene.endpoint(server, path, tenant=tenant)
             for _ in range(4):
                 await scene.cancelled_job(tenant)
+        await scene.fan_out()
         counts = []
         for bounds in (Bounds(100, 100, 1), Bounds(100, 3, 2), Bounds(7, 100, 100)):
             async with delivery_claims(scene.worker) as unit:
@@ -345,6 +348,7 @@ async def test_only_the_workers_role_sees_what_is_due(scene: Scene) -> None:
     async with endpoint(lambda _: Reply(200)) as server:
         await scene.endpoint(server)
         await scene.cancelled_job()
+    await scene.fan_out()
     async with delivery_claims(scene.app) as unit:
         assert await unit.leases.is_due() is False
     async with delivery_claims(scene.worker) as unit:

@@ -1,0 +1,31 @@
+"""The committed events of an installation: their types, and one event as its readers get it. Pure.
+
+Owns the vocabulary of the event log. Must not know rows, consumers or what they do with an event.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+from app.domain.events.webhooks import EventType
+
+JobEventType = Literal["job.message", "job.metrics"]
+"""An event of a job's own list; `job.metrics` is a committed training step."""
+LoggedType = JobEventType | EventType
+KEEP_LOG_S: Final = 7 * 24 * 3600.0
+"""The log keeps an event this long, read or not: a consumer may be away so long and miss none."""
+
+
+@dataclass(frozen=True, slots=True)
+class CommittedEvent:
+    position: int
+    """Place in the log: positions rise in an order in which no event appears behind a reader."""
+    id: str
+    project_id: str
+    type: str
+    """A `LoggedType`; a log that a newer version wrote may contain other types."""
+    subject: str
+    """Id of the job or of the eval run."""
+    data: dict[str, Any]
+    """Level, message and data of a job's event. Empty for the end of a job or of a run."""
+    created_at: float
+    """Unix seconds."""

@@ -1,0 +1,192 @@
+"""The event log across tenants, for the worker's role only: sequence, read, advance, forget.
+
+Owns positions and cursors. Promises that a consumer misses no event, whatever the order in which
+transactions commit: a row has no position when it is committed, and the sequencer, one at a time,
+gives the next positions to the rows that are committed by then. Every row that a reader does not
+see yet will get a higher position than all that it has seen. Must not know what consumers do.
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Final
+
+from sqlalchemy import ColumnElement, delete, func, or_, select, text, update
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.ext.asyncio import AsyncSession
+from typing_extensions import override
+
+from app.domain.errors import LeaseLost
+from app.domain.events.log import CommittedEvent
+from app.store.across_tenants import AcrossTenants
+from app.store.database import Database
+from app.store.schema.event_log import EventCursorTable as Cursor
+from app.store.schema.event_log import EventLogTable as Table
+from app.store.webhooks.fan_out import WebhookFanOut
+
+ALL_PROJECTS: Final = "*"
+_SEQUENCER: Final = "sequencer"
+"""Its cursor is the last position that was assigned; the holder of that row's lock sequences."""
+_ASSIGN = text("""
+    WITH unsequenced AS (
+        SELECT seq, :head + row_number() OVER (ORDER BY seq) AS position
+        FROM (SELECT seq FROM event_log WHERE position IS NULL ORDER BY seq LIMIT :limit) AS oldest
+    )
+    UPDATE event_log SET position = unsequenced.position
+    FROM unsequenced WHERE event_log.seq = unsequenced.seq
+""")
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimedCursor:
+    """A cursor under a lease: its consumer handles the events behind `position`."""
+
+    consumer: str
+    scope: str
+    position: int
+    fence: int
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    events: list[CommittedEvent]
+    position: int
+    """The last position that was looked at: no wanted event up to there is left out."""
+
+
+class EventReaderUnitOfWork(AcrossTenants):
+    """A transaction that sees the log and the cursors of all tenants."""
+
+    @override
+    async def _open(self, session: AsyncSession) -> None:
+        self.log = EventLogReader(session)
+        self.cursors = EventCursorStore(session)
+        self.webhooks = WebhookFanOut(session)
+
+
+def event_reader(database: Database) -> EventReaderUnitOfWork:
+    """Opens a reader's transaction. Only the worker's role sees any row in it."""
+    return EventReaderUnitOfWork(database)
+
+
+class EventLogReader:
+    def __init__(self, session: AsyncSession) -> None:
+        self._session = session
+
+    async def sequence(self, limit: int) -> int:
+        """Gives positions to the oldest committed rows that have none. Returns their number."""
+        head = await _locked(self._session, _SEQUENCER, ALL_PROJECTS)
+        # A second statement: its snapshot is newer than the lock, and sees what others assigned.
+        values = {"head": head.position, "limit": limit}
+        assigned = (await self._session.execute(_ASSIGN, values)).rowcount  # type: ignore[attr-defined]  # a cursor's result
+        await EventCursorStore(self._session).move(
+            _SEQUENCER, ALL_PROJECTS, head.position + assigned
+        )
+        return int(assigned)
+
+    async def read_after(
+        self, position: int, *, scope: str, types: Collection[str] | None, limit: int
+    ) -> Page:
+        """Returns the next events of a scope, of all types or of `types` only, by position."""
+        head = await self._session.scalar(
+            select(Cursor.position).where(
+                Cursor.consumer == _SEQUENCER, Cursor.scope == ALL_PROJECTS
+            )
+        )
+        query = select(Table).where(Table.position > position, Table.position <= (head or 0))
+        if scope != ALL_PROJECTS:
+            query = query.where(Table.project_id == scope)
+        if types is not None:
+            query = query.where(Table.type.in_(types))
+        rows = (await self._session.scalars(query.order_by(Table.position).limit(limit))).all()
+        events = [_to_event(row) for row in rows]
+        reached = events[-1].position if len(events) == limit else max(head or 0, position)
+        return Page(events, reached)
+
+    async def forget(self, limit: int, *, keep_s: float) -> int:
+        """Removes old events, read or not. Returns their number."""
+        oldest = (
+            select(Table.seq)
+            .where(Table.position.is_not(None))
+            .order_by(Table.position)
+            .limit(limit)
+            .scalar_subquery()
+        )
+        gone = await self._session.scalars(
+            delete(Table)
+            .where(
+                Table.seq.in_(oldest),
+                Table.created_at <= func.now() - timedelta(seconds=keep_s),
+            )
+            .returning(Table.seq)
+        )
+        return len(gone.all())
+
+
+class EventCursorStore:
+    def __init__(self, session: AsyncSession) -> None:
+        self._session = session
+
+    async def lock(self, consumer: str, scope: str) -> int:
+        """Holds the cursor until the transaction ends. Returns its position."""
+        return (await _locked(self._session, consumer, scope)).position
+
+    async def move(self, consumer: str, scope: str, position: int) -> None:
+        """Advances a cursor that this transaction holds by `lock`."""
+        await self._session.execute(
+            update(Cursor).where(_is(consumer, scope)).values(position=position)
+        )
+
+    async def claim(self, consumer: str, scope: str, lease_s: float) -> ClaimedCursor | None:
+        """Takes the cursor under a lease; `None` while another process has it."""
+        await _locked(self._session, consumer, scope)
+        row = (
+            await self._session.execute(
+                update(Cursor)
+                .where(
+                    _is(consumer, scope),
+                    or_(Cursor.lease_until.is_(None), Cursor.lease_until < func.now()),
+                )
+                .values(fence=Cursor.fence + 1, lease_until=func.now() + timedelta(seconds=lease_s))
+                .returning(Cursor.position, Cursor.fence)
+            )
+        ).one_or_none()
+        return None if row is None else ClaimedCursor(consumer, scope, row.position, row.fence)
+
+    async def advance(self, claimed: ClaimedCursor, position: int) -> None:
+        """Notes that everything up to `position` was handled, and ends the lease. Raises
+        `LeaseLost` after a newer claim.
+        """
+        held = await self._session.scalar(
+            update(Cursor)
+            .where(_is(claimed.consumer, claimed.scope), Cursor.fence == claimed.fence)
+            .values(position=position, lease_until=None)
+            .returning(Cursor.position)
+        )
+        if held is None:
+            raise LeaseLost(f"cursor {claimed.consumer} is no longer held at {claimed.fence}")
+
+
+async def _locked(session: AsyncSession, consumer: str, scope: str) -> Cursor:
+    """Returns the row of a cursor, locked; a new one begins with the oldest event of the log."""
+    await session.execute(
+        insert(Cursor).values(consumer=consumer, scope=scope).on_conflict_do_nothing()
+    )
+    query = select(Cursor).where(_is(consumer, scope)).with_for_update()
+    return (await session.scalars(query.execution_options(populate_existing=True))).one()
+
+
+def _is(consumer: str, scope: str) -> ColumnElement[bool]:
+    return (Cursor.consumer == consumer) & (Cursor.scope == scope)
+
+
+def _to_event(row: Table) -> CommittedEvent:
+    return CommittedEvent(
+        position=row.position or 0,
+        id=row.id,
+        project_id=row.project_id,
+        type=row.type,
+        subject=row.subject,
+        data=row.data,
+        created_at=row.created_at.timestamp(),
+    )

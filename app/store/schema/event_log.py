@@ -1,0 +1,48 @@
+"""The log of committed events, and how far each of its consumers has read."""
+
+from typing import Any
+
+from sqlalchemy import BigInteger, Identity, Index, PrimaryKeyConstraint, func
+from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.store.schema.base import Base, Timestamp, of_project
+
+
+class EventLogTable(Base):
+    __tablename__ = "event_log"
+    __table_args__ = (
+        of_project(),
+        Index(
+            "ix_event_log_position",
+            "position",
+            unique=True,
+            postgresql_where="position IS NOT NULL",
+        ),
+        Index("ix_event_log_unsequenced", "seq", postgresql_where="position IS NULL"),
+    )
+
+    seq: Mapped[int] = mapped_column(BigInteger, Identity(always=True), primary_key=True)
+    """Order of writing. Transactions commit in another order: no cursor may rest on it."""
+    id: Mapped[str]
+    project_id: Mapped[str]
+    type: Mapped[str]
+    subject: Mapped[str]
+    data: Mapped[dict[str, Any]] = mapped_column(JSONB)
+    created_at: Mapped[Timestamp] = mapped_column(server_default=func.clock_timestamp())
+    position: Mapped[int | None] = mapped_column(BigInteger)
+    """The sequencer assigns it once the row is committed."""
+
+
+class EventCursorTable(Base):
+    __tablename__ = "event_cursors"
+    __table_args__ = (PrimaryKeyConstraint("consumer", "scope"),)
+
+    consumer: Mapped[str]
+    scope: Mapped[str]
+    """Id of the project whose events are read, or `*` for the events of all projects."""
+    position: Mapped[int] = mapped_column(BigInteger, server_default="0")
+    """The last event that the consumer has handled."""
+    fence: Mapped[int] = mapped_column(BigInteger, server_default="0")
+    """Rises with every claim; an older one can no longer advance the cursor."""
+    lease_until: Mapped[Timestamp | None]

@@ -1,0 +1,207 @@
+"""The event log misses no event, however transactions interleave, and shows no tenant another's."""
+
+import asyncio
+
+import psycopg
+import pytest
+
+from app.domain.errors import LeaseLost, NotFound
+from app.domain.events.log import CommittedEvent
+from app.domain.jobs.jobs import Job
+from app.services.jobs.events import EventService
+from app.store.events.reader import ALL_PROJECTS, event_reader
+from app.store.unit_of_work import UnitOfWork
+from tests.support import stack
+from tests.support.store.new_jobs import CREATED
+from tests.support.store.rows import Rows
+from tests.support.store.webhook_events import cancel
+
+
+async def append(unit: UnitOfWork, job: Job, message: str) -> None:
+    await unit.events.append(job.id, level="info", type="message", message=message)
+
+
+async def announce(rows: Rows, job: Job, *messages: str) -> None:
+    tenant = rows.first if job.project_id == rows.first.project_id else rows.second
+    for message in messages:
+        async with rows.app.tenant(tenant) as unit:
+            await append(unit, job, message)
+
+
+class Reader:
+    """Reads as a consumer does: sequence, read, remember the position."""
+
+    def __init__(self, rows: Rows, scope: str = ALL_PROJECTS) -> None:
+        self._rows = rows
+        self._scope = scope
+        self._position = 0
+
+    async def events(
+        self, *, limit: int = 100, types: list[str] | None = None
+    ) -> list[CommittedEvent]:
+        async with event_reader(self._rows.worker) as unit:
+            await unit.log.sequence(100)
+            page = await unit.log.read_after(
+                self._position, scope=self._scope, types=types, limit=limit
+            )
+        self._position = page.position
+        return [event for event in page.events if event.data.get("message") != CREATED]
+
+    async def messages(self, *, limit: int = 100) -> list[str]:
+        return [event.data["message"] for event in await self.events(limit=limit)]
+
+
+async def test_the_transaction_that_began_first_and_commits_last_is_read_once(
+    rows: Rows, database: stack.Database
+) -> None:
+    first, second, reader = await rows.job(), await rows.job(), Reader(rows)
+    async with rows.app.tenant(rows.first) as slow:
+        await append(slow, first, "began first")
+        async with rows.app.tenant(rows.first) as fast:
+            await append(fast, second, "began second")
+            assert await reader.messages() == []
+        assert await reader.messages() == ["began second"]
+        assert await reader.messages() == []
+    assert await reader.messages() == ["began first"]
+    assert await reader.messages() == []
+    with psycopg.connect(database.superuser_url.replace("+psycopg", "")) as connection:
+        written = connection.execute(
+            "SELECT data ->> 'message' FROM event_log ORDER BY position"
+        ).fetchall()
+    assert written == [(CREATED,), (CREATED,), ("began second",), ("began first",)]
+
+
+async def test_many_interleaved_writers_and_two_sequencers_lose_and_repeat_nothing(
+    rows: Rows,
+) -> None:
+    jobs = [await rows.job() for _ in range(4)]
+    readers, seen = [Reader(rows), Reader(rows)], [list[str](), list[str]()]
+    done = asyncio.Event()
+
+    async def write(job: Job) -> None:
+        for number in range(10):
+            await announce(rows, job, f"{job.id} {number}")
+
+    async def read(reader: Reader, into: list[str]) -> None:
+        while not done.is_set():
+            into += await reader.messages(limit=3)
+
+    reading = [
+        asyncio.create_task(read(reader, into)) for reader, into in zip(readers, seen, strict=True)
+    ]
+    await asyncio.gather(*(write(job) for job in jobs))
+    done.set()
+    await asyncio.gather(*reading)
+    for reader, into in zip(readers, seen, strict=True):
+        into.extend(await reader.messages())
+        for job in jobs:
+            of_job = [message for message in into if message.startswith(job.id)]
+            assert of_job == [f"{job.id} {number}" for number in range(10)]
+    assert seen[0] == seen[1]
+
+
+async def test_what_was_rolled_back_is_never_read(rows: Rows) -> None:
+    job, reader = await rows.job(), Reader(rows)
+    with pytest.raises(ZeroDivisionError):
+        async with rows.app.tenant(rows.first) as unit:
+            await append(unit, job, "undone")
+            raise ZeroDivisionError
+    await announce(rows, job, "done")
+    assert await reader.messages() == ["done"]
+
+
+async def test_a_page_of_some_types_passes_over_the_others(rows: Rows) -> None:
+    job, reader = await rows.job(), Reader(rows)
+    await announce(rows, job, "a", "b")
+    await cancel(rows, job)
+    types = ["fine_tuning.job.cancelled"]
+    [event] = await reader.events(types=types)
+    assert (event.type, event.subject, event.project_id) == (
+        types[0],
+        job.id,
+        rows.first.project_id,
+    )
+    assert event.id.startswith("evt_")
+    await announce(rows, job, "c")
+    assert await reader.events(types=types) == []
+    assert await reader.messages() == []
+
+
+async def test_a_projects_reader_gets_its_events_only(rows: Rows) -> None:
+    mine, theirs = await rows.job(), await rows.job(rows.second)
+    await announce(rows, mine, "mine")
+    await announce(rows, theirs, "theirs")
+    assert await Reader(rows, rows.first.project_id).messages() == ["mine"]
+    assert await Reader(rows, rows.second.project_id).messages() == ["theirs"]
+    assert await Reader(rows).messages() == ["mine", "theirs"]
+
+
+async def test_the_apis_role_reads_nothing_across_tenants(rows: Rows) -> None:
+    await announce(rows, await rows.job(), "mine")
+    async with event_reader(rows.worker) as unit:
+        await unit.log.sequence(10)
+    with pytest.raises(Exception, match="permission denied for table event_"):
+        async with event_reader(rows.app) as unit:
+            await unit.log.read_after(0, scope=ALL_PROJECTS, types=None, limit=10)
+    async with rows.worker.tenant(rows.second) as other:
+        assert await other.events.after("ftjob-x", position=0, limit=10) == []
+
+
+async def test_an_old_claim_of_a_cursor_advances_nothing(rows: Rows) -> None:
+    async with event_reader(rows.worker) as unit:
+        old = await unit.cursors.claim("c", ALL_PROJECTS, -1)
+    async with event_reader(rows.worker) as unit:
+        new = await unit.cursors.claim("c", ALL_PROJECTS, 60)
+    assert old is not None
+    assert new is not None
+    assert new.fence > old.fence
+    async with event_reader(rows.worker) as unit:
+        assert await unit.cursors.claim("c", ALL_PROJECTS, 60) is None
+    with pytest.raises(LeaseLost):
+        async with event_reader(rows.worker) as unit:
+            await unit.cursors.advance(old, 5)
+    async with event_reader(rows.worker) as unit:
+        await unit.cursors.advance(new, 7)
+    async with event_reader(rows.worker) as unit:
+        after = await unit.cursors.claim("c", ALL_PROJECTS, 60)
+    assert after is not None
+    assert after.position == 7
+
+
+async def test_the_log_forgets_what_is_old_and_goes_on_counting(
+    rows: Rows, database: stack.Database
+) -> None:
+    job, reader = await rows.job(), Reader(rows)
+    await announce(rows, job, "old")
+    assert await reader.messages() == ["old"]
+    with psycopg.connect(database.superuser_url.replace("+psycopg", "")) as connection:
+        connection.execute("UPDATE event_log SET created_at = now() - interval '8 days'")
+    await announce(rows, job, "new")
+    async with event_reader(rows.worker) as unit:
+        assert await unit.log.forget(1, keep_s=7 * 86_400) == 1
+        assert await unit.log.forget(9, keep_s=7 * 86_400) == 1
+        assert await unit.log.forget(9, keep_s=7 * 86_400) == 0
+    assert [event.position for event in await reader.events()] == [3]
+
+
+async def test_a_live_stream_goes_on_from_a_position_and_misses_none(rows: Rows) -> None:
+    """Events of one job: the second writer waits for the first, so the order of positions is that
+    of commits.
+    """
+    job, service = await rows.job(), EventService(rows.app, rows.first)
+    await announce(rows, job, "one")
+    [(_, created), (position, event)] = await service.after_position(job.id, position=0, limit=10)
+    assert (created.message, event.message) == (CREATED, "one")
+    async with rows.worker.tenant(rows.first) as slow:
+        await append(slow, job, "two")
+        late = asyncio.create_task(announce(rows, job, "three"))
+        await asyncio.sleep(0.1)
+        assert not late.done()
+        assert await service.after_position(job.id, position=position, limit=10) == []
+    await late
+    found = await service.after_position(job.id, position=position, limit=10)
+    assert [event.message for _, event in found] == ["two", "three"]
+    assert await service.after_position(job.id, position=found[0][0], limit=10) == found[1:]
+    assert await service.after_position(job.id, position=position, limit=1) == found[:1]
+    with pytest.raises(NotFound):
+        await EventService(rows.app, rows.second).after_position(job.id, position=0, limit=10)

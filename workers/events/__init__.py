@@ -1,0 +1,1 @@
+"""Follows the log of committed events: its consumers, and the follower that runs them."""

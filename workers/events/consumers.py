@@ -1,0 +1,56 @@
+"""The consumers of committed events: a name, the types of events it wants, and a function.
+
+Owns what a consumer may rely on. Each has its own cursor, gets the events of a job in the order in
+which they were committed, and begins with the oldest event that the log still has. Must not know
+how a cursor is stored.
+
+An exporter is an `ExternalConsumer` that the process which runs it hands to its own `Follower`.
+"""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from app.domain.events.log import CommittedEvent
+from app.domain.events.webhooks import EVENT_TYPES
+from app.store.events.reader import ALL_PROJECTS, EventReaderUnitOfWork
+
+Events = Sequence[CommittedEvent]
+
+
+@dataclass(frozen=True, slots=True)
+class RowConsumer:
+    """Makes rows from events, in the transaction that advances its cursor: each event counts
+    exactly once. `write` waits for nothing but the database.
+    """
+
+    name: str
+    write: Callable[[EventReaderUnitOfWork, Events], Awaitable[None]]
+    types: frozenset[str] | None = None
+    """The types it wants; `None` for all of them."""
+    scope: str = ALL_PROJECTS
+    """Id of the project whose events it wants, or all projects'."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExternalConsumer:
+    """Sends events elsewhere, outside of any transaction and under a lease on its cursor: each
+    event is sent at least once, again after a fault or the death of the process.
+    """
+
+    name: str
+    send: Callable[[Events], Awaitable[None]]
+    types: frozenset[str] | None = None
+    scope: str = ALL_PROJECTS
+
+
+Consumer = RowConsumer | ExternalConsumer
+
+
+async def _deliver(unit: EventReaderUnitOfWork, events: Events) -> None:
+    for event in events:
+        await unit.webhooks.fan_out(event)
+
+
+WEBHOOKS: Final = RowConsumer("webhooks", _deliver, types=frozenset(EVENT_TYPES))
+"""Makes a delivery for each endpoint that wants an event; `workers.webhooks` sends them."""

@@ -1,0 +1,104 @@
+"""The follower: brings consumers up to the end of the log of committed events.
+
+Owns the order sequence, read, handle, advance. Promises that a consumer's cursor passes an event
+only after the consumer has handled it, that no two processes handle the events of one consumer at
+the same time, and that a faulty consumer holds up no other. Must not know what consumers do.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Final, assert_never
+
+import structlog
+
+from app.domain.errors import LeaseLost, Unavailable
+from app.store.database import Database
+from app.store.events.reader import ClaimedCursor, event_reader
+from workers.events.consumers import Consumer, ExternalConsumer, RowConsumer
+
+log = structlog.get_logger()
+
+BATCH: Final = 500
+LEASE_S: Final = 60.0
+_SHARE_TO_SEND: Final = 0.8
+"""A batch that takes a larger share of the lease is broken off before another process begins it."""
+
+
+class Follower:
+    def __init__(
+        self,
+        database: Database,
+        consumers: Sequence[Consumer],
+        *,
+        batch: int = BATCH,
+        lease_s: float = LEASE_S,
+    ) -> None:
+        self._database = database
+        self._consumers = consumers
+        self._batch = batch
+        self._lease_s = lease_s
+
+    async def catch_up(self) -> None:
+        """Lets each consumer handle what was committed before the call. Raises `Unavailable`."""
+        while await self._sequence() == self._batch:
+            pass
+        await asyncio.gather(*(self._follow(consumer) for consumer in self._consumers))
+
+    async def _sequence(self) -> int:
+        async with event_reader(self._database) as unit:
+            return await unit.log.sequence(self._batch)
+
+    async def _follow(self, consumer: Consumer) -> None:
+        try:
+            while await self._next_batch(consumer):
+                pass
+        except Unavailable:
+            raise
+        except Exception:  # the boundary of one consumer: it tries again with the next call
+            log.exception("consumer of events failed", consumer=consumer.name)
+
+    async def _next_batch(self, consumer: Consumer) -> bool:
+        """Returns whether there may be more to handle."""
+        if isinstance(consumer, RowConsumer):
+            return await self._write(consumer)
+        if isinstance(consumer, ExternalConsumer):
+            return await self._send(consumer)
+        assert_never(consumer)
+
+    async def _write(self, consumer: RowConsumer) -> bool:
+        async with event_reader(self._database) as unit:
+            position = await unit.cursors.lock(consumer.name, consumer.scope)
+            page = await unit.log.read_after(
+                position, scope=consumer.scope, types=consumer.types, limit=self._batch
+            )
+            if page.events:
+                await consumer.write(unit, page.events)
+            if page.position > position:
+                await unit.cursors.move(consumer.name, consumer.scope, page.position)
+        return len(page.events) == self._batch
+
+    async def _send(self, consumer: ExternalConsumer) -> bool:
+        async with event_reader(self._database) as unit:
+            claimed = await unit.cursors.claim(consumer.name, consumer.scope, self._lease_s)
+            if claimed is None:
+                return False
+            page = await unit.log.read_after(
+                claimed.position, scope=consumer.scope, types=consumer.types, limit=self._batch
+            )
+        reached = claimed.position
+        try:
+            if page.events:
+                async with asyncio.timeout(self._lease_s * _SHARE_TO_SEND):
+                    await consumer.send(page.events)
+            reached = page.position
+        finally:
+            await self._advance(claimed, reached)
+        return len(page.events) == self._batch
+
+    async def _advance(self, claimed: ClaimedCursor, position: int) -> None:
+        """Also after a fault, so that the next call need not wait for the lease to run out."""
+        try:
+            async with event_reader(self._database) as unit:
+                await unit.cursors.advance(claimed, position)
+        except LeaseLost:
+            log.warning("cursor taken over, events are sent again", consumer=claimed.consumer)
