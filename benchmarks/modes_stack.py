@@ -146,7 +146,7 @@ class Stack:
         """Returns the process ids of the engine and of the job's own process."""
         pids = json.loads((self._data / "services.json").read_text())["pids"]
         found = subprocess.run(
-            ["pgrep", "-f", f"workers.runs.child {job_id}"],
+            ["pgrep", "-f", f"workers.job_child {job_id}"],
             stdout=subprocess.PIPE,
             text=True,
             check=False,

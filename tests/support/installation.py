@@ -130,7 +130,7 @@ def installation(
 def child_pid(job_id: str) -> int | None:
     """The process that runs a job at this instant."""
     found = subprocess.run(
-        ["pgrep", "-f", f"workers.runs.child {job_id}"],
+        ["pgrep", "-f", f"workers.job_child {job_id}"],
         stdout=subprocess.PIPE,
         text=True,
         check=False,

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from app.domain.methods.learning import resolved_learning
 from app.domain.methods.mode import resolved_mode
 from app.domain.methods.reasoning_efforts import turn_tokens
+from app.domain.methods.reinforcement import ReinforcementMethod
 from app.domain.tools.tools import ToolSpec
 from app.gateways.endpoints.pool import EndpointPool
 from app.gateways.endpoints.signing import CallSigner
@@ -16,13 +17,14 @@ from workers.learning.lora_trainer import LoraTrainer
 from workers.learning.trainer import Trainer
 from workers.reinforcement.judging import run_judges
 from workers.reinforcement.learning_setup import shaping_config, trainer_options
+from workers.reinforcement.plan import Plan
 from workers.reinforcement.schedulers.groups import GroupConfig
 from workers.reinforcement.schedulers.mode import Mode, SchedulerContext
 from workers.reinforcement.schedulers.registry import build_mode
 from workers.rollout.episode import EpisodeLimits
 from workers.rollout.setup import RolloutSetup
 from workers.rollout.tools import ToolCaller
-from workers.runs.context import Plan, RunContext
+from workers.runs.context import RunContext
 from workers.runs.publisher import Publisher
 from workers.runs.resuming import AdapterSettings
 
@@ -40,28 +42,30 @@ class Parts:
     """Accelerators that the trainer uses; 0 on a machine without one."""
 
 
-def assemble(context: RunContext, plan: Plan, terms: AdapterSettings) -> Parts:
+def assemble(
+    context: RunContext, method: ReinforcementMethod, plan: Plan, settings: AdapterSettings
+) -> Parts:
     """Loads the model and wires the parts; takes seconds, so callers run it in a thread."""
-    effort = context.reinforcement.hyperparameters.reasoning_effort
-    learning = resolved_learning(context.reinforcement, context.base_model, effort)
+    effort = method.hyperparameters.reasoning_effort
+    learning = resolved_learning(method, context.base_model, effort)
     trainer = LoraTrainer(
         context.base_model.path,
         base_name=context.base_model.name,
-        rank=terms.rank,
-        alpha=terms.alpha,
-        learning_rate=terms.learning_rate,
+        rank=settings.rank,
+        alpha=settings.alpha,
+        learning_rate=settings.learning_rate,
         seed=context.job.seed,
         temperature=TEMPERATURE,
         options=trainer_options(learning, start=context.start),
     )
     policy = EnginePolicy(context.inference, base_model=context.base_model.name)
-    setup = _rollout_setup(context, plan)
+    setup = _rollout_setup(context, method, plan)
     group_config = GroupConfig(
         min_group_share=context.settings.runs.min_group_share,
         shaping=shaping_config(learning.objective),
         estimator=learning.advantage.type,
     )
-    options = resolved_mode(context.reinforcement.mode, batch_size=plan.hyperparameters.batch_size)
+    options = resolved_mode(method.mode, batch_size=plan.hyperparameters.batch_size)
     mode = build_mode(options, SchedulerContext(setup, trainer, policy, group_config, policy.busy))
     return Parts(
         trainer=trainer,
@@ -73,7 +77,7 @@ def assemble(context: RunContext, plan: Plan, terms: AdapterSettings) -> Parts:
     )
 
 
-def _rollout_setup(context: RunContext, plan: Plan) -> RolloutSetup:
+def _rollout_setup(context: RunContext, method: ReinforcementMethod, plan: Plan) -> RolloutSetup:
     base = context.base_model
     egress = context.settings.egress
     signer = CallSigner(
@@ -82,19 +86,19 @@ def _rollout_setup(context: RunContext, plan: Plan) -> RolloutSetup:
     endpoints = EndpointPool(
         context.egress, timeout_s=egress.call_timeout_s, max_retries=egress.max_retries
     )
-    effort = context.reinforcement.hyperparameters.reasoning_effort
+    effort = method.hyperparameters.reasoning_effort
     renderer = Renderer(
         base.path,
         tool_parser=base.tool_parser,
         chat_template=base.chat_template,
         reasoning_effort=None if effort == "default" else effort,
     )
-    tools: tuple[ToolSpec, ...] = context.reinforcement.tools
+    tools: tuple[ToolSpec, ...] = method.tools
     return RolloutSetup(
         renderer=renderer,
         tools=ToolCaller(endpoints, signer, tools),
         scorer=build_group_scorer(
-            context.reinforcement.grader,
+            method.grader,
             GradingPorts(endpoints, signer, run_judges(context, endpoints, signer)),
         ),
         limits=EpisodeLimits(

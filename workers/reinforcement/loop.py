@@ -6,7 +6,7 @@ It keeps no state that a resume would miss: the committed step, the seed and the
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -19,11 +19,13 @@ from workers.journal.journal import AdapterJournal
 from workers.journal.postgres import PostgresJournal
 from workers.reinforcement.evaluation import evaluate
 from workers.reinforcement.infrastructure import too_many_lost
+from workers.reinforcement.plan import Plan
 from workers.reinforcement.schedulers.mode import Mode, PromptSchedule
 from workers.reinforcement.summary import count_losses, summarise
 from workers.rollout.policy import Policy
 from workers.rollout.setup import RolloutSetup
-from workers.runs.context import Plan, RunContext
+from workers.runs.context import RunContext
+from workers.runs.method import CheckStop
 from workers.runs.publisher import Publisher
 from workers.runs.reporter import Reporter
 from workers.runs.row_order import rows_of_step
@@ -77,7 +79,7 @@ class Loop:
         *,
         first: int,
         scheduler_state: dict[str, Any] | None = None,
-        check_stop: Callable[[], None],
+        check_stop: CheckStop,
     ) -> None:
         """Trains steps `first` to the last. `check_stop` is called before each and raises to stop;
         `scheduler_state` is the mode's state as committed with the step before.
@@ -95,7 +97,9 @@ class Loop:
             ended = time.perf_counter()
             outcome.train_values[names.TIME_STEP] = ended - started
             pace_s = (ended - begun) / (step - first + 1)
-            await self._reporter.commit_step(outcome, self._plan, pace_s=pace_s)
+            await self._reporter.commit_step(
+                outcome, total_steps=self._plan.total_steps, pace_s=pace_s
+            )
             self._journals.pop(step, None)
             self._committed = step
             await self._mode.on_step_committed(step)

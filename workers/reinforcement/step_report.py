@@ -4,15 +4,18 @@ metrics of its checkpoint. Pure.
 
 from typing import Any
 
-from app.domain.jobs.jobs import Job
+from app.domain.graders import entries
+from app.domain.graders.graders import Grader
+from app.domain.jobs.usage import Usage
+from app.domain.rollouts import metrics as names
 from app.domain.rollouts.metrics import COMPLETION_TOKENS_MEAN, REWARD_MEAN
 from workers.reinforcement import metrics_event
 from workers.runs.step_outcome import StepOutcome
 
 
 class ReinforcementStepReport:
-    def __init__(self, job: Job) -> None:
-        self._grader: dict[str, Any] = job.method["reinforcement"]["grader"]
+    def __init__(self, grader: Grader) -> None:
+        self._grader = grader.model_dump(mode="json")
 
     def baseline(self, outcome: StepOutcome) -> str:
         return f"Base model: full validation mean reward={outcome.valid_values[REWARD_MEAN]:.2f}"
@@ -45,3 +48,19 @@ class ReinforcementStepReport:
             "completion_tokens_mean": outcome.train_values.get(COMPLETION_TOKENS_MEAN),
         }
         return {key: value for key, value in values.items() if value is not None}
+
+    def usage(self, outcome: StepOutcome) -> Usage:
+        rollouts = [*outcome.train_rollouts, *outcome.valid_rollouts]
+        trajectories = [rollout.trajectory for rollout in rollouts]
+        train = outcome.train_values
+        return Usage(
+            sampling_time_s=train.get(names.TIME_SAMPLING, 0.0),
+            update_time_s=train.get(names.TIME_TRAINING, 0.0),
+            evaluation_time_s=train.get(names.TIME_EVAL, 0.0),
+            rollouts=len(rollouts),
+            prompt_tokens=sum(one.prompt_tokens for one in trajectories),
+            completion_tokens=sum(one.completion_tokens for one in trajectories),
+            tool_calls=sum(len(one.tool_calls) for one in trajectories),
+            trained_tokens=outcome.trained_tokens,
+            model_graders=entries.usage_by_model(self._grader, train, outcome.valid_values),
+        )

@@ -1,42 +1,44 @@
-"""The heavy half of a run: resume, baseline, steps, report. Importing it takes seconds (torch).
+"""The training module of a reinforcement run: resume, baseline, steps, report.
 
-A run therefore loads it beside the check of its files; a broken file is answered without it.
+Importing it takes seconds, because it imports torch.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from app.domain.data.dataset import DatasetRow
 from app.domain.jobs.stop_rules import RuleTrigger
+from app.domain.methods.reinforcement import ReinforcementMethod
 from workers.learning.compute_thread import run_on_compute_thread
 from workers.reinforcement.assembly import Parts, assemble
 from workers.reinforcement.evaluation import NoReport, build_report
 from workers.reinforcement.loop import Loop
-from workers.runs.context import Plan, RunContext
-from workers.runs.finished import Trained, best_adapter
+from workers.reinforcement.plan import Plan
+from workers.runs.context import RunContext
+from workers.runs.method import CheckStop
 from workers.runs.reporter import Reporter
 from workers.runs.resuming import ResumePoint, adapter_settings_of_resume, committed_step, restore
 from workers.runs.stopping import StoppedEarly
+from workers.runs.training_result import TrainingResult, best_adapter
 
 
 async def train(
     context: RunContext,
+    method: ReinforcementMethod,
     plan: Plan,
-    rows: tuple[Sequence[DatasetRow], Sequence[DatasetRow]],
     *,
+    rows: tuple[Sequence[DatasetRow], Sequence[DatasetRow]],
     reporter: Reporter,
-    between: Callable[[], None],
-) -> Trained:
-    """From the last committed step to the last one, or to the one that a rule ends it at.
-
-    `rows` are those to train on and those held out. What `between` raises ends it between steps;
-    `StoppedEarly` is a success, once the last step is validated.
+    check_stop: CheckStop,
+) -> TrainingResult:
+    """See `workers.runs.method.PreparedRun.train`. `rows`: those to train on, those held out. The
+    last step before an early end is validated.
     """
     train_rows, valid_rows = rows
-    terms = await adapter_settings_of_resume(
+    settings = await adapter_settings_of_resume(
         context, learning_rate=plan.hyperparameters.learning_rate
     )
-    parts = await run_on_compute_thread(assemble, context, plan, terms)
+    parts = await run_on_compute_thread(assemble, context, method, plan, settings)
     reporter.meter.accelerators = parts.accelerators
     try:
         await parts.publisher.forget_earlier_claims()
@@ -59,17 +61,18 @@ async def train(
                 valid_rows,
                 first=resumed.step + 1,
                 scheduler_state=resumed.saved,
-                check_stop=between,
+                check_stop=check_stop,
             )
         except StoppedEarly as stop:
-            ended = stop.finding
+            ended = stop.trigger
             await parts.mode.close()
             await loop.validate(valid_rows, step=await committed_step(context))
     finally:
         await parts.mode.close()
+        parts.trainer.close()
         await parts.publisher.close()
     step, adapter_key = await best_adapter(context)
-    return Trained(step, adapter_key, await _report(context, reporter, step, ended), ended)
+    return TrainingResult(step, adapter_key, await _report(context, reporter, step, ended), ended)
 
 
 async def _report(

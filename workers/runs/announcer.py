@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any, Final, Literal, Protocol
 
 from app.domain.jobs.stop_rules import RuleTrigger
+from app.domain.jobs.usage import Usage
 from app.store.unit_of_work import RunUnitOfWork
 from workers.processes.retry import retry_while_unavailable
 from workers.runs.context import RunContext
@@ -42,6 +43,10 @@ class StepReport(Protocol):
 
     def checkpoint(self, outcome: StepOutcome) -> dict[str, float]:
         """Returns the metrics of the step's checkpoint."""
+        ...
+
+    def usage(self, outcome: StepOutcome) -> Usage:
+        """Returns the amounts of the step, apart from the run's wall time."""
         ...
 
 

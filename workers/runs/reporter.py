@@ -10,41 +10,41 @@ from collections.abc import Awaitable, Callable
 import structlog
 
 from app.domain.jobs.usage import Usage
-from app.domain.methods.reinforcement import ReinforcementMethod
 from app.domain.rollouts.metrics import LOSS, REWARD_MEAN, TIME_STEP
 from workers.processes.retry import retry_while_unavailable
-from workers.reinforcement.step_report import ReinforcementStepReport
 from workers.runs.announcer import Announcer, StepReport
-from workers.runs.context import RunContext, Steps
+from workers.runs.context import RunContext
 from workers.runs.metering import Meter
 from workers.runs.step_outcome import StepOutcome
 from workers.runs.step_writer import StepWriter
 from workers.runs.stopping import Stopping
-from workers.supervised.step_report import TextStepReport
 
 log = structlog.get_logger()
 
 
 class Reporter:
-    def __init__(self, context: RunContext, tuned_name: str) -> None:
+    def __init__(
+        self,
+        context: RunContext,
+        tuned_name: str,
+        *,
+        report: StepReport,
+        stopping: Stopping,
+        trained_effort: str | None = None,
+    ) -> None:
         self._context = context
-        method = context.job.method.get("reinforcement") or {}
-        self.meter = Meter(context.settings.pricing, method.get("grader") or {})
+        self._report = report
+        self.meter = Meter(context.settings.pricing)
         self.usage = context.job.usage
         """Usage of all committed work."""
-        self.stopping = Stopping(context)
-        self._report: StepReport = (
-            ReinforcementStepReport(context.job)
-            if isinstance(context.method, ReinforcementMethod)
-            else TextStepReport()
-        )
-        self.announcer = Announcer(context, self._report)
-        self.writer = StepWriter(context, tuned_name)
+        self.stopping = stopping
+        self.announcer = Announcer(context, report)
+        self.writer = StepWriter(context, tuned_name, trained_effort=trained_effort)
 
     async def commit_baseline(self, outcome: StepOutcome) -> None:
         """Commits step 0: the base model's validation, before the first training step."""
-        used = self.meter.reading(outcome)
-        self.stopping.baseline(outcome)
+        used = self.meter.reading().plus(self._report.usage(outcome))
+        self.stopping.feed_baseline(outcome)
 
         async def write() -> Usage | None:
             async with self._context.unit() as unit:
@@ -57,7 +57,7 @@ class Reporter:
 
     async def commit_validation(self, outcome: StepOutcome) -> None:
         """Commits the validation of the last committed step, which was not due at its commit."""
-        used = self.meter.reading(outcome)
+        used = self.meter.reading().plus(self._report.usage(outcome))
 
         async def write() -> Usage | None:
             async with self._context.unit() as unit:
@@ -71,20 +71,18 @@ class Reporter:
 
         await self._commit(write)
 
-    async def commit_step(self, outcome: StepOutcome, plan: Steps, *, pace_s: float) -> None:
+    async def commit_step(self, outcome: StepOutcome, *, total_steps: int, pace_s: float) -> None:
         """Commits a training step. `pace_s`: seconds a step takes, with its share of validation."""
-        used = self.meter.reading(outcome)
-        triggers = self.stopping.judge(outcome)
-        remaining_s = (plan.total_steps - outcome.step) * pace_s
+        used = self.meter.reading().plus(self._report.usage(outcome))
+        triggers = self.stopping.feed(outcome)
+        remaining_s = (total_steps - outcome.step) * pace_s
 
         async def write() -> Usage | None:
             async with self._context.unit() as unit:
                 if await self.writer.is_committed(unit, outcome.step):
                     return await self.writer.usage(unit)
                 await self.writer.values(unit, outcome)
-                await self.announcer.step(
-                    unit, outcome, total_steps=plan.total_steps, triggers=triggers
-                )
+                await self.announcer.step(unit, outcome, total_steps=total_steps, triggers=triggers)
                 if self._report.makes_checkpoint(outcome):
                     await self.writer.checkpoint(unit, outcome, self._report.checkpoint(outcome))
                 await self.writer.resume_point(unit, outcome, used, remaining_s=remaining_s)
@@ -94,7 +92,7 @@ class Reporter:
         log.info(
             "step committed",
             step=outcome.step,
-            total_steps=plan.total_steps,
+            total_steps=total_steps,
             loss=outcome.train_values.get(LOSS),
             reward=outcome.train_values.get(REWARD_MEAN),
             valid_reward=outcome.valid_values.get(REWARD_MEAN),

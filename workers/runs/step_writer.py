@@ -11,9 +11,8 @@ from typing import Final
 
 from app.domain.ids import Split, new_id
 from app.domain.jobs.best_checkpoint import kept_steps
-from app.domain.jobs.jobs import Checkpoint, TuningMethod
+from app.domain.jobs.jobs import Checkpoint
 from app.domain.jobs.usage import Usage
-from app.domain.methods.reinforcement import ReinforcementMethod
 from app.domain.methods.stop import KeepCheckpoints
 from app.domain.models.models import checkpoint_model_name
 from app.domain.models.tuned_models import TunedModel
@@ -28,10 +27,12 @@ _VALIDATION_CURVES: Final = [ROLLOUTS_VALID, REWARD_MEAN, LOSS]
 
 
 class StepWriter:
-    def __init__(self, context: RunContext, tuned_name: str) -> None:
+    def __init__(self, context: RunContext, tuned_name: str, *, trained_effort: str | None) -> None:
+        """`trained_effort`: the reasoning effort that calls of the job's models use."""
         self._context = context
         self._job = context.job
         self._tuned_name = tuned_name
+        self._trained_effort = trained_effort
 
     async def is_committed(self, unit: RunUnitOfWork, step: int) -> bool:
         committed, _, _ = await unit.jobs.resume_point()
@@ -124,16 +125,8 @@ class StepWriter:
             object_key=adapter_key,
             step=step,
             created_at=int(time.time()),
-            reasoning_effort=_trained_effort(self._context.method),
+            reasoning_effort=self._trained_effort,
         )
-
-
-def _trained_effort(method: TuningMethod) -> str | None:
-    """Returns the effort that calls of the job's models use; `None` for the model's own default."""
-    if not isinstance(method, ReinforcementMethod):
-        return None
-    effort = method.hyperparameters.reasoning_effort
-    return None if effort == "default" else effort
 
 
 def _points(split: Split, step: int, values: dict[str, float]) -> Sequence[MetricPoint]:

@@ -1,19 +1,19 @@
-"""The rules that end a run early, fed with what was committed.
+"""The rules that end a run early, fed with its committed curves.
 
-Owns when a rule's finding is acted upon: its event is written with the step it judges, the run
-stops or pauses before the next step. Promises that a kill changes nothing: the rules are fed the
-committed curves again, a stop that was written is carried out, and so is a pause unless the job was
-paused for it already. Must not know what a rule looks at, nor how a run is trained.
+Owns when a rule's trigger takes effect: its event is written with the step that triggered it, and
+the run stops or pauses before the next step. Promises that a kill changes nothing: the rules are
+fed the committed curves again, a committed stop is carried out, and so is a pause unless the job
+was already paused for it. Must not know which curves a rule reads, nor how a run is trained.
 """
 
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 from app.domain.ids import Split
-from app.domain.jobs.stop_rules import LOSSES, REWARD, RuleTrigger, Watch, gravest, names_read
-from app.domain.methods.reinforcement import ReinforcementMethod
-from app.domain.methods.stop import ReinforcementStopOptions, StopOptions
+from app.domain.jobs.detectors import Watched
+from app.domain.jobs.stop_rules import RuleTrigger, Watch, gravest, names_read
+from app.domain.methods.stop import StopOptions
 from app.store.unit_of_work import RunUnitOfWork
 from workers.processes.retry import retry_while_unavailable
 from workers.runs.context import RunContext
@@ -21,35 +21,34 @@ from workers.runs.step_outcome import StepOutcome
 
 _PAGE: Final = 100
 PAUSED_BY: Final = "paused_by_rule"
-"""Key in the data of the event of a pause that a rule made."""
+"""Key in the event data of a pause by a rule."""
 
 Curves = dict[int, dict[Split, dict[str, float]]]
 
 
 class StoppedEarly(Exception):
-    """Raised between two steps: a rule ends the job, which succeeds with what it has."""
+    """Raised between two steps: a rule ends the job, which succeeds with its best checkpoint."""
 
-    def __init__(self, finding: RuleTrigger) -> None:
-        super().__init__(finding.reason)
-        self.finding = finding
+    def __init__(self, trigger: RuleTrigger) -> None:
+        super().__init__(trigger.reason)
+        self.trigger = trigger
 
 
 class Stopping:
-    def __init__(self, context: RunContext) -> None:
+    def __init__(self, context: RunContext, options: StopOptions, *, watched: Watched) -> None:
         self._context = context
-        self._options = _options(context)
-        reinforced = isinstance(context.method, ReinforcementMethod)
-        self._watched = REWARD if reinforced else LOSSES
+        self._options = options
+        self._watched = watched
         self._watch = Watch(self._options, self._watched)
         self._due: RuleTrigger | None = None
 
     @property
     def due(self) -> RuleTrigger | None:
-        """A stop or a pause that is to be carried out before the next step."""
+        """The stop or pause to carry out before the next step."""
         return self._due
 
     async def load(self) -> None:
-        """Before the first step of a claim: be where the last committed step left the rules."""
+        """Feeds the rules every committed step. Call before the first step of a claim."""
 
         async def read() -> tuple[int, Curves, bool]:
             async with self._context.unit() as unit:
@@ -59,31 +58,33 @@ class Stopping:
 
         committed, curves, was_paused = await retry_while_unavailable(read)
         self._watch = Watch(self._options, self._watched)
-        found: list[RuleTrigger] = []
+        triggers: list[RuleTrigger] = []
         for step in range(committed + 1):
             values = curves[step]
-            found += self._watch.feed(step, values["train"], values["valid"])
+            triggers += self._watch.feed(step, values["train"], values["valid"])
         self._due = gravest(
             [
-                one
-                for one in found
-                if one.action == "stop" or (one.step == committed and not was_paused)
+                trigger
+                for trigger in triggers
+                if trigger.action == "stop" or (trigger.step == committed and not was_paused)
             ]
         )
 
-    def judge(self, outcome: StepOutcome) -> list[RuleTrigger]:
-        """What the rules say of a step that is about to be committed; call once for each."""
-        found = self._watch.feed(outcome.step, outcome.train_values, outcome.valid_values)
-        self._note(found)
-        return found
+    def feed(self, outcome: StepOutcome) -> list[RuleTrigger]:
+        """Feeds the rules a step that is about to be committed; returns the rules it triggers. Call
+        once per step.
+        """
+        triggers = self._watch.feed(outcome.step, outcome.train_values, outcome.valid_values)
+        self._set_due(triggers)
+        return triggers
 
-    def baseline(self, outcome: StepOutcome) -> None:
-        """Show the rules the base model's validation."""
+    def feed_baseline(self, outcome: StepOutcome) -> None:
+        """Feeds the rules the base model's validation."""
         self._watch.feed(0, {}, outcome.valid_values)
 
-    def _note(self, found: Sequence[RuleTrigger]) -> None:
+    def _set_due(self, triggers: Sequence[RuleTrigger]) -> None:
         if self._due is None or self._due.action != "stop":
-            self._due = gravest(found) or self._due
+            self._due = gravest(triggers) or self._due
 
     async def _curves(self, unit: RunUnitOfWork) -> Curves:
         points = await unit.metrics.curve(
@@ -98,7 +99,7 @@ class Stopping:
         return curves
 
     async def _was_paused_at(self, unit: RunUnitOfWork, step: int) -> bool:
-        """Whether a rule has paused the job since that step was committed."""
+        """Whether a rule has paused the job since `step` was committed."""
         after, more = None, True
         while more:
             page, more = await unit.events.page(self._context.job.id, after=after, limit=_PAGE)
@@ -109,10 +110,3 @@ class Stopping:
                     return bool(event.data["step"] == step)
                 after = event.id
         return False
-
-
-def _options(context: RunContext) -> StopOptions:
-    method: Any = context.method
-    default = ReinforcementStopOptions if isinstance(method, ReinforcementMethod) else StopOptions
-    options: StopOptions = method.stop or default()
-    return options

@@ -1,9 +1,9 @@
-"""From rows to what the trainer is given: tokens, and which of them are learned.
+"""Renders rows to training samples: tokens, and a mask of the trained ones.
 
-Promises: every learned token stands after exactly the tokens that the model sees when it is called
-with the messages before it; tokens past the model's context are cut at the end of the row, as the
-hosted API does, and a row of which nothing would be left to learn is refused with its line. Must
-not know files, losses or batches.
+Promises: every trained token follows exactly the tokens that the model sees when it is called with
+the messages before it; tokens past the model's context are cut at the end of the row, as the
+hosted API does, and a row without a trained token within the context is refused with its line.
+Must not know files, losses or batches.
 """
 
 import itertools
@@ -24,19 +24,19 @@ Messages = list[dict[str, Any]]
 @dataclass(frozen=True, slots=True)
 class Example:
     samples: tuple[TrainingSample, ...]
-    """Of one supervised row; of a pair, the chosen one and the rejected one."""
+    """Those of one supervised row, or the chosen and the rejected answer of a pair."""
     cut: bool
     """Whether the row was longer than the model's context."""
 
 
-Make = Callable[[TextRow], Example]
+MakeExample = Callable[[TextRow], Example]
 """Raises `DatasetError`."""
 
 
 class Examples:
-    """Rendered when asked for: a file may hold more tokens than memory."""
+    """Renders a row on access: a file may hold more tokens than memory."""
 
-    def __init__(self, rows: TextRows, make: Make) -> None:
+    def __init__(self, rows: TextRows, make: MakeExample) -> None:
         self._rows = rows
         self._make = make
 
@@ -50,12 +50,12 @@ class Examples:
         return (self[index] for index in range(len(self)))
 
     def count_cut(self) -> int:
-        """Renders every row: the number of those that are cut. Raises `DatasetError`."""
+        """Renders every row and counts those that are cut. Raises `DatasetError`."""
         return sum(example.cut for example in self)
 
 
-def supervised(renderer: Renderer, *, limit: int, train_on: TrainOn) -> Make:
-    """`limit`: tokens that a row may hold."""
+def supervised(renderer: Renderer, *, limit: int, train_on: TrainOn) -> MakeExample:
+    """`limit`: the tokens of a row at most."""
 
     def make(row: TextRow) -> Example:
         messages, tools = row.item["messages"], row.item.get("tools") or None
@@ -78,12 +78,12 @@ def supervised(renderer: Renderer, *, limit: int, train_on: TrainOn) -> Make:
     return make
 
 
-def preference(renderer: Renderer, *, limit: int) -> Make:
-    """`limit`: tokens that the input and one answer may hold together."""
+def preference(renderer: Renderer, *, limit: int) -> MakeExample:
+    """`limit`: the tokens of the input and one answer together at most."""
 
     def make(row: TextRow) -> Example:
-        given = row.item["input"]
-        messages, tools = _without_weights(given["messages"]), given.get("tools") or None
+        prompt = row.item["input"]
+        messages, tools = _without_weights(prompt["messages"]), prompt.get("tools") or None
         answers = [
             _turn(row, renderer, [*messages, *_without_weights(row.item[name])], tools)
             for name in ("preferred_output", "non_preferred_output")
@@ -106,12 +106,10 @@ class _Text:
 
 
 def _learned_turns(messages: Messages, train_on: TrainOn) -> list[int]:
-    """Places of the assistant messages that are learned: never the first message's, which answers
-    nothing.
-    """
-    answers = [place for place, one in enumerate(messages) if one["role"] == "assistant"]
-    wanted = answers[-1:] if train_on == "last" else answers
-    return [place for place in wanted if place and messages[place].get("weight") != 0]
+    """Indices of the assistant messages to train, without a first message: it answers nothing."""
+    answers = [index for index, message in enumerate(messages) if message["role"] == "assistant"]
+    chosen = answers[-1:] if train_on == "last" else answers
+    return [index for index in chosen if index and messages[index].get("weight") != 0]
 
 
 def _without_weights(messages: Messages) -> Messages:
@@ -121,7 +119,7 @@ def _without_weights(messages: Messages) -> Messages:
 def _turn(
     row: TextRow, renderer: Renderer, messages: Messages, tools: list[dict[str, Any]] | None
 ) -> _Text:
-    """The last message after what the model is shown before it writes it."""
+    """Tokens of the last message after the prompt that the model sees before it."""
     try:
         prompt = renderer.prompt_ids(messages[:-1], tools)
         answer = renderer.turn_ids(messages, tools)
@@ -137,40 +135,40 @@ def _turns(
     tools: list[dict[str, Any]] | None,
     limit: int,
 ) -> Iterator[_Text]:
-    """Each learned turn, up to where no later one can be within `limit`: a row may hold thousands,
-    and every turn is rendered with all that precedes it.
+    """Yields each trained turn until no later one can be within `limit`: a row may have thousands,
+    and every turn is rendered with all messages before it.
     """
     messages = _without_weights(row.item["messages"])
-    asked = list(itertools.accumulate(one["role"] == "user" for one in messages))
+    questions = list(itertools.accumulate(message["role"] == "user" for message in messages))
     full: _Text | None = None
     full_at = 0
-    for place in learned:
-        # Past the limit a prompt gets shorter only where a template drops what was thought before
-        # the last question.
-        if full is not None and asked[place] == asked[full_at]:
+    for index in learned:
+        # Past the limit a prompt gets shorter only where a template drops the reasoning before the
+        # last question.
+        if full is not None and questions[index] == questions[full_at]:
             continue
-        turn = _turn(row, renderer, messages[: place + 1], tools)
+        turn = _turn(row, renderer, messages[: index + 1], tools)
         yield turn
         if not any(turn.mask[:limit]):
             if full is not None and full.tokens[:limit] == turn.tokens[:limit]:
                 return
-            full, full_at = turn, place
+            full, full_at = turn, index
 
 
 def _add(texts: list[_Text], turn: _Text) -> None:
-    """A turn that continues the text before it takes its place and learns what it learned; a
-    template that rewrites earlier turns (e.g. drops their reasoning) leaves that one its own text.
+    """Appends a turn, or merges it with the text before it if it continues that text. A template
+    that rewrites earlier turns (e.g. drops their reasoning) gives each turn a text of its own.
     """
     before = texts[-1] if texts else None
     if before is not None and turn.tokens[: len(before.tokens)] == before.tokens:
-        for place, learned in enumerate(before.mask):
-            turn.mask[place] |= learned
+        for position, trained in enumerate(before.mask):
+            turn.mask[position] |= trained
         texts.pop()
     texts.append(turn)
 
 
 def _sample(tokens: list[int], mask: list[int]) -> TrainingSample:
-    """Weight 1 for each learned token."""
+    """Returns a sample with weight 1 for each trained token."""
     return TrainingSample(tokens, mask, [0.0] * len(tokens), 1.0)
 
 

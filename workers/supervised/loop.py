@@ -5,7 +5,7 @@ It holds no state that a resume would miss: the committed step, the seed and the
 """
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from app.domain.rollouts import metrics as names
@@ -13,11 +13,12 @@ from workers.learning.compute_thread import run_on_compute_thread
 from workers.learning.trainer import Trainer
 from workers.learning.training_samples import count_trained_tokens
 from workers.runs.context import RunContext
+from workers.runs.method import CheckStop
 from workers.runs.publisher import Publisher
 from workers.runs.reporter import Reporter
 from workers.runs.step_outcome import StepOutcome
 from workers.supervised.held_out import RowValues, keep, means
-from workers.supervised.plan import TextPlan
+from workers.supervised.plan import SupervisedPlan
 from workers.supervised.samples import Samples
 
 _AT_ONCE: Final = 16
@@ -36,11 +37,11 @@ _OF_SAMPLING: Final = frozenset(
 """Curves that say nothing of text nobody sampled."""
 
 
-class TextLoop:
+class SupervisedLoop:
     def __init__(
         self,
         context: RunContext,
-        plan: TextPlan,
+        plan: SupervisedPlan,
         *,
         trainer: Trainer,
         samples: Samples,
@@ -70,17 +71,19 @@ class TextLoop:
         await self._validate(outcome)
         await self._reporter.commit_validation(outcome)
 
-    async def steps(self, *, first: int, between: Callable[[], None]) -> None:
-        """Train steps `first` to the last; `between` is asked before each and raises to stop."""
+    async def steps(self, *, first: int, check_stop: CheckStop) -> None:
+        """Train steps `first` to the last; `check_stop` is called before each."""
         begun = time.perf_counter()
         for step in range(first, self._plan.total_steps + 1):
-            between()
+            check_stop()
             started = time.perf_counter()
             outcome = await self._step(step)
             ended = time.perf_counter()
             outcome.train_values[names.TIME_STEP] = ended - started
             pace_s = (ended - begun) / (step - first + 1)
-            await self._reporter.commit_step(outcome, self._plan, pace_s=pace_s)
+            await self._reporter.commit_step(
+                outcome, total_steps=self._plan.total_steps, pace_s=pace_s
+            )
             await self._publisher.retire()
 
     async def _step(self, step: int) -> StepOutcome:

@@ -15,7 +15,7 @@ _VALIDATIONS_PER_EPOCH: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
-class TextPlan:
+class SupervisedPlan:
     hyperparameters: TextHyperparameters
     train_rows: int
     valid_rows: int

@@ -1,25 +1,27 @@
-"""What the model that training starts from says of each pair: asked once, kept on disk until the
-job ends.
+"""Log-probs of each pair under the model that training starts from: computed once, kept on disk
+until the job ends.
 
-Kept in parts, so that a run that is killed meanwhile asks again for one part at most. A part's
-content follows from file and start alone; whichever claim writes it, it is the same, and one that
-was damaged on the disk is worked out again.
+Owns their files. They are written in parts, so that a run that is killed repeats one part at most.
+The content of a part follows from the file and the starting model alone: whichever claim writes it,
+it is the same, and a part that was damaged on disk is computed again. Must not know losses.
 """
 
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
+import numpy as np
 import structlog
-import torch
+from numpy.typing import NDArray
 from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
+from safetensors.numpy import load_file, save_file
 
 from workers.learning.committed import ManifestMismatch, commit_directory, verify_directory
 from workers.learning.training_samples import TrainingSample
+from workers.runs.method import CheckStop
 from workers.supervised.examples import Example, Examples
 
 log = structlog.get_logger()
@@ -27,84 +29,97 @@ log = structlog.get_logger()
 PART_ROWS: Final = 256
 _FILE: Final = "logprobs.safetensors"
 
+Logprobs = NDArray[np.float32]
+"""Log-probs of the trained tokens of one answer."""
 
-class Asked(Protocol):
-    """A trainer, for what it was when training started."""
+
+class ReferenceModel(Protocol):
+    """The part of a trainer that evaluates the model training started from."""
 
     def reference_logprobs(self, samples: Sequence[TrainingSample]) -> list[list[float]]: ...
 
 
 class ReferenceLogprobs:
-    """Of one file's rows. Call `fill` before anything else."""
+    """The log-probs of one file's rows. Call `fill` before anything else."""
 
     def __init__(
-        self, directory: Path, model: Asked, examples: Examples, *, part_rows: int = PART_ROWS
+        self,
+        directory: Path,
+        model: ReferenceModel,
+        examples: Examples,
+        *,
+        part_rows: int = PART_ROWS,
     ) -> None:
-        """`part_rows`: how many are asked about at once; the same for every claim of a job."""
+        """`part_rows`: rows of one part; the same for every claim of a job."""
         self._directory = directory
         self._model = model
         self._examples = examples
         self._part_rows = part_rows
-        self._parts: list[list[torch.Tensor]] = []
-        """Per row of a part, the log-probs of the chosen and the rejected answer's tokens."""
+        self._parts: list[list[Logprobs]] = []
+        """For each part, the chosen and the rejected answer of each row, in turn."""
 
-    def fill(self, between: Callable[[], None]) -> None:
-        """Read what is there and work out the rest; what `between` raises ends it between parts."""
+    def fill(self, check_stop: CheckStop) -> None:
+        """Reads the parts on disk and computes the others; `check_stop` is called before each."""
         size = self._part_rows
         for start in range(len(self._parts) * size, len(self._examples), size):
-            between()
+            check_stop()
             rows = range(start, min(start + size, len(self._examples)))
             path = self._directory / f"part-{start // size:05d}"
-            kept = _kept(path, answers=2 * len(rows))
-            if kept is None:
-                kept = self._asked([self._examples[row] for row in rows])
-                _save(path, kept)
-            self._parts.append(kept)
+            part = _saved(path, answers=2 * len(rows))
+            if part is None:
+                part = self._computed([self._examples[row] for row in rows])
+                _save(path, part)
+            self._parts.append(part)
 
     def with_reference(self, row: int, example: Example) -> Example:
-        """The pair, with the reference in the place of the sampler."""
+        """Returns the pair with the reference's log-probs in place of a sampler's."""
         first = 2 * (row % self._part_rows)
-        both = self._parts[row // self._part_rows][first : first + 2]
-        pair = zip(example.samples, both, strict=True)
-        return replace(example, samples=tuple(_filled(sample, kept) for sample, kept in pair))
+        answers = self._parts[row // self._part_rows][first : first + 2]
+        pair = zip(example.samples, answers, strict=True)
+        return replace(
+            example, samples=tuple(_with_logprobs(sample, answer) for sample, answer in pair)
+        )
 
-    def _asked(self, examples: list[Example]) -> list[torch.Tensor]:
+    def _computed(self, examples: list[Example]) -> list[Logprobs]:
         samples = [sample for example in examples for sample in example.samples]
-        asked = self._model.reference_logprobs(samples)
+        answers = self._model.reference_logprobs(samples)
         return [
-            torch.tensor([lp for lp, learned in zip(row, sample.mask, strict=True) if learned])
-            for row, sample in zip(asked, samples, strict=True)
+            np.array(
+                [value for value, trained in zip(answer, sample.mask, strict=True) if trained],
+                dtype=np.float32,
+            )
+            for answer, sample in zip(answers, samples, strict=True)
         ]
 
 
-def _filled(sample: TrainingSample, kept: torch.Tensor) -> TrainingSample:
-    values = iter(kept.tolist())
+def _with_logprobs(sample: TrainingSample, answer: Logprobs) -> TrainingSample:
+    values = iter(answer.tolist())
     return replace(sample, logprobs=[next(values) if one else 0.0 for one in sample.mask])
 
 
-def _save(path: Path, answers: list[torch.Tensor]) -> None:
-    """What another claim has written meanwhile is the same."""
-    counts = torch.tensor([len(answer) for answer in answers], dtype=torch.int64)
+def _save(path: Path, answers: list[Logprobs]) -> None:
+    """A part that another claim has written meanwhile is the same."""
+    counts = np.array([len(answer) for answer in answers], dtype=np.int64)
     with suppress(FileExistsError), commit_directory(path) as partial:
-        save_file({"logprobs": torch.cat(answers), "counts": counts}, partial / _FILE)
+        save_file({"logprobs": np.concatenate(answers), "counts": counts}, partial / _FILE)
 
 
-def _kept(path: Path, *, answers: int) -> list[torch.Tensor] | None:
-    """`None` unless the part is there with so many answers; a damaged one makes room."""
+def _saved(path: Path, *, answers: int) -> list[Logprobs] | None:
+    """Returns the part of so many answers, or `None` if there is none. Removes a damaged one."""
     if not path.is_dir():
         return None
     try:
         return _load(path, answers)
     except (ManifestMismatch, OSError, SafetensorError, LookupError, ValueError) as error:
-        log.warning("damaged reference part, asked again", part=path.name, error=str(error))
+        log.warning("damaged reference part, computed again", part=path.name, error=str(error))
         shutil.rmtree(path, ignore_errors=True)
         return None
 
 
-def _load(path: Path, answers: int) -> list[torch.Tensor]:
+def _load(path: Path, answers: int) -> list[Logprobs]:
     verify_directory(path)
-    held = load_file(path / _FILE)
-    counts: list[int] = held["counts"].tolist()
-    if len(counts) != answers or sum(counts) != len(held["logprobs"]):
+    tensors: dict[str, NDArray[Any]] = load_file(path / _FILE)
+    counts: list[int] = tensors["counts"].tolist()
+    if len(counts) != answers or sum(counts) != len(tensors["logprobs"]):
         raise ValueError(f"{len(counts)} answers instead of {answers}")
-    return list(torch.split(held["logprobs"], counts))
+    return np.split(tensors["logprobs"], np.cumsum(counts)[:-1])

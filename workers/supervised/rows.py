@@ -1,8 +1,9 @@
-"""The rows of a supervised or preference file, checked once and read again when asked for.
+"""The rows of a supervised or preference file, checked once and read again when needed.
 
-Must not know what a row is rendered to.
+Must not know rendering.
 """
 
+import asyncio
 import os
 import weakref
 from collections.abc import Sequence
@@ -14,12 +15,14 @@ from typing_extensions import override
 
 from app.domain.data.chat_rows import MAX_ROW_BYTES, DatasetError, load_line
 from app.domain.data.row_formats import check_row
+from app.domain.methods.supervised import DpoMethod, SupervisedMethod
+from workers.runs.data import JobFile
 
 
 @dataclass(frozen=True, slots=True)
 class TextRow:
     line: int
-    """In its file, from 1."""
+    """Line number in its file, from 1."""
     item: dict[str, Any]
 
 
@@ -28,7 +31,7 @@ class TextRows(Sequence[TextRow]):
 
     def __init__(self, path: Path, method: Literal["supervised", "dpo"], max_rows: int) -> None:
         """Reads the whole file once. Raises `DatasetError` at the first fault."""
-        self._places: list[tuple[int, int, int]] = []
+        self._positions: list[tuple[int, int, int]] = []
         """Offset, length and line number of each row."""
         self._file = path.open("rb")
         weakref.finalize(self, self._file.close)
@@ -37,15 +40,15 @@ class TextRows(Sequence[TextRow]):
         while line := self._file.readline(MAX_ROW_BYTES + 2):
             number += 1
             if line.strip():
-                if len(self._places) == max_rows:
+                if len(self._positions) == max_rows:
                     raise DatasetError(number, "", f"the file has more than {max_rows} examples")
                 check_row(method, line, number)
-                self._places.append((offset, len(line), number))
+                self._positions.append((offset, len(line), number))
             offset += len(line)
 
     @override
     def __len__(self) -> int:
-        return len(self._places)
+        return len(self._positions)
 
     @overload
     def __getitem__(self, index: int) -> TextRow: ...
@@ -55,5 +58,15 @@ class TextRows(Sequence[TextRow]):
     def __getitem__(self, index: int | slice) -> TextRow | list[TextRow]:
         if isinstance(index, slice):
             return [self[number] for number in range(*index.indices(len(self)))]
-        offset, length, number = self._places[index]
+        offset, length, number = self._positions[index]
         return TextRow(number, load_line(os.pread(self._file.fileno(), length, offset), number))
+
+
+async def load_rows(file: JobFile, method: SupervisedMethod | DpoMethod) -> TextRows:
+    """Checks every row. Raises `RunFailed` with the hosted error code."""
+    try:
+        rows = await asyncio.to_thread(TextRows, file.path, method.kind, file.max_rows)
+    except DatasetError as error:
+        raise file.invalid(error) from error
+    file.check_count(len(rows))
+    return rows

@@ -1,12 +1,14 @@
-"""What a committed step of a supervised or preference run says of itself, in hosted names. Pure.
+"""Describes a committed step of a supervised or preference run in hosted names. Pure.
 
-`valid_*` is of a few held-out rows, `full_valid_*` of all of them; what was not measured is left
-out. Token accuracy is the share of learned tokens that are the likeliest one; of pairs, whose
-rejected answers are not to become likely, rewards are told instead (names of ours).
+`valid_*` covers a few held-out rows, `full_valid_*` all of them; a value that was not measured is
+left out. Token accuracy is the share of trained tokens that are the likeliest one. Pairs report
+reward accuracy and margin instead (extensions of this project), since a rejected answer is not
+meant to become likely.
 """
 
 from typing import Any, Final
 
+from app.domain.jobs.usage import Usage
 from app.domain.rollouts import metrics as names
 from workers.runs.step_outcome import StepOutcome
 
@@ -31,7 +33,7 @@ _WORDS: Final = {
 }
 
 
-class TextStepReport:
+class SupervisedStepReport:
     def baseline(self, outcome: StepOutcome) -> str:
         return f"Before training: {_words(self.checkpoint(outcome))}"
 
@@ -44,17 +46,24 @@ class TextStepReport:
         return message, {"step": outcome.step, "total_steps": total_steps, **values}
 
     def makes_checkpoint(self, outcome: StepOutcome) -> bool:
-        """One for each epoch: the steps that the engine serves."""
+        """Every step that ends an epoch becomes a checkpoint: the engine serves those."""
         return outcome.engine_name is not None
 
     def checkpoint(self, outcome: StepOutcome) -> dict[str, float]:
         sources = ((_TRAIN, outcome.train_values), (_VALID, outcome.valid_values))
         return {
-            told: values[name]
-            for known, values in sources
-            for told, name in known.items()
+            key: values[name]
+            for keys, values in sources
+            for key, name in keys.items()
             if name in values
         }
+
+    def usage(self, outcome: StepOutcome) -> Usage:
+        return Usage(
+            update_time_s=outcome.train_values.get(names.TIME_TRAINING, 0.0),
+            evaluation_time_s=outcome.train_values.get(names.TIME_EVAL, 0.0),
+            trained_tokens=outcome.trained_tokens,
+        )
 
 
 def _words(values: dict[str, float]) -> str:

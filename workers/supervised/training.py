@@ -1,9 +1,10 @@
-"""The heavy half of a supervised or preference run: resume, reference, baseline, steps, report.
-Importing it takes seconds (torch).
+"""The training module of a supervised or DPO run: resume, reference, baseline, steps, report.
+
+Importing it takes seconds, because it imports torch.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
+from typing import assert_never
 
 from app.domain.methods.loss import CrossEntropyOptions, DpoOptions, LossOptions
 from app.domain.methods.supervised import DpoMethod, SupervisedMethod
@@ -13,7 +14,7 @@ from workers.learning.lora_trainer import LoraTrainer
 from workers.learning.trainer import Trainer
 from workers.learning.trainer_options import TrainerOptions
 from workers.runs.context import RunContext
-from workers.runs.finished import Trained, best_adapter
+from workers.runs.method import CheckStop
 from workers.runs.publisher import Publisher
 from workers.runs.reporter import Reporter
 from workers.runs.resuming import (
@@ -23,11 +24,11 @@ from workers.runs.resuming import (
     restore,
 )
 from workers.runs.stopping import StoppedEarly
+from workers.runs.training_result import TrainingResult, best_adapter
 from workers.supervised.examples import Examples
 from workers.supervised.held_out import report
-from workers.supervised.loop import TextLoop
-from workers.supervised.plan import TextPlan
-from workers.supervised.preparation import Prepared, text_method
+from workers.supervised.loop import SupervisedLoop
+from workers.supervised.plan import SupervisedPlan
 from workers.supervised.reference import ReferenceLogprobs
 from workers.supervised.samples import Samples
 
@@ -38,32 +39,31 @@ class _Parts:
     publisher: Publisher
 
 
-async def tune(
+async def train(
     context: RunContext,
-    prepared: Prepared,
+    method: SupervisedMethod | DpoMethod,
+    plan: SupervisedPlan,
     *,
+    examples: tuple[Examples, Examples | None],
     reporter: Reporter,
-    between: Callable[[], None],
-) -> Trained:
-    """From the last committed step to the last one, or to the one that a rule ends it at. What
-    `between` raises ends it between steps; `StoppedEarly` is a success.
-    """
-    plan = prepared.plan
-    terms = await adapter_settings_of_resume(
+    check_stop: CheckStop,
+) -> TrainingResult:
+    """See `workers.runs.method.PreparedRun`. `examples`: those to train on, those held out."""
+    settings = await adapter_settings_of_resume(
         context, learning_rate=plan.hyperparameters.learning_rate
     )
-    parts = await run_on_compute_thread(_assemble, context, plan, terms)
+    parts = await run_on_compute_thread(_assemble, context, method, plan, settings)
     reporter.meter.accelerators = parts.trainer.accelerators
     ended = None
     try:
         await parts.publisher.forget_earlier_claims()
         resumed = await restore(context, parts.trainer)
-        loop = TextLoop(
+        loop = SupervisedLoop(
             context,
             plan,
             trainer=parts.trainer,
             samples=await run_on_compute_thread(
-                _samples, context, prepared, parts.trainer, between
+                _samples, context, method, examples, parts.trainer, check_stop
             ),
             publisher=parts.publisher,
             reporter=reporter,
@@ -71,29 +71,35 @@ async def tune(
         await loop.baseline()
         await reporter.stopping.load()
         try:
-            await loop.steps(first=resumed.step + 1, between=between)
+            await loop.steps(first=resumed.step + 1, check_stop=check_stop)
         except StoppedEarly as stop:
-            ended = stop.finding
+            ended = stop.trigger
             await loop.validate(await committed_step(context))
     finally:
+        parts.trainer.close()
         await parts.publisher.close()
     step, adapter_key = await best_adapter(context)
-    shown = report(context, step, ended) if plan.valid_rows else None
-    return Trained(step, adapter_key, shown, ended)
+    paired = report(context, step, ended) if plan.valid_rows else None
+    return TrainingResult(step, adapter_key, paired, ended)
 
 
-def _assemble(context: RunContext, plan: TextPlan, terms: AdapterSettings) -> _Parts:
+def _assemble(
+    context: RunContext,
+    method: SupervisedMethod | DpoMethod,
+    plan: SupervisedPlan,
+    settings: AdapterSettings,
+) -> _Parts:
     base, hyper = context.base_model, plan.hyperparameters
-    loss = _loss(text_method(context))
+    loss = _loss(method)
     options = loss.options()
     if isinstance(loss, DpoOptions):
         options["beta"] = hyper.beta
     trainer = LoraTrainer(
         base.path,
         base_name=base.name,
-        rank=terms.rank,
-        alpha=terms.alpha,
-        learning_rate=terms.learning_rate,
+        rank=settings.rank,
+        alpha=settings.alpha,
+        learning_rate=settings.learning_rate,
         seed=context.job.seed,
         options=TrainerOptions(loss=loss.type, loss_options=options, start=context.start),
     )
@@ -102,25 +108,43 @@ def _assemble(context: RunContext, plan: TextPlan, terms: AdapterSettings) -> _P
 
 
 def _loss(method: SupervisedMethod | DpoMethod) -> LossOptions:
-    if isinstance(method, DpoMethod):
-        return method.loss or DpoOptions()
-    return method.loss or CrossEntropyOptions()
+    match method:
+        case SupervisedMethod():
+            return method.loss or CrossEntropyOptions()
+        case DpoMethod():
+            return method.loss or DpoOptions()
+        case _:
+            assert_never(method)
+
+
+def _has_pairs(method: SupervisedMethod | DpoMethod) -> bool:
+    match method:
+        case SupervisedMethod():
+            return False
+        case DpoMethod():
+            return True
+        case _:
+            assert_never(method)
 
 
 def _samples(
-    context: RunContext, prepared: Prepared, trainer: Trainer, between: Callable[[], None]
+    context: RunContext,
+    method: SupervisedMethod | DpoMethod,
+    examples: tuple[Examples, Examples | None],
+    trainer: Trainer,
+    check_stop: CheckStop,
 ) -> Samples:
-    method = text_method(context)
-    pairs = isinstance(method, DpoMethod)
+    train, valid = examples
+    pairs = _has_pairs(method)
     if not isinstance(_loss(method), DpoOptions):
-        return Samples(prepared.train, prepared.valid, pairs)
+        return Samples(train, valid, pairs)
 
-    def filled(split: str, examples: Examples) -> ReferenceLogprobs:
+    def reference(split: str, rows: Examples) -> ReferenceLogprobs:
         path = context.objects.local_path(f"{context.job_key}/reference/{split}")
-        references = ReferenceLogprobs(path, trainer, examples)
-        references.fill(between)
-        return references
+        logprobs = ReferenceLogprobs(path, trainer, rows)
+        logprobs.fill(check_stop)
+        return logprobs
 
-    train = filled("train", prepared.train)
-    valid = None if prepared.valid is None else filled("valid", prepared.valid)
-    return Samples(prepared.train, prepared.valid, pairs, train, valid)
+    train_reference = reference("train", train)
+    valid_reference = None if valid is None else reference("valid", valid)
+    return Samples(train, valid, pairs, train_reference, valid_reference)

@@ -1,11 +1,11 @@
-"""The methods beside reinforcement: what a create call says of them, and how `auto` is resolved.
+"""Supervised and DPO jobs: the options of a create call, and the values `auto` resolves to.
 
-Source: the hosted API's `SupervisedHyperparameters` and `DpoHyperparameters`; the rules for `auto`
-are ours but for epochs, where the hosted rule was published. Pure.
+Source: the hosted API's `SupervisedHyperparameters` and `DpoHyperparameters`. The rules for `auto`
+are this project's, except for epochs, where the hosted rule was published. Pure.
 """
 
 from dataclasses import dataclass
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, ClassVar, Final, Literal, assert_never
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
@@ -22,7 +22,7 @@ MethodType = Literal["supervised", "dpo", "reinforcement"]
 Auto = Literal["auto"]
 
 TrainOn = Literal["all", "last"]
-"""Which assistant turns are learned; one of weight 0 never is."""
+"""Which assistant turns are trained; a turn of weight 0 never is."""
 
 _EPOCHS: Final = 3
 _FEW_ROWS, _MOST_EPOCHS = 100, 25
@@ -33,7 +33,7 @@ _BETA: Final = 0.1
 
 
 def _number_or_auto(value: Any) -> Any:
-    """JSON's own types only: a text is no number, and neither is a truth value."""
+    """Refuses strings and booleans, which pydantic would convert to numbers."""
     if isinstance(value, bool) or (isinstance(value, str) and value != "auto"):
         raise ValueError('it is a number or "auto"')
     return value
@@ -68,27 +68,29 @@ class DpoHyperparameters(SupervisedHyperparameters):
 class SupervisedMethod(EndOptions):
     """`method.supervised` of the create call; unknown keys are kept and echoed."""
 
+    kind: ClassVar[Literal["supervised"]] = "supervised"
     model_config = ConfigDict(frozen=True, extra="allow", allow_inf_nan=False)
 
     hyperparameters: SupervisedHyperparameters = SupervisedHyperparameters()
     loss: SupervisedLoss | None = Field(default=None, exclude_if=lambda value: value is None)
-    """Ours; `None` is cross-entropy."""
+    """Extension of this project; `None` is cross-entropy."""
     train_on: TrainOn | None = Field(default=None, exclude_if=lambda value: value is None)
-    """Ours; `None` is `all`."""
+    """Extension of this project; `None` is `all`."""
 
 
 class DpoMethod(EndOptions):
     """`method.dpo` of the create call; unknown keys are kept and echoed."""
 
+    kind: ClassVar[Literal["dpo"]] = "dpo"
     model_config = ConfigDict(frozen=True, extra="allow", allow_inf_nan=False)
 
     hyperparameters: DpoHyperparameters = DpoHyperparameters()
     loss: PreferenceLoss | None = Field(default=None, exclude_if=lambda value: value is None)
-    """Ours; `None` is DPO as published."""
+    """Extension of this project; `None` is DPO as published."""
 
 
 def automatic_values(kind: Literal["supervised", "dpo"], train_rows: int) -> dict[str, float]:
-    """What `auto` stands for, once the rows are counted.
+    """The values of `auto` for a number of rows.
 
     - `batch_size`: one example for every 500 rows, between 1 and 256.
     - `n_epochs`: 3; of fewer than 34 rows enough for 100 examples, at most 25; of more than 8,333
@@ -107,18 +109,30 @@ def automatic_values(kind: Literal["supervised", "dpo"], train_rows: int) -> dic
         "learning_rate_multiplier": 1.0,
         "n_epochs": epochs,
     }
-    return {**values, "beta": _BETA} if kind == "dpo" else values
+    match kind:
+        case "supervised":
+            return values
+        case "dpo":
+            return {**values, "beta": _BETA}
+        case _:
+            assert_never(kind)
 
 
 def default_loss(kind: Literal["supervised", "dpo"]) -> CrossEntropyOptions | DpoOptions:
-    """What an absent `loss` stands for."""
-    return CrossEntropyOptions() if kind == "supervised" else DpoOptions()
+    """The loss of a job that sends none."""
+    match kind:
+        case "supervised":
+            return CrossEntropyOptions()
+        case "dpo":
+            return DpoOptions()
+        case _:
+            assert_never(kind)
 
 
 def resolved(
     method: dict[str, Any], kind: Literal["supervised", "dpo"], train_rows: int
 ) -> dict[str, Any]:
-    """A job's `method` with every `auto` replaced by its number, and the loss named."""
+    """Returns a job's `method` with every `auto` replaced by its number, and the loss named."""
     inner = dict(method.get(kind) or {})
     sent = dict(inner.get("hyperparameters") or {})
     automatic = {
@@ -128,19 +142,24 @@ def resolved(
     }
     loss = inner.get("loss") or default_loss(kind).model_dump()
     shown = {"hyperparameters": {**sent, **automatic}, "loss": loss, **shown_end(inner)}
-    if kind == "supervised":
-        shown["train_on"] = inner.get("train_on") or "all"
+    match kind:
+        case "supervised":
+            shown["train_on"] = inner.get("train_on") or "all"
+        case "dpo":
+            pass
+        case _:
+            assert_never(kind)
     return {**method, kind: {**inner, **shown}}
 
 
 @dataclass(frozen=True, slots=True)
 class TextHyperparameters:
-    """What a supervised or preference run really uses."""
+    """The hyperparameters of a supervised or preference run, all of them numbers."""
 
     batch_size: int
     n_epochs: int
     learning_rate: float
-    """The same at every step."""
+    """Constant over all steps."""
     beta: float
     steps_per_epoch: int
 
@@ -152,10 +171,9 @@ class TextHyperparameters:
 def text_hyperparameters(
     method: SupervisedMethod | DpoMethod, *, train_rows: int, base_model: BaseModelSpec
 ) -> TextHyperparameters:
-    """`auto` by the rules of `automatic_values`, with the base model's own learning rate."""
-    kind: Literal["supervised", "dpo"] = "dpo" if isinstance(method, DpoMethod) else "supervised"
+    """Resolves `auto` by the rules of `automatic_values`, with the base model's learning rate."""
     sent = method.hyperparameters.model_dump()
-    values = automatic_values(kind, train_rows)
+    values = automatic_values(method.kind, train_rows)
     values |= {name: sent[name] for name in values if sent[name] != "auto"}
     batch_size = min(int(values["batch_size"]), train_rows)
     return TextHyperparameters(

@@ -25,8 +25,8 @@ from tests.support.engine_server import running_engine
 from tests.support.runs.world import World
 from tests.support.store.new_jobs import CREATED, insert_job
 from tests.support.tiny_model import DROPS_THINKING, save_tiny_model
+from workers.methods import job_run
 from workers.runs.context import RunContext
-from workers.runs.job import JobRun
 
 ROWS = 10
 """Of each file: the fewest that are taken."""
@@ -164,7 +164,7 @@ class RealRuns:
     async def run(self, job: Job, script: Script | None = None) -> Job:
         """One claim, to whatever it ends with."""
         async with self.context(job, script or Script()) as context:
-            await asyncio.wait_for(JobRun(context).run(), 60)
+            await asyncio.wait_for(job_run(context).run(), 60)
         return await self.world.read(job)
 
     async def resume(self, job: Job) -> None:

@@ -21,7 +21,8 @@ from app.store.leases import Lease
 from tests.support import stack
 from tests.support.store.new_jobs import CREATED, insert_job
 from tests.support.store.tenants import insert_tenant
-from workers.runs.context import Plan, RunContext
+from workers.reinforcement.plan import Plan
+from workers.runs.context import RunContext
 
 BASE = BaseModelSpec(name="tiny-2026", path="nowhere", context_length=64, max_turn_tokens=16)
 

@@ -18,8 +18,8 @@ from app.gateways.inference.http import HttpInference
 from tests.support.runs.real_run import RealRuns, Script, TinyEngine
 from tests.support.runs.world import World
 from tests.support.store.new_jobs import insert_job
+from workers.methods import job_run
 from workers.runs.context import RunContext
-from workers.runs.job import JobRun
 from workers.runs.opening import open_run
 
 PLACES = ("Rome", "Oslo", "Lima", "Cairo", "Quito")
@@ -117,13 +117,13 @@ class TextRuns:
     ) -> Job:
         """One claim, to whatever it ends with."""
         async with self.context(job, spec, script) as context:
-            await asyncio.wait_for(JobRun(context).run(), 120)
+            await asyncio.wait_for(job_run(context).run(), 120)
         return await self.world.read(job)
 
     async def killed_at(self, job: Job, step: int) -> None:
         """A claim that dies once `step` is committed."""
         async with self.context(job) as context:
-            work = asyncio.create_task(JobRun(context).run())
+            work = asyncio.create_task(job_run(context).run())
             while (await self.world.read(job)).step < step:
                 assert not work.done()
                 await asyncio.sleep(0.01)

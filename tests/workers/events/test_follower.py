@@ -19,7 +19,8 @@ from tests.support.events.killed_exporter import recorder
 from tests.support.runs.world import World, plan
 from workers.events.consumers import ExternalConsumer, RowConsumer
 from workers.events.follower import Follower
-from workers.runs.reporter import Reporter
+from workers.methods import build_method
+from workers.runs.method import build_reporter
 from workers.runs.step_outcome import StepOutcome
 
 LEASE_S = 1.0
@@ -27,7 +28,8 @@ ROOT = Path(__file__).parents[3]
 
 
 async def commit_steps(world: World, job: Job, *steps: int) -> None:
-    reporter = Reporter(await world.context(job), "ft:tiny")
+    context = await world.context(job)
+    reporter = build_reporter(context, build_method(context), tuned_name="ft:tiny")
     for step in steps:
         outcome = StepOutcome(
             step=step,
@@ -35,7 +37,7 @@ async def commit_steps(world: World, job: Job, *steps: int) -> None:
             adapter_key=f"step-{step}/adapter",
             state_key=f"step-{step}/state",
         )
-        await reporter.commit_step(outcome, plan(), pace_s=1.0)
+        await reporter.commit_step(outcome, total_steps=plan().total_steps, pace_s=1.0)
 
 
 def recorded(file: Path) -> list[tuple[str, str, int]]:

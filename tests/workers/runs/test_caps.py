@@ -9,7 +9,7 @@ from app.domain.jobs.jobs import Job, JobStatus
 from app.domain.jobs.usage import Caps
 from tests.support.runs.real_run import RealRuns, Script, TinyEngine, tiny_engine
 from tests.support.runs.world import World
-from workers.runs.job import JobRun
+from workers.methods import job_run
 
 BASELINE, STEP = 10, 10
 """Rollouts of each; the next validation is after the last step."""
@@ -40,7 +40,7 @@ async def _job(runs: RealRuns) -> Job:
 async def _run(runs: RealRuns, job: Job, script: Script, cap: int) -> Job:
     async with runs.context(job, script) as context:
         capped = replace(context.job, caps=Caps(max_rollouts=cap))
-        await JobRun(replace(context, job=capped)).run()
+        await job_run(replace(context, job=capped)).run()
     return await runs.world.read(job)
 
 
@@ -64,14 +64,14 @@ async def test_steps_that_the_cap_lets_begin_are_all_trained(runs: RealRuns) -> 
 async def test_a_claim_that_is_to_pause_at_once_begins_nothing(runs: RealRuns) -> None:
     job = await _job(runs)
     async with runs.context(job, Script()) as context:
-        run = JobRun(context)
+        run = job_run(context)
 
         def die() -> None:
             usage = run._reporter.usage
             if usage is not None and usage.rollouts > BASELINE:
                 raise Killed
 
-        run._between_steps = die  # type: ignore[method-assign]  # kills the run at this instant
+        run._check_stop = die  # type: ignore[method-assign]  # kills the run at this instant
         with pytest.raises(Killed):
             await run.run()
     script = Script()

@@ -12,7 +12,7 @@ from workers.processes.child import EXIT_LEASE_LOST, EXIT_ORPHANED
 
 async def _child(world: World, job_id: str, fence: int) -> Process:
     return await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "workers.runs.child", job_id, world.tenant.project_id, str(fence)),
+        *(sys.executable, "-m", "workers.job_child", job_id, world.tenant.project_id, str(fence)),
         env={**inherited_environment(), **to_environment(world.settings)},
         stdin=PIPE,
         stderr=PIPE,

@@ -8,9 +8,9 @@ from app.domain.jobs.usage import Caps, Usage
 from app.domain.rollouts.metrics import MetricPoint
 from app.gateways.inference.inference import EngineAway
 from tests.support.runs.world import World
+from workers.methods import job_run
 from workers.runs.context import RunContext
 from workers.runs.ending import Ending
-from workers.runs.job import JobRun
 
 
 def _ending(context: RunContext, job: Job) -> Ending:
@@ -68,7 +68,7 @@ async def test_a_job_that_fails_after_some_steps_leaves_what_it_learned(world: W
     first = await world.context(job)
     async with first.unit() as unit:
         await unit.metrics.upsert(job.id, [MetricPoint("reward/mean", "train", 1, 0.5)])
-    await JobRun(await world.context(job)).run()  # its files do not exist
+    await job_run(await world.context(job)).run()  # its files do not exist
     failed = await world.read(job)
     assert failed.error is not None
     assert failed.error.code == "invalid_training_file"

@@ -12,7 +12,7 @@ from app.gateways.inference.http import HttpInference
 from app.gateways.inference.inference import Completion
 from tests.support.runs.real_run import ROWS, RealRuns, Script, TinyEngine, tiny_engine
 from tests.support.runs.world import World
-from workers.runs.job import JobRun
+from workers.methods import job_run
 
 
 class Counting(HttpInference):
@@ -46,7 +46,7 @@ async def _killed_after_validation(runs: RealRuns, job: Job) -> None:
         raise Killed
 
     async with runs.context(job, Script()) as context:
-        run = JobRun(context)
+        run = job_run(context)
         run._reporter.commit_step = die  # type: ignore[method-assign]  # kills the run at this instant
         with pytest.raises(Killed):
             await run.run()
@@ -57,7 +57,7 @@ async def _sampled_by_next_claim(runs: RealRuns, job: Job, *, rate: float) -> in
         counting = Counting(runs.engine.url)
         base = context.base_model.model_copy(update={"learning_rate": rate})
         try:
-            await JobRun(replace(context, inference=counting, base_model=base)).run()
+            await job_run(replace(context, inference=counting, base_model=base)).run()
         finally:
             await counting.aclose()
     assert (await runs.world.read(job)).status is JobStatus.SUCCEEDED

@@ -23,7 +23,9 @@ from app.store.unit_of_work import RunUnitOfWork
 from tests.support.journals import journal_of
 from tests.support.runs.world import World, plan
 from tests.support.scored import scored
+from workers.methods import build_method
 from workers.runs.context import RunContext
+from workers.runs.method import build_reporter
 from workers.runs.reporter import Reporter
 from workers.runs.step_outcome import StepOutcome
 
@@ -42,6 +44,10 @@ class AnswerLost:
         if self.lost == 0:
             self.lost += 1
             raise Unavailable("The connection was lost after COMMIT was sent.")
+
+
+def _reporter(context: RunContext) -> Reporter:
+    return build_reporter(context, build_method(context), tuned_name="ft:tiny")
 
 
 def _losing(context: RunContext) -> tuple[RunContext, AnswerLost]:
@@ -81,8 +87,8 @@ async def test_a_commit_of_unknown_outcome_counts_once(world: World) -> None:
     await journal_of(context, 1).put("turn", "sha", {})
     database.lost = 0
 
-    reporter = Reporter(context, "ft:tiny")
-    await reporter.commit_step(_outcome(job, 1), plan(), pace_s=10.0)
+    reporter = _reporter(context)
+    await reporter.commit_step(_outcome(job, 1), total_steps=plan().total_steps, pace_s=10.0)
 
     assert database.lost == 1
     assert await _ledger(world, job) == [
@@ -115,19 +121,23 @@ async def test_an_overtaken_claim_commits_nothing(world: World) -> None:
     job = await world.job()
     old, new = await world.context(job), await world.context(job)
     with pytest.raises(LeaseLost):
-        await Reporter(old, "ft:tiny").commit_step(_outcome(job, 1), plan(), pace_s=1.0)
+        await _reporter(old).commit_step(
+            _outcome(job, 1), total_steps=plan().total_steps, pace_s=1.0
+        )
     assert await _ledger(world, job) == []
-    await Reporter(new, "ft:tiny").commit_step(_outcome(job, 1), plan(), pace_s=1.0)
+    await _reporter(new).commit_step(_outcome(job, 1), total_steps=plan().total_steps, pace_s=1.0)
     assert (await world.read(job)).step == 1
 
 
 async def test_a_step_another_claim_committed_is_left_alone(world: World) -> None:
     job = await world.job()
-    await Reporter(await world.context(job), "a").commit_step(_outcome(job, 1), plan(), pace_s=1)
+    await _reporter(await world.context(job)).commit_step(
+        _outcome(job, 1), total_steps=plan().total_steps, pace_s=1
+    )
     late = _outcome(job, 1)
     late.adapter_key = "elsewhere"
     context = await world.context(job)
-    await Reporter(context, "a").commit_step(late, plan(), pace_s=1)
+    await _reporter(context).commit_step(late, total_steps=plan().total_steps, pace_s=1)
     async with context.unit() as unit:
         assert await unit.jobs.resume_point() == (1, "step-1/state", "step-1/adapter")
 
@@ -135,7 +145,7 @@ async def test_a_step_another_claim_committed_is_left_alone(world: World) -> Non
 async def test_a_baseline_of_unknown_outcome_counts_once(world: World) -> None:
     job = await world.job()
     context, database = _losing(await world.context(job))
-    reporter = Reporter(context, "ft:tiny")
+    reporter = _reporter(context)
     await reporter.commit_baseline(_outcome(job, 0))
     assert database.lost == 1
     assert await reporter.has_baseline()
@@ -146,8 +156,8 @@ async def test_a_baseline_of_unknown_outcome_counts_once(world: World) -> None:
 async def test_a_message_is_appended_once_over_lost_answers_and_claims(world: World) -> None:
     job = await world.job()
     context, database = _losing(await world.context(job))
-    await Reporter(context, "ft:tiny").announcer.message_once("Validating training file: file-a")
-    await Reporter(await world.context(job), "ft:tiny").announcer.message_once(
+    await _reporter(context).announcer.message_once("Validating training file: file-a")
+    await _reporter(await world.context(job)).announcer.message_once(
         "Validating training file: file-a"
     )
     assert database.lost == 1
@@ -161,7 +171,7 @@ async def test_usage_is_counted_with_each_commit_and_once(world: World) -> None:
     priced = context.settings.model_copy(
         update={"pricing": PricingSettings(per_hour=3600.0, currency="EUR")}
     )
-    reporter = Reporter(dataclasses.replace(context, settings=priced), "ft:tiny")
+    reporter = _reporter(dataclasses.replace(context, settings=priced))
     assert (reporter.usage, reporter.meter.accelerators) == (None, 0)
     reporter.meter.accelerators = 2
     await asyncio.sleep(0.05)
@@ -169,7 +179,7 @@ async def test_usage_is_counted_with_each_commit_and_once(world: World) -> None:
     database.lost = 0
     one = _outcome(job, 1)
     one.train_values |= {TIME_SAMPLING: 3.0, TIME_TRAINING: 2.0, TIME_EVAL: 1.0}
-    await reporter.commit_step(one, plan(), pace_s=1.0)
+    await reporter.commit_step(one, total_steps=plan().total_steps, pace_s=1.0)
     assert database.lost == 1
 
     usage = (await world.read(job)).usage
@@ -186,15 +196,15 @@ async def test_usage_is_counted_with_each_commit_and_once(world: World) -> None:
 
 async def test_the_next_claim_counts_on_and_an_overtaken_one_not_at_all(world: World) -> None:
     job = await world.job()
-    first = Reporter(await world.context(job), "ft:tiny")
-    await first.commit_step(_outcome(job, 1), plan(), pace_s=1.0)
-    late = Reporter(await world.context(job), "ft:tiny")
-    newest = Reporter(await world.context(job), "ft:tiny")
+    first = _reporter(await world.context(job))
+    await first.commit_step(_outcome(job, 1), total_steps=plan().total_steps, pace_s=1.0)
+    late = _reporter(await world.context(job))
+    newest = _reporter(await world.context(job))
     with pytest.raises(LeaseLost):
-        await late.commit_step(_outcome(job, 2), plan(), pace_s=1.0)
+        await late.commit_step(_outcome(job, 2), total_steps=plan().total_steps, pace_s=1.0)
     assert newest.usage is not None
     assert newest.usage.rollouts == 3
-    await newest.commit_step(_outcome(job, 2), plan(), pace_s=1.0)
+    await newest.commit_step(_outcome(job, 2), total_steps=plan().total_steps, pace_s=1.0)
     usage = (await world.read(job)).usage
     assert usage is not None
     assert (usage.rollouts, usage.trained_tokens) == (6, 8)

@@ -9,7 +9,7 @@ import pytest
 from app.domain.jobs.jobs import JobStatus
 from tests.support.runs.real_run import RealRuns, Script, TinyEngine, tiny_engine
 from tests.support.runs.world import World
-from workers.runs.job import JobRun
+from workers.methods import job_run
 
 PAUSE = {"max_steps": {"steps": 1, "action": "pause"}}
 
@@ -36,7 +36,7 @@ async def test_a_base_models_new_settings_are_for_new_jobs(
     assert (await runs.run(whole)).status is JobStatus.SUCCEEDED
     async with runs.context(job, Script()) as context:
         base = context.base_model.model_copy(update=changed)
-        await JobRun(replace(context, base_model=base)).run()
+        await job_run(replace(context, base_model=base)).run()
     ended = await runs.world.read(job)
     assert (ended.status, ended.step, ended.error) == (JobStatus.SUCCEEDED, 2, None)
     assert runs.adapters(job) == runs.adapters(whole)

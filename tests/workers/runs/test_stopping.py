@@ -8,6 +8,7 @@ import pytest
 from app.domain.jobs.jobs import Job, JobStatus
 from tests.support.runs.real_run import RealRuns, Script, TinyEngine, tiny_engine
 from tests.support.runs.world import World
+from workers.methods import job_run
 
 QUIET: dict[str, Any] = {
     name: {"action": "off"}
@@ -127,15 +128,13 @@ async def test_what_was_found_before_a_kill_is_done_by_the_next_claim(
         pass
 
     async with runs.context(job, Script()) as context:
-        from workers.runs.job import JobRun  # noqa: PLC0415 - only here is a run taken apart
-
-        run = JobRun(context)
+        run = job_run(context)
 
         def die() -> None:
             if run._reporter.stopping.due is not None:
                 raise Killed
 
-        run._between_steps = die  # type: ignore[method-assign]  # kills the run at this instant
+        run._check_stop = die  # type: ignore[method-assign]  # kills the run at this instant
         with pytest.raises(Killed):
             await run.run()
     assert (await runs.world.read(job)).status is JobStatus.RUNNING

@@ -55,7 +55,7 @@ async def _in_a_process(runs: RealRuns, job: Job) -> Job:
         update={"engine_url": runs.engine.url, "base_models": (runs.engine.spec,)}
     )
     child = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "workers.runs.child"),
+        *(sys.executable, "-m", "workers.job_child"),
         *(job.id, job.project_id, str(claimed.fence)),
         env={**inherited_environment(), **to_environment(settings), "OMP_NUM_THREADS": "1"},
         stdin=PIPE,

@@ -2,15 +2,15 @@ import pytest
 
 from app.domain.methods.supervised import DpoMethod, SupervisedMethod, text_hyperparameters
 from app.domain.models.models import BaseModelSpec
-from workers.supervised.plan import TextPlan
+from workers.supervised.plan import SupervisedPlan
 
 BASE = BaseModelSpec(name="tiny", path="x", context_length=64, learning_rate=2e-4)
 
 
-def _plan(rows: int, valid: int, **hyper: object) -> TextPlan:
+def _plan(rows: int, valid: int, **hyper: object) -> SupervisedPlan:
     method = SupervisedMethod.model_validate({"hyperparameters": hyper})
     found = text_hyperparameters(method, train_rows=rows, base_model=BASE)
-    return TextPlan(found, rows, valid, seed=3)
+    return SupervisedPlan(found, rows, valid, seed=3)
 
 
 def test_every_epoch_takes_every_row_once_and_ends_with_a_checkpoint() -> None:

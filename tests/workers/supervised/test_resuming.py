@@ -8,7 +8,7 @@ import pytest
 from app.domain.jobs.jobs import Job, JobStatus, StopRequest
 from app.domain.jobs.usage import Caps
 from tests.support.supervised.text_runs import TextRuns, chat_row, pair_row
-from workers.runs.job import JobRun
+from workers.methods import job_run
 
 CHATS = ([chat_row(n) for n in range(12)], [chat_row(n) for n in range(20, 30)])
 PAIRS = ([pair_row(n) for n in range(12)], [pair_row(n) for n in range(50, 60)])
@@ -71,7 +71,7 @@ async def test_a_time_cap_pauses_between_steps(runs: TextRuns) -> None:
     job = await runs.job("supervised", *CHATS, hyperparameters=FAST)
     async with runs.context(job) as context:
         caps = Caps(max_training_time_s=0.01)
-        await JobRun(replace(context, job=replace(context.job, caps=caps))).run()
+        await job_run(replace(context, job=replace(context.job, caps=caps))).run()
     found = await runs.world.read(job)
     assert found.status is JobStatus.PAUSED
     assert found.step <= 1

@@ -12,7 +12,7 @@ from app.domain.jobs.jobs import Job, JobStatus
 from app.domain.methods.supervised import DpoMethod, SupervisedMethod
 from tests.support.runs.world import World
 from tests.support.store.new_jobs import insert_job
-from workers.runs.job import JobRun
+from workers.methods import job_run
 
 USER, ANSWER = {"role": "user", "content": "hi"}, {"role": "assistant", "content": "yes"}
 CHAT = {"messages": [USER, ANSWER]}
@@ -51,7 +51,7 @@ async def _ended(world: World, kind: str, training: bytes, validation: bytes | N
     )
     await insert_job(world.app, world.tenant, job)
     method = DpoMethod() if kind == "dpo" else SupervisedMethod()
-    await JobRun(dataclasses.replace(await world.context(job), method=method)).run()
+    await job_run(dataclasses.replace(await world.context(job), method=method)).run()
     return await world.read(job)
 
 

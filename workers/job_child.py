@@ -1,4 +1,4 @@
-"""The process that runs one claim of one job: `python -m workers.runs.child JOB PROJECT FENCE`.
+"""The process that runs one claim of one job: `python -m workers.job_child JOB PROJECT FENCE`.
 
 Exit code 0 means that the job has reached an end state.
 """
@@ -8,10 +8,10 @@ import warnings
 
 from app.domain.errors import RunFailed
 from app.store.leases import Lease
+from workers.methods import job_run
 from workers.processes.child import run_supervised
 from workers.processes.clients import Clients
 from workers.runs.ending import Ending
-from workers.runs.job import JobRun
 from workers.runs.leased_jobs import JOBS
 from workers.runs.opening import open_run
 
@@ -28,7 +28,7 @@ async def work(clients: Clients, lease: Lease) -> None:
             fence=lease.fence,
             judge_egress=clients.judge_egress,
         )
-        await JobRun(context).run()
+        await job_run(context).run()
     except RunFailed as failure:
         await _ending(clients, lease).failed(failure)
 

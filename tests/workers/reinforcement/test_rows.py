@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from app.domain.data.dataset import MAX_ROW_BYTES, DatasetError
-from workers.runs.data import RowFile
+from workers.reinforcement.rows import RowFile
 
 
 def _line(question: str) -> bytes:

@@ -1,4 +1,4 @@
-"""What a run hands over once it has trained: the adapter to publish, and what is said of it.
+"""The result of a training: the adapter to publish, the report, and the rule that ended it early.
 
 Owns the choice of the adapter: the best checkpoint by validation, or the last step where no
 checkpoint has a validation value. Without torch.
@@ -14,18 +14,18 @@ from workers.runs.context import RunContext
 
 
 @dataclass(frozen=True, slots=True)
-class Trained:
+class TrainingResult:
     step: int
-    """Whose adapter is published."""
+    """The step whose adapter is published."""
     adapter_key: str
     report: dict[str, Any] | None
-    """`None` where there are no two validations to compare."""
+    """`None` without two validations to compare."""
     ended_early: RuleTrigger | None = None
     """The rule that ended the training."""
 
 
 async def best_adapter(context: RunContext) -> tuple[int, str]:
-    """Step and object key of the adapter to publish. Call after at least one step."""
+    """Returns step and object key of the adapter to publish. Call after at least one step."""
 
     async def read() -> tuple[int, str]:
         async with context.unit() as unit:

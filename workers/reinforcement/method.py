@@ -1,0 +1,108 @@
+"""Reinforcement learning as a training method. Without torch: a broken file is answered at once.
+
+The training module, whose import takes seconds, is loaded in a thread beside the check of the
+files.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from app.domain.errors import RunFailed
+from app.domain.jobs.detectors import Watched
+from app.domain.jobs.stop_rules import REWARD
+from app.domain.methods.reinforcement import (
+    ReinforcementMethod,
+    resolve_hyperparameters,
+    resolved_method,
+)
+from app.domain.methods.stop import ReinforcementStopOptions, StopOptions
+from workers.reinforcement.plan import Plan
+from workers.reinforcement.rows import RowFile, load_rows
+from workers.reinforcement.step_report import ReinforcementStepReport
+from workers.runs.context import RunContext
+from workers.runs.data import training_file, validation_file
+from workers.runs.method import CheckStop
+from workers.runs.reporter import Reporter
+from workers.runs.training_result import TrainingResult
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedReinforcement:
+    context: RunContext
+    method: ReinforcementMethod
+    plan: Plan
+    train_rows: RowFile
+    valid_rows: RowFile
+    loading: asyncio.Task[None]
+    """Imports the training module."""
+    warnings: Sequence[str] = ()
+
+    @property
+    def total_steps(self) -> int:
+        return self.plan.total_steps
+
+    @property
+    def resolved_method(self) -> dict[str, Any]:
+        return resolved_method(
+            self.context.job.method, self.plan.hyperparameters, self.context.base_model
+        )
+
+    async def train(self, reporter: Reporter, *, check_stop: CheckStop) -> TrainingResult:
+        await self.loading
+        from workers.reinforcement.training import train  # noqa: PLC0415 - imports torch; loaded by now
+
+        return await train(
+            self.context,
+            self.method,
+            self.plan,
+            rows=(self.train_rows, self.valid_rows),
+            reporter=reporter,
+            check_stop=check_stop,
+        )
+
+
+class ReinforcementTraining:
+    """Implements `workers.runs.method.Method`."""
+
+    def __init__(self, context: RunContext, method: ReinforcementMethod) -> None:
+        self._context = context
+        self._method = method
+        self.report = ReinforcementStepReport(method.grader)
+
+    @property
+    def stop_options(self) -> StopOptions:
+        return self._method.stop or ReinforcementStopOptions()
+
+    @property
+    def watched(self) -> Watched:
+        return REWARD
+
+    @property
+    def trained_effort(self) -> str | None:
+        effort = self._method.hyperparameters.reasoning_effort
+        return None if effort == "default" else effort
+
+    async def prepare(self) -> PreparedReinforcement:
+        loading = asyncio.create_task(asyncio.to_thread(_import_training))
+        train_rows = await load_rows(await training_file(self._context), self._method)
+        held_out = await validation_file(self._context)
+        if held_out is None:
+            raise RunFailed(
+                "A validation file is required for reinforcement fine-tuning.",
+                code="missing_required_parameter",
+                param="validation_file",
+            )
+        valid_rows = await load_rows(held_out, self._method)
+        hyperparameters = resolve_hyperparameters(
+            self._method, train_rows=len(train_rows), base_model=self._context.base_model
+        )
+        plan = Plan(hyperparameters, len(train_rows))
+        return PreparedReinforcement(
+            self._context, self._method, plan, train_rows, valid_rows, loading
+        )
+
+
+def _import_training() -> None:
+    import workers.reinforcement.training  # noqa: F401, PLC0415 - imports torch, which takes seconds

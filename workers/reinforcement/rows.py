@@ -1,0 +1,74 @@
+"""The rows of a reinforcement job's file, checked once and read again when needed.
+
+A file may hold half a gigabyte, so rows stay on disk: one pass checks each of them and records its
+offset.
+"""
+
+import asyncio
+import os
+import weakref
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import BinaryIO, overload
+
+from typing_extensions import override
+
+from app.domain.data.dataset import MAX_ROW_BYTES, DatasetError, DatasetRow, each_row, parse_row
+from app.domain.methods.reinforcement import ReinforcementMethod
+from workers.runs.data import JobFile
+
+
+class RowFile(Sequence[DatasetRow]):
+    """The rows of a checked JSONL file, parsed on access.
+
+    The file stays open: deleting it during a run takes nothing away from the run.
+    """
+
+    def __init__(self, path: Path, *, job_tools: set[str], max_rows: int) -> None:
+        """Reads the whole file once. Raises `DatasetError` at the first fault."""
+        self._job_tools = job_tools
+        self._positions: list[tuple[int, int, int]] = []
+        """Offset, length and line number (from 1) of each row."""
+        self._file = path.open("rb")
+        weakref.finalize(self, self._file.close)
+        for _ in each_row(self._lines(self._file), job_tools, max_rows):
+            self._positions.append(self._current)
+
+    def _lines(self, file: BinaryIO) -> Iterator[bytes]:
+        number = offset = 0
+        # A row that is too long is refused by its first piece; the rest is never read.
+        while line := file.readline(MAX_ROW_BYTES + 2):
+            number += 1
+            self._current = (offset, len(line), number)
+            offset += len(line)
+            yield line
+
+    @override
+    def __len__(self) -> int:
+        return len(self._positions)
+
+    @overload
+    def __getitem__(self, index: int) -> DatasetRow: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[DatasetRow]: ...
+    @override
+    def __getitem__(self, index: int | slice) -> DatasetRow | list[DatasetRow]:
+        if isinstance(index, slice):
+            return [self[number] for number in range(*index.indices(len(self)))]
+        row = range(len(self))[index]
+        offset, length, number = self._positions[row]
+        line = os.pread(self._file.fileno(), length, offset)
+        return parse_row(line, number, index=row, job_tools=self._job_tools)
+
+
+async def load_rows(file: JobFile, method: ReinforcementMethod) -> RowFile:
+    """Checks every row. Raises `RunFailed` with the hosted error code."""
+    tool_names = {tool.name for tool in method.tools}
+    try:
+        rows = await asyncio.to_thread(
+            RowFile, file.path, job_tools=tool_names, max_rows=file.max_rows
+        )
+    except DatasetError as error:
+        raise file.invalid(error) from error
+    file.check_count(len(rows))
+    return rows

@@ -1,0 +1,139 @@
+"""Training on supervised or preference data as a training method. Without torch: a broken file is
+answered at once.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, assert_never
+
+from app.domain.data.chat_rows import DatasetError
+from app.domain.jobs.detectors import Watched
+from app.domain.jobs.stop_rules import LOSSES
+from app.domain.methods.stop import StopOptions
+from app.domain.methods.supervised import (
+    DpoMethod,
+    SupervisedMethod,
+    resolved,
+    text_hyperparameters,
+)
+from app.rendering.renderer import Renderer
+from workers.runs.context import RunContext
+from workers.runs.data import JobFile, training_file, validation_file
+from workers.runs.method import CheckStop
+from workers.runs.reporter import Reporter
+from workers.runs.training_result import TrainingResult
+from workers.supervised.examples import Examples, MakeExample, preference, supervised
+from workers.supervised.plan import SupervisedPlan
+from workers.supervised.rows import load_rows
+from workers.supervised.step_report import SupervisedStepReport
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedSupervised:
+    context: RunContext
+    method: SupervisedMethod | DpoMethod
+    plan: SupervisedPlan
+    train_examples: Examples
+    valid_examples: Examples | None
+    warnings: Sequence[str]
+
+    @property
+    def total_steps(self) -> int:
+        return self.plan.total_steps
+
+    @property
+    def resolved_method(self) -> dict[str, Any]:
+        return resolved(self.context.job.method, self.method.kind, len(self.train_examples))
+
+    async def train(self, reporter: Reporter, *, check_stop: CheckStop) -> TrainingResult:
+        await asyncio.to_thread(_import_training)
+        from workers.supervised.training import train  # noqa: PLC0415 - imports torch; loaded by now
+
+        return await train(
+            self.context,
+            self.method,
+            self.plan,
+            examples=(self.train_examples, self.valid_examples),
+            reporter=reporter,
+            check_stop=check_stop,
+        )
+
+
+class SupervisedTraining:
+    """Implements `workers.runs.method.Method` for supervised and DPO jobs."""
+
+    def __init__(self, context: RunContext, method: SupervisedMethod | DpoMethod) -> None:
+        self._context = context
+        self._method = method
+        self.report = SupervisedStepReport()
+
+    @property
+    def stop_options(self) -> StopOptions:
+        return self._method.stop or StopOptions()
+
+    @property
+    def watched(self) -> Watched:
+        return LOSSES
+
+    @property
+    def trained_effort(self) -> str | None:
+        return None
+
+    async def prepare(self) -> PreparedSupervised:
+        """Also renders every row for the first claim, so that none of them fails a run halfway."""
+        train_file = await training_file(self._context)
+        train_rows = await load_rows(train_file, self._method)
+        valid_file, valid_rows = await validation_file(self._context), None
+        if valid_file is not None:
+            valid_rows = await load_rows(valid_file, self._method)
+        make = _make_example(self._context, self._method)
+        train = Examples(train_rows, make)
+        valid = None if valid_rows is None else Examples(valid_rows, make)
+        hyperparameters = text_hyperparameters(
+            self._method, train_rows=len(train), base_model=self._context.base_model
+        )
+        plan = SupervisedPlan(
+            hyperparameters=hyperparameters,
+            train_rows=len(train),
+            valid_rows=0 if valid is None else len(valid),
+            seed=self._context.job.seed,
+        )
+        warnings: list[str] = []
+        if not self._context.files_validated:
+            warnings += await self._rendered(train_file, train)
+            if valid_file is not None and valid is not None:
+                warnings += await self._rendered(valid_file, valid)
+        return PreparedSupervised(self._context, self._method, plan, train, valid, warnings)
+
+    async def _rendered(self, file: JobFile, examples: Examples) -> list[str]:
+        """Renders every row; returns a warning about those that are cut. Raises `RunFailed`."""
+        try:
+            cut = await asyncio.to_thread(examples.count_cut)
+        except DatasetError as error:
+            raise file.invalid(error) from error
+        if not cut:
+            return []
+        limit = self._context.base_model.context_length
+        warning = (
+            f"{cut} of {len(examples)} {file.label} examples are longer than {limit} tokens and "
+            "are cut at their end"
+        )
+        return [warning]
+
+
+def _make_example(context: RunContext, method: SupervisedMethod | DpoMethod) -> MakeExample:
+    base = context.base_model
+    renderer = Renderer(base.path, tool_parser=base.tool_parser, chat_template=base.chat_template)
+    match method:
+        case SupervisedMethod():
+            train_on = method.train_on or "all"
+            return supervised(renderer, limit=base.context_length, train_on=train_on)
+        case DpoMethod():
+            return preference(renderer, limit=base.context_length)
+        case _:
+            assert_never(method)
+
+
+def _import_training() -> None:
+    import workers.supervised.training  # noqa: F401, PLC0415 - imports torch, which takes seconds
