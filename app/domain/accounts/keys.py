@@ -2,12 +2,15 @@
 
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Final
 
 from app.domain.accounts.tenants import KeyKind
 
 # Both as the hosted API answers a key of an archived project.
 PROJECT_ARCHIVED = "The project you are requesting has been archived and is no longer accessible"
 NO_PROJECT = "not_authorized_invalid_project"
+USE_RESOLUTION_S: Final = 60
+"""The use of a key is noted at most this often."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from enum import StrEnum
 from typing import Any, Final, Literal
 from uuid import NAMESPACE_URL, uuid5
 
+from app.domain.errors import NotFound
 from app.domain.graders.graders import MultiGrader, SingleGrader
 
 EVAL_TASK: Final = "agent_rft.run_eval"
@@ -211,3 +212,11 @@ class Tally:
     @property
     def usage(self) -> list[dict[str, Any]]:
         return [{"model_name": model, **numbers} for model, numbers in self._usage.items()]
+
+
+def no_run(run_id: str) -> NotFound:
+    return NotFound(f"Could not find eval run: {run_id}", param="run_id")
+
+
+def no_item(item_id: str) -> NotFound:
+    return NotFound(f"Could not find output item: {item_id}", param="output_item_id")

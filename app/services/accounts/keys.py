@@ -14,11 +14,10 @@ from dataclasses import dataclass
 
 import structlog
 
-from app.domain.accounts.keys import NO_PROJECT, PROJECT_ARCHIVED, ApiKeyRow
+from app.domain.accounts.keys import NO_PROJECT, PROJECT_ARCHIVED, USE_RESOLUTION_S, ApiKeyRow
 from app.domain.accounts.tenants import AdminPrincipal, KeyKind, Tenant
 from app.domain.errors import AuthenticationFailed, Unavailable
 from app.domain.ids import OrganizationId, ProjectId, new_id, random_text
-from app.store.accounts.keys import USE_RESOLUTION_S
 from app.store.database import Database
 
 log = structlog.get_logger()

@@ -15,7 +15,7 @@ from app.gateways.job_queue import JobQueue
 from app.services.evals.validation_runs import ValidationRunService
 from app.services.models.models import ModelService
 from app.store.database import Database
-from app.store.files.files import FileStore
+from app.store.unit_of_work import UnitOfWork
 
 FILE_PURPOSES = ("evals", "fine-tune")
 
@@ -62,7 +62,7 @@ class EvalRunService:
         )
         async with self._database.tenant(self._tenant) as unit:
             if isinstance(source.source, FileReference):
-                await self._check_file(unit.files, source.source.id)
+                await self._check_file(unit, source.source.id)
             await unit.eval_runs.insert(run)
             unit.after_commit(lambda: self._queue.enqueue_eval(run.id))
         return await self.get(eval_id, run.id)
@@ -159,10 +159,10 @@ class EvalRunService:
             ) from error
 
     @staticmethod
-    async def _check_file(files: FileStore, file_id: str) -> None:
+    async def _check_file(unit: UnitOfWork, file_id: str) -> None:
         param = "data_source.source.id"
         try:
-            row = await files.get(file_id)
+            row = await unit.files.get(file_id)
         except NotFound as error:
             raise InvalidRequest(
                 f"File {file_id} does not exist.", param=param, code="file_not_found"

@@ -14,6 +14,8 @@ from app.domain.evals.evals import (
     EvalRunStatus,
     ItemStatus,
     OutputItem,
+    no_item,
+    no_run,
     step_of,
     threshold,
 )
@@ -23,9 +25,6 @@ from app.domain.models.models import BaseModelSpec, base_of
 from app.domain.rollouts.rollouts import RolloutRow
 from app.gateways.objects import Objects
 from app.store.database import Database
-from app.store.evals.eval_items import no_item
-from app.store.evals.eval_runs import no_run
-from app.store.evals.validation_runs import Bar
 from app.store.unit_of_work import UnitOfWork
 
 
@@ -67,7 +66,7 @@ class ValidationRunService:
         async with self._database.tenant(self._tenant) as unit:
             job = await unit.jobs.get(_job_id(of))
             rows, more = await unit.validation_runs.page(
-                job.id, _bar(of), after=step, limit=limit, descending=descending
+                job.id, _threshold(of), after=step, limit=limit, descending=descending
             )
         return [run_of(of, job, row) for row in rows], more
 
@@ -86,7 +85,7 @@ class ValidationRunService:
             rollouts, more = await unit.validation_runs.items(
                 job.id,
                 validation.step,
-                _bar(of),
+                _threshold(of),
                 status=status,
                 after=None if after is None else rollout_id(after),
                 limit=limit,
@@ -111,7 +110,7 @@ class ValidationRunService:
         step = step_of(run_id, _job_id(of))
         job = await unit.jobs.get(_job_id(of))
         validation = (
-            None if step is None else await unit.validation_runs.get(job.id, _bar(of), step)
+            None if step is None else await unit.validation_runs.get(job.id, _threshold(of), step)
         )
         if validation is None:
             raise no_run(run_id)
@@ -137,8 +136,8 @@ class ValidationRunService:
         return [seen.item(one, rows.get(one.prompt_index), turn_limit=limit) for one in rollouts]
 
 
-def _bar(of: Eval) -> Bar:
-    return Bar(threshold(of.testing_criteria[0]))
+def _threshold(of: Eval) -> float | None:
+    return threshold(of.testing_criteria[0])
 
 
 def _job_id(of: Eval) -> str:

@@ -4,20 +4,18 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any, Final
 
-from sqlalchemy import Text, bindparam, func, insert, or_, select, tuple_, update
+from sqlalchemy import Text, bindparam, func, insert, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.sql.elements import ColumnElement
 
-from app.domain.accounts.keys import ApiKeyRow
+from app.domain.accounts.keys import USE_RESOLUTION_S, ApiKeyRow
 from app.domain.accounts.tenants import KeyKind
 from app.domain.errors import NotFound
-from app.store.paging import cut, unknown_cursor
+from app.store.paging import Keyset
 from app.store.schema.keys import ApiKeyTable as Table
 from app.store.statements import PreparedStatement, Statements
 from app.store.times import moment, moment_or_none, unix, unix_or_none
 
-USE_RESOLUTION_S: Final = 60
-_place: Final = tuple_(Table.created_at, Table.id)
 _FIND: Final = PreparedStatement(
     select(Table.__table__).where(Table.key_id == bindparam("key_id", type_=Text()))
 )
@@ -79,24 +77,14 @@ class KeyStore:
         descending: bool = False,
     ) -> tuple[list[ApiKeyRow], bool]:
         query = select(Table).where(*_living(organization_id, project_id))
-        if after is not None:
-            # The place of a key that was deleted meanwhile is still known.
-            seen = (
-                await self._session.execute(
-                    select(Table.created_at, Table.id).where(
-                        *_of(organization_id, project_id), Table.id == after
-                    )
-                )
-            ).one_or_none()
-            if seen is None:
-                raise unknown_cursor(after)
-            query = query.where(_place < tuple_(*seen) if descending else _place > tuple_(*seen))
-        if descending:
-            query = query.order_by(Table.created_at.desc(), Table.id.desc())
-        else:
-            query = query.order_by(Table.created_at, Table.id)
-        rows = (await self._session.scalars(query.limit(limit + 1))).all()
-        page, more = cut(rows, limit)
+        # A page may begin after a key that was deleted in the meantime.
+        page, more = await Keyset((Table.created_at, Table.id), descending=descending).page(
+            self._session,
+            query,
+            after=after,
+            cursor=[*_of(organization_id, project_id), Table.id == after],
+            limit=limit,
+        )
         return [to_key(row) for row in page], more
 
     async def lock_admin_keys(self, organization_id: str) -> Sequence[str]:

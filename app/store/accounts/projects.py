@@ -2,17 +2,17 @@
 
 from typing import Final
 
-from sqlalchemy import func, insert, select, tuple_, update
+from sqlalchemy import func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.domain.accounts.keys import NO_PROJECT, PROJECT_ARCHIVED, Organization, Project
 from app.domain.errors import AuthenticationFailed, InvalidRequest, NotFound
-from app.store.paging import cut, unknown_cursor
+from app.store.paging import Keyset
 from app.store.schema.projects import OrganizationTable, ProjectTable
 from app.store.times import unix, unix_or_none
 
-_place: Final = tuple_(ProjectTable.created_at, ProjectTable.id)
+_OLDEST_FIRST: Final = Keyset((ProjectTable.created_at, ProjectTable.id))
 _UNIQUE_NAME: Final = "uq_projects_active_name"
 
 
@@ -59,19 +59,13 @@ class ProjectStore:
         query = select(ProjectTable).where(ProjectTable.organization_id == organization_id)
         if not archived:
             query = query.where(ProjectTable.archived_at.is_(None))
-        if after is not None:
-            seen = (
-                await self._session.execute(
-                    select(ProjectTable.created_at, ProjectTable.id).where(
-                        ProjectTable.organization_id == organization_id, ProjectTable.id == after
-                    )
-                )
-            ).one_or_none()
-            if seen is None:
-                raise unknown_cursor(after)
-            query = query.where(_place > tuple_(*seen))
-        query = query.order_by(ProjectTable.created_at, ProjectTable.id).limit(limit + 1)
-        page, more = cut((await self._session.scalars(query)).all(), limit)
+        page, more = await _OLDEST_FIRST.page(
+            self._session,
+            query,
+            after=after,
+            cursor=[ProjectTable.organization_id == organization_id, ProjectTable.id == after],
+            limit=limit,
+        )
         return [_to_project(row) for row in page], more
 
     async def rename(self, project_id: str, name: str) -> None:

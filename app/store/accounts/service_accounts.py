@@ -3,16 +3,16 @@
 from collections.abc import Collection
 from typing import Any, Final
 
-from sqlalchemy import func, insert, select, tuple_, update
+from sqlalchemy import func, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.domain.accounts.keys import ServiceAccount, ServiceAccountRole
 from app.domain.errors import NotFound
-from app.store.paging import cut, unknown_cursor
+from app.store.paging import Keyset
 from app.store.schema.service_accounts import ServiceAccountTable as Table
 from app.store.times import unix
 
-_place: Final = tuple_(Table.created_at, Table.id)
+_OLDEST_FIRST: Final = Keyset((Table.created_at, Table.id))
 
 
 class ServiceAccountStore:
@@ -55,19 +55,13 @@ class ServiceAccountStore:
     ) -> tuple[list[ServiceAccount], bool]:
         """Oldest first."""
         query = select(Table).where(Table.project_id == project_id, Table.deleted_at.is_(None))
-        if after is not None:
-            seen = (
-                await self._session.execute(
-                    select(Table.created_at, Table.id).where(
-                        Table.project_id == project_id, Table.id == after
-                    )
-                )
-            ).one_or_none()
-            if seen is None:
-                raise unknown_cursor(after)
-            query = query.where(_place > tuple_(*seen))
-        query = query.order_by(Table.created_at, Table.id).limit(limit + 1)
-        page, more = cut((await self._session.scalars(query)).all(), limit)
+        page, more = await _OLDEST_FIRST.page(
+            self._session,
+            query,
+            after=after,
+            cursor=[Table.project_id == project_id, Table.id == after],
+            limit=limit,
+        )
         return [_to_account(row) for row in page], more
 
     async def change(

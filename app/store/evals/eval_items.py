@@ -7,9 +7,8 @@ from sqlalchemy import cast as sql_cast
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.domain.errors import NotFound
-from app.domain.evals.evals import ItemStatus, OutputItem
-from app.store.paging import fitting, unknown_cursor
+from app.domain.evals.evals import ItemStatus, OutputItem, no_item
+from app.store.paging import Keyset, fitting
 from app.store.schema.eval_items import EvalItemTable as Table
 from app.store.storable import storable
 from app.store.times import unix
@@ -80,14 +79,12 @@ class EvalItemStore:
         query = select(Table).where(Table.project_id == self._project_id, Table.run_id == run_id)
         if status is not None:
             query = query.where(Table.status == status)
-        if after is not None:
-            place = await self._session.scalar(
-                select(Table.position).where(Table.id == after, Table.run_id == run_id)
-            )
-            if place is None:
-                raise unknown_cursor(after)
-            query = query.where(Table.position < place if descending else Table.position > place)
-        query = query.order_by(Table.position.desc() if descending else Table.position)
+        query = await Keyset((Table.position,), descending=descending).start_after(
+            self._session,
+            query,
+            after=after,
+            cursor=[Table.id == after, Table.run_id == run_id],
+        )
         size = _length(Table.datasource_item) + _length(Table.sample)
         sized = query.with_only_columns(size).limit(limit + 1)
         sizes = (await self._session.scalars(sized)).all()
@@ -99,10 +96,6 @@ class EvalItemStore:
 def _length(column: Any) -> Any:
     """Of a JSON value as text, in bytes."""
     return func.octet_length(sql_cast(column, Text))
-
-
-def no_item(item_id: str) -> NotFound:
-    return NotFound(f"Could not find output item: {item_id}", param="output_item_id")
 
 
 def _to_item(row: Table) -> OutputItem:

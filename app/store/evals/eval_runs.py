@@ -4,15 +4,15 @@ writes.
 
 from typing import Any
 
-from sqlalchemy import Text, cast, delete, func, insert, select, tuple_, update
+from sqlalchemy import Text, cast, delete, func, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.domain.errors import NotFound, WrongState
-from app.domain.evals.evals import OPEN_RUNS, EvalRun, EvalRunStatus, ResultCounts, Tally
+from app.domain.errors import WrongState
+from app.domain.evals.evals import OPEN_RUNS, EvalRun, EvalRunStatus, ResultCounts, Tally, no_run
 from app.domain.events.webhooks import RUN_EVENTS
 from app.store.accounts.projects import refuse_archived
 from app.store.events.log import log_end
-from app.store.paging import fitting, unknown_cursor
+from app.store.paging import Keyset, fitting
 from app.store.schema.eval_runs import EvalRunTable as Table
 from app.store.storable import storable
 from app.store.times import unix
@@ -61,24 +61,15 @@ class EvalRunStore:
         descending: bool,
     ) -> tuple[list[EvalRun], bool]:
         """A page ends early where its runs bring very much data of their own."""
-        query, place = select(Table).where(Table.eval_id == eval_id), _PLACE
+        query = select(Table).where(Table.eval_id == eval_id)
         if status is not None:
             query = query.where(Table.status == status.value)
-        if after is not None:
-            cursor = (
-                await self._session.execute(
-                    select(Table.created_at, Table.id).where(
-                        Table.id == after, Table.eval_id == eval_id
-                    )
-                )
-            ).one_or_none()
-            if cursor is None:
-                raise unknown_cursor(after)
-            query = query.where(place < tuple_(*cursor) if descending else place > tuple_(*cursor))
-        if descending:
-            query = query.order_by(Table.created_at.desc(), Table.id.desc())
-        else:
-            query = query.order_by(Table.created_at, Table.id)
+        query = await Keyset((Table.created_at, Table.id), descending=descending).start_after(
+            self._session,
+            query,
+            after=after,
+            cursor=[Table.id == after, Table.eval_id == eval_id],
+        )
         size = func.octet_length(cast(Table.data_source, Text))
         sized = query.with_only_columns(size).limit(limit + 1)
         sizes = (await self._session.scalars(sized)).all()
@@ -156,13 +147,6 @@ class LeasedEvalRunStore:
 
     async def _change(self, **values: Any) -> None:
         await self._session.execute(update(Table).where(Table.id == self._run_id).values(**values))
-
-
-_PLACE = tuple_(Table.created_at, Table.id)
-
-
-def no_run(run_id: str) -> NotFound:
-    return NotFound(f"Could not find eval run: {run_id}", param="run_id")
 
 
 def _to_run(row: Table) -> EvalRun:

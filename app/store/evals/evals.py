@@ -3,12 +3,12 @@
 from typing import Any, Literal, cast
 
 from sqlalchemy import Table as CoreTable
-from sqlalchemy import delete, func, insert, select, tuple_, update
+from sqlalchemy import delete, func, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.domain.errors import NotFound
 from app.domain.evals.evals import Eval
-from app.store.paging import cut, unknown_cursor
+from app.store.paging import Keyset
 from app.store.schema.evals import EvalTable as Table
 from app.store.times import unix
 
@@ -54,20 +54,10 @@ class EvalStore:
     ) -> tuple[list[Eval], bool]:
         moment = Table.created_at if order_by == "created_at" else Table.updated_at
         query = select(Table).where(Table.project_id == self._project_id)
-        if after is not None:
-            cursor = (
-                await self._session.execute(select(moment, Table.id).where(Table.id == after))
-            ).one_or_none()
-            if cursor is None:
-                raise unknown_cursor(after)
-            place, seen = tuple_(moment, Table.id), tuple_(*cursor)
-            query = query.where(place < seen if descending else place > seen)
-        if descending:
-            query = query.order_by(moment.desc(), Table.id.desc())
-        else:
-            query = query.order_by(moment, Table.id)
-        rows = (await self._session.scalars(query.limit(limit + 1))).all()
-        page, more = cut(rows, limit)
+        keyset = Keyset((moment, Table.id), descending=descending)
+        page, more = await keyset.page(
+            self._session, query, after=after, cursor=[Table.id == after], limit=limit
+        )
         return [_to_eval(row) for row in page], more
 
     async def change(self, eval_id: str, values: dict[str, Any]) -> Eval:

@@ -3,9 +3,7 @@
 A validation's rollouts are committed with their step, so what is seen is always complete.
 """
 
-from dataclasses import dataclass
-
-from sqlalchemy import Double, Select, and_, func, select, tuple_
+from sqlalchemy import Double, Select, and_, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.sql.elements import ColumnElement
 
@@ -13,21 +11,11 @@ from app.domain.evals.evals import ItemStatus
 from app.domain.evals.validation_runs import Validation
 from app.domain.rollouts.rollouts import RolloutRow
 from app.store.jobs.rollouts import to_rollout
-from app.store.paging import cut, unknown_cursor
+from app.store.paging import Keyset, cut
 from app.store.schema.checkpoints import CheckpointTable
 from app.store.schema.rollouts import RolloutTable as Table
 
-_PLACE = (Table.prompt_index, Table.sample_index, Table.attempt)
-
-
-@dataclass(frozen=True, slots=True)
-class Bar:
-    """What passes: a reward of at least `least`, or any above 0."""
-
-    least: float | None
-
-    def holds(self) -> ColumnElement[bool]:
-        return Table.reward > 0 if self.least is None else Table.reward >= self.least
+_ORDER = (Table.prompt_index, Table.sample_index, Table.attempt)
 
 
 class ValidationRunStore:
@@ -35,10 +23,16 @@ class ValidationRunStore:
         self._session = session
 
     async def page(
-        self, job_id: str, bar: Bar, *, after: int | None, limit: int, descending: bool
+        self,
+        job_id: str,
+        threshold: float | None,
+        *,
+        after: int | None,
+        limit: int,
+        descending: bool,
     ) -> tuple[list[Validation], bool]:
         """By step; `after` is the step last seen."""
-        query = self._validations(job_id, bar)
+        query = self._validations(job_id, threshold)
         if after is not None:
             query = query.where(Table.step < after if descending else Table.step > after)
         query = query.order_by(Table.step.desc() if descending else Table.step)
@@ -46,8 +40,8 @@ class ValidationRunStore:
         page, more = cut(rows, limit)
         return [Validation(*row) for row in page], more
 
-    async def get(self, job_id: str, bar: Bar, step: int) -> Validation | None:
-        query = self._validations(job_id, bar).where(Table.step == step)
+    async def get(self, job_id: str, threshold: float | None, step: int) -> Validation | None:
+        query = self._validations(job_id, threshold).where(Table.step == step)
         row = (await self._session.execute(query)).one_or_none()
         return None if row is None else Validation(*row)
 
@@ -55,7 +49,7 @@ class ValidationRunStore:
         self,
         job_id: str,
         step: int,
-        bar: Bar,
+        threshold: float | None,
         *,
         status: ItemStatus | None,
         after: str | None,
@@ -67,30 +61,26 @@ class ValidationRunStore:
         if status == "error":
             query = query.where(Table.reward.is_(None))
         elif status is not None:
-            query = query.where(bar.holds() if status == "pass" else ~bar.holds())
-        if after is not None:
-            cursor = (
-                await self._session.execute(
-                    select(*_PLACE).where(Table.id == after, *_of(job_id), Table.step == step)
-                )
-            ).one_or_none()
-            if cursor is None:
-                raise unknown_cursor(after)
-            place, seen = tuple_(*_PLACE), tuple_(*cursor)
-            query = query.where(place < seen if descending else place > seen)
-        order = [column.desc() for column in _PLACE] if descending else _PLACE
-        rows = (await self._session.scalars(query.order_by(*order).limit(limit + 1))).all()
-        page, more = cut(rows, limit)
+            query = query.where(_passes(threshold) if status == "pass" else ~_passes(threshold))
+        page, more = await Keyset(_ORDER, descending=descending).page(
+            self._session,
+            query,
+            after=after,
+            cursor=[Table.id == after, *_of(job_id), Table.step == step],
+            limit=limit,
+        )
         return [to_rollout(row) for row in page], more
 
     @staticmethod
-    def _validations(job_id: str, bar: Bar) -> Select[int, int, int, int, int, int, float, str]:
+    def _validations(
+        job_id: str, threshold: float | None
+    ) -> Select[int, int, int, int, int, int, float, str]:
         of_step = and_(CheckpointTable.job_id == job_id, CheckpointTable.step == Table.step)
         return (
             select(
                 Table.step,
                 func.count(),
-                func.count().filter(bar.holds()),
+                func.count().filter(_passes(threshold)),
                 func.count().filter(Table.reward.is_(None)),
                 func.sum(Table.prompt_tokens),
                 func.sum(Table.completion_tokens),
@@ -105,3 +95,8 @@ class ValidationRunStore:
 
 def _of(job_id: str) -> tuple[ColumnElement[bool], ...]:
     return (Table.job_id == job_id, Table.split == "valid")
+
+
+def _passes(threshold: float | None) -> ColumnElement[bool]:
+    """A reward of at least the threshold passes, or any above 0 where there is none."""
+    return Table.reward > 0 if threshold is None else Table.reward >= threshold

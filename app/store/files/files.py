@@ -1,11 +1,14 @@
 """Uploaded files as rows. A deleted one is as if it had never been."""
 
-from sqlalchemy import Select, func, insert, select, tuple_, update
+from typing import Any
+
+from sqlalchemy import Select, func, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.domain.data.files import FileRow
+from app.domain.data.uploads import UploadRow
 from app.domain.errors import NotFound
-from app.store.paging import cut, unknown_cursor
+from app.store.paging import Keyset
 from app.store.schema.files import FileTable as Table
 from app.store.times import moment_or_none, unix, unix_or_none
 
@@ -20,11 +23,7 @@ class FileStore:
     async def insert(self, row: FileRow) -> None:
         await self._session.execute(
             insert(Table).values(
-                id=row.id,
-                project_id=self._project_id,
-                filename=row.filename,
-                purpose=row.purpose,
-                bytes=row.bytes,
+                **columns_of(row, self._project_id),
                 sha256=row.sha256,
                 object_key=row.object_key,
                 status=row.status,
@@ -51,21 +50,13 @@ class FileStore:
     async def page(
         self, *, purpose: str | None, after: str | None, limit: int, order: str
     ) -> tuple[list[FileRow], bool]:
-        query, place = self._alive(), tuple_(Table.created_at, Table.id)
+        query = self._alive()
         if purpose is not None:
             query = query.where(Table.purpose == purpose)
-        if after is not None:
-            cursor = await self._session.scalar(select(Table).where(Table.id == after))
-            if cursor is None:
-                raise unknown_cursor(after)
-            seen = tuple_(cursor.created_at, cursor.id)
-            query = query.where(place < seen if order == "desc" else place > seen)
-        if order == "desc":
-            query = query.order_by(Table.created_at.desc(), Table.id.desc())
-        else:
-            query = query.order_by(Table.created_at, Table.id)
-        rows = (await self._session.scalars(query.limit(limit + 1))).all()
-        page, more = cut(rows, limit)
+        keyset = Keyset((Table.created_at, Table.id), descending=order == "desc")
+        page, more = await keyset.page(
+            self._session, query, after=after, cursor=[Table.id == after], limit=limit
+        )
         return [_to_file(row) for row in page], more
 
     async def mark_deleted(self, file_id: str) -> None:
@@ -76,6 +67,17 @@ class FileStore:
     @staticmethod
     def _alive() -> Select[Table]:
         return select(Table).where(Table.deleted_at.is_(None), UNEXPIRED)
+
+
+def columns_of(row: FileRow | UploadRow, project_id: str) -> dict[str, Any]:
+    """Returns the columns that a file and an upload share."""
+    return {
+        "id": row.id,
+        "project_id": project_id,
+        "filename": row.filename,
+        "purpose": row.purpose,
+        "bytes": row.bytes,
+    }
 
 
 def _to_file(row: Table) -> FileRow:

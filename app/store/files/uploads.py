@@ -7,6 +7,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.domain.data.uploads import UploadPartRow, UploadRow, UploadStatus
 from app.domain.errors import NotFound
+from app.store.files.files import columns_of
 from app.store.schema.uploads import UploadPartTable as Part
 from app.store.schema.uploads import UploadTable as Table
 from app.store.times import moment, unix
@@ -20,12 +21,8 @@ class UploadStore:
     async def insert(self, row: UploadRow) -> None:
         await self._session.execute(
             insert(Table).values(
-                id=row.id,
-                project_id=self._project_id,
-                filename=row.filename,
-                purpose=row.purpose,
+                **columns_of(row, self._project_id),
                 mime_type=row.mime_type,
-                bytes=row.bytes,
                 status=row.status,
                 file_expires_after_s=row.file_expires_after_s,
                 created_at=moment(row.created_at),

@@ -7,10 +7,12 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from app.domain.jobs.jobs import Checkpoint
 from app.store.jobs.dropped_checkpoints import checkpoint_dropped
 from app.store.models.models_in_use import checkpoint_in_use
-from app.store.paging import cut, unknown_cursor
+from app.store.paging import Keyset
 from app.store.schema.checkpoints import CheckpointTable as Table
 from app.store.storable import storable
 from app.store.times import unix
+
+_NEWEST_FIRST = Keyset((Table.step,), descending=True)
 
 
 class CheckpointStore:
@@ -58,21 +60,14 @@ class CheckpointStore:
     async def page(
         self, job_id: str, *, after: str | None, limit: int
     ) -> tuple[list[Checkpoint], bool]:
-        """Those that were not dropped; one that was is still a place to continue after."""
-        query = (
-            select(Table)
-            .where(Table.job_id == job_id, ~checkpoint_dropped())
-            .order_by(Table.step.desc())
+        """Leaves out dropped checkpoints; a page may still begin after one."""
+        page, more = await _NEWEST_FIRST.page(
+            self._session,
+            select(Table).where(Table.job_id == job_id, ~checkpoint_dropped()),
+            after=after,
+            cursor=[Table.id == after, Table.job_id == job_id],
+            limit=limit,
         )
-        if after is not None:
-            step = await self._session.scalar(
-                select(Table.step).where(Table.id == after, Table.job_id == job_id)
-            )
-            if step is None:
-                raise unknown_cursor(after)
-            query = query.where(Table.step < step)
-        rows = (await self._session.scalars(query.limit(limit + 1))).all()
-        page, more = cut(rows, limit)
         return [_to_checkpoint(row) for row in page], more
 
 

@@ -14,7 +14,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from app.domain.ids import new_id
 from app.domain.jobs.jobs import JobEvent
 from app.store.events.log import log_job_event
-from app.store.paging import cut, unknown_cursor
+from app.store.paging import Keyset
 from app.store.schema.events import JobEventTable as Table
 from app.store.schema.fine_tuning_jobs import FineTuningJobTable
 from app.store.storable import storable
@@ -22,6 +22,7 @@ from app.store.times import unix
 
 Level = Literal["info", "warn", "error"]
 Type = Literal["message", "metrics"]
+_NEWEST_FIRST = Keyset((Table.seq,), descending=True)
 _INSERT = insert(cast("CoreTable", Table.__table__))
 _HOLD_JOB = (
     select(FineTuningJobTable.id)
@@ -79,16 +80,13 @@ class EventStore:
     async def page(
         self, job_id: str, *, after: str | None, limit: int
     ) -> tuple[list[JobEvent], bool]:
-        query = select(Table).where(Table.job_id == job_id).order_by(Table.seq.desc())
-        if after is not None:
-            seq = await self._session.scalar(
-                select(Table.seq).where(Table.id == after, Table.job_id == job_id)
-            )
-            if seq is None:
-                raise unknown_cursor(after)
-            query = query.where(Table.seq < seq)
-        rows = (await self._session.scalars(query.limit(limit + 1))).all()
-        page, more = cut(rows, limit)
+        page, more = await _NEWEST_FIRST.page(
+            self._session,
+            select(Table).where(Table.job_id == job_id),
+            after=after,
+            cursor=[Table.id == after, Table.job_id == job_id],
+            limit=limit,
+        )
         return [_to_event(row) for row in page], more
 
 

@@ -7,7 +7,7 @@ jobs only, because row-level security reads the setting of whoever runs the stat
 
 from typing import Any
 
-from sqlalchemy import Text, bindparam, func, select, text, tuple_, update
+from sqlalchemy import Text, bindparam, func, select, text, update
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -18,7 +18,7 @@ from app.domain.jobs.usage import NO_CAPS, Caps, Usage
 from app.store.jobs.new_jobs import new_rows, parameters, statement_of, stored_job
 from app.store.jobs.rows import COLUMNS, JOBS, to_job
 from app.store.jobs.transitions import lock_job, move_job, no_such_job
-from app.store.paging import cut, unknown_cursor
+from app.store.paging import Keyset
 from app.store.schema.fine_tuning_jobs import FineTuningJobTable as Table
 from app.store.statements import Callback, PreparedStatement, Statements
 from app.store.times import unix_or_none
@@ -27,6 +27,7 @@ _NEWEST_LOOKED_AT = 200
 _RECENT = 5
 _PAUSED = (JobStatus.PAUSING, JobStatus.PAUSED)
 _DONE = {StopRequest.CANCEL: "cancelled", StopRequest.PAUSE: "paused"}
+_NEWEST_FIRST = Keyset((Table.created_at, Table.id), descending=True)
 _GET = PreparedStatement(select(*COLUMNS).where(JOBS.c.id == bindparam("job_id", type_=Text())))
 _QUEUE_POSITIONS = PreparedStatement(
     text("SELECT job_id, place, starts_at FROM queue_places(:job_ids)").bindparams(
@@ -96,22 +97,16 @@ class JobsInTransaction(JobStore):
         without_metadata: bool = False,
     ) -> tuple[list[Job], bool]:
         """Newest first."""
-        query = select(Table).order_by(Table.created_at.desc(), Table.id.desc()).limit(limit + 1)
-        if after is not None:
-            cursor = await self._session.scalar(select(Table).where(Table.id == after))
-            if cursor is None:
-                raise unknown_cursor(after)
-            query = query.where(
-                tuple_(Table.created_at, Table.id) < tuple_(cursor.created_at, cursor.id)
-            )
+        query = select(Table)
         if metadata is not None:
             query = query.where(Table.job_metadata.contains(metadata))
         if without_metadata:
             query = query.where(
                 Table.job_metadata.is_(None) | (Table.job_metadata == func.jsonb_build_object())
             )
-        rows = (await self._session.scalars(query)).all()
-        page, more = cut(rows, limit)
+        page, more = await _NEWEST_FIRST.page(
+            self._session, query, after=after, cursor=[Table.id == after], limit=limit
+        )
         return [to_job(row) for row in page], more
 
     async def open_with_file(self, file_id: str) -> str | None:

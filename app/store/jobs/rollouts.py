@@ -4,17 +4,17 @@ from collections.abc import Sequence
 from dataclasses import asdict, fields
 from typing import Any
 
-from sqlalchemy import insert, select, tuple_
+from sqlalchemy import insert, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.domain.errors import NotFound
 from app.domain.ids import Split
 from app.domain.rollouts.rollouts import RolloutRow
-from app.store.paging import cut, unknown_cursor
+from app.store.paging import Keyset
 from app.store.schema.rollouts import RolloutTable as Table
 from app.store.storable import storable
 
-_PLACE = (Table.split, Table.step, Table.prompt_index, Table.sample_index, Table.attempt)
+_ORDER = Keyset((Table.split, Table.step, Table.prompt_index, Table.sample_index, Table.attempt))
 _FIELDS = tuple(field.name for field in fields(RolloutRow))
 
 
@@ -38,22 +38,18 @@ class RolloutStore:
         limit: int,
     ) -> tuple[list[RolloutRow], bool]:
         """In the order of their place: split, step, prompt, sample."""
-        query = select(Table).where(Table.job_id == job_id).order_by(*_PLACE)
+        query = select(Table).where(Table.job_id == job_id)
         if split is not None:
             query = query.where(Table.split == split)
         if step is not None:
             query = query.where(Table.step == step)
-        if after is not None:
-            cursor = (
-                await self._session.execute(
-                    select(*_PLACE).where(Table.id == after, Table.job_id == job_id)
-                )
-            ).one_or_none()
-            if cursor is None:
-                raise unknown_cursor(after)
-            query = query.where(tuple_(*_PLACE) > tuple_(*cursor))
-        rows = (await self._session.scalars(query.limit(limit + 1))).all()
-        page, more = cut(rows, limit)
+        page, more = await _ORDER.page(
+            self._session,
+            query,
+            after=after,
+            cursor=[Table.id == after, Table.job_id == job_id],
+            limit=limit,
+        )
         return [to_rollout(row) for row in page], more
 
     async def get(self, job_id: str, rollout_id: str) -> RolloutRow:

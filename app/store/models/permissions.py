@@ -2,15 +2,16 @@
 
 from collections.abc import Sequence
 
-from sqlalchemy import Select, delete, func, select, tuple_
+from sqlalchemy import Select, delete, func, select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.sql.elements import ColumnElement
 
 from app.domain.errors import InvalidRequest, NotFound
 from app.domain.ids import new_id
 from app.domain.models.permissions import CheckpointPermission
-from app.store.paging import cut, unknown_cursor
+from app.store.paging import Keyset
 from app.store.schema.permissions import CheckpointPermissionTable as Table
 from app.store.times import unix
 
@@ -60,21 +61,17 @@ class PermissionStore:
         limit: int,
         descending: bool,
     ) -> tuple[list[CheckpointPermission], bool]:
-        query, place = self._of(model_name), tuple_(Table.created_at, Table.id)
+        query = self._of(model_name)
         if project_id is not None:
             query = query.where(Table.target_project_id == project_id)
-        if after is not None:
-            cursor = await self._session.scalar(self._of(model_name).where(Table.id == after))
-            if cursor is None:
-                raise unknown_cursor(after)
-            seen = tuple_(cursor.created_at, cursor.id)
-            query = query.where(place < seen if descending else place > seen)
-        if descending:
-            query = query.order_by(Table.created_at.desc(), Table.id.desc())
-        else:
-            query = query.order_by(Table.created_at, Table.id)
-        rows = (await self._session.scalars(query.limit(limit + 1))).all()
-        page, more = cut(rows, limit)
+        keyset = Keyset((Table.created_at, Table.id), descending=descending)
+        page, more = await keyset.page(
+            self._session,
+            query,
+            after=after,
+            cursor=[*self._is_of(model_name), Table.id == after],
+            limit=limit,
+        )
         return [_to_permission(row) for row in page], more
 
     async def revoke(self, model_name: str, permission_id: str) -> None:
@@ -92,9 +89,10 @@ class PermissionStore:
             raise NotFound(f"No such permission: {permission_id}", param="permission_id")
 
     def _of(self, model_name: str) -> Select[Table]:
-        return select(Table).where(
-            Table.project_id == self._project_id, Table.model_name == model_name
-        )
+        return select(Table).where(*self._is_of(model_name))
+
+    def _is_of(self, model_name: str) -> tuple[ColumnElement[bool], ...]:
+        return (Table.project_id == self._project_id, Table.model_name == model_name)
 
 
 def _to_permission(row: Table) -> CheckpointPermission:

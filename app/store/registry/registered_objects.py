@@ -1,16 +1,17 @@
 """Registered objects as rows. A deleted one is as if it had never been; its name is free again."""
 
-from sqlalchemy import Select, func, insert, select, tuple_, update
+from sqlalchemy import Select, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.domain.errors import InvalidRequest, NotFound, WrongState
 from app.domain.registry.registered_objects import Noun, Registered
-from app.store.paging import cut, unknown_cursor
+from app.store.paging import Keyset, cut
 from app.store.schema.registry import RegisteredObjectTable as Head
 from app.store.schema.registry import RegisteredVersionTable as Version
 from app.store.times import unix
 
+_NEWEST_FIRST = Keyset((Head.created_at, Head.id), descending=True)
 _NAME_INDEX = "uq_registered_objects_living_name"
 
 
@@ -79,17 +80,13 @@ class RegistryStore:
     ) -> tuple[list[Registered], bool]:
         """Current versions, newest object first."""
         query = self._living(noun).where(Version.version == Head.version)
-        if after is not None:
-            cursor = await self._session.scalar(
-                select(Head).where(Head.id == after, Head.noun == noun.value)
-            )
-            if cursor is None:
-                raise unknown_cursor(after)
-            query = query.where(
-                tuple_(Head.created_at, Head.id) < tuple_(cursor.created_at, cursor.id)
-            )
-        query = query.order_by(Head.created_at.desc(), Head.id.desc()).limit(limit + 1)
-        rows, more = cut((await self._session.execute(query)).all(), limit)
+        query = await _NEWEST_FIRST.start_after(
+            self._session,
+            query,
+            after=after,
+            cursor=[Head.id == after, Head.noun == noun.value],
+        )
+        rows, more = cut((await self._session.execute(query.limit(limit + 1))).all(), limit)
         return [_to_registered(*row) for row in rows], more
 
     async def versions(

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sqlalchemy import delete, func, insert, select, text, tuple_, update
+from sqlalchemy import delete, func, insert, select, text, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.domain.errors import InvalidRequest, NotFound
@@ -12,7 +12,7 @@ from app.domain.events.webhooks import (
     WebhookDelivery,
     WebhookEndpoint,
 )
-from app.store.paging import cut, unknown_cursor
+from app.store.paging import Keyset, cut
 from app.store.schema.webhooks import WebhookDeliveryTable as Delivery
 from app.store.schema.webhooks import WebhookEndpointTable as Table
 from app.store.schema.webhooks import WebhookEventTable as Event
@@ -76,15 +76,9 @@ class WebhookEndpointStore:
 
     async def page(self, *, after: str | None, limit: int) -> tuple[list[WebhookEndpoint], bool]:
         """Newest first."""
-        query = select(Table).order_by(Table.created_at.desc(), Table.id.desc()).limit(limit + 1)
-        if after is not None:
-            seen = await self._session.scalar(select(Table).where(Table.id == after))
-            if seen is None:
-                raise unknown_cursor(after)
-            query = query.where(
-                tuple_(Table.created_at, Table.id) < tuple_(seen.created_at, seen.id)
-            )
-        page, more = cut((await self._session.scalars(query)).all(), limit)
+        page, more = await Keyset((Table.created_at, Table.id), descending=True).page(
+            self._session, select(Table), after=after, cursor=[Table.id == after], limit=limit
+        )
         return [to_endpoint(row) for row in page], more
 
     async def change(self, endpoint_id: str, values: dict[str, Any]) -> None:
@@ -126,19 +120,14 @@ class WebhookEndpointStore:
                 Event, (Event.project_id == Delivery.project_id) & (Event.id == Delivery.event_id)
             )
             .where(Delivery.project_id == self._project_id, Delivery.endpoint_id == endpoint_id)
-            .order_by(Delivery.created_at.desc(), Delivery.id.desc())
-            .limit(limit + 1)
         )
-        if after is not None:
-            seen = await self._session.scalar(
-                select(Delivery).where(Delivery.id == after, Delivery.endpoint_id == endpoint_id)
-            )
-            if seen is None:
-                raise unknown_cursor(after)
-            query = query.where(
-                tuple_(Delivery.created_at, Delivery.id) < tuple_(seen.created_at, seen.id)
-            )
-        page, more = cut((await self._session.execute(query)).all(), limit)
+        query = await Keyset((Delivery.created_at, Delivery.id), descending=True).start_after(
+            self._session,
+            query,
+            after=after,
+            cursor=[Delivery.id == after, Delivery.endpoint_id == endpoint_id],
+        )
+        page, more = cut((await self._session.execute(query.limit(limit + 1))).all(), limit)
         return [_to_delivery(row, event_type) for row, event_type in page], more
 
     async def _row(self, endpoint_id: str, *, lock: bool = False) -> Table:
