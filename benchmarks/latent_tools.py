@@ -22,7 +22,7 @@ from transformers.utils.chat_template_utils import get_json_schema
 
 from tests.support.endpoints import Received, Reply, endpoint_in_thread
 from tests.support.rollouts import caller, egress_to, pool
-from workers.rollout.tools import ToolCaller
+from workers.environments.http_tools import HttpTools
 
 MEDIAN_S: Final = 0.050
 SIGMA: Final = 1.0
@@ -55,7 +55,7 @@ class LatentTools:
     def __exit__(self, *_: object) -> None:
         self._stack.close()
 
-    def caller(self) -> ToolCaller:
+    def caller(self) -> HttpTools:
         self._egress = egress_to(self._server)
         return caller(pool(self._egress), {"lookup": self._server.url("/tools")})
 

@@ -14,6 +14,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,8 @@ from app.embedded.ports import free_port
 from app.gateways.inference.http import HttpInference
 from app.rendering.renderer import Renderer
 from workers.engines.policy import EnginePolicy
+from workers.environments.http_tools import HttpTools
+from workers.environments.tool_environment import ToolEnvironment
 from workers.grading.group_scorer import PerSampleScorer
 from workers.journal.journal import InMemoryJournal, Journal
 from workers.learning.advantages import group_advantages
@@ -34,7 +37,7 @@ from workers.rollout.episode import EpisodeLimits
 from workers.rollout.groups import run_groups
 from workers.rollout.policy import Policy, SampledTurn, SamplingParams
 from workers.rollout.setup import RolloutSetup
-from workers.rollout.tools import ToolCaller
+from workers.rollout.tools import Tools
 
 ROOT = Path(__file__).parents[1]
 
@@ -137,7 +140,7 @@ class OurLoop:
         model_dir: Path,
         trainer: LoraTrainer,
         adapters: Path,
-        tools: ToolCaller,
+        tools: Tools,
         limits: EpisodeLimits,
         group_size: int,
         full_length: bool,
@@ -152,7 +155,7 @@ class OurLoop:
         self._policy: Policy = NeverStops(self._engine) if full_length else self._engine
         self._setup = RolloutSetup(
             renderer=Renderer(str(model_dir), tool_parser="hermes", chat_template=None),
-            tools=tools,
+            new_environment=partial(ToolEnvironment, tools),
             scorer=PerSampleScorer(EvenTokens()),
             limits=limits,
             job_seed=0,
@@ -228,7 +231,7 @@ def _samples(rollouts: Sequence[ScoredRollout], group_size: int) -> list[Trainin
     return samples
 
 
-def no_tools() -> ToolCaller:
-    """A caller for rows that offer no tool; it would have nowhere to call."""
+def no_tools() -> Tools:
+    """Returns the tools of a job without tools."""
     nothing: Any = None
-    return ToolCaller(nothing, nothing, ())
+    return HttpTools(nothing, nothing, ())

@@ -1,16 +1,22 @@
-"""What tests of rollouts build again and again: rows, tools, a client to scripted endpoints."""
+"""Builds the parts of rollouts in tests: rows, tools, a client to scripted endpoints."""
 
 from typing import Any
 
 from app.domain.data.dataset import DatasetRow
 from app.domain.ids import SampleKey
+from app.domain.tools.outcome import ToolOutcome
 from app.domain.tools.tools import ToolSpec
 from app.gateways.egress.client import EgressClient
 from app.gateways.egress.guard import EgressPolicy
 from app.gateways.endpoints.pool import EndpointPool
 from app.gateways.endpoints.signing import CallSigner
+from app.rendering.hermes import ParsedToolCall
 from tests.support.endpoints import EndpointServer
-from workers.rollout.tools import ToolCaller
+from workers.environments.http_tools import HttpTools
+from workers.environments.tool_environment import ToolEnvironment
+from workers.journal.journal import Journal
+from workers.rollout.environment import AssistantTurn, ToolReply
+from workers.rollout.tools import Tools
 
 SECRET_KEY = "a service secret key of 32 bytes and more"
 KEY = SampleKey("ftjob-1", "train", 2, 5, 1)
@@ -43,10 +49,22 @@ def pool(egress: Any, *, timeout_s: float = 5.0, **kwargs: Any) -> EndpointPool:
     return EndpointPool(egress, timeout_s=timeout_s, max_retries=3, **kwargs)
 
 
-def caller(endpoints: EndpointPool, urls: dict[str, str], **extra: Any) -> ToolCaller:
+def caller(endpoints: EndpointPool, urls: dict[str, str], **extra: Any) -> HttpTools:
     signer = CallSigner(SECRET_KEY, project_id="proj_a")
     tools = tuple(
         ToolSpec.model_validate({"name": name, "server_url": url, **extra})
         for name, url in urls.items()
     )
-    return ToolCaller(endpoints, signer, tools)
+    return HttpTools(endpoints, signer, tools)
+
+
+async def call_once(
+    tools: Tools, call: ParsedToolCall, schemas: list[dict[str, Any]], *, journal: Journal
+) -> ToolOutcome:
+    """Runs the call as the first of a rollout on a row that offers `schemas`."""
+    environment = ToolEnvironment(tools)
+    example = DatasetRow(index=5, messages=[], tools=schemas, item={})
+    await environment.reset(example, KEY, journal=journal)
+    (reply,) = (await environment.step(AssistantTurn(0, "", (call,)))).replies
+    assert isinstance(reply, ToolReply)
+    return reply.outcome

@@ -6,6 +6,7 @@ All modes then see the same rollouts and differ only in their order.
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from random import Random
 from typing import Any
 
@@ -16,6 +17,7 @@ from app.gateways.egress.egress import EgressReply, InMemoryEgress
 from app.rendering.renderer import Renderer
 from tests.support.policies import shipped_renderer
 from tests.support.rollouts import caller, pool
+from workers.environments.tool_environment import ToolEnvironment
 from workers.grading.group_scorer import GroupScorer, PerSampleScorer
 from workers.journal.journal import InMemoryJournal, Journal
 from workers.learning.shaping import ShapingConfig
@@ -135,7 +137,7 @@ class Stage:
         egress = InMemoryEgress(lambda _: EgressReply(200, {}, b"{}", 0.0))
         self.setup = RolloutSetup(
             renderer=renderer,
-            tools=caller(pool(egress), {}),
+            new_environment=partial(ToolEnvironment, caller(pool(egress), {})),
             scorer=self.scorer or PerSampleScorer(self.grader),
             limits=EpisodeLimits(max_episode_steps=4, context_length=256, max_turn_tokens=32),
             job_seed=JOB_SEED,

@@ -1,6 +1,7 @@
 """Builds the parts of a reinforcement run from its context: trainer, rollout setup, policy."""
 
 from dataclasses import dataclass
+from functools import partial
 
 from app.domain.methods.learning import resolved_learning
 from app.domain.methods.mode import resolved_mode
@@ -12,6 +13,8 @@ from app.gateways.endpoints.signing import CallSigner
 from app.grading.registry import GradingPorts
 from app.rendering.renderer import Renderer
 from workers.engines.policy import EnginePolicy
+from workers.environments.http_tools import HttpTools
+from workers.environments.tool_environment import ToolEnvironment
 from workers.grading.registry import build_group_scorer
 from workers.learning.lora_trainer import LoraTrainer
 from workers.learning.trainer import Trainer
@@ -23,7 +26,6 @@ from workers.reinforcement.schedulers.mode import Mode, SchedulerContext
 from workers.reinforcement.schedulers.registry import build_mode
 from workers.rollout.episode import EpisodeLimits
 from workers.rollout.setup import RolloutSetup
-from workers.rollout.tools import ToolCaller
 from workers.runs.context import RunContext
 from workers.runs.publisher import Publisher
 from workers.runs.resuming import AdapterSettings
@@ -96,7 +98,7 @@ def _rollout_setup(context: RunContext, method: ReinforcementMethod, plan: Plan)
     tools: tuple[ToolSpec, ...] = method.tools
     return RolloutSetup(
         renderer=renderer,
-        tools=ToolCaller(endpoints, signer, tools),
+        new_environment=partial(ToolEnvironment, HttpTools(endpoints, signer, tools)),
         scorer=build_group_scorer(
             method.grader,
             GradingPorts(endpoints, signer, run_judges(context, endpoints, signer)),

@@ -1,1 +1,1 @@
-"""Agent episodes as plain async Python. Never imports torch, SQL or Celery."""
+"""Rollouts and groups of rollouts as async Python. Never imports torch, SQL or Celery."""

@@ -1,15 +1,13 @@
-"""One rollout: sample, parse, call tools, append, until an answer or a limit.
+"""One rollout: sample, parse, step the environment, append its replies, until done or a limit.
 
-Owns the order of things and the token record. Promises: what is trained on are the sampled ids with
-their log-probs, tool text carries mask 0, nothing is used before it is remembered, and a limit is a
-stop reason, never an exception. Must not know HTTP, SQL or tensors.
+Owns the order of these steps and the token record. Promises: the policy is trained on the sampled
+ids with their log-probs, reply text carries mask 0, no answer is used before it is journalled, and
+a limit is a stop reason, never an exception. Must not know HTTP, SQL or tensors.
 
 Steps of `max_episode_steps` (hosted: a cap on tool calls and reasoning steps): each sampled turn is
-one step and each tool call is one. A batch of parallel calls that does not fit runs its allowed
-prefix.
+one step and each tool call is one. Parallel calls that exceed the limit run their allowed prefix.
 """
 
-import asyncio
 import json
 import time
 from dataclasses import asdict, dataclass
@@ -19,18 +17,26 @@ from pydantic import TypeAdapter
 
 from app.domain.data.dataset import DatasetRow
 from app.domain.errors import InvalidRequest, RunFailed
-from app.domain.first_fault import first_fault
 from app.domain.ids import SampleKey
 from app.domain.rollouts.trajectory import Failure, StopReason, ToolCallRecord, Trajectory, Turn
 from app.domain.storable_text import storable
+from app.domain.tools.outcome import ToolOutcome
 from app.rendering.renderer import ParsedTurn, Renderer
 from workers.journal.journal import Journal
 from workers.journal.replay import replay_or_ask
+from workers.rollout.environment import (
+    AssistantTurn,
+    Environment,
+    Observation,
+    StepResult,
+    ToolReply,
+)
 from workers.rollout.policy import Policy, SampledTurn, SamplingParams
-from workers.rollout.tool_replies import Reply, fit_replies
-from workers.rollout.tools import CallPosition, ToolCaller, ToolFailure, ToolOutcome
+from workers.rollout.replies import fit_replies
+from workers.rollout.tools import CallPosition, EnvironmentFailure
 
-UNPARSABLE = "(unparsable)"
+UNPARSABLE: Final = "(unparsable)"
+"""The tool name of a call that could not be parsed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +46,9 @@ class EpisodeLimits:
     """Tokens of the whole rollout, prompt included."""
     max_turn_tokens: int
     wall_time_s: float = 3600.0
-    """Seconds of sampling and of tools at work; waiting for an endpoint to come back is not in."""
+    """Seconds in which the engine or the environment worked; waiting for an endpoint that is away
+    does not count.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +63,7 @@ _TURN: Final = TypeAdapter(JournalledTurn)
 
 
 class RolloutFailure(Exception):
-    """Infrastructure ended the rollout; the trajectory so far is for the trace only."""
+    """Infrastructure ended the rollout; the trajectory so far serves the trace only."""
 
     def __init__(self, failure: Failure, trajectory: Trajectory) -> None:
         super().__init__(f"{failure.source}: {failure.message}")
@@ -69,16 +77,40 @@ async def run_episode(
     *,
     policy: Policy,
     renderer: Renderer,
-    tools: ToolCaller,
+    environment: Environment,
     journal: Journal,
     limits: EpisodeLimits,
     job_seed: int,
     temperature: float,
 ) -> Trajectory:
-    """Play one row to its end. Raises `RolloutFailure`, or `RunFailed` for an unusable row."""
-    schemas = tools.offered(row.tools)
+    """Plays one row to its end and closes the environment.
+
+    Raises `RolloutFailure`, or `RunFailed` for an unusable row.
+    """
+    trajectory = Trajectory(key, [], [], [], messages=list(row.messages), started_at=time.time())
     try:
-        prompt = renderer.prompt_ids(row.messages, schemas)
+        observation = await environment.reset(row, key, journal=journal)
+        prompt = _prompt_ids(renderer, observation, row, key)
+        trajectory.messages = list(observation.messages)
+        trajectory.prompt_tokens = len(prompt)
+        trajectory.extend_context(prompt)
+        episode = _Episode(
+            trajectory, observation.tools, policy, renderer, environment, journal, limits
+        )
+        trajectory.stop_reason = await episode.play(job_seed, temperature)
+    except EnvironmentFailure as error:
+        raise RolloutFailure(error.failure, trajectory) from error
+    finally:
+        trajectory.finished_at = time.time()
+        await environment.close()
+    return trajectory
+
+
+def _prompt_ids(
+    renderer: Renderer, observation: Observation, row: DatasetRow, key: SampleKey
+) -> list[int]:
+    try:
+        return renderer.prompt_ids(observation.messages, observation.tools)
     except InvalidRequest as error:
         label = "training" if key.split == "train" else "validation"
         raise RunFailed(
@@ -86,23 +118,6 @@ async def run_episode(
             code=f"invalid_{label}_file",
             param=f"{label}_file",
         ) from error
-    trajectory = Trajectory(
-        key=key,
-        tokens=list(prompt),
-        mask=[0] * len(prompt),
-        logprobs=[0.0] * len(prompt),
-        messages=list(row.messages),
-        prompt_tokens=len(prompt),
-        started_at=time.time(),
-    )
-    episode = _Episode(trajectory, schemas, policy, renderer, tools, journal, limits)
-    try:
-        trajectory.stop_reason = await episode.play(job_seed, temperature)
-    except ToolFailure as error:
-        raise RolloutFailure(error.failure, trajectory) from error
-    finally:
-        trajectory.finished_at = time.time()
-    return trajectory
 
 
 @dataclass(slots=True)
@@ -111,20 +126,20 @@ class _Episode:
     schemas: list[dict[str, Any]]
     policy: Policy
     renderer: Renderer
-    tools: ToolCaller
+    environment: Environment
     journal: Journal
     limits: EpisodeLimits
     steps: int = 0
     elapsed_s: float = 0.0
-    """From remembered durations, so that a replay stops where the first run did."""
+    """Sum of journalled durations, so that a replay stops where the first attempt did."""
 
     async def play(self, job_seed: int, temperature: float) -> StopReason:
         while True:
-            room = self.limits.context_length - len(self.trajectory.tokens)
-            if room <= 0:
+            tokens_left = self._tokens_left
+            if tokens_left <= 0:
                 return StopReason.TOKEN_LIMIT
             params = SamplingParams(
-                max_tokens=min(self.limits.max_turn_tokens, room),
+                max_tokens=min(self.limits.max_turn_tokens, tokens_left),
                 temperature=temperature,
                 seed=self.trajectory.key.seed(job_seed, len(self.trajectory.turns)),
                 stop_token_ids=self.renderer.stop_token_ids,
@@ -133,6 +148,10 @@ class _Episode:
             stopped = await self._take_turn(sampled)
             if stopped is not None:
                 return stopped
+
+    @property
+    def _tokens_left(self) -> int:
+        return self.limits.context_length - len(self.trajectory.tokens)
 
     async def _sample(self, params: SamplingParams) -> SampledTurn:
         tokens = list(self.trajectory.tokens)
@@ -155,22 +174,30 @@ class _Episode:
         return sampled
 
     async def _take_turn(self, sampled: SampledTurn) -> StopReason | None:
-        """Record a sampled turn and run its calls; why the rollout ends here, if it does."""
+        """Records a sampled turn and steps the environment with it.
+
+        Returns the reason if the rollout ends here.
+        """
         trajectory = self.trajectory
         trajectory.extend_sampled(list(sampled.token_ids), list(sampled.logprobs))
         self.steps += 1
         parsed = self.renderer.parse(sampled.token_ids)
-        place = len(trajectory.turns)
-        trajectory.messages.append(self._message(parsed, place))
+        index = len(trajectory.turns)
+        trajectory.messages.append(self._message(parsed, index))
         trajectory.turns.append(_turn(sampled, parsed, ()))
-        cut = sampled.finish_reason != "stop"
-        asks = bool(parsed.tool_calls) or parsed.parse_error is not None
-        if not asks or (cut and (parsed.parse_error is not None or not parsed.tool_calls)):
-            return StopReason.TOKEN_LIMIT if cut else StopReason.FINAL_ANSWER
-        replies = await self._replies(parsed, place)
-        if not replies:
+        broken = parsed.parse_error is not None
+        if sampled.finish_reason != "stop" and (broken or not parsed.tool_calls):
+            return StopReason.TOKEN_LIMIT
+        allowed = parsed.tool_calls[: max(0, self.limits.max_episode_steps - self.steps)]
+        if parsed.tool_calls and not allowed and not broken:
             return StopReason.MAX_STEPS
-        return await self._append(sampled, parsed, replies)
+        result = StepResult()
+        if allowed or not broken:
+            self.steps += len(allowed)
+            turn = AssistantTurn(index, storable(parsed.content), tuple(allowed))
+            result = await self.environment.step(turn)
+            self.elapsed_s += result.elapsed_s
+        return await self._apply(result, sampled, parsed)
 
     def _message(self, parsed: ParsedTurn, turn: int) -> dict[str, Any]:
         message: dict[str, Any] = {"role": "assistant", "content": storable(parsed.content)}
@@ -190,38 +217,16 @@ class _Episode:
             ]
         return message
 
-    async def _replies(self, parsed: ParsedTurn, turn: int) -> list[Reply]:
-        """Run the calls that fit into the step limit, side by side; replies in request order."""
-        key = self.trajectory.key
-        allowed = parsed.tool_calls[: max(0, self.limits.max_episode_steps - self.steps)]
-        self.steps += len(allowed)
-        places = [CallPosition(key, turn, number) for number in range(len(allowed))]
-        with first_fault():
-            async with asyncio.TaskGroup() as group:
-                tasks = [
-                    group.create_task(
-                        self.tools.call(call, place, schemas=self.schemas, journal=self.journal)
-                    )
-                    for call, place in zip(allowed, places, strict=True)
-                ]
-        outcomes = [task.result() for task in tasks]
-        self.elapsed_s += max((outcome.latency_s for outcome in outcomes), default=0.0)
-        replies = [
-            Reply(place, storable(call.name), storable(call.arguments_json), outcome)
-            for call, place, outcome in zip(allowed, places, outcomes, strict=True)
-        ]
-        if parsed.parse_error is not None:
-            place = CallPosition(key, turn, len(parsed.tool_calls))
-            outcome = ToolOutcome(storable(parsed.parse_error), "parse_error", 0.0, 0)
-            replies.append(Reply(place, UNPARSABLE, "", outcome))
-        return replies
-
-    async def _append(
-        self, sampled: SampledTurn, parsed: ParsedTurn, replies: list[Reply]
+    async def _apply(
+        self, result: StepResult, sampled: SampledTurn, parsed: ParsedTurn
     ) -> StopReason | None:
-        """Put the replies into the conversation, cut to what the context still holds."""
+        """Appends the replies to the conversation, cut to the tokens that are left."""
         trajectory = self.trajectory
-        room = self.limits.context_length - len(trajectory.tokens)
+        replies = [*result.replies, *self._parse_error_reply(parsed)]
+        if not replies:
+            if not result.done:
+                raise ValueError("an environment that is not done must reply")
+            return StopReason.FINAL_ANSWER
         fitted = await fit_replies(
             self.renderer,
             trajectory.messages,
@@ -229,11 +234,17 @@ class _Episode:
             tools=self.schemas,
             ended=sampled.token_ids[-1:] != ()
             and sampled.token_ids[-1] in self.renderer.stop_token_ids,
-            room=room,
+            tokens_left=self._tokens_left,
         )
         trajectory.messages.extend(fitted.messages)
-        records = self._records(replies, fitted.texts)
-        trajectory.turns[-1] = _turn(sampled, parsed, records)
+        called = [
+            (reply, text)
+            for reply, text in zip(replies, fitted.texts, strict=True)
+            if isinstance(reply, ToolReply)
+        ]
+        trajectory.turns[-1] = _turn(sampled, parsed, self._records(called))
+        if result.done:
+            return StopReason.FINAL_ANSWER
         if self.steps >= self.limits.max_episode_steps:
             return StopReason.MAX_STEPS
         if self.elapsed_s >= self.limits.wall_time_s:
@@ -243,14 +254,22 @@ class _Episode:
         trajectory.extend_context(fitted.token_ids)
         return None
 
-    def _records(self, replies: list[Reply], texts: list[str]) -> tuple[ToolCallRecord, ...]:
+    def _parse_error_reply(self, parsed: ParsedTurn) -> list[ToolReply]:
+        if parsed.parse_error is None:
+            return []
+        index = len(self.trajectory.turns) - 1
+        position = CallPosition(self.trajectory.key, index, len(parsed.tool_calls))
+        outcome = ToolOutcome(storable(parsed.parse_error), "parse_error", 0.0, 0)
+        return [ToolReply(position, UNPARSABLE, "", outcome)]
+
+    def _records(self, called: list[tuple[ToolReply, str]]) -> tuple[ToolCallRecord, ...]:
         seen = {(call.name, call.arguments) for call in self.trajectory.tool_calls}
         records = []
-        for reply, text in zip(replies, texts, strict=True):
+        for reply, text in called:
             records.append(
                 ToolCallRecord(
-                    id=reply.place.function_call_id,
-                    call_id=reply.place.call_id,
+                    id=reply.position.function_call_id,
+                    call_id=reply.position.call_id,
                     name=reply.name,
                     arguments=reply.arguments,
                     output=text,

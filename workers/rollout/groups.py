@@ -137,7 +137,7 @@ async def _play(
             key,
             policy=policy,
             renderer=setup.renderer,
-            tools=setup.tools,
+            environment=setup.new_environment(),
             journal=journal,
             limits=setup.limits,
             job_seed=setup.job_seed,

@@ -1,17 +1,19 @@
 """Everything that rollouts need and that does not change during a run."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from app.rendering.renderer import Renderer
 from workers.grading.group_scorer import GroupScorer
+from workers.rollout.environment import Environment
 from workers.rollout.episode import EpisodeLimits
-from workers.rollout.tools import ToolCaller
 
 
 @dataclass(frozen=True, slots=True)
 class RolloutSetup:
     renderer: Renderer
-    tools: ToolCaller
+    new_environment: Callable[[], Environment]
+    """Creates the environment of one rollout."""
     scorer: GroupScorer
     limits: EpisodeLimits
     job_seed: int

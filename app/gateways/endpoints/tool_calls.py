@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from app.domain.http_status import is_error, is_success
 from app.domain.storable_text import storable
+from app.domain.tools.outcome import ToolOutcome
 from app.domain.tools.tools import ToolSpec
 from app.gateways.egress.egress import EgressReply
 from app.gateways.endpoints.pool import Endpoint, EndpointFault, EndpointRequest, FaultKind
@@ -58,17 +59,6 @@ class FunctionCall:
             call_id=self.call_id,
             trace_id=self.trace_id,
         )
-
-
-@dataclass(frozen=True, slots=True)
-class ToolOutcome:
-    """Text for the model, and whether the model is at fault."""
-
-    output: str
-    error: str | None
-    latency_s: float
-    attempts: int
-    """HTTP attempts; 0 when the call never left."""
 
 
 async def call_tool(

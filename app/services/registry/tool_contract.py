@@ -15,6 +15,7 @@ from standardwebhooks import Webhook, WebhookVerificationError
 
 from app.domain.ids import new_id, random_text
 from app.domain.tools.contract import MAX_TEST_S, CallPlan, Check
+from app.domain.tools.outcome import ToolOutcome
 from app.domain.tools.sample_arguments import sample_arguments
 from app.domain.tools.tools import ToolSpec
 from app.gateways.egress.egress import Egress, EgressFailure, EgressReply, FailureKind
@@ -26,7 +27,7 @@ from app.gateways.endpoints.pool import (
     FaultKind,
 )
 from app.gateways.endpoints.signing import CallSigner, signing_secret
-from app.gateways.endpoints.tool_calls import FunctionCall, ToolOutcome, call_tool
+from app.gateways.endpoints.tool_calls import FunctionCall, call_tool
 
 _SHOWN: Final = 2_000
 _HEADERS: Final = ("webhook-id", "webhook-timestamp", "webhook-signature", "Idempotency-Key")

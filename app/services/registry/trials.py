@@ -13,11 +13,12 @@ from app.domain.errors import InvalidRequest
 from app.domain.graders.graders import MultiGrader, SingleGrader
 from app.domain.ids import new_id
 from app.domain.jobs.redaction import redact_grader
+from app.domain.tools.outcome import ToolOutcome
 from app.domain.tools.trials import ToolTrial, new_trace_id
 from app.gateways.egress.egress import Egress
 from app.gateways.endpoints.pool import EndpointFault, EndpointPool, FaultKind
 from app.gateways.endpoints.signing import CallSigner
-from app.gateways.endpoints.tool_calls import FunctionCall, ToolOutcome, call_tool
+from app.gateways.endpoints.tool_calls import FunctionCall, call_tool
 from app.gateways.inference.judges import EngineModels, RoutedJudges
 from app.grading.registry import GradingPorts, build_scorer
 from app.grading.samples import text_sample

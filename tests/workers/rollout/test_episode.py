@@ -15,9 +15,10 @@ from app.gateways.egress.client import EgressClient
 from tests.support.endpoints import EndpointServer, Received, Reply, endpoint
 from tests.support.policies import ScriptedPolicy, Writer, call_text
 from tests.support.rollouts import KEY, caller, egress_to, pool, row
+from workers.environments.tool_environment import ToolEnvironment
 from workers.journal.journal import InMemoryJournal
 from workers.rollout.episode import UNPARSABLE, EpisodeLimits, RolloutFailure, run_episode
-from workers.rollout.tool_replies import NOTICE
+from workers.rollout.replies import NOTICE
 
 LIMITS = EpisodeLimits(max_episode_steps=20, context_length=4096, max_turn_tokens=400)
 NAMES = ("search", "lookup")
@@ -42,7 +43,7 @@ class Play:
             KEY,
             policy=self.policy,
             renderer=self.writer.renderer,
-            tools=caller(pool(self.egress, timeout_s=2), urls),
+            environment=ToolEnvironment(caller(pool(self.egress, timeout_s=2), urls)),
             journal=self.journal,
             limits=self.limits,
             job_seed=7,

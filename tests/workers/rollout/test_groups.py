@@ -2,6 +2,7 @@
 
 import asyncio
 from dataclasses import dataclass, field
+from functools import partial
 
 import pytest
 
@@ -13,6 +14,7 @@ from tests.support.group_judges import RankingJudge
 from tests.support.policies import Writer, call_text
 from tests.support.rollouts import caller, egress_to, pool, row
 from tests.support.scored import scored, scored_group
+from workers.environments.tool_environment import ToolEnvironment
 from workers.grading.failure import GraderFailure
 from workers.grading.group_grader import GroupGrader
 from workers.grading.group_scorer import GroupScorer, PerSampleScorer
@@ -21,6 +23,7 @@ from workers.rollout.episode import EpisodeLimits
 from workers.rollout.groups import ScoredGroup, run_group, score_group
 from workers.rollout.policy import SampledTurn, SamplingParams
 from workers.rollout.setup import RolloutSetup
+from workers.rollout.tools import Tools
 
 GROUP = GroupKey("ftjob-1", "train", 2, 5)
 
@@ -143,10 +146,10 @@ class ScriptedGroup:
         raise AssertionError(f"no turn of the group has the seed {params.seed}")
 
 
-def setup_of(writer: Writer, scorer: GroupScorer, tools: object = None) -> RolloutSetup:
+def setup_of(writer: Writer, scorer: GroupScorer, tools: Tools | None = None) -> RolloutSetup:
     return RolloutSetup(
         renderer=writer.renderer,
-        tools=tools or caller(pool(None), {}),  # type: ignore[arg-type]  # one of two kinds
+        new_environment=partial(ToolEnvironment, tools or caller(pool(None), {})),
         scorer=scorer,
         limits=EpisodeLimits(max_episode_steps=8, context_length=1024, max_turn_tokens=200),
         job_seed=7,

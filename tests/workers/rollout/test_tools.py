@@ -8,15 +8,16 @@ import pytest
 from standardwebhooks import Webhook
 
 from app.domain.rollouts.trajectory import FailureClass
+from app.domain.tools.outcome import ToolOutcome
 from app.gateways.endpoints.pool import retry_after
 from app.gateways.endpoints.signing import signing_secret
 from app.rendering.hermes import ParsedToolCall
 from tests.support.endpoints import Received, Reply, Script, endpoint
-from tests.support.rollouts import KEY, SECRET_KEY, caller, egress_to, pool, schema
+from tests.support.rollouts import KEY, SECRET_KEY, call_once, caller, egress_to, pool, schema
 from workers.journal.journal import InMemoryJournal
-from workers.rollout.tools import CallPosition, ToolFailure, ToolOutcome
+from workers.rollout.tools import CallPosition, ToolFailure
 
-PLACE = CallPosition(KEY, 0, 0)
+POSITION = CallPosition(KEY, 0, 0)
 SCHEMAS = [schema("search", q="string")]
 CALL = ParsedToolCall("search", '{"q": "é"}')
 MIB = 1_048_576
@@ -29,8 +30,8 @@ async def run(
         egress = egress_to(server)
         tools = caller(pool(egress, timeout_s=timeout_s), {"search": server.url()}, **extra)
         try:
-            result: ToolOutcome | ToolFailure = await tools.call(
-                call, PLACE, schemas=SCHEMAS, journal=InMemoryJournal()
+            result: ToolOutcome | ToolFailure = await call_once(
+                tools, call, SCHEMAS, journal=InMemoryJournal()
             )
         except ToolFailure as failure:
             result = failure
@@ -48,14 +49,14 @@ async def test_the_request_is_byte_shaped_and_signed() -> None:
     assert (result.output, result.error, result.attempts) == ("found", None, 1)
     (request,) = received
     assert request.body.decode() == (
-        f'{{"type":"function_call","id":"{PLACE.function_call_id}",'
-        f'"call_id":"{PLACE.call_id}","name":"search","arguments":"{{\\"q\\": \\"\\u00e9\\"}}",'
+        f'{{"type":"function_call","id":"{POSITION.function_call_id}",'
+        f'"call_id":"{POSITION.call_id}","name":"search","arguments":"{{\\"q\\": \\"\\u00e9\\"}}",'
         f'"trace_id":"{KEY.trace_id}","item":{{}}}}'
     )
     assert json.loads(request.json["arguments"]) == {"q": "é"}
     assert request.headers["authorization"] == "Bearer k"
-    assert request.headers["webhook-id"] == PLACE.call_id
-    assert request.headers["idempotency-key"] == PLACE.call_id
+    assert request.headers["webhook-id"] == POSITION.call_id
+    assert request.headers["idempotency-key"] == POSITION.call_id
     assert request.headers["x-rollout-id"] == KEY.trace_id
     assert request.headers["x-attempt"] == "1"
     Webhook(signing_secret(SECRET_KEY, "proj_a")).verify(request.body, request.headers)
@@ -148,7 +149,7 @@ async def test_an_endpoint_that_may_not_be_dialled_is_refused_at_once() -> None:
         egress = egress_to()
         tools = caller(pool(egress), {"search": server.url()})
         with pytest.raises(ToolFailure) as caught:
-            await tools.call(CALL, PLACE, schemas=SCHEMAS, journal=InMemoryJournal())
+            await call_once(tools, CALL, SCHEMAS, journal=InMemoryJournal())
         await egress.aclose()
     assert caught.value.failure.failure_class is FailureClass.ENDPOINT_REFUSED
     assert server.connections == 0
@@ -201,10 +202,10 @@ async def test_types_are_checked_as_json_schema_means_them(
     tool = {"type": "function", "function": {"name": "search", "parameters": parameters}}
     async with endpoint(output("sent")) as server:
         egress = egress_to(server)
-        outcome = await caller(pool(egress), {"search": server.url()}).call(
+        outcome = await call_once(
+            caller(pool(egress), {"search": server.url()}),
             ParsedToolCall("search", f'{{"q": {value}}}'),
-            PLACE,
-            schemas=[tool],
+            [tool],
             journal=InMemoryJournal(),
         )
         await egress.aclose()
@@ -216,14 +217,14 @@ async def test_a_reply_is_remembered_and_not_asked_again() -> None:
     async with endpoint(output("once")) as server:
         egress = egress_to(server)
         tools = caller(pool(egress), {"search": server.url()})
-        first = await tools.call(CALL, PLACE, schemas=SCHEMAS, journal=journal)
-        again = await tools.call(CALL, PLACE, schemas=SCHEMAS, journal=journal)
+        first = await call_once(tools, CALL, SCHEMAS, journal=journal)
+        again = await call_once(tools, CALL, SCHEMAS, journal=journal)
         other = ParsedToolCall("search", '{"q": "another"}')
-        await tools.call(other, PLACE, schemas=SCHEMAS, journal=journal)
+        await call_once(tools, other, SCHEMAS, journal=journal)
         await egress.aclose()
     assert first == again
     assert len(server.received) == 2
-    assert list(journal.entries) == [PLACE.call_id]
+    assert list(journal.entries) == [POSITION.call_id]
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
-"""Whether a tool call of the model can be sent at all: its name and the outside of its arguments.
+"""Checks a tool call of the model before it is sent: the tool's name and the top-level arguments.
 
-Owns the check against the schema a row offers, as deep as every tool would refuse anyway: required,
-unknown and wrongly typed top-level keys. What stands deeper is the tool's own to judge.
+Owns the check against the schema that a row offers: required, unknown and wrongly typed top-level
+keys. Nested values are left to the tool.
 """
 
 import json
@@ -25,13 +25,13 @@ _TYPES: Final[dict[str, tuple[type, ...]]] = {
 @dataclass(frozen=True, slots=True)
 class CallFault:
     text: str
-    """For the model."""
+    """The message to the model."""
     error: str
     """`unknown_tool` or `bad_arguments`."""
 
 
 def check_arguments(call: ParsedToolCall, schemas: Sequence[dict[str, Any]]) -> CallFault | None:
-    """`None` when the call may be sent."""
+    """Returns the model's mistake; `None` when the call may be sent."""
     functions = {tool["function"]["name"]: tool["function"] for tool in schemas}
     function = functions.get(call.name)
     if function is None:
@@ -70,7 +70,7 @@ def _mismatch(arguments: dict[str, Any], schema: dict[str, Any]) -> str | None:
 
 
 def _wrong_type(value: Any, schema: Any) -> str | None:
-    """The type a value should have had; `None` when it has it or the schema names none we know."""
+    """Returns the expected type; `None` for a value that has it and for an unknown type."""
     named = schema.get("type") if isinstance(schema, dict) else None
     names = [named] if isinstance(named, str) else named
     if not isinstance(names, list) or not names:

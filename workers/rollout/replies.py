@@ -1,54 +1,47 @@
-"""Tool replies on their way into the context: as messages, as token ids, cut when they do not fit.
+"""Renders an environment's replies into the context: as messages and as token ids, cut to fit.
 
-Owns the cut: every reply over a common length loses its end and says so. Must not know who
-answered.
+Owns the cut: every reply over a common length loses its end and says so. Must not know how the
+replies came about.
 """
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from app.rendering.renderer import Renderer
-from workers.rollout.tools import CallPosition, ToolOutcome
+from workers.rollout.environment import Message, Reply
 
 NOTICE: Final = "\n[cut: the reply did not fit into the context]"
 _RESERVE: Final = 16
-"""Tokens kept free for the turn that follows; with fewer there is nothing left to say."""
+"""Tokens kept free for the next turn; with fewer it could not contain an answer."""
 _CHARACTERS_PER_TOKEN: Final = 32
-"""More than any ordinary text: what is cut at this rate would not have fitted anyway."""
+"""More than any ordinary text has: a longer prefix would not fit either."""
 _THREAD_FROM: Final = 65_536
-"""Characters from which encoding (about 2 MB/s) leaves the event loop to others."""
-
-
-@dataclass(frozen=True, slots=True)
-class Reply:
-    place: CallPosition
-    name: str
-    arguments: str
-    outcome: ToolOutcome
+"""Characters from which encoding (about 2 MB/s) runs in a thread, off the event loop."""
 
 
 @dataclass(frozen=True, slots=True)
 class FittedReplies:
-    messages: list[dict[str, Any]]
+    messages: list[Message]
     texts: list[str]
-    """What the model reads of each reply."""
+    """The text of each reply that the model reads."""
     token_ids: list[int] | None
-    """The bridge to the next turn, or `None` when not even cut replies fit."""
+    """The bridge to the next turn, or `None` when even cut replies do not fit."""
 
 
 async def fit_replies(
     renderer: Renderer,
-    conversation: list[dict[str, Any]],
-    replies: list[Reply],
+    conversation: list[Message],
+    replies: Sequence[Reply],
     *,
     tools: list[dict[str, Any]],
     ended: bool,
-    room: int,
+    tokens_left: int,
 ) -> FittedReplies:
-    """Messages and bridge ids of `replies`, at most `room` tokens less a reserve."""
-    budget = room - _RESERVE
-    longest = max(len(reply.outcome.output) for reply in replies)
+    """Returns messages and bridge ids of `replies`, at most `tokens_left` less a reserve."""
+    budget = tokens_left - _RESERVE
+    longest = max(len(reply.text) for reply in replies)
     ceiling = max(0, budget) * _CHARACTERS_PER_TOKEN
     high = min(longest, ceiling)
 
@@ -65,7 +58,7 @@ async def fit_replies(
         low, ids_low = 0, await bridge(0)
         if len(ids_low) > budget:
             return _fitted(replies, high, None)
-        # The longest common length that fits, to 1/32: finer is not worth the encoding.
+        # Find the longest common length that fits, to 1/32; finer is not worth it.
         while high - low > max(1, high // 32):
             middle = (low + high) // 2
             ids_middle = await bridge(middle)
@@ -77,21 +70,13 @@ async def fit_replies(
     return _fitted(replies, high, ids)
 
 
-def _fitted(replies: list[Reply], length: int, token_ids: list[int] | None) -> FittedReplies:
-    texts = [_cut(reply.outcome.output, length) for reply in replies]
+def _fitted(replies: Sequence[Reply], length: int, token_ids: list[int] | None) -> FittedReplies:
+    texts = [_cut(reply.text, length) for reply in replies]
     return FittedReplies(_messages(replies, length), texts, token_ids)
 
 
-def _messages(replies: list[Reply], length: int) -> list[dict[str, Any]]:
-    return [
-        {
-            "role": "tool",
-            "tool_call_id": reply.place.call_id,
-            "name": reply.name,
-            "content": _cut(reply.outcome.output, length),
-        }
-        for reply in replies
-    ]
+def _messages(replies: Sequence[Reply], length: int) -> list[Message]:
+    return [reply.message(_cut(reply.text, length)) for reply in replies]
 
 
 def _cut(text: str, length: int) -> str:

@@ -1,0 +1,1 @@
+"""Environments and tools of rollouts, one way to reach them per file."""

@@ -1,0 +1,78 @@
+"""Tools behind the customer's own HTTP endpoints, in the hosted Agent RFT shape.
+
+Owns the classification of outcomes: a text that the model can learn from is returned, every other
+outcome raises `ToolFailure` and costs the rollout. Must not know tokens, nor the shapes on the
+wire.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from pydantic import TypeAdapter
+
+from app.domain.data.dataset import DatasetRow
+from app.domain.rollouts.trajectory import Failure, FailureClass
+from app.domain.tools.outcome import ToolOutcome
+from app.domain.tools.tools import ToolSpec
+from app.gateways.endpoints.pool import (
+    Endpoint,
+    EndpointFault,
+    EndpointPool,
+    EndpointRequest,
+    FaultKind,
+)
+from app.gateways.endpoints.signing import CallSigner
+from app.gateways.endpoints.tool_calls import FunctionCall, call_tool, declared_rate
+from workers.journal.journal import Journal
+from workers.journal.replay import replay_or_ask
+from workers.rollout.tools import CallPosition, ToolFailure
+
+_CODEC: Final = TypeAdapter(ToolOutcome)
+_CLASSES: Final = {
+    FaultKind.ERROR: FailureClass.TOOL_ERROR,
+    FaultKind.TIMEOUT: FailureClass.TOOL_TIMEOUT,
+    FaultKind.UNREACHABLE: FailureClass.TOOL_UNREACHABLE,
+    FaultKind.BAD_REPLY: FailureClass.TOOL_BAD_REPLY,
+    FaultKind.REFUSED: FailureClass.ENDPOINT_REFUSED,
+}
+
+
+class HttpTools:
+    """Implements `workers.rollout.tools.Tools` over the endpoints of one job."""
+
+    def __init__(
+        self, endpoints: EndpointPool, signer: CallSigner, tools: Sequence[ToolSpec]
+    ) -> None:
+        self._signer = signer
+        self._tools = {tool.name: tool for tool in tools}
+        self._endpoints: dict[str, Endpoint] = {
+            tool.name: endpoints.endpoint(tool.server_url, rate_limit=declared_rate(tool))
+            for tool in tools
+        }
+
+    def offered(self, row: DatasetRow) -> list[dict[str, Any]]:
+        """Returns those schemas of a row for which the job has an endpoint."""
+        return [tool for tool in row.tools if tool["function"]["name"] in self._tools]
+
+    async def call(
+        self, position: CallPosition, name: str, arguments: str, *, journal: Journal
+    ) -> ToolOutcome:
+        request = FunctionCall(
+            name=name,
+            arguments=arguments,
+            call_id=position.call_id,
+            function_call_id=position.function_call_id,
+            trace_id=position.key.trace_id,
+        ).request(self._tools[name].headers)
+
+        async def ask() -> ToolOutcome:
+            return await self._ask(name, request)
+
+        return await replay_or_ask(journal, request.call_id, request.body, ask, codec=_CODEC)
+
+    async def _ask(self, name: str, request: EndpointRequest) -> ToolOutcome:
+        try:
+            return await call_tool(self._endpoints[name], request, signer=self._signer)
+        except EndpointFault as fault:
+            failure = Failure(_CLASSES[fault.kind], fault.message, source=name)
+            raise ToolFailure(failure) from fault

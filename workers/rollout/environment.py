@@ -1,0 +1,110 @@
+"""The protocol of the world that a rollout acts in: reset, then step after step, then close.
+
+Owns the data that passes between an episode and its environment. An environment sees messages and
+tool calls; it must not know tokens, policies or limits.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from app.domain.data.dataset import DatasetRow
+from app.domain.ids import SampleKey
+from app.domain.storable_text import storable
+from app.domain.tools.outcome import ToolOutcome
+from app.rendering.hermes import ParsedToolCall
+from workers.journal.journal import Journal
+from workers.rollout.tools import CallPosition
+
+Message = dict[str, Any]
+"""A message in Chat Completions form."""
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """The start of an episode."""
+
+    messages: list[Message]
+    tools: list[dict[str, Any]]
+    """Function schemas that the model may call."""
+
+
+@dataclass(frozen=True, slots=True)
+class AssistantTurn:
+    """One turn of the model, as its environment sees it."""
+
+    index: int
+    """Number of turns before it."""
+    content: str
+    tool_calls: tuple[ParsedToolCall, ...]
+    """The calls that the step limit allows, in the order of the turn."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolReply:
+    """The reply to one tool call."""
+
+    position: CallPosition
+    name: str
+    arguments: str
+    outcome: ToolOutcome
+
+    @property
+    def text(self) -> str:
+        return self.outcome.output
+
+    def message(self, content: str) -> Message:
+        return {
+            "role": "tool",
+            "tool_call_id": self.position.call_id,
+            "name": self.name,
+            "content": content,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class UserReply:
+    """A user message from the environment, in reply to a turn without tool calls."""
+
+    content: str
+
+    @property
+    def text(self) -> str:
+        return storable(self.content)
+
+    def message(self, content: str) -> Message:
+        return {"role": "user", "content": content}
+
+
+Reply = ToolReply | UserReply
+
+
+@dataclass(frozen=True, slots=True)
+class StepResult:
+    """The environment's answer to a turn."""
+
+    replies: tuple[Reply, ...] = ()
+    """One for each tool call, in the order of the turn, or user messages."""
+    done: bool = False
+    """True if the turn ended the episode. A result without replies must be done."""
+    elapsed_s: float = 0.0
+    """Seconds that count toward the wall time of the rollout; equal in a replay."""
+
+
+class Environment(Protocol):
+    """The world of one rollout; a new one is created for each.
+
+    A replay after a kill resets a new environment and steps it with the same turns. An
+    implementation therefore journals every answer from outside that asking again might change.
+    """
+
+    async def reset(self, row: DatasetRow, key: SampleKey, *, journal: Journal) -> Observation:
+        """Starts the episode of a row. Called once. Raises `EnvironmentFailure`."""
+        ...
+
+    async def step(self, turn: AssistantTurn) -> StepResult:
+        """Answers a turn of the model. Raises `EnvironmentFailure`."""
+        ...
+
+    async def close(self) -> None:
+        """Releases everything; called once, also after a failure, a cancellation or no reset."""
+        ...
