@@ -46,10 +46,10 @@ class GroupGrader:
 
     async def score_early(
         self,
-        trajectory: Trajectory,  # noqa: ARG002 - the protocol's; a judge needs the siblings too
+        trajectory: Trajectory,  # noqa: ARG002 - a judge needs the siblings too
         row: DatasetRow,  # noqa: ARG002 - as above
         *,
-        journal: Journal,  # noqa: ARG002 - as above
+        journal: Journal,  # noqa: ARG002 - a judge needs the siblings too
     ) -> None:
         return None
 
