@@ -46,6 +46,7 @@ check: setup
 	$(BIN)/python -m openapi.sdk --check
 	$(BIN)/python -m tests.house.prose
 	$(BIN)/python -m tests.house.reasons
+	$(BIN)/python -m tests.house.paths
 
 bench: setup
 	$(BIN)/python benchmarks/learning_seeds.py $(ARGS)

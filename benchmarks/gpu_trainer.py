@@ -3,7 +3,7 @@
 Random weights at the shapes of Qwen3-0.6B and Qwen3-4B, LoRA rank 16 on all linear layers, bf16,
 one 16,384-token sequence a micro-batch of which all but the first token are trained, with and
 without checkpointing of layers. The figures to beat are a peer's published ones on one H100
-(prime-rl, benchmarks/results): 13.3k tokens/s and 5.1 GiB for 0.6B, 6.23k tokens/s, 21.7 % MFU and
+(prime-rl): 13.3k tokens/s and 5.1 GiB for 0.6B, 6.23k tokens/s, 21.7 % MFU and
 23.3 GiB for 4B.
 
     python benchmarks/gpu_trainer.py

@@ -50,15 +50,17 @@ _AFTER_A_PARTICIPLE = re.compile(
 )
 _WORD = re.compile(r"[A-Za-z'-]+")
 _SENTENCE = re.compile(r"(?<=[a-z0-9)`\"'][.:;!?])\s+(?=[A-Z])")
+_LEAD = re.compile(r"^(?:(?:#+|[-*>]|\d+\.)\s+)?(?:\*\*[^*]+\*\*[:,.]?\s*)?")
+"""Marks of headings and lists, and the bold label of a paragraph."""
 _DIRECTIVES = ("noqa", "type:", "pragma", "fmt:", "!", "mypy:")
 
 
 def find_in_python(path: Path, source: str) -> Iterator[Finding]:
     """Yields each finding in the docstrings, comments, error texts and names of a module."""
     tree = ast.parse(source)
-    for line, text in _docstrings(tree):
+    for line, text in docstrings(source):
         yield from _prose(path, line, text)
-    for line, text in _comments(source):
+    for line, text in comments(source):
         yield from _prose(path, line, text)
     for line, text in _error_texts(tree):
         yield from _phrases(path, line, text)
@@ -117,12 +119,13 @@ def _is_participle(word: str) -> bool:
 
 def _continues_as_a_clause(sentence: str, words: list[str]) -> bool:
     alone = re.match(r"[A-Za-z]+[,;:.]", sentence)
-    return bool(alone) or len(words) == 1 or _AFTER_A_PARTICIPLE.fullmatch(words[1]) is not None
+    follower = words[1] if len(words) > 1 else ""
+    return bool(alone) or _AFTER_A_PARTICIPLE.fullmatch(follower) is not None
 
 
-def _docstrings(tree: ast.Module) -> Iterator[tuple[int, str]]:
+def docstrings(source: str) -> Iterator[tuple[int, str]]:
     """Yields strings that stand as statements: a definition's docstring or a field's."""
-    for node in ast.walk(tree):
+    for node in ast.walk(ast.parse(source)):
         body = getattr(node, "body", None)
         for statement in body if isinstance(body, list) else []:
             match statement:
@@ -130,7 +133,7 @@ def _docstrings(tree: ast.Module) -> Iterator[tuple[int, str]]:
                     yield statement.lineno, text.strip()
 
 
-def _comments(source: str) -> Iterator[tuple[int, str]]:
+def comments(source: str) -> Iterator[tuple[int, str]]:
     """Yields each block of comment lines as one text, and each trailing comment."""
     block: list[str] = []
     start = last = 0
@@ -189,7 +192,7 @@ def _paragraphs(text: str) -> Iterator[tuple[int, str]]:
             continue
         if not block:
             start = number
-        block.append(re.sub(r"^(#+|[-*>]|\d+\.)\s+|\*\*", "", bare))
+        block.append(_LEAD.sub("", bare))
         if bare.startswith("#"):
             yield start, block.pop()
 

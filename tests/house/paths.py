@@ -1,0 +1,88 @@
+"""Finds paths, modules and make targets that pages, docstrings and comments name but do not exist.
+
+A path counts when it begins with a folder of this repository: `app/api/jobs.py`, `tests/e2e/`. A
+dotted name counts when it stands in backticks: `app.domain.ids`, with or without a name in that
+module. Run `python -m tests.house.paths` to list every finding.
+"""
+
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from tests.house.prose import comments, docstrings
+from tests.house.tree import ROOT, Finding, markdown_files, python_files
+
+_TOPS = r"(?:app|workers|migrations|openapi|tests|benchmarks|examples|docs)"
+_PATH = re.compile(rf"(?<![\w./<-])(?P<path>{_TOPS}/[\w./-]*[\w/])(?P<more>[*<{{…]?)")
+_MODULE = re.compile(rf"`(?P<name>{_TOPS}(?:\.\w+){{2,}})(?:\(\))?`")
+_PAGE = re.compile(r"`(?P<path>[\w-]+\.(?:md|toml|yml))`")
+_LINK = re.compile(r"\]\((?P<path>[\w./-]+)(?:#[\w-]*)?\)")
+_TARGET = re.compile(r"(?:`|^    )make (?P<name>[a-z][\w-]*)", re.MULTILINE)
+
+
+def find(path: Path, line: int, text: str) -> Iterator[Finding]:
+    """Yields each name in `text` that stands for nothing in the repository."""
+    for match in _PATH.finditer(text):
+        if not match["more"] and not (ROOT / match["path"]).exists():
+            yield Finding(path, _line(line, text, match), f"no file {match['path']}")
+    for match in _MODULE.finditer(text):
+        if not module_exists(match["name"]):
+            yield Finding(path, _line(line, text, match), f"no module or name {match['name']}")
+
+
+def find_on_page(path: Path, text: str) -> Iterator[Finding]:
+    """Yields what `find` does, and links and make targets that lead nowhere."""
+    yield from find(path, 1, text)
+    targets = re.findall(r"^([a-z][\w-]*):", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    for match in _LINK.finditer(text):
+        near = (ROOT / path.parent / match["path"]).exists()
+        if not near and not _PATH.fullmatch(match["path"]):
+            yield Finding(path, _line(1, text, match), f"a link to nothing: {match['path']}")
+    for match in _TARGET.finditer(text):
+        if match["name"] not in targets:
+            yield Finding(path, _line(1, text, match), f"no make target {match['name']}")
+    for match in _PAGE.finditer(text):
+        near = (ROOT / path.parent / match["path"], ROOT / match["path"])
+        if not any(each.exists() for each in near):
+            yield Finding(path, _line(1, text, match), f"no file {match['path']}")
+
+
+def module_exists(name: str) -> bool:
+    """Returns whether a dotted name is a package, a module, or a word used in a module."""
+    parts = name.split(".")
+    for length in range(len(parts), 0, -1):
+        stem, rest = ROOT.joinpath(*parts[:length]), parts[length:]
+        if stem.is_dir() and not rest:
+            return True
+        module = stem / "__init__.py" if stem.is_dir() else stem.with_suffix(".py")
+        if module.exists():
+            source = module.read_text(encoding="utf-8")
+            return all(re.search(rf"\b{re.escape(word)}\b", source) for word in rest)
+    return False
+
+
+def _line(first: int, text: str, match: re.Match[str]) -> int:
+    return first + text.count("\n", 0, match.start())
+
+
+def findings() -> Iterator[Finding]:
+    """Yields every finding in the repository."""
+    for path, source in python_files():
+        if path.parts[:2] != ("tests", "house"):
+            for line, text in (*docstrings(source), *comments(source)):
+                yield from find(path, line, text)
+    for path, text in markdown_files():
+        yield from find_on_page(path, text)
+
+
+def main() -> int:
+    """Prints the findings; 1 when there are any."""
+    found = list(findings())
+    for each in found:
+        print(each)
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

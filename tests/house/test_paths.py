@@ -1,0 +1,50 @@
+from pathlib import Path
+
+import pytest
+
+from tests.house import paths
+
+PAGE = Path("README.md")
+
+
+def test_every_path_that_is_named_exists() -> None:
+    assert [str(each) for each in paths.findings()] == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "see app/domain/gone.py for it",
+        "see `workers/gone/`",
+        "the room `app.domain.gone.thing` has it",
+        "the name `app.domain.ids.gone_function` in a module",
+        "[a page](docs/gone.md)",
+        "run `make gone`",
+        "    make gone\n",
+        "as `gone.md` says",
+        "run benchmarks/gone.py",
+    ],
+)
+def test_a_name_of_nothing_is_found(text: str) -> None:
+    assert len(list(paths.find_on_page(PAGE, text))) == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "see app/domain/ids.py, `workers/runs/` and `app/api/<noun>.py`",
+        "`migrations/versions/*.py` and `tests/contract/{calls,shapes}.py`",
+        "the room `app.domain.ids` and `app.domain.ids.new_id`",
+        "the setting `app.project` of Postgres",
+        "[a page](docs/glossary.md#terms) and [a site](https://example.com/app/gone.py)",
+        "run `make check`, then make sure",
+        "as `pyproject.toml` says",
+        "POST /v1/app/gone.py",
+    ],
+)
+def test_what_exists_and_what_only_looks_like_a_path_is_not_found(text: str) -> None:
+    assert list(paths.find_on_page(PAGE, text)) == []
+
+
+def test_a_finding_names_its_line() -> None:
+    assert [each.line for each in paths.find_on_page(PAGE, "one\n\napp/gone.py\n")] == [3]
