@@ -7,7 +7,7 @@ ARGS ?=
 # Two processes: one runs the end-to-end tests, the other all the rest.
 TEST_PROCESSES ?= -n 2 --dist loadscope --no-loadscope-reorder
 
-.PHONY: setup peers vllm-env demo test test-vllm check bench bench-peers up down chaos openapi sdk fuzz
+.PHONY: setup peers vllm-env demo test test-gpu test-vllm check bench bench-peers up down chaos openapi sdk fuzz
 
 setup:
 	@$(PYTHON) bootstrap.py setup
@@ -25,6 +25,10 @@ demo: setup
 
 test: setup
 	@$(BIN)/python -m pytest -m "not chaos and not gpu and not vllm" $(TEST_PROCESSES) $(ARGS)
+
+# Parity of the trainer on a GPU with the CPU; fails where there is no GPU.
+test-gpu: setup
+	@$(BIN)/python -m pytest -m gpu tests $(ARGS)
 
 test-vllm: setup vllm-env
 	@$(BIN)/python -m pytest -m vllm -p no:randomly $(ARGS)

@@ -43,8 +43,8 @@ def find_on_page(path: Path, text: str) -> Iterator[Finding]:
         if match["name"] not in targets:
             yield Finding(path, _line(1, text, match), f"no make target {match['name']}")
     for match in _PAGE.finditer(text):
-        near = (ROOT / path.parent / match["path"], ROOT / match["path"])
-        if not any(each.exists() for each in near):
+        places = (ROOT / path.parent / match["path"], ROOT / match["path"])
+        if not any(each.exists() for each in places):
             yield Finding(path, _line(1, text, match), f"no file {match['path']}")
 
 

@@ -6,7 +6,7 @@ rollouts or where files are published.
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -121,6 +121,11 @@ class LoraTrainer:
     @property
     def steps(self) -> int:
         return self._steps
+
+    @property
+    def parameters(self) -> Mapping[str, nn.Parameter]:
+        """The adapter's parameters by name."""
+        return self._parameters
 
     @property
     def accelerators(self) -> int:

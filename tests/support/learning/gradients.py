@@ -12,23 +12,29 @@ from workers.learning.training_samples import TrainingSample
 
 
 def gradients(trainer: LoraTrainer, samples: list[TrainingSample]) -> dict[str, Tensor]:
-    """What the optimizer is given, unclipped: SGD of rate 1 without clipping shows it."""
+    """Returns the unclipped gradient that the optimizer gets, read from a step of SGD at rate 1."""
     seen: dict[str, Tensor] = {}
-    before = {name: p.detach().clone() for name, p in trainer._parameters.items()}
-    sgd = torch.optim.SGD(trainer._parameters.values(), lr=1.0)
+    before = {name: p.detach().clone() for name, p in trainer.parameters.items()}
+    sgd = torch.optim.SGD(trainer.parameters.values(), lr=1.0)
     trainer._optimizer = cast("torch.optim.AdamW", sgd)
     stats = trainer.update(samples)
     scale = max(1.0, stats[names.GRAD_NORM])
-    for name, parameter in trainer._parameters.items():
+    for name, parameter in trainer.parameters.items():
         seen[name] = (before[name] - parameter.detach()) * scale
         parameter.data.copy_(before[name])
     return seen
 
 
 def warmed(make_trainer: MakeTrainer, **settings: object) -> LoraTrainer:
-    """A trainer whose B matrices are not 0, so that A has a gradient too."""
+    """Builds a trainer whose B matrices are not 0, so that A has a gradient too."""
     trainer = make_trainer(**settings)
-    generator = torch.Generator().manual_seed(4)
-    for parameter in trainer._parameters.values():
-        parameter.data.add_(torch.randn(parameter.shape, generator=generator) * 0.05)
+    perturb(trainer)
     return trainer
+
+
+def perturb(trainer: LoraTrainer) -> None:
+    """Adds the same noise to an adapter on any device."""
+    generator = torch.Generator().manual_seed(4)
+    for parameter in trainer.parameters.values():
+        noise = torch.randn(parameter.shape, generator=generator) * 0.05
+        parameter.data.add_(noise.to(parameter.device))

@@ -90,13 +90,13 @@ def compare(
 ) -> None:
     """The reduction is part of it: a sum over all samples, divided once by one number."""
     got = gradients(trainer, list(samples))
-    for parameter in trainer._parameters.values():
+    for parameter in trainer.parameters.values():
         parameter.grad = None
     tokens = sum(sample.trained_tokens for sample in samples)
     (value(rows_of(trainer, samples)) / (denominator or tokens)).backward()  # type: ignore[no-untyped-call]  # torch leaves it untyped
     largest = max(float(g.abs().max()) for g in got.values())
     assert largest > 1e-3
-    for name, parameter in trainer._parameters.items():
+    for name, parameter in trainer.parameters.items():
         assert parameter.grad is not None
         torch.testing.assert_close(got[name], parameter.grad, rtol=1e-5, atol=2e-6 * largest)
 

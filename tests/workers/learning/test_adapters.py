@@ -103,7 +103,7 @@ def test_load_adapter(make_trainer: MakeTrainer, model_dir: Path, tmp_path: Path
     model = fresh(model_dir, seed=random.randrange(100))
     load_adapter(model, tmp_path / "adapter")
     for name, parameter in adapter_parameters(model).items():
-        assert torch.equal(parameter, trainer._parameters[name])
+        assert torch.equal(parameter, trainer.parameters[name])
         assert parameter.requires_grad
     with pytest.raises(ValueError, match="'r'"):
         load_adapter(fresh(model_dir, rank=2), tmp_path / "adapter")

@@ -60,12 +60,12 @@ def likelier(
     )
     samples = step_samples([prepare(scored_group(its), config) for its in rollouts], config)
     before = [sum(trainer.logprobs(one.trajectory.tokens)[2:]) for one in rollouts[0]]
-    kept = {name: p.detach().clone() for name, p in trainer._parameters.items()}
+    kept = {name: p.detach().clone() for name, p in trainer.parameters.items()}
     for name, gradient in gradients(trainer, samples).items():
-        trainer._parameters[name].data.sub_(STEP * gradient)
+        trainer.parameters[name].data.sub_(STEP * gradient)
     after = [sum(trainer.logprobs(one.trajectory.tokens)[2:]) for one in rollouts[0]]
     for name, value in kept.items():
-        trainer._parameters[name].data.copy_(value)
+        trainer.parameters[name].data.copy_(value)
     return [b - a for a, b in zip(before, after, strict=True)]
 
 

@@ -122,15 +122,15 @@ def test_a_trainer_holds_and_clips_its_own_parameters_only(
     tenants: Callable[[str], LoraTrainer],
 ) -> None:
     a, b = tenants("a"), tenants("b")
-    mine = {id(parameter) for parameter in a._parameters.values()}
+    mine = {id(parameter) for parameter in a.parameters.values()}
     assert mine == {id(p) for group in a._optimizer.param_groups for p in group["params"]}
-    assert mine.isdisjoint(id(parameter) for parameter in b._parameters.values())
+    assert mine.isdisjoint(id(parameter) for parameter in b.parameters.values())
     assert a._base is not b._base
     b.accumulate(random_samples(0, count=4))
-    pending = {name: p.grad.clone() for name, p in b._parameters.items() if p.grad is not None}
+    pending = {name: p.grad.clone() for name, p in b.parameters.items() if p.grad is not None}
     assert pending
     a.update(random_samples(1, count=4))
     for name, gradient in pending.items():
-        grad = b._parameters[name].grad
+        grad = b.parameters[name].grad
         assert grad is not None
         assert torch.equal(grad, gradient)

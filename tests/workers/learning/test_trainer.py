@@ -37,7 +37,7 @@ def test_gradients_equal_the_plain_way(
         loss.backward()
     largest = max(float(g.abs().max()) for g in got.values())
     assert largest > 1e-3
-    for name, parameter in trainer._parameters.items():
+    for name, parameter in trainer.parameters.items():
         assert parameter.grad is not None
         torch.testing.assert_close(got[name], parameter.grad, rtol=1e-5, atol=1e-6 * largest)
 
@@ -91,10 +91,10 @@ def test_adamw_step_by_hand(make_trainer: MakeTrainer, samples: list[TrainingSam
     gradient = gradients(warmed(make_trainer), samples)
     norm = math.sqrt(sum(float(g.square().sum()) for g in gradient.values()))
     trainer = warmed(make_trainer, learning_rate=3e-3)
-    before = {name: p.detach().clone() for name, p in trainer._parameters.items()}
+    before = {name: p.detach().clone() for name, p in trainer.parameters.items()}
     stats = trainer.update(samples)
     assert stats[names.GRAD_NORM] == pytest.approx(norm, rel=1e-4)
-    for name, parameter in trainer._parameters.items():
+    for name, parameter in trainer.parameters.items():
         g = gradient[name] * min(1.0, 1.0 / norm)
         expected = before[name] - 3e-3 * g / (g.abs() + 1e-8)
         clear = g.abs() > 1e-6
@@ -148,8 +148,8 @@ def test_minibatches_take_several_steps(
     twin = make_trainer()
     for part in range(3):
         twin.update(samples[part::3])
-    for name, parameter in trainer._parameters.items():
-        assert torch.equal(parameter, twin._parameters[name])
+    for name, parameter in trainer.parameters.items():
+        assert torch.equal(parameter, twin.parameters[name])
     assert stats[names.COMPUTED_TOKENS] == sum(sum(s.mask) for s in samples)
 
 
@@ -170,9 +170,9 @@ def test_accumulated_parts_make_the_step_of_the_whole(
     assert stats[names.LOSS] == pytest.approx(expected[names.LOSS], rel=1e-4, abs=1e-6)
     assert stats[names.GRAD_NORM] == pytest.approx(expected[names.GRAD_NORM], rel=1e-4)
     assert [trainer.steps for trainer in (whole, once, parts)] == [1, 1, 1]
-    for name, parameter in whole._parameters.items():
-        assert torch.equal(parameter, once._parameters[name])
-        torch.testing.assert_close(parts._parameters[name], parameter, rtol=0, atol=2e-5)
+    for name, parameter in whole.parameters.items():
+        assert torch.equal(parameter, once.parameters[name])
+        torch.testing.assert_close(parts.parameters[name], parameter, rtol=0, atol=2e-5)
 
 
 def test_a_step_divides_by_the_denominator_it_is_given(
@@ -189,10 +189,10 @@ def test_a_step_divides_by_the_denominator_it_is_given(
 
 def test_nothing_to_learn_from_changes_nothing(make_trainer: MakeTrainer) -> None:
     trainer = make_trainer()
-    before = [p.detach().clone() for p in trainer._parameters.values()]
+    before = [p.detach().clone() for p in trainer.parameters.values()]
     stats = trainer.update([TrainingSample([1, 2], [0, 1], [0.0, -1.0], 0.0)])
     assert names.LOSS not in stats
-    assert all(map(torch.equal, before, trainer._parameters.values()))
+    assert all(map(torch.equal, before, trainer.parameters.values()))
 
 
 def test_a_step_that_is_not_finite_is_skipped(
@@ -200,14 +200,14 @@ def test_a_step_that_is_not_finite_is_skipped(
 ) -> None:
     trainer = make_trainer()
     trainer.update(samples)
-    before = {name: p.detach().clone() for name, p in trainer._parameters.items()}
+    before = {name: p.detach().clone() for name, p in trainer.parameters.items()}
     huge = [TrainingSample(s.tokens, s.mask, s.logprobs, 1e38) for s in samples[:1]]
     stats = trainer.update(huge)
     assert stats[names.SKIPPED_STEPS] == 1
     assert names.LOSS not in stats
     assert all(math.isfinite(value) for value in stats.values())
     assert trainer.steps == 1
-    assert all(torch.equal(p, before[name]) for name, p in trainer._parameters.items())
+    assert all(torch.equal(p, before[name]) for name, p in trainer.parameters.items())
     assert trainer.update(samples)[names.SKIPPED_STEPS] == 0
 
 

@@ -71,8 +71,8 @@ def test_no_pickle(make_trainer: MakeTrainer, tmp_path: Path) -> None:
     other = make_trainer(seed=5)
     other.load_state(tmp_path / "fresh")
     other.update(random_samples(0, count=4))
-    for name, parameter in trainer._parameters.items():
-        assert torch.equal(parameter, other._parameters[name])
+    for name, parameter in trainer.parameters.items():
+        assert torch.equal(parameter, other.parameters[name])
 
 
 def test_random_generators_come_back(make_trainer: MakeTrainer, tmp_path: Path) -> None:
@@ -103,10 +103,10 @@ def test_damage_is_refused_before_anything_changes(
     content[-1] ^= 1
     (tmp_path / "state" / "moments.safetensors").write_bytes(content)
     other = make_trainer(seed=1)
-    before = {name: p.detach().clone() for name, p in other._parameters.items()}
+    before = {name: p.detach().clone() for name, p in other.parameters.items()}
     with pytest.raises(ManifestMismatch, match="moments"):
         other.load_state(tmp_path / "state")
-    assert all(torch.equal(p, before[name]) for name, p in other._parameters.items())
+    assert all(torch.equal(p, before[name]) for name, p in other.parameters.items())
 
 
 @pytest.mark.parametrize("setting", [{"rank": 2}, {"alpha": 4.0}, {"learning_rate": 1e-3}])

@@ -24,7 +24,7 @@ def trainer(*, plain: bool = False) -> LoraTrainer:
         str(shipped_model_dir()), base_name="tiny", rank=4, alpha=8, learning_rate=1e-2, seed=0
     )
     if plain:
-        sgd = torch.optim.SGD(made._parameters.values(), lr=1.0)
+        sgd = torch.optim.SGD(made.parameters.values(), lr=1.0)
         made._optimizer = cast("torch.optim.AdamW", sgd)
     return made
 
@@ -33,7 +33,7 @@ async def adapter(build: Build, *, plain: bool = False, steps: int = 3) -> dict[
     stage = Stage(trainer(plain=plain), steps=steps)
     await stage.run(build(stage.context))
     assert stage.trainer.steps == steps
-    return {name: p.detach().clone() for name, p in stage.trainer._parameters.items()}
+    return {name: p.detach().clone() for name, p in stage.trainer.parameters.items()}
 
 
 @pytest.fixture(scope="module")
