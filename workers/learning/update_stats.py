@@ -87,11 +87,11 @@ class StatsTally:
         values |= {n: v / max(1, self.denominator) for n, v in self._of_loss.items()}
         if self._base_distances:
             totals, counts = zip(*self._base_distances, strict=True)
-            values[names.BASE_KL] = math.fsum(totals) / max(1, sum(counts))
+            values[names.BASE_KL_K1] = math.fsum(totals) / max(1, sum(counts))
         if self._losses:
             values[names.LOSS] = sum(self._losses) / len(self._losses)
             values[names.GRAD_NORM] = sum(self._norms) / len(self._norms)
-        return {name: value for name, value in values.items() if math.isfinite(value)}
+        return values
 
     def _means(self, tokens: float) -> UpdateStats:
         """Means over computed tokens; empty without any, because nothing was measured."""
@@ -99,7 +99,7 @@ class StatsTally:
         values = {
             names.ENTROPY: entropy / tokens,
             names.TOKEN_ACCURACY: top / tokens,
-            names.SAMPLER_KL: k3 / tokens,
+            names.SAMPLER_KL_K3: k3 / tokens,
             names.SAMPLER_MAX_LOG_RATIO: float(self._max_log_ratio),
             names.CLIPPED_SHARE: clipped / tokens,
         }

@@ -1,4 +1,4 @@
-"""The `metrics` event of a step, in the hosted shape.
+"""Builds the `metrics` event of a step, in the hosted shape.
 
 Source: the reinforcement fine-tuning guide's real event; the agent extras (`usage.tools`,
 `errors.tools`, `timing.tools`) are named in its style, because the hosted keys are not public.
@@ -38,11 +38,7 @@ def data(
             "graders": entries.errors(grader, train, valid),
             "formula": entries.formula_errors(train, valid) if grader.get("graders") else {},
             "tools": _tools(train, valid, ("errors",)),
-            "discarded": {
-                name.removeprefix("discarded/"): value
-                for name, value in sorted(train.items())
-                if name.startswith("discarded/")
-            },
+            "discarded": names.discarded(train),
         },
         "scores": {
             "train_reward_mean": train_reward,
@@ -85,7 +81,8 @@ def _samples(train: Values, valid: Values) -> dict[str, float]:
 
 
 def _tools(train: Values, valid: Values, fields: tuple[str, ...]) -> list[dict[str, Any]]:
-    tools = sorted({name.split("/")[1] for name in [*train, *valid] if name.startswith("tool/")})
+    parsed = map(names.ToolMetric.parse, [*train, *valid])
+    tools = sorted({metric.tool for metric in parsed if metric is not None})
     return [
         {
             "name": tool,

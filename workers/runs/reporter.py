@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable
 import structlog
 
 from app.domain.jobs.usage import Usage
-from app.domain.rollouts.metrics import LOSS, REWARD_MEAN, TIME_STEP
+from app.domain.rollouts.metrics import LOSS, REWARD_MEAN, TIME_STEP, drop_non_finite
 from workers.processes.retry import retry_while_unavailable
 from workers.runs.announcer import Announcer, StepReport
 from workers.runs.context import RunContext
@@ -43,6 +43,7 @@ class Reporter:
 
     async def commit_baseline(self, outcome: StepOutcome) -> None:
         """Commits step 0: the base model's validation, before the first training step."""
+        _drop_non_finite(outcome)
         used = self.meter.reading().plus(self._report.usage(outcome))
         self.stopping.feed_baseline(outcome)
 
@@ -57,6 +58,7 @@ class Reporter:
 
     async def commit_validation(self, outcome: StepOutcome) -> None:
         """Commits the validation of the last committed step, which was not due at its commit."""
+        _drop_non_finite(outcome)
         used = self.meter.reading().plus(self._report.usage(outcome))
 
         async def write() -> Usage | None:
@@ -73,6 +75,7 @@ class Reporter:
 
     async def commit_step(self, outcome: StepOutcome, *, total_steps: int, pace_s: float) -> None:
         """Commits a training step. `pace_s`: seconds a step takes, with its share of validation."""
+        _drop_non_finite(outcome)
         used = self.meter.reading().plus(self._report.usage(outcome))
         triggers = self.stopping.feed(outcome)
         remaining_s = (total_steps - outcome.step) * pace_s
@@ -114,3 +117,11 @@ class Reporter:
 
     async def has_baseline(self) -> bool:
         return await self.was_validated(0)
+
+
+def _drop_non_finite(outcome: StepOutcome) -> None:
+    """Removes values that no curve, rule or event can use, before any of them gets them."""
+    for split, values in (("train", outcome.train_values), ("valid", outcome.valid_values)):
+        dropped = drop_non_finite(values)
+        if dropped:
+            log.warning("non-finite metrics dropped", step=outcome.step, split=split, names=dropped)

@@ -25,13 +25,13 @@ _AT_ONCE: Final = 16
 """Held-out rows between two looks at whether the run was cancelled."""
 _OF_SAMPLING: Final = frozenset(
     {
-        names.SAMPLER_KL,
+        names.SAMPLER_KL_K3,
         names.SAMPLER_MAX_LOG_RATIO,
         names.CLIPPED_SHARE,
         names.COMPUTED_TOKENS,
         names.MASKED_SHARE,
         names.TRUNCATED_SHARE,
-        names.BASE_KL,
+        names.BASE_KL_K1,
     }
 )
 """Curves that say nothing of text nobody sampled."""

@@ -1,9 +1,12 @@
 """Names of the curves a job writes, and the points on them.
 
-One vocabulary for reporter, API, event and dashboard. Points are idempotent by
+One vocabulary for reporter, API, events and dashboard. Points are idempotent by
 (job, name, split, step): a replayed step overwrites its own.
 """
 
+import math
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -38,7 +41,8 @@ TOKEN_ACCURACY: Final = "train/token_accuracy"  # noqa: S105 - a curve of tokens
 BATCH_LOSS: Final = "batch/loss"
 """Loss on a few held-out rows, between two validations on all of them."""
 BATCH_TOKEN_ACCURACY: Final = "batch/token_accuracy"  # noqa: S105 - the name of a curve, not a secret
-SAMPLER_KL: Final = "train/sampler_kl_k3"
+SAMPLER_KL_K3: Final = "train/sampler_kl_k3"
+"""KL(sampler || trained policy), estimator k3: the mean over tokens of ratio - 1 - log(ratio)."""
 SAMPLER_MAX_LOG_RATIO: Final = "train/sampler_max_abs_log_ratio"
 SKIPPED_STEPS: Final = "train/skipped_steps"
 """Optimizer steps left out because loss or gradient was not finite."""
@@ -47,8 +51,10 @@ MASKED_SHARE: Final = "train/masked_share"
 """Share of trained tokens left out because their sampler was too far from the trained policy."""
 TRUNCATED_SHARE: Final = "train/truncated_share"
 """Share of trained tokens weighed by the cap instead of their greater ratio."""
-BASE_KL: Final = "train/base_kl"
-"""Mean over trained tokens of the sampler's log-prob less the starting model's."""
+BASE_KL_K1: Final = "train/base_kl"
+"""KL(sampler || starting model), estimator k1: the mean over trained tokens of the sampler's
+log-prob less the starting model's.
+"""
 PREFERENCE_ACCURACY: Final = "preference/accuracy"
 """Share of pairs whose chosen completion has the higher implicit reward."""
 PREFERENCE_MARGIN: Final = "preference/margin"
@@ -74,13 +80,51 @@ TIME_STEP: Final = "time/step_s"
 GRADER_LATENCY_MEAN: Final = "grader/latency_s_mean"
 
 
-def tool_metric(tool: str, what: str) -> str:
-    """Per-tool curves: `calls_mean`, `tokens_per_call`, `latency_s_mean`, `errors`."""
-    return f"tool/{tool}/{what}"
+_TOOL_METRIC: Final = re.compile(r"tool/(?P<tool>[^/]+)/(?P<figure>.+)", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolMetric:
+    """A curve of one tool. `figure`: `calls_mean`, `tokens_per_call`, `latency_s_mean`, `errors`
+    or `errors/<kind>`.
+    """
+
+    tool: str
+    figure: str
+
+    @property
+    def name(self) -> str:
+        """The curve's name, which `parse` reads back. Raises `ValueError` where it could not."""
+        name = f"tool/{self.tool}/{self.figure}"
+        if self.parse(name) != self:
+            raise ValueError(f"tool name {self.tool!r} cannot be part of a curve's name")
+        return name
+
+    @classmethod
+    def parse(cls, name: str) -> "ToolMetric | None":
+        """Returns `None` for a curve of something else."""
+        found = _TOOL_METRIC.fullmatch(name)
+        return None if found is None else cls(found["tool"], found["figure"])
+
+
+def tool_metric(tool: str, figure: str) -> str:
+    return ToolMetric(tool, figure).name
+
+
+_DISCARDED: Final = "discarded/"
 
 
 def discarded_metric(failure_class: str) -> str:
-    return f"discarded/{failure_class}"
+    return f"{_DISCARDED}{failure_class}"
+
+
+def discarded(values: Mapping[str, float]) -> dict[str, float]:
+    """Returns the values of the `discarded/...` curves, by failure class, `count` or `share`."""
+    return {
+        name.removeprefix(_DISCARDED): value
+        for name, value in sorted(values.items())
+        if name.startswith(_DISCARDED)
+    }
 
 
 def grader_metric(child: str, what: str) -> str:
@@ -103,3 +147,11 @@ class MetricPoint:
     split: Split
     step: int
     value: float
+
+
+def drop_non_finite(values: dict[str, float]) -> list[str]:
+    """Removes values that are no points on a curve (NaN, infinity). Returns their names, sorted."""
+    dropped = sorted(name for name, value in values.items() if not math.isfinite(value))
+    for name in dropped:
+        del values[name]
+    return dropped

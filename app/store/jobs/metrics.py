@@ -1,10 +1,8 @@
-"""Points on curves as rows. A replayed step overwrites its own points."""
+"""Stores the points of curves as rows. A replayed step overwrites its own points."""
 
-import math
 from collections.abc import Sequence
 from typing import cast
 
-import structlog
 from sqlalchemy import select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -13,8 +11,6 @@ from app.domain.ids import Split
 from app.domain.rollouts.metrics import MetricPoint
 from app.store.schema.metrics import JobMetricTable as Table
 
-log = structlog.get_logger()
-
 
 class MetricStore:
     def __init__(self, session: AsyncSession, project_id: str) -> None:
@@ -22,14 +18,8 @@ class MetricStore:
         self._project_id = project_id
 
     async def upsert(self, job_id: str, points: Sequence[MetricPoint]) -> None:
-        """Non-finite values are dropped: they are no points on a curve. The last of two equal
-        points stays.
-        """
-        finite = [point for point in points if math.isfinite(point.value)]
-        if len(finite) < len(points):
-            dropped = sorted({p.name for p in points} - {p.name for p in finite})
-            log.warning("non-finite metrics dropped", job_id=job_id, names=dropped)
-        if not finite:
+        """Writes points, all of them finite. The last of two equal points stays."""
+        if not points:
             return
         values = [
             {
@@ -40,7 +30,7 @@ class MetricStore:
                 "step": point.step,
                 "value": point.value,
             }
-            for point in finite
+            for point in points
         ]
         query = insert(Table)
         await self._session.execute(
@@ -59,7 +49,7 @@ class MetricStore:
         split: Split | None,
         after_step: int | None,
     ) -> list[MetricPoint]:
-        """Ordered by name, split and step."""
+        """Returns points by name, split and step."""
         query = select(Table).where(Table.job_id == job_id)
         if names is not None:
             query = query.where(Table.name.in_(names))

@@ -167,7 +167,6 @@ async def test_a_replayed_step_overwrites_its_points(rows: Rows) -> None:
                 [
                     MetricPoint("reward/mean", "train", 1, value),
                     MetricPoint("reward/mean", "valid", 1, 1.0),
-                    MetricPoint("odd", "train", 1, math.nan),
                 ],
             )
     async with rows.app.tenant(rows.first) as unit:

@@ -112,7 +112,7 @@ def test_stats_by_hand(make_trainer: MakeTrainer) -> None:
     assert stats[names.COMPUTED_TOKENS] == 2
     assert stats[names.LEARNING_RATE] == 1e-2
     k3 = (math.exp(0.1) - 1 - 0.1 + math.exp(-0.4) - 1 + 0.4) / 2
-    assert stats[names.SAMPLER_KL] == pytest.approx(k3, rel=1e-3)
+    assert stats[names.SAMPLER_KL_K3] == pytest.approx(k3, rel=1e-3)
     assert stats[names.SAMPLER_MAX_LOG_RATIO] == pytest.approx(0.4, rel=1e-4)
     assert stats[names.CLIPPED_SHARE] == 0.0
     # Four trained tokens were sampled; the two of advantage 0 add nothing to the sum.
@@ -205,7 +205,7 @@ def test_a_step_that_is_not_finite_is_skipped(
     stats = trainer.update(huge)
     assert stats[names.SKIPPED_STEPS] == 1
     assert names.LOSS not in stats
-    assert all(math.isfinite(value) for value in stats.values())
+    assert names.GRAD_NORM not in stats
     assert trainer.steps == 1
     assert all(torch.equal(p, before[name]) for name, p in trainer.parameters.items())
     assert trainer.update(samples)[names.SKIPPED_STEPS] == 0

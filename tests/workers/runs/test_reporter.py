@@ -1,7 +1,8 @@
-"""A step is written whole, once, whatever becomes of the answer to its commit."""
+"""A step is written whole and once, also when the answer to its commit is lost."""
 
 import asyncio
 import dataclasses
+import math
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -11,6 +12,8 @@ import pytest
 from app.domain.errors import LeaseLost, Unavailable
 from app.domain.jobs.jobs import Job, JobStatus
 from app.domain.rollouts.metrics import (
+    GRAD_NORM,
+    LOSS,
     REWARD_MEAN,
     TIME_EVAL,
     TIME_SAMPLING,
@@ -163,6 +166,29 @@ async def test_a_message_is_appended_once_over_lost_answers_and_claims(world: Wo
     assert database.lost == 1
     assert await world.messages(job) == ["Validating training file: file-a"]
     assert (await world.read(job)).status is JobStatus.VALIDATING_FILES
+
+
+async def test_a_value_that_is_not_finite_reaches_no_curve_and_no_event(world: World) -> None:
+    job = await world.job()
+    outcome = _outcome(job, 1)
+    outcome.train_values |= {LOSS: math.nan, REWARD_MEAN: math.inf, GRAD_NORM: 2.0}
+    outcome.valid_values |= {LOSS: -math.inf}
+    reporter = _reporter(await world.context(job))
+    await reporter.commit_step(outcome, total_steps=plan().total_steps, pace_s=1.0)
+    async with world.app.tenant(world.tenant) as unit:
+        curve = await unit.metrics.curve(job.id, names=None, split=None, after_step=None)
+        [event, *_], _ = await unit.events.page(job.id, after=None, limit=10)
+    assert [(point.name, point.split) for point in curve] == [
+        (REWARD_MEAN, "valid"),
+        (TIME_STEP, "train"),
+        (GRAD_NORM, "train"),
+    ]
+    assert event.type == "metrics"
+    assert event.message == (
+        "Step 1/40, full validation mean reward=0.50, full validation mean parse error=0.00"
+    )
+    assert event.data is not None
+    assert event.data["train_mean_reward"] is None
 
 
 async def test_usage_is_counted_with_each_commit_and_once(world: World) -> None:
