@@ -1,6 +1,6 @@
-"""The job queue: wake-ups for workers. A message is a hint carrying an id; the row is the truth.
+"""The job queue: best-effort notifications for workers. Postgres is the source of truth.
 
-A lost message is no lost job: the sweeper sends it again.
+A message carries nothing but an id. A lost message is no lost job: the sweeper sends another one.
 """
 
 import asyncio
@@ -22,11 +22,13 @@ log = structlog.get_logger()
 
 BROKER_TIMEOUT_S = 2.0
 VISIBILITY_TIMEOUT_S = 86_400
-"""Longer than any task holds a message; recovery never depends on redelivery."""
+"""Longer than any task runs with its message; recovery never depends on redelivery."""
 
 
 def broker_settings(redis_url: str) -> dict[str, Any]:
-    """Celery settings every process on the broker must share: the shortest timeout of any wins."""
+    """Celery settings that all processes on the broker must share: the shortest timeout of any of
+    them applies to all.
+    """
     return {
         "broker_url": redis_url,
         "result_backend": None,
@@ -45,27 +47,27 @@ def broker_settings(redis_url: str) -> dict[str, Any]:
 
 class JobQueue(Protocol):
     async def enqueue_run(self, job_id: str) -> None:
-        """Wake a worker for a job. Never raises: the sweeper repairs a lost wake-up."""
+        """Notifies a worker of a job. Never raises: the sweeper repairs a lost notification."""
         ...
 
     async def enqueue_eval(self, run_id: str) -> None:
-        """Wake a worker for an eval run. Never raises, for the same reason."""
+        """Notifies a worker of an eval run. Never raises, for the same reason."""
         ...
 
     async def enqueue_deliveries(self) -> None:
-        """Wake the worker that delivers webhooks. Never raises: the clock wakes it, too."""
+        """Notifies a worker of due deliveries. Never raises: the schedule looks for them, too."""
         ...
 
     async def aclose(self) -> None: ...
 
 
 class CeleryJobQueue:
-    """Celery makes the message; it is sent from the event loop. `send_task` would take a thread
-    that fights with the loop for the interpreter, at four times the processor time.
+    """Sends messages that Celery has built from the event loop. `send_task` would need a thread,
+    which competes with the loop for the interpreter, at four times the processor time.
     """
 
     def __init__(self, redis_url: str) -> None:
-        # Not current: inside a worker the current application is the worker's own.
+        # Not made current: inside a worker the current application is the worker's own.
         self._celery = Celery("agent-rft-api", set_as_current=False)
         self._celery.conf.update(broker_settings(redis_url))
         self._redis: Redis = Redis.from_url(
@@ -76,24 +78,24 @@ class CeleryJobQueue:
         await self._redis.aclose()
 
     async def enqueue_run(self, job_id: str) -> None:
-        await self._wake(RUN_TASK, job_id, queue=RUNS_QUEUE)
+        await self._notify(RUN_TASK, job_id, queue=RUNS_QUEUE)
 
     async def enqueue_eval(self, run_id: str) -> None:
-        await self._wake(EVAL_TASK, run_id, queue=CONTROL_QUEUE)
+        await self._notify(EVAL_TASK, run_id, queue=CONTROL_QUEUE)
 
     async def enqueue_deliveries(self) -> None:
-        await self._wake(DELIVER_TASK, queue=CONTROL_QUEUE)
+        await self._notify(DELIVER_TASK, queue=CONTROL_QUEUE)
 
-    async def _wake(self, task: str, *subject: str, queue: str) -> None:
+    async def _notify(self, task: str, *subject: str, queue: str) -> None:
         try:
             async with asyncio.timeout(2 * BROKER_TIMEOUT_S):
                 await self._redis.lpush(queue, self._message(task, list(subject), queue))
         except (RedisError, OSError, TimeoutError) as error:
-            log.warning("wake-up not sent", task=task, id=subject, error=type(error).__name__)
+            log.warning("notification not sent", task=task, id=subject, error=type(error).__name__)
 
     def _message(self, task: str, arguments: list[str], queue: str) -> bytes:
-        """As it lies in a list of the broker's Redis, named as its queue. Source: Celery's message
-        protocol 2, and kombu's virtual transports.
+        """The bytes of a message in the broker's Redis list, which has the queue's name. Source:
+        Celery's message protocol 2, and kombu's virtual transports.
         """
         made = self._celery.amqp.create_task_message(
             str(uuid4()), task, args=arguments, kwargs={}, reply_to="", ignore_result=True
@@ -117,7 +119,7 @@ class CeleryJobQueue:
 
 
 class InMemoryJobQueue:
-    """Twin that remembers what was sent."""
+    """In-memory twin that records the messages."""
 
     def __init__(self) -> None:
         self.runs: list[str] = []

@@ -1,1 +1,1 @@
-"""Runs of users' evals: claimed under a lease, each item sampled, scored and written once."""
+"""Eval runs: samples, scores and writes each item of a run once, under the run's lease."""

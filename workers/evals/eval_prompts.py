@@ -1,4 +1,4 @@
-"""Prompts of items, and answers as graders see them: the hosted `sample` object. Pure."""
+"""Builds the prompts of items, and the hosted `sample` object that graders get. Pure."""
 
 import json
 from typing import Any
@@ -11,7 +11,7 @@ Json = dict[str, Any]
 
 
 class UnusableItem(Exception):
-    """An item that makes no prompt; the text is for the customer."""
+    """No prompt can be made of the item; the customer reads the text."""
 
 
 def prompt_of(spec: MessageTemplate | ItemReference, item: Json) -> list[Json]:
@@ -43,7 +43,7 @@ def _messages_at(path: str, item: Json) -> list[Json]:
 
 
 def settings_of(params: SamplingParams, *, seed: int) -> Json:
-    """Chat Completions settings; those of the Responses API are put into its words."""
+    """Chat Completions settings; names of the Responses API are translated."""
     form = params.response_format or (params.text or {}).get("format")
     if isinstance(form, dict) and form.get("type") == "json_schema" and "json_schema" not in form:
         form = {
@@ -63,7 +63,7 @@ def settings_of(params: SamplingParams, *, seed: int) -> Json:
 
 
 def _tool(tool: Json) -> Json:
-    """A function in Chat Completions form, which nests what the Responses API writes flat."""
+    """A function in Chat Completions form, which is nested; the Responses API's form is flat."""
     if "function" in tool:
         return tool
     return {
@@ -73,7 +73,7 @@ def _tool(tool: Json) -> Json:
 
 
 def sample_of(choices: list[Any], model: str | None) -> Json:
-    """What graders see of an answer."""
+    """The `sample` object of an answer."""
     choice = choices[0] if choices and isinstance(choices[0], dict) else {}
     message = choice.get("message")
     message = message if isinstance(message, dict) else {}
@@ -90,7 +90,7 @@ def sample_of(choices: list[Any], model: str | None) -> Json:
 
 
 def given_sample(sample: Json) -> Json:
-    """A sample that came with its item; what can be read off it is filled in."""
+    """A sample that came with its item, completed by the fields that follow from it."""
     choices = sample.get("choices")
     read = sample_of(choices if isinstance(choices, list) else [], None)
     if "output_text" in sample and "output_json" not in sample:

@@ -1,7 +1,8 @@
-"""One item of a run: sampled where the run samples, scored by every criterion of its eval.
+"""Works on one item of an eval run: samples an answer if the run samples, then scores it by every
+criterion of the eval.
 
-What infrastructure keeps from being sampled or scored is an error, never a failure. Ids of calls
-are derived from run, place and criterion, so that a receiver can drop what it has seen.
+An item that infrastructure keeps from being sampled or scored is an error, never a failure. Ids of
+calls are derived from run, position and criterion, so that a receiver recognises a repeated call.
 """
 
 import asyncio
@@ -29,7 +30,7 @@ Usage = list[tuple[str, dict[str, int]]]
 
 @dataclass(slots=True)
 class _Sampled:
-    """What graders see, and what the output item shows of it."""
+    """The sample that graders get, and the part of it that the output item shows."""
 
     sample: Json
     shown: Json
@@ -37,16 +38,18 @@ class _Sampled:
     fault: Json | None = None
 
 
-async def work_on(context: EvalContext, place: int, row: EvalRow) -> tuple[OutputItem, Usage]:
-    """Raises what ends the run or this claim, never for the item's own sake."""
+async def work_on(context: EvalContext, position: int, row: EvalRow) -> tuple[OutputItem, Usage]:
+    """Returns the item's result and its token usage. An exception ends the run or this claim; a
+    fault of the item itself is part of the result.
+    """
     if isinstance(context.source, SampledSource):
-        sampled = await _sample(context, context.source, place, row)
+        sampled = await _sample(context, context.source, position, row)
     else:
         sampled = _given(row)
     status: ItemStatus = "error"
     results: list[Json] = []
     if sampled.fault is None:
-        results, faults = await _score(context, place, row, sampled)
+        results, faults = await _score(context, position, row, sampled)
         if faults:
             sampled.fault = faults[0]
         else:
@@ -55,7 +58,7 @@ async def work_on(context: EvalContext, place: int, row: EvalRow) -> tuple[Outpu
         id=new_id("outputitem_"),
         eval_id=context.of.id,
         run_id=context.run.id,
-        index=place,
+        index=position,
         status=status,
         datasource_item=row.item,
         results=results,
@@ -65,7 +68,7 @@ async def work_on(context: EvalContext, place: int, row: EvalRow) -> tuple[Outpu
 
 
 def _given(row: EvalRow) -> _Sampled:
-    """Nothing is sampled: graders see what came with the item."""
+    """The sample that came with the item; the engine is not asked."""
     sample = {} if row.sample is None else given_sample(row.sample)
     text = sample.get("output_text")
     return _Sampled(
@@ -85,10 +88,10 @@ def _given(row: EvalRow) -> _Sampled:
 
 
 async def _sample(
-    context: EvalContext, source: SampledSource, place: int, row: EvalRow
+    context: EvalContext, source: SampledSource, position: int, row: EvalRow
 ) -> _Sampled:
     params = source.sampling_params
-    seed = _seed(context.run.id, place) if params.seed is None else params.seed
+    seed = _seed(context.run.id, position) if params.seed is None else params.seed
     settings = settings_of(params, seed=seed)
     shown: Json = {
         "input": [],
@@ -119,16 +122,16 @@ async def _sample(
 
 
 async def _score(
-    context: EvalContext, place: int, row: EvalRow, sampled: _Sampled
+    context: EvalContext, position: int, row: EvalRow, sampled: _Sampled
 ) -> tuple[list[Json], list[Json]]:
-    """Results of the criteria that gave one, and the faults of those that could not."""
+    """Returns the results of the criteria that scored, and the faults of the others."""
 
     async def ask(number: int) -> ScoreResult | ScoreFault:
         request = GradeRequest(
             sample=sampled.sample,
             item=row.item,
-            trace_id=f"trace_{_digest(context.run.id, place)[:32]}",
-            call_id=f"grade_{_digest(context.run.id, place, number)[:24]}",
+            trace_id=f"trace_{_digest(context.run.id, position)[:32]}",
+            call_id=f"grade_{_digest(context.run.id, position, number)[:24]}",
         )
         try:
             return await context.scorers[number].score(request)
@@ -169,9 +172,9 @@ def _result(name: str, criterion: Json, answer: ScoreResult) -> Json:
     }
 
 
-def _seed(run_id: str, place: int) -> int:
-    """Of the first and of every later attempt alike."""
-    return int(_digest("seed", run_id, place)[:8], 16) & 0x7FFFFFFF
+def _seed(run_id: str, position: int) -> int:
+    """The sampling seed of an item, the same at every attempt."""
+    return int(_digest("seed", run_id, position)[:8], 16) & 0x7FFFFFFF
 
 
 def _digest(*parts: object) -> str:

@@ -1,4 +1,4 @@
-"""The items of a run, one at a time: sent with the run, or from a file that is checked first."""
+"""Reads the items of an eval run: from the run itself, or from a file that is checked first."""
 
 import asyncio
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ from workers.processes.retry import retry_while_unavailable
 
 
 async def load_rows(context: EvalContext) -> Iterator[tuple[int, EvalRow]]:
-    """Items with their places. Raises `RunFailed` for a file that cannot be used."""
+    """Items with their positions. Raises `RunFailed` for a file that cannot be used."""
     source = context.source.source
     if isinstance(source, FileContent):
         return enumerate(source.content)
@@ -40,7 +40,7 @@ async def load_rows(context: EvalContext) -> Iterator[tuple[int, EvalRow]]:
 
 
 def _check(path: Path) -> None:
-    """Before any item costs something, each of them is read."""
+    """Reads every item before the first one causes a paid call. Raises `RowFault`."""
     count = 0
     for count, _ in enumerate(_rows(path), start=1):
         if count > MAX_ITEMS:

@@ -44,9 +44,9 @@ class EvalWork:
             log.info("eval run completed", counts=self._context.tally.counts)
 
     async def _work(self, rows: Iterator[tuple[int, EvalRow]]) -> None:
-        for place, row in rows:
-            if place not in self._context.done:
-                item, usage = await work_on(self._context, place, row)
+        for position, row in rows:
+            if position not in self._context.done:
+                item, usage = await work_on(self._context, position, row)
                 await self._write(item, usage)
 
     async def _write(self, item: OutputItem, usage: Usage) -> None:

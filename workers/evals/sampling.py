@@ -1,6 +1,6 @@
-"""Asks the model under evaluation for one answer, the way chat completions do.
+"""Samples one answer of the model under evaluation through chat completions.
 
-An engine that is away is waited out; a request that it refuses is the item's error.
+A call is repeated while the engine is away; a request that it refuses is the item's error.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ _MAX_DELAY_S: Final = 5.0
 
 
 class SamplingRefused(Exception):
-    """The engine cannot answer this item; the text is for the customer."""
+    """The engine cannot answer this item; the customer reads the text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class Sampler:
         self._name = model
 
     async def ask(self, messages: list[dict[str, Any]], settings: dict[str, Any]) -> Answer:
-        """Raises `SamplingRefused`; `RunFailed` when the model is no longer the project's to call;
+        """Raises `SamplingRefused`; `RunFailed` when the project may no longer call the model;
         `Unavailable` when the engine stays away.
         """
         give_up_at, delay_s = time.monotonic() + PATIENCE_S, _FIRST_DELAY_S
@@ -56,8 +56,8 @@ class Sampler:
                 if time.monotonic() + delay_s > give_up_at:
                     raise
             except RequestError as error:
-                told = error.message.replace(model.engine_name, model.name)
-                raise SamplingRefused(told) from error
+                message = error.message.replace(model.engine_name, model.name)
+                raise SamplingRefused(message) from error
             await asyncio.sleep(delay_s)
             delay_s = min(2 * delay_s, _MAX_DELAY_S)
 

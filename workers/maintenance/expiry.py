@@ -25,7 +25,7 @@ log = structlog.get_logger()
 
 BATCH = 500
 KEEP_S = 24 * 3600.0
-"""How long the row of a deleted file or an ended upload stays, and a reply under its key: a list
+"""The row of a deleted file or an ended upload stays this long, and a reply under its key: a list
 can page on from the row, and a repeated call gets the same reply.
 """
 STRAY_AFTER_S = 3600.0

@@ -21,7 +21,7 @@ from workers.runs.retention import clear_job
 log = structlog.get_logger()
 
 SETTLED_S: Final = 600.0
-"""How long after its end a job is cleared. A run that lost its lease ends within two heartbeats."""
+"""A job is cleared this long after its end; a run that lost its lease ends in two heartbeats."""
 _BATCH: Final = 100
 
 

@@ -1,1 +1,1 @@
-"""Webhooks: due deliveries claimed under a lease, sent, and noted with the next attempt's time."""
+"""Webhooks: claims due deliveries, sends them, and writes each outcome."""

@@ -1,6 +1,4 @@
-"""Runs of users' evals as rows: what a tenant does with them, and what the worker that holds one
-writes.
-"""
+"""Eval runs as rows: the verbs of their tenant, and the writes of the worker that holds one."""
 
 from typing import Any
 

@@ -49,7 +49,7 @@ class FineTuningJobTable(ClaimableRow, Base):
     max_training_time_s: Mapped[float | None]
     max_rollouts: Mapped[int | None] = mapped_column(BigInteger)
     usage: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
-    """Added up with each commit; see `app.domain.jobs.usage`."""
+    """The sum over all commits; see `app.domain.jobs.usage`."""
     kept_checkpoints: Mapped[list[int] | None] = mapped_column(JSONB(none_as_null=True))
     """Steps whose checkpoints stay; `None` before a run has dropped any."""
     ended_early: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
@@ -61,4 +61,4 @@ class FineTuningJobTable(ClaimableRow, Base):
     resume_key: Mapped[str | None]
     adapter_key: Mapped[str | None]
     queued_at: Mapped[Now]
-    """When the job was last put in the queue: created or resumed."""
+    """Time at which the job was last put in the queue: created or resumed."""

@@ -1,0 +1,85 @@
+"""Finds every module that can open a transaction over the rows of all tenants.
+
+One module names the setting that row-level security reads; modules that import it are doors. The
+import contract that closes the doors to the control plane lists them by name, so the tests compare
+it with the tree.
+"""
+
+import ast
+import tomllib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.house.tree import ROOT
+
+SETTING = "app.system"
+OWNER = "app.store.across_tenants"
+CONTRACT = "Only the GPU plane may look across tenants"
+
+
+@dataclass(frozen=True, slots=True)
+class Contract:
+    closed_to: frozenset[str]
+    doors: frozenset[str]
+    follows_imports: bool
+    """True when a module that imports a door counts as a door, too."""
+
+
+def read_contract() -> Contract:
+    config = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    contracts = config["tool"]["importlinter"]["contracts"]
+    [found] = [each for each in contracts if each["name"] == CONTRACT]
+    return Contract(
+        closed_to=frozenset(found["source_modules"]),
+        doors=frozenset(found["forbidden_modules"]),
+        follows_imports=not found.get("allow_indirect_imports", False),
+    )
+
+
+def module_name(path: Path) -> str:
+    parts = path.with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def names_the_setting(source: str) -> bool:
+    """Returns whether a string other than a docstring contains the setting."""
+    tree = ast.parse(source)
+    docstrings = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    return any(
+        SETTING in node.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant)
+        and isinstance(node.value, str)
+        and id(node) not in docstrings
+    )
+
+
+def imports_owner(source: str) -> bool:
+    return any(name == OWNER or name.startswith(f"{OWNER}.") for name in _imported(source))
+
+
+def _imported(source: str) -> Iterator[str]:
+    for node in ast.walk(ast.parse(source)):
+        match node:
+            case ast.Import():
+                yield from (alias.name for alias in node.names)
+            case ast.ImportFrom():
+                yield from (f"{node.module}.{alias.name}" for alias in node.names)
+            case _:
+                pass
+
+
+def uncovered(doors: Iterable[str], contract: Contract) -> list[str]:
+    """Returns the doors that no entry of the contract covers."""
+    return sorted(door for door in doors if not any(_covers(each, door) for each in contract.doors))
+
+
+def unused(doors: Iterable[str], contract: Contract) -> list[str]:
+    """Returns the entries of the contract that cover no door."""
+    names = list(doors)
+    return sorted(each for each in contract.doors if not any(_covers(each, one) for one in names))
+
+
+def _covers(entry: str, module: str) -> bool:
+    return module == entry or module.startswith(f"{entry}.")

@@ -1,0 +1,97 @@
+"""Three kinds of leased rows: jobs, eval runs, and a table that has nothing but the mixin."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import ClassVar
+
+import psycopg
+from sqlalchemy import MetaData, PrimaryKeyConstraint, Text, update
+from sqlalchemy.dialects.postgresql import dialect
+from sqlalchemy.orm import DeclarativeBase
+from sqlalchemy.schema import CreateTable
+from typing_extensions import override
+
+from app.domain.ids import new_id
+from app.store.across_tenants import ClaimUnitOfWork
+from app.store.database import Database
+from app.store.evals.claims import ClaimableEvalRuns, eval_claims
+from app.store.jobs.claims import ClaimableJobs, job_claims
+from app.store.leases import ClaimableRows, Lease
+from app.store.schema.leased import ClaimableRow
+from tests.support import stack
+from tests.support.store.evals import a_run
+from tests.support.store.rows import Rows
+
+WORKER_ROLE = "agent_rft_worker"
+
+
+class _TestTables(DeclarativeBase):
+    metadata = MetaData()
+    type_annotation_map: ClassVar[dict[type, type[Text]]] = {str: Text}
+
+
+class ExportTable(ClaimableRow, _TestTables):
+    __tablename__ = "exports"
+    __table_args__ = (PrimaryKeyConstraint("project_id", "id"),)
+
+
+class ClaimableExports(ClaimableRows):
+    table: ClassVar[type[ExportTable]] = ExportTable
+    open_states = ("waiting",)
+
+    @override
+    async def fail(self, lease: Lease, message: str) -> None:
+        await self._session.execute(
+            update(ExportTable).where(ExportTable.id == lease.id).values(status="failed")
+        )
+
+
+def export_claims(database: Database) -> ClaimUnitOfWork[ClaimableExports]:
+    return ClaimUnitOfWork(database, ClaimableExports)
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    table: str
+    rows: type[ClaimableRows]
+    claims: Callable[[Database], ClaimUnitOfWork[ClaimableRows]]
+    insert: Callable[[Rows, stack.Database], Awaitable[str]]
+
+
+async def _insert_job(rows: Rows, _: stack.Database) -> str:
+    return (await rows.job()).id
+
+
+async def _insert_run(rows: Rows, _: stack.Database) -> str:
+    return (await a_run(rows)).id
+
+
+async def _insert_export(rows: Rows, database: stack.Database) -> str:
+    """Creates the table with the first row, under the policy that `app.system` opens."""
+    row_id = new_id("export_")
+    create = str(CreateTable(_TestTables.metadata.tables["exports"]).compile(dialect=dialect()))  # type: ignore[no-untyped-call]  # the constructor has no annotations
+    with connect(database) as connection:
+        if connection.execute("SELECT to_regclass('exports')").fetchone() == (None,):
+            connection.execute(create.encode())
+            connection.execute("ALTER TABLE exports ENABLE ROW LEVEL SECURITY")
+            connection.execute(
+                f"CREATE POLICY system ON exports TO {WORKER_ROLE}"
+                " USING (current_setting('app.system', true) = 'on')".encode()
+            )
+            connection.execute("GRANT SELECT, UPDATE ON exports TO agent_rft_worker, agent_rft_app")
+        connection.execute(
+            "INSERT INTO exports (id, project_id, status) VALUES (%s, %s, 'waiting')",
+            (row_id, rows.first.project_id),
+        )
+    return row_id
+
+
+def connect(database: stack.Database) -> psycopg.Connection:
+    return psycopg.connect(database.superuser_url.replace("+psycopg", ""))
+
+
+KINDS = {
+    "jobs": Kind("fine_tuning_jobs", ClaimableJobs, job_claims, _insert_job),
+    "eval runs": Kind("eval_runs", ClaimableEvalRuns, eval_claims, _insert_run),
+    "a table with the mixin": Kind("exports", ClaimableExports, export_claims, _insert_export),
+}
