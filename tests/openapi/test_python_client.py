@@ -239,6 +239,8 @@ def test_a_job_is_waited_for(client: AgentRFT, naps: Naps, rows: Path) -> None:
 
 def test_address_and_key_come_from_the_environment(
     service: Service,
+    client: AgentRFT,
+    rows: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     for name in ("AGENT_RFT_BASE_URL", "AGENT_RFT_API_KEY", "OPENAI_API_KEY"):
@@ -247,5 +249,6 @@ def test_address_and_key_come_from_the_environment(
     with pytest.raises(ValueError, match="AGENT_RFT_API_KEY"):
         AgentRFT()
     monkeypatch.setenv("AGENT_RFT_API_KEY", service.api.key)
-    with AgentRFT() as client:
-        assert isinstance(list(client.pages(list_files.sync, FileObject)), list)
+    sent = client.upload(rows)
+    with AgentRFT() as other:
+        assert sent.id in [file.id for file in other.pages(list_files.sync, FileObject)]

@@ -441,8 +441,15 @@ def test_headers_a_customer_may_not_set(headers: dict[str, str]) -> None:
     assert "v" * 50 not in str(caught.value)
 
 
-def test_ordinary_headers_pass() -> None:
-    check_headers({"Authorization": "Bearer k", "X-Api-Key": "v" * 4096, "User-Agent": "me"})
+async def test_ordinary_headers_pass_and_arrive() -> None:
+    headers = {"authorization": "Bearer k", "x-api-key": "v" * 4096, "user-agent": "me"}
+    check_headers(headers)
+    async with endpoint(lambda _: Reply()) as server:
+        client = client_for(server)
+        await client.post(server.url(), headers=headers, body=b"{}", timeout_s=5)
+        await client.aclose()
+    (received,) = server.received
+    assert received.headers.items() >= headers.items()
 
 
 async def test_512_posts_at_once() -> None:

@@ -270,6 +270,7 @@ async def test_256_requests_are_under_way_at_once(engine: Engine) -> None:
     async with asyncio.timeout(10):
         while len(engine.requests) < 256:  # noqa: ASYNC110 - the server has no such event
             await asyncio.sleep(0.01)
+    assert not any(task.done() for task in tasks)
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)

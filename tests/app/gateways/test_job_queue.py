@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 import redis
+from structlog.testing import capture_logs
 
 from app.gateways.job_queue import CeleryJobQueue
 from tests.support.stack import Database
@@ -58,8 +59,12 @@ async def test_each_kind_goes_where_its_worker_listens(
 
 async def test_a_broker_that_is_away_is_no_fault_of_the_call() -> None:
     queue = CeleryJobQueue("redis://127.0.0.1:9/0")
-    await queue.enqueue_run("ftjob-1")
+    with capture_logs() as logs:
+        await queue.enqueue_run("ftjob-1")
     await queue.aclose()
+    (warning,) = logs
+    assert warning["log_level"] == "warning"
+    assert (warning["task"], warning["id"]) == ("agent_rft.run_job", "ftjob-1")
 
 
 async def test_celery_reads_and_acknowledges_it_as_one_of_its_own(
