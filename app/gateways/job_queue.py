@@ -91,7 +91,7 @@ class CeleryJobQueue:
             async with asyncio.timeout(2 * BROKER_TIMEOUT_S):
                 await self._redis.lpush(queue, self._message(task, list(subject), queue))
         except (RedisError, OSError, TimeoutError) as error:
-            log.warning("notification not sent", task=task, id=subject, error=type(error).__name__)
+            log.warning("notification not sent", task=task, ids=subject, error=type(error).__name__)
 
     def _message(self, task: str, arguments: list[str], queue: str) -> bytes:
         """The bytes of a message in the broker's Redis list, which has the queue's name. Source:

@@ -64,7 +64,7 @@ async def test_a_broker_that_is_away_is_no_fault_of_the_call() -> None:
     await queue.aclose()
     (warning,) = logs
     assert warning["log_level"] == "warning"
-    assert (warning["task"], warning["id"]) == ("agent_rft.run_job", "ftjob-1")
+    assert (warning["task"], warning["ids"]) == ("agent_rft.run_job", ("ftjob-1",))
 
 
 async def test_celery_reads_and_acknowledges_it_as_one_of_its_own(
