@@ -1,20 +1,20 @@
-"""Works on one item of an eval run: samples an answer if the run samples, then scores it by every
-criterion of the eval.
+"""Works on one item of an eval run: samples it where the run samples, and scores it.
 
-An item that infrastructure keeps from being sampled or scored is an error, never a failure. Ids of
-calls are derived from run, position and criterion, so that a receiver recognises a repeated call.
+Owns the output item. Promises: an item that infrastructure keeps from being sampled or scored is an
+error, never a failed item. The item's one sample is scored as a group of one, by the code that
+scores rollouts.
 """
 
-import asyncio
-import hashlib
 from dataclasses import dataclass, field
 from typing import Any
 
+from app.domain.data.dataset import DatasetRow
 from app.domain.evals.data_sources import EvalRow, SampledSource
-from app.domain.evals.evals import ItemStatus, OutputItem, passes, result_names, token_usage
-from app.domain.ids import new_id
-from app.grading.scorer import GradeRequest, ScoreFault, ScoreResult
+from app.domain.evals.evals import ItemStatus, OutputItem, token_usage
+from app.domain.ids import GroupKey, new_id
+from app.domain.rollouts.trajectory import Trajectory
 from workers.evals.context import EvalContext
+from workers.evals.criteria import CriteriaScorer, Usage, digest
 from workers.evals.eval_prompts import (
     UnusableItem,
     given_sample,
@@ -23,42 +23,44 @@ from workers.evals.eval_prompts import (
     settings_of,
 )
 from workers.evals.sampling import Sampler, SamplingRefused
+from workers.journal.journal import InMemoryJournal
+from workers.rollout.groups import score_group
 
 Json = dict[str, Any]
-Usage = list[tuple[str, dict[str, int]]]
 
 
 @dataclass(slots=True)
 class _Sampled:
-    """The sample that graders get, and the part of it that the output item shows."""
+    """One sample of an item."""
 
     sample: Json
+    """The hosted `sample` object that criteria address."""
     shown: Json
+    """The same as the output item shows it."""
     usage: Usage = field(default_factory=list)
     fault: Json | None = None
 
 
-async def work_on(context: EvalContext, position: int, row: EvalRow) -> tuple[OutputItem, Usage]:
-    """Returns the item's result and its token usage. An exception ends the run or this claim; a
-    fault of the item itself is part of the result.
+async def work_on(context: EvalContext, index: int, row: EvalRow) -> tuple[OutputItem, Usage]:
+    """Returns the output item and the tokens used for it.
+
+    Raises only faults that end the run or this claim; an unusable item is an output item.
     """
     if isinstance(context.source, SampledSource):
-        sampled = await _sample(context, context.source, position, row)
+        sampled = await _sample(context, context.source, index, row)
     else:
         sampled = _given(row)
     status: ItemStatus = "error"
     results: list[Json] = []
     if sampled.fault is None:
-        results, faults = await _score(context, position, row, sampled)
-        if faults:
-            sampled.fault = faults[0]
-        else:
-            status = "pass" if all(result["passed"] for result in results) else "fail"
+        scorer = CriteriaScorer(context, index, sampled.sample)
+        status = await _score(context, index, row, sampled, scorer)
+        results = scorer.results
     item = OutputItem(
         id=new_id("outputitem_"),
         eval_id=context.of.id,
         run_id=context.run.id,
-        index=position,
+        index=index,
         status=status,
         datasource_item=row.item,
         results=results,
@@ -67,8 +69,28 @@ async def work_on(context: EvalContext, position: int, row: EvalRow) -> tuple[Ou
     return item, sampled.usage
 
 
+async def _score(
+    context: EvalContext, index: int, row: EvalRow, sampled: _Sampled, scorer: CriteriaScorer
+) -> ItemStatus:
+    """Scores the sample as a group of one; adds its faults and token usage to `sampled`."""
+    (key,) = GroupKey(context.run.id, "test", 0, index).samples(1)
+    messages = [*sampled.shown["input"], *sampled.shown["output"]]
+    group = await score_group(
+        [Trajectory(key, [], [], [], messages=messages)],
+        DatasetRow(index, sampled.shown["input"], [], row.item),
+        scorer=scorer,
+        journal=InMemoryJournal(),
+    )
+    sampled.usage += scorer.usage
+    (rollout,) = group.rollouts
+    if rollout.failure is not None:
+        sampled.fault = scorer.faults[0]
+        return "error"
+    return "pass" if rollout.reward == 1.0 else "fail"
+
+
 def _given(row: EvalRow) -> _Sampled:
-    """The sample that came with the item; the engine is not asked."""
+    """Takes the sample that came with the item."""
     sample = {} if row.sample is None else given_sample(row.sample)
     text = sample.get("output_text")
     return _Sampled(
@@ -88,10 +110,10 @@ def _given(row: EvalRow) -> _Sampled:
 
 
 async def _sample(
-    context: EvalContext, source: SampledSource, position: int, row: EvalRow
+    context: EvalContext, source: SampledSource, index: int, row: EvalRow
 ) -> _Sampled:
     params = source.sampling_params
-    seed = _seed(context.run.id, position) if params.seed is None else params.seed
+    seed = _seed(context.run.id, index) if params.seed is None else params.seed
     settings = settings_of(params, seed=seed)
     shown: Json = {
         "input": [],
@@ -121,61 +143,6 @@ async def _sample(
     return _Sampled(sample_of(answer.choices, source.model), shown, [(source.model, tokens)])
 
 
-async def _score(
-    context: EvalContext, position: int, row: EvalRow, sampled: _Sampled
-) -> tuple[list[Json], list[Json]]:
-    """Returns the results of the criteria that scored, and the faults of the others."""
-
-    async def ask(number: int) -> ScoreResult | ScoreFault:
-        request = GradeRequest(
-            sample=sampled.sample,
-            item=row.item,
-            trace_id=f"trace_{_digest(context.run.id, position)[:32]}",
-            call_id=f"grade_{_digest(context.run.id, position, number)[:24]}",
-        )
-        try:
-            return await context.scorers[number].score(request)
-        except ScoreFault as fault:
-            return fault
-
-    answers = await asyncio.gather(*(ask(number) for number in range(len(context.scorers))))
-    results, faults = [], []
-    names, criteria = result_names(context.of), context.of.testing_criteria
-    for name, criterion, answer in zip(names, criteria, answers, strict=True):
-        if isinstance(answer, ScoreFault):
-            faults.append({"code": f"grader_{answer.kind}", "message": str(answer)})
-            continue
-        results.append(_result(name, criterion, answer))
-        sampled.usage += [
-            (model, token_usage(used.prompt_tokens, used.completion_tokens, used.cached_tokens))
-            for model, used in answer.token_usage.items()
-        ]
-    return results, faults
-
-
-def _result(name: str, criterion: Json, answer: ScoreResult) -> Json:
-    details: Json = {}
-    if answer.sub_scores:
-        details["sub_scores"] = answer.sub_scores
-    if answer.errors.raised:
-        details["errors"] = list(answer.errors.raised)
-    if answer.errors.details is not None:
-        details["details"] = answer.errors.details
-    if answer.sampled_model_name is not None:
-        details["model"] = answer.sampled_model_name
-    return {
-        "name": name,
-        "type": criterion.get("type"),
-        "score": answer.score,
-        "passed": passes(answer.score, criterion),
-        "sample": details or None,
-    }
-
-
-def _seed(run_id: str, position: int) -> int:
-    """The sampling seed of an item, the same at every attempt."""
-    return int(_digest("seed", run_id, position)[:8], 16) & 0x7FFFFFFF
-
-
-def _digest(*parts: object) -> str:
-    return hashlib.sha256("\x1f".join(str(part) for part in parts).encode()).hexdigest()
+def _seed(run_id: str, index: int) -> int:
+    """Returns the same seed for the first and for every later attempt."""
+    return int(digest("seed", run_id, index)[:8], 16) & 0x7FFFFFFF

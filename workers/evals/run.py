@@ -15,7 +15,8 @@ from app.domain.evals.data_sources import EvalRow
 from app.domain.evals.evals import OutputItem
 from app.domain.first_fault import first_fault
 from workers.evals.context import EvalContext
-from workers.evals.items import Usage, work_on
+from workers.evals.criteria import Usage
+from workers.evals.items import work_on
 from workers.evals.rows import load_rows
 from workers.processes.retry import retry_while_unavailable
 

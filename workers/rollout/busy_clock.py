@@ -1,11 +1,11 @@
-"""How long something was at work: time during which at least one of its users was inside."""
+"""Measures busy time: the time during which at least one piece of work was in progress."""
 
 import time
 from types import TracebackType
 
 
 class BusyClock:
-    """Entered around each piece of work, from one event loop; overlapping pieces count once."""
+    """A context manager around each piece of work, in one event loop; overlaps count once."""
 
     def __init__(self) -> None:
         self._users = 0
@@ -28,13 +28,13 @@ class BusyClock:
             self._busy_s += time.monotonic() - self._since
 
     def reading(self) -> float:
-        """Seconds at work so far."""
+        """Returns the busy seconds so far."""
         running = time.monotonic() - self._since if self._users else 0.0
         return self._busy_s + running
 
 
 class IdleShare:
-    """The share of the time between two readings in which a clock stood still."""
+    """Reads the share of time in which a clock was not busy."""
 
     def __init__(self, clock: BusyClock) -> None:
         self._clock = clock
@@ -42,7 +42,7 @@ class IdleShare:
         self._busy_s = clock.reading()
 
     def read(self) -> float:
-        """0 … 1, since the last reading."""
+        """Returns 0 … 1, for the time since the last reading."""
         now, busy_s = time.monotonic(), self._clock.reading()
         elapsed = now - self._at
         share = 1.0 - (busy_s - self._busy_s) / elapsed if elapsed > 0 else 0.0

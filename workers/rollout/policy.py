@@ -1,6 +1,6 @@
-"""The policy as an episode sees it: token ids in, token ids and log-probs out.
+"""The policy protocol: token ids in, token ids and log-probs out.
 
-Knows nothing of HTTP, tensors or which engine answers.
+Must not know HTTP, tensors or which engine answers.
 """
 
 from dataclasses import dataclass
@@ -18,13 +18,13 @@ class SamplingParams:
 
 @dataclass(frozen=True, slots=True)
 class SampledTurn:
-    """One continuation. `token_ids` and `logprobs` have equal length; a stop token that ended the
-    turn is the last of them, because the policy sampled it.
+    """One continuation. `token_ids` and `logprobs` have equal length and include the stop token
+    that ended the turn, because the policy sampled it.
     """
 
     token_ids: tuple[int, ...]
     logprobs: tuple[float, ...]
-    """Natural log, at the sampling temperature, of the distribution that was sampled from."""
+    """Natural logarithms, at the sampling temperature, of the sampled distribution."""
     finish_reason: str
     """`stop` or `length`."""
     policy_version: int
@@ -35,18 +35,18 @@ class SampledTurn:
 
 
 class Policy(Protocol):
-    """Something that continues token ids."""
+    """Continues token ids."""
 
     async def sample(self, prompt_token_ids: list[int], params: SamplingParams) -> SampledTurn:
-        """Continue a prompt. Engine faults are repaired or waited for here, never returned."""
+        """Continues a prompt. Engine faults are repaired or waited for, never returned."""
         ...
 
 
 class VersionedPolicy(Policy, Protocol):
-    """A policy of which several versions are served at once."""
+    """A policy that serves several versions at once."""
 
     async def sample_at(
         self, version: int, prompt_token_ids: list[int], params: SamplingParams
     ) -> SampledTurn:
-        """As `sample`, under a version that was published and not retired. Raises `KeyError`."""
+        """Samples from a version that is published and not retired. Raises `KeyError`."""
         ...
