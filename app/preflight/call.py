@@ -5,13 +5,13 @@ Works on bodies that do not validate as well, so that every fault can be told at
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Final, get_args
+from typing import Any, Final, assert_never, get_args
 
 from app.domain.jobs.jobs import NewJob
 from app.domain.jobs.preflight import DatasetReport, Estimate, PreflightIssue
 from app.domain.methods.reasoning_efforts import ReasoningEffort
 from app.domain.methods.reinforcement import ReinforcementMethod, resolve_hyperparameters
-from app.domain.methods.supervised import MethodType, TrainOn
+from app.domain.methods.supervised import DpoMethod, MethodType, SupervisedMethod, TrainOn
 from app.domain.models.models import BaseModelSpec, base_of
 from app.preflight.estimate import Pace, estimate
 
@@ -74,16 +74,22 @@ def estimate_of(
     """`None` where the call cannot be read or is no reinforcement job."""
     if base is None or dataset is None or dataset.training is None or not dataset.training.rows:
         return None
-    if new is None or not isinstance(new.method, ReinforcementMethod):
-        return None
-    hyper = resolve_hyperparameters(new.method, train_rows=dataset.training.rows, base_model=base)
-    return estimate(
-        hyper,
-        dataset,
-        context_length=base.context_length,
-        pace=pace,
-        tokens_per_s=base.tokens_per_s,
-    )
+    match None if new is None else new.method:
+        case ReinforcementMethod() as method:
+            hyper = resolve_hyperparameters(
+                method, train_rows=dataset.training.rows, base_model=base
+            )
+            return estimate(
+                hyper,
+                dataset,
+                context_length=base.context_length,
+                pace=pace,
+                tokens_per_s=base.tokens_per_s,
+            )
+        case SupervisedMethod() | DpoMethod() | None:
+            return None
+        case method:
+            assert_never(method)
 
 
 def tool_names(method: dict[str, Any]) -> Iterator[str]:

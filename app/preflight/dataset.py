@@ -6,6 +6,7 @@ and the command line runs the very same. Must not know rows of the database.
 
 from collections.abc import Iterator
 from statistics import fmean
+from typing import assert_never
 
 from app.domain.errors import InvalidRequest
 from app.domain.jobs.jobs import MAX_TRAIN_EXAMPLES, MAX_VALID_EXAMPLES, MIN_EXAMPLES
@@ -167,7 +168,13 @@ def _unused_tools(
     question: DatasetQuestion, files: dict[str, ReadFile]
 ) -> Iterator[PreflightIssue]:
     offered = {name for file in files.values() for name in file.tools}
-    unused = question.job_tools - offered if question.method == "reinforcement" else ()
+    match question.method:
+        case "reinforcement":
+            unused = question.job_tools - offered
+        case "supervised" | "dpo":
+            unused = frozenset()
+        case _:
+            assert_never(question.method)
     for name in sorted(unused) if files else ():
         message = f"Tool '{name}' is registered with the job, but no row offers it to the model."
         yield PreflightIssue("warning", "unused_tool", message, "method.reinforcement.tools")

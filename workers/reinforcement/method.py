@@ -7,7 +7,6 @@ files.
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from app.domain.errors import RunFailed
 from app.domain.jobs.detectors import Watched
@@ -15,9 +14,10 @@ from app.domain.jobs.stop_rules import REWARD
 from app.domain.methods.reinforcement import (
     ReinforcementMethod,
     resolve_hyperparameters,
-    resolved_method,
+    resolved_options,
 )
 from app.domain.methods.stop import ReinforcementStopOptions, StopOptions
+from app.domain.methods.stored import StoredMethod
 from workers.reinforcement.plan import Plan
 from workers.reinforcement.rows import RowFile, load_rows
 from workers.reinforcement.step_report import ReinforcementStepReport
@@ -44,9 +44,10 @@ class PreparedReinforcement:
         return self.plan.total_steps
 
     @property
-    def resolved_method(self) -> dict[str, Any]:
-        return resolved_method(
-            self.context.job.method, self.plan.hyperparameters, self.context.base_model
+    def resolved_method(self) -> StoredMethod:
+        stored, hyperparameters = self.context.job.method, self.plan.hyperparameters
+        return stored.with_options(
+            resolved_options(stored.options, hyperparameters, self.context.base_model)
         )
 
     async def train(self, reporter: Reporter, *, check_stop: CheckStop) -> TrainingResult:

@@ -6,10 +6,11 @@ the training module. Must not know which methods there are.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 from app.domain.jobs.detectors import Watched
 from app.domain.methods.stop import StopOptions
+from app.domain.methods.stored import StoredMethod
 from workers.runs.announcer import StepReport
 from workers.runs.context import RunContext
 from workers.runs.reporter import Reporter
@@ -27,7 +28,7 @@ class PreparedRun(Protocol):
     def total_steps(self) -> int: ...
 
     @property
-    def resolved_method(self) -> dict[str, Any]:
+    def resolved_method(self) -> StoredMethod:
         """The job's `method` with every default and every `auto` replaced by its value."""
         ...
 

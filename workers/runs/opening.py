@@ -3,8 +3,7 @@
 from app.domain.ids import OrganizationId
 from app.domain.jobs.jobs import Job, TuningMethod
 from app.domain.jobs.redaction import restore_headers
-from app.domain.methods.reinforcement import ReinforcementMethod
-from app.domain.methods.supervised import DpoMethod, SupervisedMethod
+from app.domain.methods.stored import stored_method
 from app.gateways.egress.egress import Egress
 from app.gateways.inference.inference import Inference
 from app.gateways.objects import LocalObjects
@@ -63,10 +62,4 @@ def _method(settings: Settings, job: Job, sealed: bytes | None) -> TuningMethod:
     if sealed is not None:
         box = SecretBox(settings.secret_key.get_secret_value())
         headers = box.open(sealed, project_id=job.project_id, job_id=job.id)
-    method = restore_headers(job.method, headers)
-    kind = method["type"]
-    if kind == "supervised":
-        return SupervisedMethod.model_validate(method[kind])
-    if kind == "dpo":
-        return DpoMethod.model_validate(method[kind])
-    return ReinforcementMethod.model_validate(method["reinforcement"])
+    return stored_method(restore_headers(job.method.document, headers)).parse()

@@ -5,16 +5,17 @@ answered at once.
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, assert_never
+from typing import assert_never
 
 from app.domain.data.chat_rows import DatasetError
 from app.domain.jobs.detectors import Watched
 from app.domain.jobs.stop_rules import LOSSES
 from app.domain.methods.stop import StopOptions
+from app.domain.methods.stored import StoredMethod
 from app.domain.methods.supervised import (
     DpoMethod,
     SupervisedMethod,
-    resolved,
+    resolved_options,
     text_hyperparameters,
 )
 from app.rendering.renderer import Renderer
@@ -43,8 +44,11 @@ class PreparedSupervised:
         return self.plan.total_steps
 
     @property
-    def resolved_method(self) -> dict[str, Any]:
-        return resolved(self.context.job.method, self.method.kind, len(self.train_examples))
+    def resolved_method(self) -> StoredMethod:
+        stored = self.context.job.method
+        return stored.with_options(
+            resolved_options(stored.options, self.method.kind, len(self.train_examples))
+        )
 
     async def train(self, reporter: Reporter, *, check_stop: CheckStop) -> TrainingResult:
         await asyncio.to_thread(_import_training)

@@ -1,6 +1,6 @@
 """Jobs on the wire. Source: the hosted API's `CreateFineTuningJobRequest` and `FineTuningJob`."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, assert_never
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
@@ -10,8 +10,15 @@ from app.api.schemas.parameters import missing
 from app.api.schemas.tuning_methods import CapsBody, Method, read_caps, read_method
 from app.domain.errors import InvalidRequest
 from app.domain.evals.evals import eval_id_of
-from app.domain.jobs.jobs import Job, JobStatus, NewJob
+from app.domain.jobs.jobs import Job, JobStatus, NewJob, TuningMethod
 from app.domain.methods.reinforcement import ReinforcementMethod
+from app.domain.methods.stored import (
+    StoredDpo,
+    StoredMethod,
+    StoredReinforcement,
+    StoredSupervised,
+)
+from app.domain.methods.supervised import DpoMethod, SupervisedMethod
 
 Text = Annotated[str, StringConstraints(min_length=1, max_length=256)]
 MetadataKey = Annotated[str, StringConstraints(max_length=64)]
@@ -62,7 +69,7 @@ class CreateFineTuningJob(CapsBody):
         if self.training_file is None:
             raise missing("training_file")
         method = read_method(self.method, self.hyperparameters)
-        if self.validation_file is None and isinstance(method, ReinforcementMethod):
+        if self.validation_file is None and _needs_validation_file(method):
             raise InvalidRequest(
                 "A validation file is required for reinforcement fine-tuning.",
                 param="validation_file",
@@ -156,7 +163,7 @@ class FineTuningJob(BaseModel):
 
     @classmethod
     def of(cls, job: Job) -> "FineTuningJob":
-        error, place, kind = job.error, job.queue, job.method["type"]
+        error, place = job.error, job.queue
         return cls(
             id=job.id,
             created_at=job.created_at,
@@ -169,7 +176,7 @@ class FineTuningJob(BaseModel):
             trained_tokens=job.trained_tokens,
             training_file=job.training_file,
             validation_file=job.validation_file,
-            hyperparameters=_supervised_hyperparameters(job),
+            hyperparameters=_supervised_hyperparameters(job.method),
             seed=job.seed,
             error={}
             if error is None
@@ -181,7 +188,7 @@ class FineTuningJob(BaseModel):
             user_provided_suffix=job.suffix,
             usage_metrics=None if job.usage is None else UsageMetrics(**job.usage.to_json()),
             step=job.step,
-            eval_id=eval_id_of(job.id) if kind == "reinforcement" else None,
+            eval_id=_eval_id(job),
             total_steps=job.total_steps,
             ended_early=job.ended_early,
             max_training_time_s=job.caps.max_training_time_s,
@@ -191,21 +198,49 @@ class FineTuningJob(BaseModel):
         )
 
 
-def _supervised_hyperparameters(job: Job) -> dict[str, Any] | None:
-    if job.method["type"] != "supervised":
-        return None
-    shown: dict[str, Any] = job.method["supervised"]["hyperparameters"]
-    return shown
+def _needs_validation_file(method: TuningMethod) -> bool:
+    match method:
+        case ReinforcementMethod():
+            return True
+        case SupervisedMethod() | DpoMethod():
+            return False
+        case _:
+            assert_never(method)
+
+
+def _eval_id(job: Job) -> str | None:
+    match job.method:
+        case StoredReinforcement():
+            return eval_id_of(job.id)
+        case StoredSupervised() | StoredDpo():
+            return None
+        case _:
+            assert_never(job.method)
+
+
+def _supervised_hyperparameters(method: StoredMethod) -> dict[str, Any] | None:
+    match method:
+        case StoredSupervised():
+            shown: dict[str, Any] = method.options["hyperparameters"]
+            return shown
+        case StoredReinforcement() | StoredDpo():
+            return None
+        case _:
+            assert_never(method)
 
 
 def _with_caps(job: Job) -> dict[str, Any]:
-    """Caps that were sent inside the method are echoed there, as they are now."""
-    inner = job.method.get("reinforcement")
-    if not isinstance(inner, dict):
-        return job.method
-    now = {
-        "max_training_time_s": job.caps.max_training_time_s,
-        "max_rollouts": job.caps.max_rollouts,
-    }
-    shown = {name: value for name, value in now.items() if name in inner}
-    return {**job.method, "reinforcement": {**inner, **shown}}
+    """Echoes caps that were sent inside the method there, with their present values."""
+    match job.method:
+        case StoredReinforcement():
+            options = job.method.options
+            now = {
+                "max_training_time_s": job.caps.max_training_time_s,
+                "max_rollouts": job.caps.max_rollouts,
+            }
+            shown = {name: value for name, value in now.items() if name in options}
+            return job.method.with_options({**options, **shown}).document
+        case StoredSupervised() | StoredDpo():
+            return job.method.document
+        case _:
+            assert_never(job.method)

@@ -3,7 +3,7 @@
 Keys that may be `null` on the wire are read as absent; unknown ones are kept and echoed.
 """
 
-from typing import Annotated, Any, Final, Literal, TypeVar
+from typing import Annotated, Any, Final, Literal, TypeVar, assert_never
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
@@ -34,9 +34,9 @@ def _a_number(value: Any) -> Any:
 MaxTrainingTime = Annotated[
     float, Field(gt=0, le=1e9, allow_inf_nan=False), BeforeValidator(_a_number)
 ]
-"""Seconds of wall time; ours."""
+"""Seconds of wall time; extension of this project."""
 MaxRollouts = Annotated[int, Field(ge=1, le=10**12), BeforeValidator(_a_number)]
-"""Training and validation rollouts; ours."""
+"""Training and validation rollouts; extension of this project."""
 
 
 class CapsBody(WireModel):
@@ -61,19 +61,19 @@ class _NestedCaps(CapsBody):
 
 
 def read_method(method: Method | None, hyperparameters: Json | None) -> TuningMethod:
-    """An absent method is supervised. Raises `InvalidRequest` naming the parameter at fault."""
+    """Reads an absent method as supervised. Raises `InvalidRequest` with the parameter."""
     kind: MethodType = "supervised" if method is None else method.type
     sent: Json | None = None if method is None else getattr(method, kind)
-    if sent is None and kind == "reinforcement":
-        raise missing(_PATH)
-    sent = dict(sent or {})
+    if sent is None:
+        sent = _absent(kind)
+    sent = dict(sent)
     if hyperparameters is not None:
         sent = _with_deprecated(kind, sent, hyperparameters)
     return _validated(_MODELS[kind], f"method.{kind}", _without_nulls(_MODELS[kind], sent))
 
 
 def read_caps(method: Method | None, top: Caps) -> Caps:
-    """From either place; the same cap in both must be the same."""
+    """Reads the caps at the top level and inside the method. A cap sent in both must be equal."""
     sent = None if method is None else method.reinforcement
     nested = _validated(_NestedCaps, _PATH, sent or {}).to_caps()
     for name in ("max_training_time_s", "max_rollouts"):
@@ -87,14 +87,30 @@ def read_caps(method: Method | None, top: Caps) -> Caps:
     return top.raised(nested)
 
 
+def _absent(kind: MethodType) -> Json:
+    """Returns the options of a method that is named without any. Raises `InvalidRequest`."""
+    match kind:
+        case "reinforcement":
+            raise missing(_PATH)
+        case "supervised" | "dpo":
+            return {}
+        case _:
+            assert_never(kind)
+
+
 def _with_deprecated(kind: MethodType, sent: Json, hyperparameters: Json) -> Json:
-    """The old place of supervised hyperparameters; where both say something, the new one counts."""
-    if kind != "supervised":
-        raise InvalidRequest(
-            "'hyperparameters' is for supervised jobs; those of a method belong inside it.",
-            param="hyperparameters",
-            code="invalid_value",
-        )
+    """Merges the deprecated top-level hyperparameters; those inside the method take precedence."""
+    match kind:
+        case "supervised":
+            pass
+        case "dpo" | "reinforcement":
+            raise InvalidRequest(
+                "'hyperparameters' is for supervised jobs; those of a method belong inside it.",
+                param="hyperparameters",
+                code="invalid_value",
+            )
+        case _:
+            assert_never(kind)
     _validated(
         SupervisedMethod,
         "",
@@ -108,7 +124,7 @@ def _with_deprecated(kind: MethodType, sent: Json, hyperparameters: Json) -> Jso
 
 
 def _without_nulls(model: type[BaseModel], sent: Json) -> Json:
-    """Without the known keys that are null, those of the hyperparameters included."""
+    """Drops known keys that are null, those of the hyperparameters included."""
     known = model.model_fields
     kept = {key: value for key, value in sent.items() if value is not None or key not in known}
     inner = kept.get("hyperparameters")

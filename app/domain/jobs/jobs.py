@@ -1,4 +1,4 @@
-"""A fine-tuning job: its states, what it was asked for, and what is told of it.
+"""A fine-tuning job: its states, its options, its progress and its events.
 
 Source: the hosted API's `FineTuningJob`.
 """
@@ -9,6 +9,7 @@ from typing import Any, Final, Literal
 
 from app.domain.jobs.usage import NO_CAPS, Caps, Usage
 from app.domain.methods.reinforcement import ReinforcementMethod
+from app.domain.methods.stored import StoredMethod
 from app.domain.methods.supervised import DpoMethod, SupervisedMethod
 
 MIN_EXAMPLES = 10
@@ -82,7 +83,7 @@ def may_become(current: JobStatus, following: JobStatus) -> bool:
 
 
 class StopRequest(StrEnum):
-    """What a user asked of a running job; read at each heartbeat."""
+    """A user's request to a running job, read at each heartbeat."""
 
     CANCEL = "cancel"
     PAUSE = "pause"
@@ -137,9 +138,8 @@ class Job:
     validation_file: str | None
     seed: int
     suffix: str | None = None
-    method: dict[str, Any]
-    """`{"type": "reinforcement", "reinforcement": {…}}`, fully resolved, header values redacted; so
-    for the other methods, under their own names."""
+    method: StoredMethod
+    """Redacted; resolved once the files are validated."""
     metadata: dict[str, str] | None = None
     integrations: list[dict[str, Any]] = field(default_factory=list)
     error: JobError | None = None
@@ -159,7 +159,7 @@ class Job:
     key_id: str
     caps: Caps = NO_CAPS
     usage: Usage | None = None
-    """Of all committed work; `None` before there is any."""
+    """Usage of all committed work; `None` before there is any."""
     ended_early: dict[str, Any] | None = None
     """The rule that ended the job before its last step: `{rule, action, step, reason}`."""
     queue: QueuePosition | None = None

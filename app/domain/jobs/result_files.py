@@ -12,11 +12,17 @@ import io
 import time
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any, Final, assert_never
 
 from app.domain.data.files import FileRow
 from app.domain.graders import entries as grader_entries
 from app.domain.jobs.jobs import Job
+from app.domain.methods.stored import (
+    StoredDpo,
+    StoredMethod,
+    StoredReinforcement,
+    StoredSupervised,
+)
 from app.domain.rollouts import metrics as names
 from app.domain.rollouts.metrics import MetricPoint
 
@@ -33,11 +39,10 @@ def result_file(job: Job, points: Sequence[MetricPoint]) -> tuple[FileRow, bytes
 
     Id and content follow from the job, so that writing it again changes nothing.
     """
-    method = job.method.get("reinforcement")
     points = [point for point in points if point.step > 0]
     if not points:
         return None
-    content = step_metrics(points, None if method is None else method["grader"]).encode()
+    content = step_metrics(points, _grader(job.method)).encode()
     file_id = f"file-{hashlib.sha256(f'result-file/{job.id}'.encode()).hexdigest()[:24]}"
     row = FileRow(
         id=file_id,
@@ -55,8 +60,19 @@ def result_file(job: Job, points: Sequence[MetricPoint]) -> tuple[FileRow, bytes
     return row, content
 
 
+def _grader(method: StoredMethod) -> dict[str, Any] | None:
+    match method:
+        case StoredReinforcement():
+            grader: dict[str, Any] = method.options["grader"]
+            return grader
+        case StoredSupervised() | StoredDpo():
+            return None
+        case _:
+            assert_never(method)
+
+
 def step_metrics(points: Sequence[MetricPoint], grader: dict[str, Any] | None) -> str:
-    """The CSV of a job's curves, steps from 1 on. Jobs without a grader are those of given text."""
+    """Returns the CSV of a job's curves from step 1 on. Supervised and DPO jobs have no grader."""
     steps: dict[int, dict[str, Values]] = defaultdict(lambda: {"train": {}, "valid": {}})
     for point in points:
         steps[point.step].setdefault(point.split, {})[point.name] = point.value

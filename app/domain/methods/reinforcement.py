@@ -1,12 +1,12 @@
-"""`method.reinforcement` of a job: every hyperparameter, and how `auto` is resolved.
+"""Reinforcement jobs: the options of a create call, and the values `auto` resolves to.
 
-Source: the hosted API's `FineTuneReinforcementHyperparameters`; the rules for `auto` are ours (the
-hosted ones are not public) and are written in `resolve_hyperparameters`. Pure.
+Source: the hosted API's `FineTuneReinforcementHyperparameters`; the rules for `auto` are this
+project's (the hosted ones are not public), see `resolve_hyperparameters`. Pure.
 """
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -51,6 +51,8 @@ class ReinforcementHyperparameters(BaseModel):
 class ReinforcementMethod(LearningOptions):
     """`method.reinforcement` of the create call; unknown keys are kept and echoed."""
 
+    kind: ClassVar[Literal["reinforcement"]] = "reinforcement"
+
     grader: Grader
     tools: tuple[ToolSpec, ...] = Field(default=(), max_length=MAX_TOOLS)
     max_episode_steps: int | None = Field(default=None, ge=1, le=1000)
@@ -62,7 +64,7 @@ class ReinforcementMethod(LearningOptions):
 
 @dataclass(frozen=True, slots=True)
 class ResolvedHyperparameters:
-    """What a run really uses, once the number of rows is known."""
+    """The hyperparameters of a run, all of them numbers."""
 
     batch_size: int
     group_size: int
@@ -82,7 +84,7 @@ def _value(sent: float | Auto, automatic: float) -> float:
 def resolve_hyperparameters(
     method: ReinforcementMethod, *, train_rows: int, base_model: BaseModelSpec
 ) -> ResolvedHyperparameters:
-    """Turn `auto` into numbers.
+    """Resolves `auto` to numbers.
 
     - `batch_size`: a sixteenth of the rows, between 4 and 16.
     - `n_epochs`: enough for 40 steps, between 1 and 10.
@@ -110,12 +112,11 @@ def resolve_hyperparameters(
     )
 
 
-def resolved_method(
-    method: dict[str, Any], resolved: ResolvedHyperparameters, base_model: BaseModelSpec
+def resolved_options(
+    options: dict[str, Any], resolved: ResolvedHyperparameters, base_model: BaseModelSpec
 ) -> dict[str, Any]:
-    """A job's `method` with every `auto` replaced by the number that is used."""
-    reinforcement = dict(method["reinforcement"])
-    sent = dict(reinforcement.get("hyperparameters") or {})
+    """Returns a stored `method.reinforcement` with every default and `auto` replaced."""
+    sent = dict(options.get("hyperparameters") or {})
     numbers = {
         "batch_size": resolved.batch_size,
         "n_epochs": resolved.n_epochs,
@@ -125,9 +126,10 @@ def resolved_method(
         "eval_samples": resolved.eval_samples,
     }
     automatic = {key: number for key, number in numbers.items() if sent.get(key, "auto") == "auto"}
-    reinforcement["hyperparameters"] = {**sent, **automatic}
-    reinforcement["max_episode_steps"] = resolved.max_episode_steps
-    reinforcement.update(shown_learning(reinforcement, base_model))
-    reinforcement.update(shown_end(reinforcement, ReinforcementStopOptions))
-    reinforcement["mode"] = shown_mode(reinforcement.get("mode"), batch_size=resolved.batch_size)
-    return {**method, "reinforcement": reinforcement}
+    shown = dict(options)
+    shown["hyperparameters"] = {**sent, **automatic}
+    shown["max_episode_steps"] = resolved.max_episode_steps
+    shown.update(shown_learning(shown, base_model))
+    shown.update(shown_end(shown, ReinforcementStopOptions))
+    shown["mode"] = shown_mode(shown.get("mode"), batch_size=resolved.batch_size)
+    return shown

@@ -1,4 +1,4 @@
-"""Supervised and DPO jobs: the options of a create call, and the values `auto` resolves to.
+"""The supervised and DPO methods: the options of a create call, and the values `auto` resolves to.
 
 Source: the hosted API's `SupervisedHyperparameters` and `DpoHyperparameters`. The rules for `auto`
 are this project's, except for epochs, where the hosted rule was published. Pure.
@@ -129,27 +129,26 @@ def default_loss(kind: Literal["supervised", "dpo"]) -> CrossEntropyOptions | Dp
             assert_never(kind)
 
 
-def resolved(
-    method: dict[str, Any], kind: Literal["supervised", "dpo"], train_rows: int
+def resolved_options(
+    options: dict[str, Any], kind: Literal["supervised", "dpo"], train_rows: int
 ) -> dict[str, Any]:
-    """Returns a job's `method` with every `auto` replaced by its number, and the loss named."""
-    inner = dict(method.get(kind) or {})
-    sent = dict(inner.get("hyperparameters") or {})
+    """Returns stored options with every `auto` replaced by its number, and the loss named."""
+    sent = dict(options.get("hyperparameters") or {})
     automatic = {
         name: value
         for name, value in automatic_values(kind, train_rows).items()
         if sent.get(name, "auto") == "auto"
     }
-    loss = inner.get("loss") or default_loss(kind).model_dump()
-    shown = {"hyperparameters": {**sent, **automatic}, "loss": loss, **shown_end(inner)}
+    loss = options.get("loss") or default_loss(kind).model_dump()
+    shown = {"hyperparameters": {**sent, **automatic}, "loss": loss, **shown_end(options)}
     match kind:
         case "supervised":
-            shown["train_on"] = inner.get("train_on") or "all"
+            shown["train_on"] = options.get("train_on") or "all"
         case "dpo":
             pass
         case _:
             assert_never(kind)
-    return {**method, kind: {**inner, **shown}}
+    return {**options, **shown}
 
 
 @dataclass(frozen=True, slots=True)

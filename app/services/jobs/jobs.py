@@ -3,19 +3,26 @@
 import secrets
 import time
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Final, assert_never
 
 import structlog
 
 from app.domain.accounts.tenants import Tenant
 from app.domain.errors import InvalidRequest, Unavailable
-from app.domain.evals.evals import eval_of_job
+from app.domain.evals.evals import Eval, eval_of_job
 from app.domain.ids import new_id
-from app.domain.jobs.jobs import Job, JobStatus, NewJob, StopRequest, TuningMethod
+from app.domain.jobs.jobs import Job, JobStatus, NewJob, StopRequest
 from app.domain.jobs.redaction import collect_headers, redact
 from app.domain.jobs.usage import NO_CAPS, Caps
 from app.domain.methods.reinforcement import ReinforcementMethod
-from app.domain.methods.supervised import DpoMethod, MethodType
+from app.domain.methods.stored import (
+    StoredDpo,
+    StoredMethod,
+    StoredReinforcement,
+    StoredSupervised,
+    stored_method,
+)
+from app.domain.methods.supervised import DpoMethod, SupervisedMethod
 from app.domain.models.models import BaseModelSpec, find_base_model, is_tuned_name
 from app.gateways.egress.egress import Egress
 from app.gateways.job_queue import JobQueue
@@ -60,23 +67,27 @@ class JobService:
     async def create(self, new: NewJob) -> Job:
         """Insert a job and wake a worker. Raises `InvalidRequest` with the parameter at fault."""
         model = await self._resolve_model(new.model)
-        if isinstance(new.method, ReinforcementMethod):
-            _check_tools(new.method)
-            await self._check_endpoints(new.method)
-        kind = _kind(new.method)
+        match new.method:
+            case ReinforcementMethod():
+                _check_tools(new.method)
+                await self._check_endpoints(new.method)
+            case SupervisedMethod() | DpoMethod():
+                pass
+            case _:
+                assert_never(new.method)
+        kind = new.method.kind
         sent = {"type": kind, kind: new.method.model_dump(mode="json", exclude_none=False)}
-        job = self._job(new, model, redact(sent))
+        job = self._job(new, model, stored_method(redact(sent)))
         headers = collect_headers(sent)
         sealed = (
             self._ports.secret_box.seal(headers, project_id=job.project_id, job_id=job.id)
             if headers
             else None
         )
-        inner = job.method.get("reinforcement")
         stored = await self._jobs.insert_checked(
             job,
             secrets=sealed,
-            job_eval=None if inner is None else eval_of_job(job.id, inner["grader"]),
+            job_eval=_eval_of(job),
             event_message=f"Created fine-tuning job: {job.id}",
             after_commit=lambda: self._ports.queue.enqueue_run(job.id),
         )
@@ -189,7 +200,7 @@ class JobService:
             method.grader, f"{root}.grader", egress=egress, models=self._ports.judge_models
         )
 
-    def _job(self, new: NewJob, model: str, method: dict[str, Any]) -> Job:
+    def _job(self, new: NewJob, model: str, method: StoredMethod) -> Job:
         return Job(
             id=new_id("ftjob-"),
             organization_id=self._tenant.organization_id,
@@ -209,10 +220,15 @@ class JobService:
         )
 
 
-def _kind(method: TuningMethod) -> MethodType:
-    if isinstance(method, ReinforcementMethod):
-        return "reinforcement"
-    return "dpo" if isinstance(method, DpoMethod) else "supervised"
+def _eval_of(job: Job) -> Eval | None:
+    """Returns the eval whose runs are the job's validations."""
+    match job.method:
+        case StoredReinforcement():
+            return eval_of_job(job.id, job.method.options["grader"])
+        case StoredSupervised() | StoredDpo():
+            return None
+        case _:
+            assert_never(job.method)
 
 
 def _check_tools(method: ReinforcementMethod) -> None:

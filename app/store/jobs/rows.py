@@ -7,6 +7,7 @@ from sqlalchemy import inspect
 
 from app.domain.jobs.jobs import Job, JobError, JobStatus, StopRequest
 from app.domain.jobs.usage import Caps, Usage
+from app.domain.methods.stored import stored_method
 from app.store.schema.fine_tuning_jobs import FineTuningJobTable
 from app.store.times import unix, unix_or_none
 
@@ -32,7 +33,7 @@ def to_job(row: Any) -> Job:
         validation_file=row.validation_file,
         seed=row.seed,
         suffix=row.suffix,
-        method=row.method,
+        method=stored_method(row.method),
         metadata=row.job_metadata,
         integrations=row.integrations,
         error=error,
@@ -68,7 +69,7 @@ def job_row(job: Job, secrets: bytes | None) -> dict[str, Any]:
         "validation_file": job.validation_file,
         "seed": job.seed,
         "suffix": job.suffix,
-        "method": job.method,
+        "method": job.method.document,
         "secrets": secrets,
         "metadata": job.metadata,
         "integrations": job.integrations,

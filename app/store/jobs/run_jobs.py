@@ -9,6 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.domain.jobs.jobs import JobError, JobStatus, StopRequest
 from app.domain.jobs.usage import Usage
+from app.domain.methods.stored import StoredMethod
 from app.store.jobs.jobs import JobReader
 from app.store.jobs.transitions import lock_job, move_job
 from app.store.schema.fine_tuning_jobs import FineTuningJobTable as Table
@@ -43,8 +44,8 @@ class RunJobStore(JobReader):
         row = (await self._session.execute(query.where(Table.id == self._job_id))).one()
         return row.step, row.resume_key, row.adapter_key
 
-    async def mark_validated(self, total_steps: int | None, method: dict[str, Any]) -> None:
-        await self._set(total_steps=total_steps, method=method)
+    async def mark_validated(self, total_steps: int | None, method: StoredMethod) -> None:
+        await self._set(total_steps=total_steps, method=method.document)
         row = await lock_job(self._session, self._job_id)
         if JobStatus(row.status) is JobStatus.VALIDATING_FILES:
             await self._move(JobStatus.QUEUED)

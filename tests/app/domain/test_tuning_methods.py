@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from app.domain.methods.stop import shown_end
-from app.domain.methods.supervised import automatic_values, resolved
+from app.domain.methods.supervised import automatic_values, resolved_options
 
 
 @pytest.mark.parametrize(
@@ -30,30 +30,23 @@ def test_auto_follows_the_rows(rows: int, batch_size: int, epochs: int) -> None:
     assert automatic_values("dpo", rows) == {**expected, "beta": 0.1}
 
 
-def test_what_was_sent_stays() -> None:
+def test_sent_values_and_unknown_keys_stay() -> None:
     sent = {"n_epochs": 7, "beta": "auto", "batch_size": "auto", "mine": [1]}
-    method = {"type": "dpo", "dpo": {"hyperparameters": sent, "note": "kept"}}
-    assert resolved(method, "dpo", 1000) == {
-        "type": "dpo",
-        "dpo": {
-            "hyperparameters": {
-                "n_epochs": 7,
-                "beta": 0.1,
-                "batch_size": 2,
-                "learning_rate_multiplier": 1.0,
-                "mine": [1],
-            },
-            "note": "kept",
-            "loss": {"type": "dpo", "variant": "sigmoid", "label_smoothing": 0.0},
-            **shown_end({}),
+    assert resolved_options({"hyperparameters": sent, "note": "kept"}, "dpo", 1000) == {
+        "hyperparameters": {
+            "n_epochs": 7,
+            "beta": 0.1,
+            "batch_size": 2,
+            "learning_rate_multiplier": 1.0,
+            "mine": [1],
         },
+        "note": "kept",
+        "loss": {"type": "dpo", "variant": "sigmoid", "label_smoothing": 0.0},
+        **shown_end({}),
     }
 
 
 def test_the_loss_that_is_used_is_named() -> None:
-    assert resolved({"type": "supervised"}, "supervised", 9)["supervised"]["loss"] == {
-        "type": "cross_entropy"
-    }
+    assert resolved_options({}, "supervised", 9)["loss"] == {"type": "cross_entropy"}
     sent = {"type": "bradley_terry", "margin": 0.5, "length_normalised": False}
-    kept = resolved({"type": "dpo", "dpo": {"loss": sent}}, "dpo", 9)
-    assert kept["dpo"]["loss"] == sent
+    assert resolved_options({"loss": sent}, "dpo", 9)["loss"] == sent

@@ -1,15 +1,21 @@
 """Checkpoints that somebody who has begun still needs."""
 
 from dataclasses import replace
+from typing import Any
 
 from app.domain.evals.evals import Eval, EvalRun, EvalRunStatus
 from app.domain.ids import new_id
 from app.domain.jobs.jobs import Checkpoint, Job, StopRequest
+from app.domain.methods.stored import StoredReinforcement
 from app.domain.models.tuned_models import TunedModel
 from app.store.leases import Lease
 from tests.support.store.claims import held, run_unit
 from tests.support.store.new_jobs import insert_job_in
 from tests.support.store.rows import Rows, a_job
+
+
+def _graded_by(grader: dict[str, Any]) -> StoredReinforcement:
+    return StoredReinforcement({"type": "reinforcement", "reinforcement": {"grader": grader}})
 
 
 async def with_checkpoints(rows: Rows, job: Job) -> dict[int, str]:
@@ -37,9 +43,15 @@ async def test_a_checkpoint_that_grades_an_unfinished_job_is_needed(rows: Rows) 
     names = await with_checkpoints(rows, job)
     judge = {"type": "score_model", "name": "j", "model": names[2]}
     multi = {"type": "multi", "graders": {"a": {"type": "string_check"}, "b": judge}}
-    child = replace(a_job(rows.first), method={"reinforcement": {"grader": multi}})
+    child = replace(
+        a_job(rows.first),
+        method=_graded_by(multi),
+    )
     prompt = {**judge, "model": "other", "input": [{"role": "user", "content": names[1]}]}
-    other = replace(a_job(rows.first), method={"reinforcement": {"grader": prompt}})
+    other = replace(
+        a_job(rows.first),
+        method=_graded_by(prompt),
+    )
     async with rows.app.tenant(rows.first) as unit:
         await insert_job_in(unit, child)
         await insert_job_in(unit, other)

@@ -16,6 +16,7 @@ from app.domain.data.files import FileRow
 from app.domain.ids import new_id
 from app.domain.jobs.jobs import Checkpoint, Job, JobEvent
 from app.domain.methods.reinforcement import ReinforcementMethod
+from app.domain.methods.stored import stored_method
 from app.domain.models.models import BaseModelSpec
 from app.domain.rollouts.rollouts import RolloutRow
 from app.gateways.egress.egress import EgressReply, InMemoryEgress, SentRequest
@@ -125,7 +126,7 @@ class RealRuns:
             model=self.engine.spec.name,
             training_file=await self._file(held_out=False),
             validation_file=await self._file(held_out=True),
-            method={"type": "reinforcement", "reinforcement": reinforcement},
+            method=stored_method({"type": "reinforcement", "reinforcement": reinforcement}),
             seed=seed,
         )
         await insert_job(self.world.app, self.world.tenant, job)
@@ -156,7 +157,7 @@ class RealRuns:
                 egress=InMemoryEgress(script),
                 inference=inference,
                 base_model=self.engine.spec,
-                method=ReinforcementMethod.model_validate(context.job.method["reinforcement"]),
+                method=context.job.method.parse(),
             )
         finally:
             await inference.aclose()

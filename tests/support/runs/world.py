@@ -10,6 +10,7 @@ from app.domain.accounts.tenants import Tenant
 from app.domain.ids import new_id
 from app.domain.jobs.jobs import Job, JobStatus
 from app.domain.methods.reinforcement import ReinforcementMethod, resolve_hyperparameters
+from app.domain.methods.stored import stored_method
 from app.domain.models.models import BaseModelSpec
 from app.gateways.egress.egress import EgressReply, InMemoryEgress
 from app.gateways.inference.inference import Completion, InMemoryInference
@@ -54,7 +55,7 @@ class World:
             training_file="file-a",
             validation_file="file-b",
             seed=7,
-            method=METHOD,
+            method=stored_method(METHOD),
             created_at=0,
             key_id="key_x",
         )

@@ -6,6 +6,7 @@ from typing import Any
 from app.domain.data.files import FileRow
 from app.domain.jobs.jobs import Checkpoint, JobError
 from app.domain.jobs.usage import Usage
+from app.domain.methods.stored import StoredSupervised
 from app.domain.models.tuned_models import TunedModel
 from app.domain.rollouts.metrics import MetricPoint
 from app.store.unit_of_work import RunUnitOfWork
@@ -28,7 +29,7 @@ def a_file(job_id: str) -> FileRow:
 
 
 WRITES: dict[str, Verb] = {
-    "jobs.mark_validated": lambda unit, _: unit.jobs.mark_validated(9, {}),
+    "jobs.mark_validated": lambda unit, _: unit.jobs.mark_validated(9, StoredSupervised({})),
     "jobs.note_kept": lambda unit, _: unit.jobs.note_kept([1]),
     "jobs.note_early_end": lambda unit, _: unit.jobs.note_early_end({"rule": "plateau"}),
     "jobs.mark_running": lambda unit, _: unit.jobs.mark_running(),

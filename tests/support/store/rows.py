@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from app.domain.accounts.tenants import Tenant
 from app.domain.ids import new_id
 from app.domain.jobs.jobs import Job, JobStatus
+from app.domain.methods.stored import stored_method
 from app.domain.rollouts.rollouts import RolloutRow
 from app.store.database import Database
 from tests.support.store.new_jobs import insert_job
@@ -34,7 +35,7 @@ def a_job(tenant: Tenant) -> Job:
         training_file="file-a",
         validation_file="file-b",
         seed=2**31 - 1,
-        method={"type": "reinforcement", "reinforcement": {}},
+        method=stored_method({"type": "reinforcement", "reinforcement": {}}),
         created_at=0,
         key_id="key_x",
     )

@@ -12,6 +12,7 @@ from app.domain.data.files import FileRow
 from app.domain.ids import new_id
 from app.domain.jobs.jobs import Job
 from app.domain.methods.reinforcement import ReinforcementMethod
+from app.domain.methods.stored import stored_method
 from app.domain.models.models import BaseModelSpec
 from app.gateways.egress.egress import InMemoryEgress
 from app.gateways.inference.http import HttpInference
@@ -84,7 +85,9 @@ class TextRuns:
             model=model or self.engine.spec.name,
             training_file=await self.file(train),
             validation_file=None if valid is None else await self.file(valid),
-            method={"type": kind, kind: _whole(kind, {"hyperparameters": {}, **method})},
+            method=stored_method(
+                {"type": kind, kind: _whole(kind, {"hyperparameters": {}, **method})}
+            ),
         )
         await insert_job(self.world.app, self.world.tenant, job)
         return job

@@ -75,7 +75,7 @@ async def test_auto_is_what_is_documented_and_the_job_shows_it(runs: RealRuns) -
         "auto",
     )
     job = await _first_step(runs, hyperparameters=auto)
-    assert job.method["reinforcement"]["hyperparameters"] == {
+    assert job.method.options["hyperparameters"] == {
         "batch_size": 4,
         "n_epochs": 10,
         "compute_multiplier": 1.0,
@@ -151,7 +151,7 @@ async def test_reasoning_effort_changes_what_is_asked_and_how_much_may_be_said(
         rows = await runs.rollouts(job, "valid", 0)
         prompts[effort] = rows[0].prompt_tokens
         longest[effort] = max(row.completion_tokens for row in rows)
-        budgets[effort] = job.method["reinforcement"]["objective"]["token_budget"]
+        budgets[effort] = job.method.options["objective"]["token_budget"]
         (trained,) = await _trained_efforts(runs, job)
         assert trained == (None if effort == "default" else effort)
         assert await _prompt_tokens(runs, rows[0].prompt_index, trained) == prompts[effort]

@@ -46,7 +46,7 @@ async def test_a_target_ends_the_job_with_success_and_says_why(runs: RealRuns) -
         "reason": "validation reward/mean of 0.9 has reached the target of 0.8",
     }
     assert ended.ended_early == why
-    assert ended.method["reinforcement"]["stop"]["target"] == {"action": "stop", "value": 0.8}
+    assert ended.method.options["stop"]["target"] == {"action": "stop", "value": 0.8}
     (event,) = [e for e in await runs.events(job) if e.data and "stop_rule" in e.data]
     assert (event.level, event.type, event.data) == (
         "info",

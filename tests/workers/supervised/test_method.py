@@ -9,6 +9,7 @@ import pytest
 from app.domain.data.files import FileRow
 from app.domain.ids import new_id
 from app.domain.jobs.jobs import Job, JobStatus
+from app.domain.methods.stored import stored_method
 from app.domain.methods.supervised import DpoMethod, SupervisedMethod
 from tests.support.runs.world import World
 from tests.support.store.new_jobs import insert_job
@@ -47,7 +48,7 @@ async def _ended(world: World, kind: str, training: bytes, validation: bytes | N
         id=new_id("ftjob-"),
         training_file=await _file(world, training),
         validation_file=None if validation is None else await _file(world, validation),
-        method={"type": kind, kind: {"hyperparameters": hyper}},
+        method=stored_method({"type": kind, kind: {"hyperparameters": hyper}}),
     )
     await insert_job(world.app, world.tenant, job)
     method = DpoMethod() if kind == "dpo" else SupervisedMethod()
@@ -91,5 +92,5 @@ async def test_bad_files_fail_with_line_and_pointer(
     assert job.error is not None
     assert job.error.code == code
     assert text in str(job.error.message)
-    hyper = job.method[kind]["hyperparameters"]
+    hyper = job.method.options["hyperparameters"]
     assert hyper["n_epochs"] == "auto", "nothing is settled before the files are good"

@@ -179,7 +179,7 @@ async def test_only_the_last_answer_or_the_weighted_ones_are_learned(runs: TextR
         for one in (by_weight, last, both)
     ]
     assert weights[0] == weights[1] != weights[2]
-    assert last.method["supervised"]["train_on"] == "last"
+    assert last.method.options["train_on"] == "last"
     assert [one.metrics.keys() for one in await runs.read.checkpoints(last)] == [
         {"train_loss", "train_mean_token_accuracy"}
     ]

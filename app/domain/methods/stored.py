@@ -1,0 +1,70 @@
+"""A job's `method` as it is stored and echoed: one class per type, closed as `StoredMethod`.
+
+Owns the document `{"type": "dpo", "dpo": {…}}`: resolved, its secrets redacted, unknown keys
+included. Promises that reading a row validates nothing, since a page has a hundred jobs and an
+older row may have values that are refused today; `parse` validates on demand. Must not know how a
+method trains.
+"""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, Self
+
+from app.domain.methods.reinforcement import ReinforcementMethod
+from app.domain.methods.supervised import DpoMethod, MethodType, SupervisedMethod
+
+
+@dataclass(frozen=True, slots=True)
+class _Document:
+    document: dict[str, Any]
+    """The whole `method` object."""
+
+    kind: ClassVar[MethodType]
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The object under the type's own key."""
+        options: dict[str, Any] = self.document[self.kind]
+        return options
+
+    def with_options(self, options: dict[str, Any]) -> Self:
+        return type(self)({**self.document, self.kind: options})
+
+
+@dataclass(frozen=True, slots=True)
+class StoredReinforcement(_Document):
+    kind: ClassVar[Literal["reinforcement"]] = "reinforcement"
+
+    def parse(self) -> ReinforcementMethod:
+        return ReinforcementMethod.model_validate(self.options)
+
+
+@dataclass(frozen=True, slots=True)
+class StoredSupervised(_Document):
+    kind: ClassVar[Literal["supervised"]] = "supervised"
+
+    def parse(self) -> SupervisedMethod:
+        return SupervisedMethod.model_validate(self.options)
+
+
+@dataclass(frozen=True, slots=True)
+class StoredDpo(_Document):
+    kind: ClassVar[Literal["dpo"]] = "dpo"
+
+    def parse(self) -> DpoMethod:
+        return DpoMethod.model_validate(self.options)
+
+
+StoredMethod = StoredReinforcement | StoredSupervised | StoredDpo
+
+
+def stored_method(document: dict[str, Any]) -> StoredMethod:
+    """Raises `ValueError` for a type that no method has."""
+    match document["type"]:
+        case "reinforcement":
+            return StoredReinforcement(document)
+        case "supervised":
+            return StoredSupervised(document)
+        case "dpo":
+            return StoredDpo(document)
+        case unknown:
+            raise ValueError(f"no method has the type {unknown!r}")
