@@ -17,7 +17,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.sql.elements import ColumnElement
 
 from app.domain.errors import LeaseLost
-from app.store.schema.leased import ClaimableRow, LeasedRow
+from app.store.schema.leased import ClaimableRow, FencedRow, LeasedRow
 
 _ENDED: Final = timedelta(seconds=-1)
 
@@ -43,9 +43,14 @@ def is_held(table: type[LeasedRow], lease: Lease, *, states: Sequence[str]) -> C
     )
 
 
-def is_unleased(table: type[LeasedRow]) -> ColumnElement[bool]:
+def is_unleased(table: type[FencedRow]) -> ColumnElement[bool]:
     """No lease of the row runs at this moment."""
     return or_(table.lease_until.is_(None), table.lease_until < func.now())
+
+
+def new_claim(table: type[FencedRow], lease_s: float) -> dict[str, ColumnElement[Any]]:
+    """The columns that every claim sets: a higher fence, and the end of the new lease."""
+    return {"fence": table.fence + 1, "lease_until": _from_now(lease_s)}
 
 
 async def lock_held(
@@ -89,7 +94,7 @@ class LeasedRows:
         rows = await self._session.execute(
             update(table)
             .where(table.project_id == locked.c.project_id, table.id == locked.c.id)
-            .values(fence=table.fence + 1, lease_until=_from_now(lease_s))
+            .values(**new_claim(table, lease_s))
             .returning(table.id, table.project_id, table.fence)
             .execution_options(synchronize_session=False)
         )
@@ -134,10 +139,9 @@ class ClaimableRows(LeasedRows):
                     is_unleased(table),
                 )
                 .values(
-                    fence=table.fence + 1,
+                    **new_claim(table, lease_s),
                     attempts=table.attempts + 1,
                     lease_owner=owner,
-                    lease_until=_from_now(lease_s),
                     **self.changes_of_claim(),
                 )
                 .returning(table.id, table.project_id, table.fence, table.attempts)

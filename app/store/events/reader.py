@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
 
-from sqlalchemy import ColumnElement, delete, func, or_, select, text, update
+from sqlalchemy import ColumnElement, delete, func, select, text, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 from typing_extensions import override
@@ -20,6 +20,7 @@ from app.domain.errors import LeaseLost
 from app.domain.events.log import CommittedEvent
 from app.store.across_tenants import AcrossTenants
 from app.store.database import Database
+from app.store.leases import is_unleased, new_claim
 from app.store.schema.event_log import EventCursorTable as Cursor
 from app.store.schema.event_log import EventLogTable as Table
 from app.store.webhooks.fan_out import WebhookFanOut
@@ -143,11 +144,8 @@ class EventCursorStore:
         row = (
             await self._session.execute(
                 update(Cursor)
-                .where(
-                    _is(consumer, scope),
-                    or_(Cursor.lease_until.is_(None), Cursor.lease_until < func.now()),
-                )
-                .values(fence=Cursor.fence + 1, lease_until=func.now() + timedelta(seconds=lease_s))
+                .where(_is(consumer, scope), is_unleased(Cursor))
+                .values(**new_claim(Cursor, lease_s))
                 .returning(Cursor.position, Cursor.fence)
             )
         ).one_or_none()

@@ -7,6 +7,7 @@ from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.store.schema.base import Base, Timestamp, of_project
+from app.store.schema.leased import FencedRow
 
 
 class EventLogTable(Base):
@@ -34,7 +35,7 @@ class EventLogTable(Base):
     """The sequencer assigns it once the row is committed."""
 
 
-class EventCursorTable(Base):
+class EventCursorTable(FencedRow, Base):
     __tablename__ = "event_cursors"
     __table_args__ = (PrimaryKeyConstraint("consumer", "scope"),)
 
@@ -43,6 +44,3 @@ class EventCursorTable(Base):
     """Id of the project whose events are read, or `*` for the events of all projects."""
     position: Mapped[int] = mapped_column(BigInteger, server_default="0")
     """The last event that the consumer has handled."""
-    fence: Mapped[int] = mapped_column(BigInteger, server_default="0")
-    """Rises with every claim; an older one can no longer advance the cursor."""
-    lease_until: Mapped[Timestamp | None]

@@ -6,17 +6,22 @@ from sqlalchemy.orm import Mapped, mapped_column
 from app.store.schema.base import Now, Timestamp
 
 
-class LeasedRow:
-    """The columns that a lease needs: the row's key, its state, who may write and for how long."""
+class FencedRow:
+    """The lease itself: the number of the newest claim, and the end of its time."""
+
+    fence: Mapped[int] = mapped_column(BigInteger, server_default="0")
+    """Rises with every claim; a write that carries a lower one is refused."""
+    lease_until: Mapped[Timestamp | None]
+    """The end of the lease on the database's clock; the row can be claimed once it has passed."""
+
+
+class LeasedRow(FencedRow):
+    """A tenant's row under a lease, which workers may hold in some of its states."""
 
     id: Mapped[str]
     project_id: Mapped[str]
     status: Mapped[str]
     created_at: Mapped[Now]
-    fence: Mapped[int] = mapped_column(BigInteger, server_default="0")
-    """Rises with every claim; a write that carries a lower one is refused."""
-    lease_until: Mapped[Timestamp | None]
-    """The end of the lease on the database's clock; the row can be claimed once it has passed."""
 
 
 class ClaimableRow(LeasedRow):
