@@ -42,7 +42,10 @@ class Follower:
         """Lets each consumer handle what was committed before the call. Raises `Unavailable`."""
         while await self._sequence() == self._batch:
             pass
-        await asyncio.gather(*(self._follow(consumer) for consumer in self._consumers))
+        following = (self._follow(consumer) for consumer in self._consumers)
+        for result in await asyncio.gather(*following, return_exceptions=True):
+            if isinstance(result, BaseException):
+                raise result
 
     async def _sequence(self) -> int:
         async with event_reader(self._database) as unit:

@@ -1,7 +1,8 @@
-"""Statistics of one update.
+"""Adds up the statistics of one update.
 
-Owns the sums over micro-batches behind the `train/*` curves. Promises: only finite values, means
-over computed tokens, and none where there were no tokens. Must not know models or losses.
+Owns the sums over micro-batches behind the `train/*` curves. Promises: means over computed tokens,
+and none where there were no tokens. A value that is not finite is dropped when its step is
+committed. Must not know models or losses.
 """
 
 import math
@@ -32,7 +33,7 @@ class StatsTally:
 
     @torch.no_grad()
     def tokens(self, scores: TokenScores, sampler_logprobs_N: Tensor, clipped_N: Tensor) -> None:
-        """Add one micro-batch. k3 = r - 1 - log r with r = trainer / sampler, whose mean estimates
+        """Adds one micro-batch. k3 = r - 1 - log r with r = trainer / sampler, whose mean estimates
         KL(sampler ‖ trainer). Source: Schulman, "Approximating KL divergence", 2020.
         """
         log_ratio_N = (scores.logprobs_N - sampler_logprobs_N).double()
@@ -49,7 +50,7 @@ class StatsTally:
 
     @torch.no_grad()
     def corrected(self, corrected: Corrected) -> None:
-        """Add what was done about one micro-batch's mismatch."""
+        """Adds the masked and truncated tokens of one micro-batch."""
         left_out, truncated = self._left_out_truncated or (0.0, 0.0)
         self._left_out_truncated = (
             left_out + float(corrected.masked_N.sum()),
@@ -57,7 +58,7 @@ class StatsTally:
         )
 
     def loss_sums(self, sums: Mapping[str, Tensor]) -> None:
-        """Add a loss's own sums of one micro-batch."""
+        """Adds a loss's own sums of one micro-batch."""
         for name, value in sums.items():
             self._of_loss[name] = self._of_loss.get(name, 0.0) + float(value)
 

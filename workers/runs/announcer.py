@@ -38,7 +38,7 @@ class StepReport(Protocol):
         ...
 
     def makes_checkpoint(self, outcome: StepOutcome) -> bool:
-        """Whether the step becomes a checkpoint."""
+        """Returns whether the step becomes a checkpoint."""
         ...
 
     def checkpoint(self, outcome: StepOutcome) -> dict[str, float]:

@@ -1,4 +1,4 @@
-"""The ends a run can come to besides success, each one fenced transaction."""
+"""Ends a run without success (failure, pause), each time in one fenced transaction."""
 
 import structlog
 
@@ -21,7 +21,7 @@ class Ending:
         self._job_id = job_id
 
     async def failed(self, failure: RunFailed, *, result_file: FileRow | None = None) -> None:
-        """`result_file` holds what was learned before; its row is written with the end."""
+        """Ends the job as failed. `result_file`: its metrics until then, written with the end."""
         error = JobError(code=failure.code, message=failure.message, param=failure.param)
 
         async def write() -> None:
@@ -43,8 +43,8 @@ class Ending:
         log.warning("failed", job_id=self._job_id, code=failure.code, reason=failure.message)
 
     async def exhausted(self, error: Exception, *, max_attempts: int) -> bool:
-        """End a job whose last attempt met a fault of ours, with its reason; before that, leave it
-        to another attempt. Returns whether it has ended.
+        """Ends a job whose last attempt met an internal fault, with its reason; an earlier attempt
+        leaves the job to the next one. Returns whether the job has ended.
         """
         reason = str(error) if isinstance(error, AgentRftError) else type(error).__name__
 
@@ -59,7 +59,7 @@ class Ending:
         return True
 
     async def paused(self, why: ReachedCap | RuleTrigger | None = None) -> None:
-        """`why`: the cap or the rule of a pause nobody asked for."""
+        """Pauses the job. `why`: the cap or rule behind a pause that was not requested."""
         message = "Fine-tuning job paused"
         resume = f"POST /v1/fine_tuning/jobs/{self._job_id}/resume"
         data = None

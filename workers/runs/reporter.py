@@ -107,7 +107,7 @@ class Reporter:
         self.meter.start()
 
     async def was_validated(self, step: int) -> bool:
-        """Whether the validation of a committed step is written; step 0 is the base model's."""
+        """Returns whether a committed step has its validation; step 0 is the base model's."""
 
         async def read() -> bool:
             async with self._context.unit() as unit:

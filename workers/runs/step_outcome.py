@@ -1,4 +1,4 @@
-"""What one step of a run produced, before it is committed. Plain data between mode and reporter."""
+"""The outcome of one step before it is committed: plain data from a loop to the reporter."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,10 +15,10 @@ class StepOutcome:
     """Curve values of the training split, by name."""
     valid_values: dict[str, float] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
-    """What the job's events say of the step beside its figures."""
+    """Messages for the job's events, beside those with the step's figures."""
     trained_tokens: int = 0
     scheduler_state: dict[str, Any] | None = None
-    """JSON of what the mode carries over to the next step; committed with the step."""
+    """The scheduler's state for the next step, as JSON; committed with the step."""
     probe: list[int] = field(default_factory=list)
     """Tokens that engine and trainer are compared on, where there are no rollouts."""
     adapter_key: str | None = None

@@ -1,4 +1,4 @@
-"""Webhooks: what happened to whom, who wants to know, and when a delivery is tried again. Pure.
+"""Webhooks: types of events, endpoints, signing secrets, and the schedule of retries. Pure.
 
 Source: Standard Webhooks 1.0 (schedule, secrets, rotation) and the hosted API's `Webhook*` schemas.
 """
@@ -84,9 +84,9 @@ class WebhookEndpoint:
     created_at: int = 0
     updated_at: int = 0
     disabled_at: int | None = None
-    """When it answered 410 and was sent no more."""
+    """Time of a 410 reply, after which nothing is sent to it."""
     last_failed_at: int | None = None
-    """When a delivery was given up, unless one succeeded since."""
+    """Time of the last delivery that failed for good, unless one succeeded since."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +105,7 @@ class WebhookDelivery:
     event_type: str
     status: DeliveryStatus
     attempts: int
-    """That were made and came to an end."""
+    """Attempts whose outcome was written."""
     last_status_code: int | None
     last_error: str | None
     """Class of the last failure without a status, e.g. `timeout`."""
@@ -128,12 +128,12 @@ class Outcome:
 
     @property
     def gone(self) -> bool:
-        """The receiver wants no more of them."""
+        """The receiver refuses all further events."""
         return self.status_code == _GONE
 
 
 def event_body(event: WebhookEvent) -> bytes:
-    """The very bytes of every attempt."""
+    """Returns the body, which is the same in every attempt."""
     body: dict[str, Any] = {
         "id": event.id,
         "object": "event",
@@ -161,7 +161,7 @@ def signing(secrets: Sequence[SigningSecret], *, now: float) -> list[SigningSecr
 def rotated(
     secrets: Sequence[SigningSecret], fresh: SigningSecret, *, now: float, keep_old: bool
 ) -> list[SigningSecret]:
-    """`fresh` first; the old ones end at once, or a day from now at the latest."""
+    """Returns `fresh` first; the old ones end at once, or a day from now at the latest."""
     if not keep_old:
         return [fresh]
     until = int(now) + OVERLAP_S
@@ -183,7 +183,7 @@ def secrets_from_json(stored: dict[str, Any]) -> list[SigningSecret]:
 def retry_delay_s(
     attempts: int, *, chance: float, retry_after: str | None = None, now: float = 0.0
 ) -> float | None:
-    """Seconds until the next attempt after `attempts` failed ones, `None` after the last.
+    """Returns the seconds until the next attempt after `attempts` failed ones, or `None`.
 
     `chance` in 0..1 spreads it by a fifth either way. A receiver may ask for more time, up to twice
     the schedule's.

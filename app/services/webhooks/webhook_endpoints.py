@@ -1,4 +1,4 @@
-"""Webhook endpoints: where a project's events go, which of them, and under which secrets."""
+"""Manages a project's webhook endpoints: addresses, types of events and signing secrets."""
 
 import time
 from collections.abc import Callable
@@ -42,7 +42,7 @@ class WebhookEndpointService:
     async def create(
         self, *, name: str, url: str, event_types: list[EventType]
     ) -> tuple[WebhookEndpoint, SigningSecret]:
-        """The secret is shown here and never again. Raises `InvalidRequest`."""
+        """Creates an endpoint; its secret is never shown again. Raises `InvalidRequest`."""
         await self._check_url(url)
         secret = new_secret()
         endpoint = WebhookEndpoint(
@@ -73,7 +73,7 @@ class WebhookEndpointService:
         url: str | None,
         event_types: list[EventType] | None,
     ) -> WebhookEndpoint:
-        """`None` leaves as it is. An endpoint that was disabled is sent events again."""
+        """Changes all but `None`. An endpoint that was disabled is sent events again."""
         if url is not None:
             await self.get(endpoint_id)
             await self._check_url(url)
@@ -98,14 +98,14 @@ class WebhookEndpointService:
             return await unit.webhook_endpoints.get(endpoint_id)
 
     async def delete(self, endpoint_id: str) -> None:
-        """Nothing more is sent to it, also of what happened before."""
+        """Deletes an endpoint with its deliveries, those of earlier events included."""
         async with self._database.tenant(self._tenant) as unit:
             await unit.webhook_endpoints.delete(endpoint_id)
 
     async def rotate(
         self, endpoint_id: str, *, keep_old: bool
     ) -> tuple[WebhookEndpoint, SigningSecret]:
-        """A new secret, shown once. The old ones sign beside it for a day more, or not at all."""
+        """Makes a new secret, shown once. Old ones sign beside it for a day more, or not at all."""
         secret = new_secret()
         async with self._database.tenant(self._tenant) as unit:
             _, sealed = await unit.webhook_endpoints.hold(endpoint_id)
@@ -122,8 +122,8 @@ class WebhookEndpointService:
             return await unit.webhook_endpoints.get(endpoint_id), secret
 
     async def test(self, endpoint_id: str, event_type: EventType) -> int:
-        """Send a sample event once, at this moment, and return the status that it was answered
-        with. Raises `InvalidRequest` when there was no answer.
+        """Sends a sample event once, without retries, and returns the status of the reply.
+        Raises `InvalidRequest` when there was no answer.
         """
         async with self._database.tenant(self._tenant) as unit:
             endpoint = await unit.webhook_endpoints.get(endpoint_id)

@@ -80,9 +80,9 @@ class EventLogReader:
         # A second statement: its snapshot is newer than the lock, and sees what others assigned.
         values = {"head": head.position, "limit": limit}
         assigned = (await self._session.execute(_ASSIGN, values)).rowcount  # type: ignore[attr-defined]  # a cursor's result
-        await EventCursorStore(self._session).move(
-            _SEQUENCER, ALL_PROJECTS, head.position + assigned
-        )
+        if assigned:
+            cursors = EventCursorStore(self._session)
+            await cursors.move(_SEQUENCER, ALL_PROJECTS, head.position + assigned)
         return int(assigned)
 
     async def read_after(

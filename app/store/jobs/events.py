@@ -1,7 +1,7 @@
 """Events of jobs as rows: appended one after another, paged newest first, followed oldest first.
 
-Promises that the events of a job are committed in the order of their positions: whoever appends
-holds the job's row, so that its next event is written after this one is committed or gone. A reader
+Promises that the events of a job are committed in the order of their positions: a writer holds the
+job's row, so that the next event is written after this one is committed or rolled back. A reader
 that follows one job from a position misses none.
 """
 
@@ -58,7 +58,7 @@ class EventStore:
         message: str,
         data: dict[str, Any] | None = None,
     ) -> None:
-        """Holds the job's row until the transaction ends."""
+        """Appends an event, and holds the job's row until the transaction ends."""
         await self._session.execute(_HOLD_JOB, {"job": job_id})
         row = event_row(self._project_id, job_id, message)
         row |= {"level": level, "type": type, "data": storable(data)}

@@ -1,4 +1,4 @@
-"""Webhook endpoints as rows of their project, and what was sent to them."""
+"""Stores the webhook endpoints of a project, and lists the deliveries to them."""
 
 from typing import Any
 
@@ -38,7 +38,7 @@ class WebhookEndpointStore:
         self._project_id = project_id
 
     async def insert(self, endpoint: WebhookEndpoint, *, secrets: bytes) -> None:
-        """Raises `InvalidRequest` when the project has as many as it may have."""
+        """Raises `InvalidRequest` when the project has reached its limit."""
         await self._session.execute(_LOCK, {"name": f"webhook_endpoints/{self._project_id}"})
         count = await self._session.scalar(select(func.count()).select_from(Table))
         if (count or 0) >= MAX_ENDPOINTS:
@@ -67,7 +67,7 @@ class WebhookEndpointStore:
         return to_endpoint(await self._row(endpoint_id))
 
     async def hold(self, endpoint_id: str) -> tuple[WebhookEndpoint, bytes]:
-        """With its sealed secrets; nobody changes it before this transaction ends."""
+        """Returns the endpoint and its sealed secrets, locked until the transaction ends."""
         row = await self._row(endpoint_id, lock=True)
         return to_endpoint(row), row.secrets
 
@@ -75,14 +75,14 @@ class WebhookEndpointStore:
         return (await self._row(endpoint_id)).secrets
 
     async def page(self, *, after: str | None, limit: int) -> tuple[list[WebhookEndpoint], bool]:
-        """Newest first."""
+        """Returns a page, newest first."""
         page, more = await Keyset((Table.created_at, Table.id), descending=True).page(
             self._session, select(Table), after=after, cursor=[Table.id == after], limit=limit
         )
         return [to_endpoint(row) for row in page], more
 
     async def change(self, endpoint_id: str, values: dict[str, Any]) -> None:
-        """`values` by column. The row counts as configured anew."""
+        """Sets `values` by column, and the time of the last change."""
         await self._session.execute(
             update(Table).where(Table.id == endpoint_id).values(updated_at=func.now(), **values)
         )
@@ -90,20 +90,20 @@ class WebhookEndpointStore:
             await self._subscribe(endpoint_id, anew=False)
 
     async def enable(self, endpoint_id: str) -> None:
-        """The endpoint is sent what happens from here on."""
+        """Ends the endpoint's exclusion: it is sent events that happen from here on."""
         await self._session.execute(
             update(Table).where(Table.id == endpoint_id).values(disabled_at=None)
         )
         await self._subscribe(endpoint_id, anew=True)
 
     async def _subscribe(self, endpoint_id: str, *, anew: bool) -> None:
-        """Notes since when each type is sent: now, or for a type that was sent already (unless
-        `anew`) since before.
+        """Sets the moment from which each type is sent: now, except for a type that is sent
+        already, which keeps its moment unless `anew`.
         """
         await self._session.execute(_SUBSCRIBE, {"endpoint_id": endpoint_id, "anew": anew})
 
     async def delete(self, endpoint_id: str) -> None:
-        """With every delivery to it. Raises `NotFound`."""
+        """Deletes the endpoint and every delivery to it. Raises `NotFound`."""
         gone = await self._session.scalar(
             delete(Table).where(Table.id == endpoint_id).returning(Table.id)
         )
@@ -113,7 +113,7 @@ class WebhookEndpointStore:
     async def deliveries(
         self, endpoint_id: str, *, after: str | None, limit: int
     ) -> tuple[list[WebhookDelivery], bool]:
-        """Newest first."""
+        """Returns a page of the deliveries to an endpoint, newest first."""
         query = (
             select(Delivery, Event.type)
             .join(
