@@ -16,6 +16,8 @@ from app.services.files.uploads import UploadService
 from app.store.idempotency import KeptAnswer
 from tests.support.runs.world import World
 from tests.support.stack import Database
+from workers.events.consumers import WEBHOOKS
+from workers.events.follower import Follower
 from workers.maintenance.expiry import expire
 
 
@@ -152,3 +154,15 @@ async def test_answers_are_kept_for_a_day(room: Room) -> None:
     async with room.world.app.request(room.world.tenant) as unit:
         assert await unit.answers.find("old") is None
         assert await unit.answers.find("young") == KeptAnswer(b"f", answer)
+
+
+async def test_logged_events_are_kept_for_a_week(room: Room) -> None:
+    for _ in range(2):
+        await room.world.job()
+    await Follower(room.world.worker, (WEBHOOKS,)).catch_up()
+    [old_event, young_event] = room.rows("event_log")
+    room.pass_time("event_log", "created_at", old_event, "8 days")
+    room.pass_time("event_log", "created_at", young_event, "6 days")
+    await room.sweep()
+    assert room.rows("event_log") == [young_event]
+    assert len(room.rows("job_events")) == 2, "a job keeps its own list"
