@@ -194,6 +194,7 @@ class Factory:
             secret_key=context.settings.secret_key.get_secret_value(),
             call_timeout_s=context.settings.egress.call_timeout_s,
             places=context.tool_tests,
+            models=self.judge_models(),
         )
 
     def registered_graders(self) -> RegisteredGraderService:

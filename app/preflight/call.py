@@ -13,6 +13,8 @@ from app.domain.methods.reasoning_efforts import ReasoningEffort
 from app.domain.methods.reinforcement import ReinforcementMethod, resolve_hyperparameters
 from app.domain.methods.supervised import DpoMethod, MethodType, SupervisedMethod, TrainOn
 from app.domain.models.models import BaseModelSpec, base_of
+from app.domain.secrets.pointers import parameter
+from app.domain.secrets.walk import Kind, Place, headers_of, places
 from app.preflight.estimate import Pace, estimate
 
 _METHODS: Final[tuple[MethodType, ...]] = ("reinforcement", "supervised", "dpo")
@@ -112,47 +114,33 @@ def train_on(method: dict[str, Any]) -> TrainOn:
     return "last" if wanted == "last" else "all"
 
 
-def called_addresses(method: dict[str, Any]) -> Iterator[CalledAddress]:
-    """Tools and graders with an address, however deep; what is no address is another's finding."""
-    for index, tool in enumerate(_listed(_reinforcement(method).get("tools"))):
-        yield from _address(tool, f"{_ROOT}.tools[{index}]", "server_url", "tool")
-    for param, grader in _graders(_reinforcement(method).get("grader"), f"{_ROOT}.grader"):
-        for field in ("url", "base_url"):
-            yield from _address(grader, param, field, "grader")
+def called_addresses(method: dict[str, Any]) -> list[CalledAddress]:
+    """Tools, then graders with an address, however deep and however wrong the rest of the call."""
+    found = [
+        CalledAddress(
+            param=parameter(_ROOT, place.path),
+            name=_name(place),
+            url=place.value,
+            headers={str(name): str(value) for name, value in (headers_of(place) or {}).items()},
+        )
+        for place in places(ReinforcementMethod, _reinforcement(method))
+        if place.kind is Kind.ADDRESS
+    ]
+    return sorted(found, key=lambda one: not one.param.startswith(f"{_ROOT}.tools"))
 
 
 def judge_models(method: dict[str, Any]) -> Iterator[tuple[str, str]]:
     """Parameter and model of each model grader that leaves it to the service to find the model."""
-    for param, grader in _graders(_reinforcement(method).get("grader"), f"{_ROOT}.grader"):
-        name, served_here = grader.get("model"), grader.get("base_url") is None
-        if grader.get("type") == "score_model" and served_here and isinstance(name, str):
-            yield param, name
+    for place in places(ReinforcementMethod, _reinforcement(method)):
+        if place.kind is Kind.JUDGE:
+            yield parameter(_ROOT, place.path), place.value
 
 
-def _graders(grader: Any, param: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """A grader and its children, however far the call is from being valid."""
-    if not isinstance(grader, dict):
-        return
-    yield param, grader
-    children = grader.get("graders")
-    for name, child in children.items() if isinstance(children, dict) else ():
-        yield from _graders(child, f"{param}.graders.{name}")
-
-
-def _address(owner: dict[str, Any], param: str, field: str, kind: str) -> Iterator[CalledAddress]:
-    url, headers = owner.get(field), owner.get("headers")
-    if isinstance(url, str):
-        name = owner.get("name")
-        yield CalledAddress(
-            param=f"{param}.{field}",
-            name=name if isinstance(name, str) else kind,
-            url=url,
-            headers=(
-                {str(key): str(value) for key, value in headers.items()}
-                if isinstance(headers, dict)
-                else {}
-            ),
-        )
+def _name(place: Place) -> str:
+    name = place.owner.get("name")
+    if isinstance(name, str):
+        return name
+    return "tool" if place.path[0] == "tools" else "grader"
 
 
 def _reinforcement(method: dict[str, Any]) -> dict[str, Any]:

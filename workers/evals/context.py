@@ -6,9 +6,10 @@ from pydantic import TypeAdapter
 
 from app.domain.evals.data_sources import DATA_SOURCE, JsonlSource, SampledSource
 from app.domain.evals.evals import Criterion, Eval, EvalRun, Tally, result_names
-from app.domain.graders.graders import Grader
-from app.domain.jobs.redaction import restore_headers
+from app.domain.graders.graders import GRADER_MODELS, Grader
 from app.domain.models.models import find_base_model
+from app.domain.secrets.envelope import require_sealed, restored
+from app.domain.secrets.owner_labels import criteria_by_pointer
 from app.gateways.egress.egress import Egress
 from app.gateways.endpoints.pool import EndpointPool
 from app.gateways.endpoints.signing import CallSigner
@@ -72,9 +73,9 @@ async def open_eval_run(clients: Clients, lease: Lease) -> EvalContext:
 def _scorers(clients: Clients, lease: Lease, of: Eval, sealed: bytes | None) -> list[Scorer]:
     settings = clients.settings
     key = settings.secret_key.get_secret_value()
-    headers = {}
+    secrets = {}
     if sealed is not None:
-        headers = SecretBox(key).open(sealed, project_id=lease.project_id, job_id=of.id)
+        secrets = SecretBox(key).open(sealed, project_id=lease.project_id, job_id=of.id)
     signer = CallSigner(key, project_id=lease.project_id)
     customers = _pool(clients.egress, settings)
     judges = RoutedJudges(
@@ -87,13 +88,11 @@ def _scorers(clients: Clients, lease: Lease, of: Eval, sealed: bytes | None) -> 
         signer=signer,
     )
     grading = GradingPorts(customers, signer, judges)
-    scorers = []
-    for number, criterion in enumerate(of.testing_criteria):
-        method = {"reinforcement": {"grader": criterion}}
-        restored = restore_headers(method, headers.get(str(number), {}))
-        spec = _GRADER.validate_python(restored["reinforcement"]["grader"])
-        scorers.append(build_scorer(spec, grading))
-    return scorers
+    secrets = criteria_by_pointer(secrets, of.testing_criteria)
+    for number in range(len(of.testing_criteria)):
+        require_sealed(GRADER_MODELS, of.testing_criteria, secrets, (number,))
+    criteria = restored(of.testing_criteria, secrets)
+    return [build_scorer(_GRADER.validate_python(one), grading) for one in criteria]
 
 
 def _pool(egress: Egress, settings: Settings) -> EndpointPool:

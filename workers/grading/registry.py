@@ -3,13 +3,8 @@
 The kinds of graders live in `app.grading`; here they meet trajectories and the journal.
 """
 
-from app.domain.graders.graders import (
-    EndpointGrader,
-    MultiGrader,
-    ScoreModelGrader,
-    SingleGrader,
-    leaves,
-)
+from app.domain.graders.graders import MultiGrader, SingleGrader
+from app.domain.secrets.walk import Kind, places
 from app.grading.registry import GradingPorts, build_scorer
 from workers.grading.group_scorer import Grader, GroupScorer, PerSampleScorer
 from workers.grading.job_grader import JobGrader
@@ -23,6 +18,6 @@ def build_group_scorer(spec: SingleGrader | MultiGrader, ports: GradingPorts) ->
 def build_grader(spec: SingleGrader | MultiGrader, ports: GradingPorts) -> Grader:
     """`spec` carries its real headers."""
     asks_outside = any(
-        isinstance(leaf, EndpointGrader | ScoreModelGrader) for _, leaf in leaves(spec, "")
+        place.kind in (Kind.ADDRESS, Kind.JUDGE) for place in places(type(spec), spec)
     )
     return JobGrader(spec.name, build_scorer(spec, ports), asks_outside=asks_outside)

@@ -1,8 +1,8 @@
 """Opens a claimed run: reads its row, unseals its headers, finds the model that it starts from."""
 
 from app.domain.ids import OrganizationId
+from app.domain.jobs.job_secrets import restored_method
 from app.domain.jobs.jobs import Job, TuningMethod
-from app.domain.jobs.redaction import restore_headers
 from app.domain.methods.stored import stored_method
 from app.gateways.egress.egress import Egress
 from app.gateways.inference.inference import Inference
@@ -58,8 +58,8 @@ async def _slug(database: Database, job: Job) -> str:
 
 
 def _method(settings: Settings, job: Job, sealed: bytes | None) -> TuningMethod:
-    headers = {}
+    secrets = {}
     if sealed is not None:
         box = SecretBox(settings.secret_key.get_secret_value())
-        headers = box.open(sealed, project_id=job.project_id, job_id=job.id)
-    return stored_method(restore_headers(job.method.document, headers)).parse()
+        secrets = box.open(sealed, project_id=job.project_id, job_id=job.id)
+    return stored_method(restored_method(job.method.document, secrets)).parse()

@@ -6,8 +6,7 @@ Must not know how anything is scored. Source: the hosted graders guide and SDK t
 the Agent RFT alpha's customer grader; `base_url` and `headers` of a model grader are ours.
 """
 
-from collections.abc import Iterator
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, ClassVar, Final, Literal
 
 from pydantic import (
     BaseModel,
@@ -23,17 +22,20 @@ from pydantic_core import PydanticCustomError
 
 from app.domain.graders.formula import NAME, FormulaError, parse_formula
 from app.domain.graders.judge_prompts import MAX_MESSAGES, JudgeMessage, JudgeSampling, TemplateText
+from app.domain.secrets.fields import (
+    CustomerBaseUrl,
+    CustomerUrl,
+    JudgeName,
+    OpenKeys,
+    SecretHeaders,
+)
+from app.domain.secrets.unknown_keys import GRADER_TYPES as REFUSED_TYPES
 
 NOT_AVAILABLE: Final = "grader_not_available"
 """Error type of a kind that is known and not built; also the API's error code."""
 MAX_CHILDREN: Final = 64
 Number = Annotated[float, Field(strict=True)]
 """No text and no boolean, as in JSON."""
-_NEEDS_SANDBOX: Final = "python graders are not available yet: they need the sandbox"
-_REFUSED: Final = {
-    "python": _NEEDS_SANDBOX,
-    "label_model": "label_model graders give no reward; score_model graders do",
-}
 
 
 def _fault_at(
@@ -46,7 +48,8 @@ def _fault_at(
     )
 
 
-class _GraderModel(BaseModel):
+class _GraderModel(OpenKeys, BaseModel):
+    documented_keys: ClassVar[frozenset[str]] = frozenset({"id", "version"})
     model_config = ConfigDict(frozen=True, extra="allow", allow_inf_nan=False)
 
     pass_threshold: float | None = Field(
@@ -71,9 +74,9 @@ class EndpointGrader(_GraderModel):
     """The customer's own HTTP grader: POST `{sample, item, trace_id}`, reply `{"score": …}`."""
 
     type: Literal["endpoint"]
-    url: str = Field(min_length=1, max_length=2048)
+    url: CustomerUrl
     name: str = Field(default="endpoint", min_length=1, max_length=256)
-    headers: dict[str, str] | None = None
+    headers: SecretHeaders | None = None
     rate_limit: float | None = Field(default=None, gt=0, strict=True)
     """Requests per second this job may send to it."""
     pass_threshold: float | None = Field(default=None, strict=True)
@@ -122,15 +125,13 @@ class ScoreModelGrader(_GraderModel):
 
     type: Literal["score_model"]
     name: str = Field(default="score_model", min_length=1, max_length=256)
-    model: str = Field(min_length=1, max_length=256)
+    model: JudgeName
     input: list[JudgeMessage] = Field(min_length=1, max_length=MAX_MESSAGES)
     range: tuple[Number, Number] = (0.0, 1.0)
     sampling_params: JudgeSampling | None = None
-    base_url: str | None = Field(
-        default=None, min_length=1, max_length=2000, exclude_if=lambda value: value is None
-    )
+    base_url: CustomerBaseUrl | None = Field(default=None, exclude_if=lambda value: value is None)
     """The customer's own OpenAI-compatible server, e.g. `https://api.example/v1` (ours)."""
-    headers: dict[str, str] | None = Field(default=None, exclude_if=lambda value: value is None)
+    headers: SecretHeaders | None = Field(default=None, exclude_if=lambda value: value is None)
     """Sent to `base_url` alone (ours)."""
 
     @field_validator("base_url")
@@ -181,8 +182,8 @@ def _read(sent: Any, kinds: dict[str, type[_GraderModel]]) -> Any:
         raise _fault_at("type", "a multi grader cannot hold another one")
     if kind is None:
         raise _missing("type", sent)
-    if isinstance(kind, str) and kind in _REFUSED:
-        raise _fault_at("type", _REFUSED[kind], kind=NOT_AVAILABLE)
+    if isinstance(kind, str) and kind in REFUSED_TYPES:
+        raise _fault_at("type", REFUSED_TYPES[kind], kind=NOT_AVAILABLE)
     known = f"there is no grader type {kind!r:.80}; there are {', '.join(kinds)}"
     raise _fault_at("type", known, kind=NOT_AVAILABLE)
 
@@ -250,12 +251,4 @@ Grader = Annotated[
     SingleGrader | MultiGrader, Field(discriminator="type"), WrapValidator(_read_any)
 ]
 GRADER_TYPES: Final = (*_KINDS, "multi")
-
-
-def leaves(grader: SingleGrader | MultiGrader, path: str) -> Iterator[tuple[str, SingleGrader]]:
-    """The graders that score by themselves, each with its parameter path below `path`."""
-    if isinstance(grader, MultiGrader):
-        for name, child in grader.graders.items():
-            yield f"{path}.graders.{name}", child
-    else:
-        yield path, grader
+GRADER_MODELS: Final[tuple[type[BaseModel], ...]] = (*_KINDS.values(), MultiGrader)

@@ -25,6 +25,7 @@ from app.domain.methods.supervised import (
     LearningRateMultiplier,
 )
 from app.domain.models.models import BaseModelSpec
+from app.domain.secrets.fields import OpenKeys
 from app.domain.tools.tools import ToolSpec
 
 DEFAULT_ROLLOUTS_PER_EXAMPLE = 8
@@ -48,8 +49,10 @@ class ReinforcementHyperparameters(BaseModel):
     reasoning_effort: ReasoningEffort = "default"
 
 
-class ReinforcementMethod(LearningOptions):
-    """`method.reinforcement` of the create call; unknown keys are kept and echoed."""
+class ReinforcementMethod(OpenKeys, LearningOptions):
+    """`method.reinforcement` of the create call; values of unknown keys are kept and echoed."""
+
+    documented_keys: ClassVar[frozenset[str]] = frozenset({"max_rollouts", "max_training_time_s"})
 
     kind: ClassVar[Literal["reinforcement"]] = "reinforcement"
 

@@ -1,17 +1,27 @@
-"""A customer's tools, as a job registers them.
+"""Tools of a customer, as a job registers them.
 
-Source: the hosted Agent RFT create call (`method.reinforcement.tools`). Unknown keys are kept and
-echoed; headers are secrets and never leave the service except towards the tool itself.
+Source: the hosted Agent RFT create call (`method.reinforcement.tools`). Values of unknown keys are
+kept and echoed; headers are secrets that only the tool itself receives.
 """
 
+from typing import ClassVar
+
 from pydantic import BaseModel, ConfigDict, Field
+
+from app.domain.secrets.fields import CustomerUrl, OpenKeys, SecretHeaders
 
 TOOL_NAME = r"^[a-zA-Z0-9_-]{1,64}$"
 
 
-class ToolSpec(BaseModel):
+class ToolSpec(OpenKeys, BaseModel):
+    """One tool: the name that a model calls, and the endpoint that answers."""
+
+    documented_keys: ClassVar[frozenset[str]] = frozenset(
+        {"id", "version", "description", "rate_limit"}
+    )
+    free_form_keys: ClassVar[frozenset[str]] = frozenset({"parameters"})
     model_config = ConfigDict(frozen=True, extra="allow", allow_inf_nan=False)
 
     name: str = Field(pattern=TOOL_NAME)
-    server_url: str = Field(min_length=1, max_length=2048)
-    headers: dict[str, str] | None = None
+    server_url: CustomerUrl
+    headers: SecretHeaders | None = None

@@ -17,6 +17,7 @@ from typing import Any, Final, Protocol
 from app.domain.errors import RequestError, Unavailable
 from app.domain.methods.reasoning_efforts import with_trained_effort
 from app.domain.models.tuned_models import TunedModel
+from app.domain.secrets.fields import chat_url
 from app.gateways.egress.addresses import read_url
 from app.gateways.egress.client import EgressClient
 from app.gateways.egress.egress import EgressReply
@@ -47,7 +48,6 @@ __all__ = [
     "Judges",
     "RoutedJudges",
     "build_judge_egress",
-    "chat_url",
 ]
 
 _FIRST_WAIT_S: Final = 0.2
@@ -87,11 +87,6 @@ class EngineModels:
     inference: Inference
     objects: Objects
     find: Callable[[str], Awaitable[EngineModel | None]]
-
-
-def chat_url(base_url: str) -> str:
-    """Builds the URL as OpenAI's clients do: the base includes the version, e.g. `…/v1`."""
-    return base_url.rstrip("/") + "/chat/completions"
 
 
 def build_judge_egress(judges: Iterable[JudgeSettings], egress: EgressSettings) -> EgressClient:

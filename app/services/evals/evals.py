@@ -6,10 +6,11 @@ from typing import Any, Literal
 from app.domain.accounts.tenants import Tenant
 from app.domain.errors import InvalidRequest, WrongState
 from app.domain.evals.evals import Eval, NewEval, custom_config
+from app.domain.graders.graders import GRADER_MODELS
 from app.domain.ids import new_id
-from app.domain.jobs.redaction import collect_headers, redact_grader
+from app.domain.secrets.envelope import Sealed, split
 from app.services.models.judge_models import JudgeModels
-from app.services.registry.grader_check import check_graders
+from app.services.registry.definition_check import check_definitions
 from app.services.registry.registered_objects import MAX_DEFINITION_BYTES, RegistryPorts
 from app.store.database import Database
 
@@ -26,7 +27,7 @@ class EvalService:
 
     async def create(self, new: NewEval) -> Eval:
         """Raises `InvalidRequest` for a grader that calls what may not or cannot be called."""
-        await check_graders(
+        await check_definitions(
             [(f"testing_criteria[{number}]", one) for number, one in enumerate(new.criteria)],
             egress=self._ports.egress,
             models=self._models,
@@ -39,23 +40,22 @@ class EvalService:
                 code="invalid_value",
             )
         eval_id = new_id("eval_")
+        secrets: Sealed = {}
+        for number in range(len(sent)):
+            sent, found = split(GRADER_MODELS, sent, (number,))
+            secrets |= found
         made = Eval(
             id=eval_id,
             name=new.name or f"Eval {eval_id}",
             data_source_config=custom_config(
                 new.item_schema, include_sample=new.include_sample_schema
             ),
-            testing_criteria=[redact_grader(criterion) for criterion in sent],
+            testing_criteria=sent,
             metadata=new.metadata,
         )
-        headers = {
-            str(number): found
-            for number, criterion in enumerate(sent)
-            if (found := collect_headers({"reinforcement": {"grader": criterion}}))
-        }
         sealed = (
-            self._ports.secret_box.seal(headers, project_id=self._tenant.project_id, job_id=eval_id)
-            if headers
+            self._ports.secret_box.seal(secrets, project_id=self._tenant.project_id, job_id=eval_id)
+            if secrets
             else None
         )
         async with self._database.tenant(self._tenant) as unit:

@@ -11,8 +11,8 @@ from app.domain.accounts.tenants import Tenant
 from app.domain.errors import InvalidRequest, Unavailable
 from app.domain.evals.evals import Eval, eval_of_job
 from app.domain.ids import new_id
-from app.domain.jobs.jobs import Job, JobStatus, NewJob, StopRequest
-from app.domain.jobs.redaction import collect_headers, redact
+from app.domain.jobs.job_secrets import split_method
+from app.domain.jobs.jobs import Job, JobStatus, NewJob, StopRequest, TuningMethod
 from app.domain.jobs.usage import NO_CAPS, Caps
 from app.domain.methods.reinforcement import ReinforcementMethod
 from app.domain.methods.stored import (
@@ -24,13 +24,14 @@ from app.domain.methods.stored import (
 )
 from app.domain.methods.supervised import DpoMethod, SupervisedMethod
 from app.domain.models.models import BaseModelSpec, find_base_model, is_tuned_name
+from app.domain.secrets.placeholders import refuse_placeholders
 from app.gateways.egress.egress import Egress
 from app.gateways.job_queue import JobQueue
 from app.gateways.objects import Objects
 from app.gateways.result_files import store_result_file
 from app.gateways.secrets import SecretBox
 from app.services.models.judge_models import JudgeModels
-from app.services.registry.grader_check import check_address, check_grader
+from app.services.registry.definition_check import check_definition
 from app.store.database import Database
 from app.store.unit_of_work import UnitOfWork
 
@@ -67,21 +68,14 @@ class JobService:
     async def create(self, new: NewJob) -> Job:
         """Insert a job and wake a worker. Raises `InvalidRequest` with the parameter at fault."""
         model = await self._resolve_model(new.model)
-        match new.method:
-            case ReinforcementMethod():
-                _check_tools(new.method)
-                await self._check_endpoints(new.method)
-            case SupervisedMethod() | DpoMethod():
-                pass
-            case _:
-                assert_never(new.method)
         kind = new.method.kind
+        await self._check_method(new.method)
         sent = {"type": kind, kind: new.method.model_dump(mode="json", exclude_none=False)}
-        job = self._job(new, model, stored_method(redact(sent)))
-        headers = collect_headers(sent)
+        shown, secrets = split_method(sent)
+        job = self._job(new, model, stored_method(shown))
         sealed = (
-            self._ports.secret_box.seal(headers, project_id=job.project_id, job_id=job.id)
-            if headers
+            self._ports.secret_box.seal(secrets, project_id=job.project_id, job_id=job.id)
+            if secrets
             else None
         )
         stored = await self._jobs.insert_checked(
@@ -186,18 +180,19 @@ class JobService:
             code="model_not_available",
         )
 
-    async def _check_endpoints(self, method: ReinforcementMethod) -> None:
-        root, egress = "method.reinforcement", self._ports.egress
-        for index, tool in enumerate(method.tools):
-            await check_address(
-                tool.server_url,
-                tool.headers,
-                egress=egress,
-                owner=f"{root}.tools[{index}]",
-                field="server_url",
-            )
-        await check_grader(
-            method.grader, f"{root}.grader", egress=egress, models=self._ports.judge_models
+    async def _check_method(self, method: TuningMethod) -> None:
+        """Raises `InvalidRequest` for a method that this installation cannot accept or call."""
+        match method:
+            case ReinforcementMethod():
+                _check_tools(method)
+            case SupervisedMethod() | DpoMethod():
+                pass
+            case _:
+                assert_never(method)
+        path = f"method.{method.kind}"
+        refuse_placeholders(method, root=path)
+        await check_definition(
+            method, path, egress=self._ports.egress, models=self._ports.judge_models
         )
 
     def _job(self, new: NewJob, model: str, method: StoredMethod) -> Job:

@@ -124,7 +124,7 @@ class PreflightService:
                 "error",
                 "model_not_found",
                 f"The model '{name}' does not exist, so it cannot judge.",
-                f"{param}.model",
+                param,
             )
             for param, name in judges
             if name not in known
@@ -217,7 +217,7 @@ class PreflightService:
 
 def _probed(method: dict[str, Any], findings: list[PreflightIssue]) -> list[CalledAddress]:
     """The first addresses of the call; that there are more becomes a finding."""
-    addresses = list(islice(called_addresses(method), MAX_ADDRESSES + 1))
+    addresses = called_addresses(method)
     if len(addresses) > MAX_ADDRESSES:
         message = f"Only the first {MAX_ADDRESSES} addresses were probed."
         findings.append(

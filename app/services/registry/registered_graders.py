@@ -2,14 +2,14 @@
 
 from typing import Any, ClassVar, Final
 
-from pydantic import TypeAdapter
+from pydantic import BaseModel, TypeAdapter
 from typing_extensions import override
 
 from app.domain.accounts.tenants import Tenant
-from app.domain.graders.graders import Grader, MultiGrader, SingleGrader
+from app.domain.graders.graders import GRADER_MODELS, Grader, MultiGrader, SingleGrader
 from app.domain.registry.registered_objects import Noun, Registered
 from app.services.models.judge_models import JudgeModels
-from app.services.registry.grader_check import check_grader
+from app.services.registry.definition_check import check_definition
 from app.services.registry.registered_objects import RegistryPorts, RegistryService
 from app.store.database import Database
 
@@ -19,7 +19,8 @@ _ADAPTER: Final[TypeAdapter[Any]] = TypeAdapter(Grader)
 
 class RegisteredGraderService(RegistryService):
     noun: ClassVar[Noun] = Noun.GRADER
-    part: ClassVar[str | None] = "grader"
+    models: ClassVar[tuple[type[BaseModel], ...]] = GRADER_MODELS
+    root: ClassVar[str] = "grader"
 
     @override
     def __init__(
@@ -57,8 +58,8 @@ class RegisteredGraderService(RegistryService):
 
     @override
     async def _check(self, definition: dict[str, Any]) -> None:
-        await check_grader(
-            _read(definition), "grader", egress=self._ports.egress, models=self._models
+        await check_definition(
+            _read(definition), self.root, egress=self._ports.egress, models=self._models
         )
 
 

@@ -3,6 +3,7 @@
 import time
 from typing import Any, ClassVar, Final
 
+from pydantic import BaseModel
 from typing_extensions import override
 
 from app.domain.accounts.tenants import Tenant
@@ -10,7 +11,8 @@ from app.domain.errors import InvalidRequest
 from app.domain.registry.registered_objects import SERVICE_KEYS, Noun, Registered
 from app.domain.tools.contract import MAX_PACED_S, CallPlan, ContractReport
 from app.domain.tools.tools import ToolSpec
-from app.services.registry.grader_check import check_address
+from app.services.models.judge_models import JudgeModels
+from app.services.registry.definition_check import check_definition
 from app.services.registry.registered_objects import RegistryPorts, RegistryService
 from app.services.registry.tool_checks import CALL_TIMEOUT_S, run_checks
 from app.services.registry.tool_contract import ContractTest
@@ -22,7 +24,7 @@ _REQUIRED: Final = ("name", "server_url")
 
 class ToolService(RegistryService):
     noun: ClassVar[Noun] = Noun.TOOL
-    part: ClassVar[str | None] = "tools"
+    models: ClassVar[tuple[type[BaseModel], ...]] = (ToolSpec,)
 
     @override
     def __init__(
@@ -34,9 +36,11 @@ class ToolService(RegistryService):
         secret_key: str,
         call_timeout_s: float,
         places: ToolTestSlots,
+        models: JudgeModels,
     ) -> None:
         """`secret_key` is the service's, from which calls are signed; `places` the process's."""
         super().__init__(database, ports, tenant)
+        self._models = models
         self._secret_key = secret_key
         self._call_timeout_s = call_timeout_s
         self._places = places
@@ -56,13 +60,8 @@ class ToolService(RegistryService):
 
     @override
     async def _check(self, definition: dict[str, Any]) -> None:
-        await check_address(
-            definition["server_url"],
-            definition.get("headers"),
-            egress=self._ports.egress,
-            owner="",
-            field="server_url",
-        )
+        tool = ToolSpec.model_validate(definition)
+        await check_definition(tool, "", egress=self._ports.egress, models=self._models)
 
     async def test(self, tool_id: str, plan: CallPlan) -> ContractReport:
         """Call the tool's endpoint. Raises `InvalidRequest` for a plan that would not end,

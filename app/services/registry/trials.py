@@ -12,7 +12,7 @@ from typing import Any, Final
 from app.domain.errors import InvalidRequest
 from app.domain.graders.graders import MultiGrader, SingleGrader
 from app.domain.ids import new_id
-from app.domain.jobs.redaction import redact_grader
+from app.domain.secrets.envelope import redacted
 from app.domain.tools.outcome import ToolOutcome
 from app.domain.tools.trials import ToolTrial, new_trace_id
 from app.gateways.egress.egress import Egress
@@ -24,7 +24,7 @@ from app.grading.registry import GradingPorts, build_scorer
 from app.grading.samples import text_sample
 from app.grading.scorer import GradeRequest, GraderErrors, ScoreFault, ScoreResult
 from app.services.models.judge_models import JudgeModels
-from app.services.registry.grader_check import check_address, check_grader
+from app.services.registry.definition_check import check_address, check_definition
 from app.settings import EgressSettings, JudgeSettings
 
 GRADER_RUN_LIMIT_S: Final = 120.0
@@ -68,9 +68,9 @@ class TrialService:
         self._judges = judges
 
     async def validate_grader(self, grader: SingleGrader | MultiGrader) -> dict[str, Any]:
-        """The grader as it is understood, headers redacted. Raises `InvalidRequest`."""
+        """The grader as it is understood, secrets redacted. Raises `InvalidRequest`."""
         await self._check(grader)
-        return redact_grader(grader.model_dump(mode="json"))
+        return redacted(grader)
 
     async def run_grader(
         self,
@@ -125,7 +125,7 @@ class TrialService:
             ) from fault
 
     async def _check(self, grader: SingleGrader | MultiGrader) -> None:
-        await check_grader(grader, "grader", egress=self._ports.egress, models=self._models)
+        await check_definition(grader, "grader", egress=self._ports.egress, models=self._models)
 
     def _grading(self) -> GradingPorts:
         endpoints = self._endpoints(self._ports.egress, GRADER_RUN_LIMIT_S)

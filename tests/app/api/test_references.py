@@ -5,7 +5,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from app.domain.jobs.redaction import restore_headers
+from app.domain.jobs.job_secrets import restored_method
 from app.gateways.secrets import SecretBox
 from tests.support.api.application import ENDPOINT, Api
 from tests.support.stack import Database
@@ -56,7 +56,7 @@ def method_of_row(database: Database, job_id: str) -> tuple[str, dict[str, Any]]
     assert row is not None
     box = SecretBox(database.settings.secret_key.get_secret_value())
     headers = box.open(row[2], project_id=row[3], job_id=job_id)
-    return row[0], restore_headers(row[1], headers)
+    return row[0], restored_method(row[1], headers)
 
 
 async def test_a_job_holds_all_of_what_it_refers_to(

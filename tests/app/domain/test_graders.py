@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from app.domain.graders.graders import Grader, leaves
+from app.domain.graders.graders import Grader
 
 GRADERS: TypeAdapter[Any] = TypeAdapter(Grader)
 CHECK: dict[str, Any] = {
@@ -122,17 +122,6 @@ def test_a_fault_is_told_at_its_place(sent: Any, place: tuple[Any, ...], part: s
     fault = caught.value.errors(include_url=False)[0]
     assert fault["loc"] == place
     assert part in fault["msg"]
-
-
-def test_leaves_carry_their_paths() -> None:
-    grader = GRADERS.validate_python(MULTI)
-    assert [(path, leaf.type) for path, leaf in leaves(grader, "grader")] == [
-        ("grader.graders.a", "string_check"),
-        ("grader.graders.b", "text_similarity"),
-        ("grader.graders.c", "score_model"),
-        ("grader.graders.d", "endpoint"),
-    ]
-    assert [path for path, _ in leaves(GRADERS.validate_python(CHECK), "g")] == ["g"]
 
 
 def test_the_schema_is_a_discriminated_union() -> None:

@@ -9,8 +9,8 @@ from app.domain.graders.graders import EndpointGrader
 from app.gateways.egress.client import EgressClient
 from app.gateways.egress.guard import EgressPolicy
 from app.services.models.judge_models import JudgeModels
-from app.services.registry import grader_check
-from app.services.registry.grader_check import check_graders
+from app.services.registry import definition_check
+from app.services.registry.definition_check import check_definitions
 
 
 class NoModels:
@@ -25,7 +25,7 @@ async def test_name_servers_that_take_their_time_are_given_up_together(
         await asyncio.sleep(0.2)
         return ["93.184.216.34"]
 
-    monkeypatch.setattr(grader_check, "CHECK_LIMIT_S", 0.5)
+    monkeypatch.setattr(definition_check, "CHECK_LIMIT_S", 0.5)
     egress = EgressClient(EgressPolicy(), lookup=slow)
     graders = [
         (f"criteria[{n}]", EndpointGrader(type="endpoint", url=f"https://g{n}.example/"))
@@ -34,7 +34,7 @@ async def test_name_servers_that_take_their_time_are_given_up_together(
     models = JudgeModels(NoModels(), ())  # type: ignore[arg-type]  # a twin with the methods this test reaches
     started = time.perf_counter()
     with pytest.raises(InvalidRequest, match="looked up within"):
-        await check_graders(graders, egress=egress, models=models)
+        await check_definitions(graders, egress=egress, models=models)
     assert time.perf_counter() - started < 2
-    await check_graders(graders[:1], egress=egress, models=models)
+    await check_definitions(graders[:1], egress=egress, models=models)
     await egress.aclose()

@@ -1,0 +1,106 @@
+"""Splits a customer's document into what is shown and what is sealed, and puts it together again.
+
+Owns the sealed form: `{JSON pointer: value}`. What is shown reads `[redacted]`, an URL has its
+query values replaced. Must not know how the sealed part is encrypted or where it is kept.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from copy import deepcopy
+from typing import Any
+
+from pydantic import BaseModel
+
+from app.domain.secrets.free_form import Found, secrets_in
+from app.domain.secrets.names import is_credential_name
+from app.domain.secrets.pointers import Path, pointer, put
+from app.domain.secrets.urls import REDACTED, shown_url
+from app.domain.secrets.walk import Kind, Models, Place, places
+
+Sealed = dict[str, Any]
+"""Secrets by JSON pointer."""
+
+
+class SecretsMissing(KeyError):
+    """A document shows a redacted value that its sealed part does not hold."""
+
+
+def found_in(place: Place) -> Iterator[Found]:
+    """The secrets at one place of a walk."""
+    match place.kind:
+        case Kind.SECRET:
+            yield from secrets_in(place.value, place.path, credential=True)
+        case Kind.ADDRESS:
+            if (shown := shown_url(place.value)) != place.value:
+                yield place.path, place.value, shown
+        case Kind.FREE_FORM:
+            yield from secrets_in(place.value, place.path)
+        case Kind.UNKNOWN:
+            announced = is_credential_name(str(place.path[-1]))
+            yield from secrets_in(place.value, place.path, credential=announced)
+        case Kind.JUDGE:
+            return
+
+
+def split_in_place(document: Any, walked: Iterable[Place]) -> Sealed:
+    """Redact a JSON document that was walked, and return its secrets."""
+    found = [one for place in walked for one in found_in(place)]
+    sealed = {pointer(path): value for path, value, _ in found}
+    for path, _, shown in found:
+        _replace(document, path, shown)
+    return sealed
+
+
+def split(models: Models, document: Any, path: Path = ()) -> tuple[Any, Sealed]:
+    """A redacted copy of a document and its secrets. `models` are those of the part at `path`."""
+    copy = deepcopy(document)
+    inner = copy
+    for part in path:
+        inner = inner[part]
+    return copy, split_in_place(copy, list(places(models, inner, path)))
+
+
+def redacted(value: BaseModel) -> dict[str, Any]:
+    """An instance as JSON, redacted."""
+    document: dict[str, Any] = value.model_dump(mode="json")
+    split_in_place(document, list(places(type(value), document)))
+    return document
+
+
+def restored(document: Any, sealed: Mapping[str, Any]) -> Any:
+    """The inverse of `split`. Raises `SecretsMissing` when the document has no such place."""
+    copy = deepcopy(document)
+    for place, value in sealed.items():
+        try:
+            put(copy, place, value)
+        except KeyError as error:
+            raise SecretsMissing(place) from error
+    return copy
+
+
+def require_sealed(models: Models, document: Any, sealed: Sealed, path: Path = ()) -> None:
+    """Raise `SecretsMissing` when a value that will be used is redacted and not sealed.
+
+    Values under unknown keys are used by nobody and may be gone.
+    """
+    inner = document
+    for part in path:
+        inner = inner[part]
+    for place in places(models, inner, path):
+        if place.kind in (Kind.SECRET, Kind.ADDRESS):
+            for at, value in _shown_secrets(place):
+                if REDACTED in value and pointer(at) not in sealed:
+                    raise SecretsMissing(pointer(at))
+
+
+def _shown_secrets(place: Place) -> Iterator[tuple[Path, str]]:
+    if place.kind is Kind.ADDRESS:
+        yield place.path, place.value if place.value == shown_url(place.value) else ""
+        return
+    for at, value, _ in found_in(place):
+        yield at, value if value == REDACTED else ""
+
+
+def _replace(document: Any, path: Path, value: Any) -> None:
+    for part in path[:-1]:
+        document = document[part]
+    document[path[-1]] = value

@@ -1,0 +1,58 @@
+"""Field types for values of customers that need care: secrets, called addresses, judges' names.
+
+Owns the marks that `app.domain.secrets.walk` finds in annotations. A field of a customer's model
+takes one of these types and is then sealed, redacted, checked and probed like every other. Must not
+know where such fields are.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, ClassVar
+
+from pydantic import Field
+
+
+@dataclass(frozen=True, slots=True)
+class SecretMark:
+    """Every text at or below the field is a secret."""
+
+
+@dataclass(frozen=True, slots=True)
+class AddressMark:
+    """An URL of the customer's that the service calls; its query values are secrets."""
+
+    called: Callable[[str], str] = str
+    """Turns the field's value into the URL that is called."""
+    headers: str = "headers"
+    """The field beside it whose headers are sent there."""
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeMark:
+    """The name of a model that scores."""
+
+    elsewhere: str = "base_url"
+    """The field beside it that names another server; without it the service finds the model."""
+
+
+def chat_url(base_url: str) -> str:
+    """The URL that OpenAI's clients build: the base holds the version, e.g. `…/v1`."""
+    return base_url.rstrip("/") + "/chat/completions"
+
+
+SecretString = Annotated[str, SecretMark()]
+SecretHeaders = Annotated[dict[str, str], SecretMark()]
+"""Headers that are sent to the address of the same object."""
+CustomerUrl = Annotated[str, Field(min_length=1, max_length=2048), AddressMark()]
+CustomerBaseUrl = Annotated[str, Field(min_length=1, max_length=2000), AddressMark(chat_url)]
+"""The base URL of an OpenAI-compatible server."""
+JudgeName = Annotated[str, Field(min_length=1, max_length=256), JudgeMark()]
+
+
+class OpenKeys:
+    """Mixed into a model whose unknown keys are kept; names those that are documented anyway."""
+
+    documented_keys: ClassVar[frozenset[str]] = frozenset()
+    """Keys that are no fields and hold a text, number or boolean."""
+    free_form_keys: ClassVar[frozenset[str]] = frozenset()
+    """Keys that are no fields and may hold any JSON."""

@@ -1,0 +1,34 @@
+"""JSON pointers (RFC 6901) and parameter names for places in a JSON document. Pure."""
+
+from typing import Any
+
+Path = tuple[str | int, ...]
+
+
+def pointer(path: Path) -> str:
+    return "".join(f"/{str(part).replace('~', '~0').replace('/', '~1')}" for part in path)
+
+
+def parameter(root: str, path: Path) -> str:
+    """The dotted form that errors name: `method.reinforcement.tools[0].server_url`."""
+    text = root
+    for part in path:
+        if isinstance(part, int):
+            text += f"[{part}]"
+        else:
+            text += f".{part[:80]}" if text else part[:80]
+    return text
+
+
+def put(document: Any, at: str, value: Any) -> None:
+    """Replace the value at a pointer. Raises `KeyError` when the document has no such place."""
+    parts = [part.replace("~1", "/").replace("~0", "~") for part in at.split("/")[1:]]
+    holder = document
+    try:
+        for part in parts[:-1]:
+            holder = holder[int(part)] if isinstance(holder, list) else holder[part]
+        last = int(parts[-1]) if isinstance(holder, list) else parts[-1]
+        holder[last]
+        holder[last] = value
+    except (IndexError, TypeError, ValueError) as error:
+        raise KeyError(at) from error

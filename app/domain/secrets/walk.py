@@ -1,0 +1,220 @@
+"""Walks a customer's model by type: secrets, addresses, judges, unknown keys, with their paths.
+
+Owns the one traversal behind sealing, redaction, address checks, preflight and the registry. It
+reads a model's annotations, and works on instances as well as on JSON, valid or not. Must not know
+any particular model.
+"""
+
+import types
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from enum import Enum, auto
+from functools import lru_cache
+from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin
+
+from pydantic import BaseModel
+
+from app.domain.secrets.fields import AddressMark, JudgeMark, OpenKeys, SecretMark
+from app.domain.secrets.pointers import Path
+
+_MARKS: Final = (SecretMark, AddressMark, JudgeMark)
+
+
+class Kind(Enum):
+    SECRET = auto()
+    """A text, or an object of texts such as headers."""
+    ADDRESS = auto()
+    JUDGE = auto()
+    FREE_FORM = auto()
+    """JSON of no known schema in a known place."""
+    UNKNOWN = auto()
+    """The value of a key that the model does not know."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    kind: Kind
+    path: Path
+    value: Any
+    owner: Any
+    """The object that holds the value: a model or JSON."""
+    mark: SecretMark | AddressMark | JudgeMark | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Marked:
+    mark: SecretMark | AddressMark | JudgeMark
+
+
+@dataclass(frozen=True, slots=True)
+class _FreeForm:
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class _Each:
+    """A list or a map, whose values have one shape."""
+
+    of: "_Shape"
+
+
+@dataclass(frozen=True, slots=True)
+class _OneOf:
+    """One model, or one of several."""
+
+    models: tuple[type[BaseModel], ...]
+
+
+_Shape = _Marked | _FreeForm | _Each | _OneOf
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """The walk of one model class."""
+
+    shapes: dict[str, _Shape]
+    """Fields that may hold anything of interest."""
+    known: frozenset[str]
+    free_form: frozenset[str]
+    documented: frozenset[str]
+    open: bool
+    """Keeps unknown keys."""
+
+
+Models = type[BaseModel] | tuple[type[BaseModel], ...]
+"""A model class, or the members of a union."""
+
+
+def places(models: Models, value: Any, path: Path = ()) -> Iterator[Place]:
+    """Every place of interest in a value of `models`: an instance, or JSON however wrong.
+
+    An instance is walked as the class it is of.
+    """
+    if isinstance(value, BaseModel):
+        plan = _plan(type(value))
+        fields, extra = value.__dict__, value.__pydantic_extra__ or {}
+    elif isinstance(value, dict):
+        plan, fields = _plan(_member(models, value)), value
+        extra = {key: one for key, one in value.items() if key not in plan.known}
+    else:
+        return
+    for name, shape in plan.shapes.items():
+        if (one := fields.get(name)) is not None:
+            yield from _below(shape, one, (*path, name), value)
+    for name, one in extra.items() if plan.open else ():
+        if one is not None:
+            yield Place(_kind_of_extra(plan, name, one), (*path, name), one, value)
+
+
+def _below(shape: _Shape, value: Any, path: Path, owner: Any) -> Iterator[Place]:
+    match shape:
+        case _OneOf():
+            yield from places(shape.models, value, path)
+        case _Each():
+            for key, one in _items(value):
+                yield from _below(shape.of, one, (*path, key), value)
+        case _FreeForm():
+            yield Place(Kind.FREE_FORM, path, value, owner)
+        case _Marked(mark=AddressMark() as mark):
+            if isinstance(value, str):
+                yield Place(Kind.ADDRESS, path, value, owner, mark)
+        case _Marked(mark=JudgeMark() as mark):
+            if isinstance(value, str) and _beside(owner, mark.elsewhere) is None:
+                yield Place(Kind.JUDGE, path, value, owner, mark)
+        case _Marked(mark=mark):
+            yield Place(Kind.SECRET, path, value, owner, mark)
+
+
+def _items(value: Any) -> Iterable[tuple[str | int, Any]]:
+    if isinstance(value, dict):
+        return value.items()
+    return enumerate(value) if isinstance(value, list | tuple) else ()
+
+
+def headers_of(place: Place) -> dict[str, Any] | None:
+    """The headers that an address receives: those of its owner."""
+    sent = _beside(place.owner, place.mark.headers) if isinstance(place.mark, AddressMark) else None
+    return sent if isinstance(sent, dict) else None
+
+
+def _beside(owner: Any, name: str) -> Any:
+    return owner.get(name) if isinstance(owner, dict) else getattr(owner, name, None)
+
+
+def _kind_of_extra(plan: _Plan, name: str, value: Any) -> Kind:
+    """A documented key of one value reads like free-form JSON; an object below it is unknown."""
+    if name in plan.free_form:
+        return Kind.FREE_FORM
+    documented = name in plan.documented and not isinstance(value, dict | list | tuple)
+    return Kind.FREE_FORM if documented else Kind.UNKNOWN
+
+
+def _member(models: Models, value: dict[str, Any]) -> type[BaseModel]:
+    """The member of a union that a value is of, or the likeliest where it is none.
+
+    A member's `type` decides; without it, the number of the member's keys that the value has.
+    """
+    if isinstance(models, type):
+        return models
+    if len(models) == 1:
+        return models[0]
+    sent = value.get("type")
+    tagged = [model for model in models if sent is not None and sent in _tags(model)]
+    return max(tagged or models, key=lambda model: len(_plan(model).known & value.keys()))
+
+
+def _tags(model: type[BaseModel]) -> tuple[Any, ...]:
+    field = model.model_fields.get("type")
+    return () if field is None else _literals(field.annotation)
+
+
+def _literals(annotation: Any) -> tuple[Any, ...]:
+    return get_args(annotation) if get_origin(annotation) is Literal else ()
+
+
+@lru_cache(maxsize=256)
+def _plan(model: type[BaseModel]) -> _Plan:
+    shapes = {}
+    for name, field in model.model_fields.items():
+        shape = _shape(field.annotation, tuple(field.metadata))
+        if shape is not None:
+            shapes[name] = shape
+    keys = model if issubclass(model, OpenKeys) else OpenKeys
+    return _Plan(
+        shapes=shapes,
+        known=frozenset(model.model_fields),
+        free_form=keys.free_form_keys,
+        documented=keys.documented_keys,
+        open=model.model_config.get("extra") == "allow",
+    )
+
+
+def _shape(annotation: Any, metadata: tuple[Any, ...] = ()) -> _Shape | None:
+    """What the walk does with a value of this annotation; `None` when it holds nothing."""
+    mark = next((one for one in metadata if isinstance(one, _MARKS)), None)
+    if mark is not None:
+        return _Marked(mark)
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        plan = _plan(annotation)
+        return _OneOf((annotation,)) if plan.open or plan.shapes else None
+    return _FreeForm() if annotation is Any else _shape_of_generic(annotation)
+
+
+def _shape_of_generic(annotation: Any) -> _Shape | None:
+    origin, arguments = get_origin(annotation), get_args(annotation)
+    if origin is Annotated:
+        return _shape(arguments[0], arguments[1:])
+    if origin in (Union, types.UnionType):
+        return _union([shape for one in arguments if (shape := _shape(one)) is not None])
+    if origin in (tuple, list, dict):
+        below = _shape(arguments[1] if origin is dict else arguments[0])
+        return below if below is None or isinstance(below, _FreeForm) else _Each(below)
+    return None
+
+
+def _union(members: list[_Shape]) -> _Shape | None:
+    """Models are told apart by their values; of anything else the first member counts."""
+    models = tuple(model for one in members if isinstance(one, _OneOf) for model in one.models)
+    if models:
+        return _OneOf(models)
+    return members[0] if members else None

@@ -1,0 +1,95 @@
+"""Checks definitions that a customer sent against this installation: tools, graders, whole methods.
+
+Owns three refusals: an unknown key that holds an object, an address that may not be called, a judge
+that nobody serves. Finds them by type, so that a new kind of tool or grader is checked without a
+line here. Calls nothing.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any, Final
+
+from pydantic import BaseModel
+
+from app.domain.errors import EndpointRefused, InvalidRequest
+from app.domain.secrets.fields import AddressMark
+from app.domain.secrets.pointers import parameter
+from app.domain.secrets.unknown_keys import refused
+from app.domain.secrets.walk import Kind, Place, headers_of, places
+from app.gateways.egress.egress import Egress
+from app.gateways.egress.headers import check_headers
+from app.services.models.judge_models import JudgeModels
+
+CHECK_LIMIT_S: Final = 20.0
+
+
+async def check_definition(
+    definition: BaseModel, path: str, *, egress: Egress, models: JudgeModels
+) -> None:
+    """Raises `InvalidRequest` with the parameter at fault, however deep, below `path`."""
+    await check_definitions([(path, definition)], egress=egress, models=models)
+
+
+async def check_definitions(
+    definitions: Sequence[tuple[str, BaseModel]], *, egress: Egress, models: JudgeModels
+) -> None:
+    """Definitions with their paths, all within `CHECK_LIMIT_S`: a request may hold a transaction
+    meanwhile, and a customer's name server may take its time for each of very many names.
+    """
+    walked = [
+        (path, place)
+        for path, definition in definitions
+        for place in places(type(definition), definition)
+    ]
+    for path, place in walked:
+        if (fault := refused(place, path)) is not None:
+            raise fault
+    try:
+        async with asyncio.timeout(CHECK_LIMIT_S):
+            for path, place in walked:
+                await _check_place(place, path, egress=egress, models=models)
+    except TimeoutError:
+        raise InvalidRequest(
+            f"The addresses could not be looked up within {CHECK_LIMIT_S:g} s.",
+            param=definitions[0][0] or None,
+            code="endpoint_not_allowed",
+        ) from None
+
+
+async def _check_place(place: Place, path: str, *, egress: Egress, models: JudgeModels) -> None:
+    if place.kind is Kind.ADDRESS and isinstance(place.mark, AddressMark):
+        await check_address(
+            place.mark.called(place.value),
+            headers_of(place),
+            egress=egress,
+            owner=parameter(path, place.path[:-1]),
+            field=str(place.path[-1]),
+        )
+    elif place.kind is Kind.JUDGE and not await models.knows(place.value):
+        raise InvalidRequest(
+            f"The model '{place.value}' does not exist: a judge is a model of this project, one "
+            "that the operator configured, or one behind the grader's own 'base_url'.",
+            param=parameter(path, place.path),
+            code="model_not_found",
+        )
+
+
+async def check_address(
+    url: str, headers: dict[str, Any] | None, *, egress: Egress, owner: str, field: str
+) -> None:
+    """Raises `InvalidRequest` (`endpoint_not_allowed`) at `owner.field` or `owner.headers`."""
+    prefix = f"{owner}." if owner else ""
+    try:
+        await egress.check_url(url)
+    except EndpointRefused as error:
+        raise _not_allowed(field, f"{prefix}{field}", error) from error
+    try:
+        check_headers(headers or {})
+    except EndpointRefused as error:
+        raise _not_allowed("headers", f"{prefix}headers", error) from error
+
+
+def _not_allowed(field: str, param: str, error: EndpointRefused) -> InvalidRequest:
+    return InvalidRequest(
+        f"{field} is not allowed: {error}", param=param, code="endpoint_not_allowed"
+    )
