@@ -4344,7 +4344,10 @@ export interface components {
             /** Latency S */
             latency_s: number;
         };
-        /** ToolSpec */
+        /**
+         * ToolSpec
+         * @description One tool: the name that a model calls, and the endpoint that answers.
+         */
         ToolSpec: {
             /** Name */
             name: string;

@@ -24,7 +24,8 @@ T = TypeVar("T", bound="ToolSpec")
 
 @_attrs_define
 class ToolSpec:
-    """ 
+    """ One tool: the name that a model calls, and the endpoint that answers.
+
         Attributes:
             name (str):
             server_url (str):
