@@ -1,7 +1,7 @@
-"""Splits a customer's document into what is shown and what is sealed, and puts it together again.
+"""Splits a customer's document into a redacted copy and its secrets, and joins them again.
 
-Owns the sealed form: `{JSON pointer: value}`. What is shown reads `[redacted]`, an URL has its
-query values replaced. Must not know how the sealed part is encrypted or where it is kept.
+Owns the sealed form: `{JSON pointer: value}`. The copy reads `[redacted]` in
+place of a secret and of a query value of an URL. Must not know how the secrets are encrypted or where they are stored.
 """
 
 from collections.abc import Iterable, Iterator, Mapping

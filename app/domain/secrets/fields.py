@@ -50,7 +50,7 @@ JudgeName = Annotated[str, Field(min_length=1, max_length=256), JudgeMark()]
 
 
 class OpenKeys:
-    """Mixed into a model whose unknown keys are kept; names those that are documented anyway."""
+    """A mixin for models that keep unknown keys; it lists the keys that are documented anyway."""
 
     documented_keys: ClassVar[frozenset[str]] = frozenset()
     """Keys that are no fields and hold a text, number or boolean."""

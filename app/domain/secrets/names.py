@@ -44,7 +44,7 @@ _MAX_NAME: Final = 512
 
 @lru_cache(maxsize=4096)
 def is_credential_name(name: str) -> bool:
-    """Whether a value under this name has to be treated as a secret."""
+    """Says if a value under this name has to be treated as a secret."""
     text = unicodedata.normalize("NFKC", name[:_MAX_NAME])
     split = [word for word in _SEPARATORS.split(_CAMEL.sub("_", text).casefold()) if word]
     plain = [word for word in _SEPARATORS.split(text.casefold()) if word]

@@ -37,7 +37,7 @@ GRADER_TYPES: Final = {
 
 
 def refused(place: Place, root: str) -> InvalidRequest | None:
-    """Why the value of an unknown key is not accepted; `None` when it is kept."""
+    """The error for the value of an unknown key; `None` when the value is accepted and kept."""
     if place.kind is not Kind.UNKNOWN or place.value is None:
         return None
     param = parameter(root, place.path)

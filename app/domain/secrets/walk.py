@@ -190,7 +190,7 @@ def _plan(model: type[BaseModel]) -> _Plan:
 
 
 def _shape(annotation: Any, metadata: tuple[Any, ...] = ()) -> _Shape | None:
-    """What the walk does with a value of this annotation; `None` when it holds nothing."""
+    """The shape of values of this annotation; `None` when the walk finds nothing in them."""
     mark = next((one for one in metadata if isinstance(one, _MARKS)), None)
     if mark is not None:
         return _Marked(mark)
@@ -213,7 +213,7 @@ def _shape_of_generic(annotation: Any) -> _Shape | None:
 
 
 def _union(members: list[_Shape]) -> _Shape | None:
-    """Models are told apart by their values; of anything else the first member counts."""
+    """Values decide between models; otherwise the first member of the union counts."""
     models = tuple(model for one in members if isinstance(one, _OneOf) for model in one.models)
     if models:
         return _OneOf(models)
