@@ -1,7 +1,7 @@
 """Splits a customer's document into a redacted copy and its secrets, and joins them again.
 
-Owns the sealed form: `{JSON pointer: value}`. The copy reads `[redacted]` in place of a secret and of
-a query value of an URL. Must not know how the secrets are encrypted or where they are stored.
+Owns the sealed form: `{JSON pointer: value}`. The copy reads `[redacted]` in place of a secret and
+of a query value of an URL. Must not know how the secrets are encrypted or where they are stored.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
