@@ -9,9 +9,9 @@ from sqlalchemy import column, text
 
 from app.domain.errors import LeaseLost
 from app.store.across_tenants import ClaimUnitOfWork
-from app.store.leases import ClaimableRows, Lease, lock_held
+from app.store.leases import ClaimableRows, Lease
 from tests.support import stack
-from tests.support.store.leased_kinds import KINDS, Kind, connect
+from tests.support.store.leased_kinds import KINDS, HeldRow, Kind, connect
 from tests.support.store.rows import Rows
 
 LEASE_S = 30.0
@@ -28,6 +28,9 @@ class Leases:
 
     def unit(self) -> ClaimUnitOfWork[ClaimableRows]:
         return self.kind.claims(self.rows.worker)
+
+    def held(self, lease: Lease) -> HeldRow:
+        return HeldRow(self.rows.worker, self.kind, lease)
 
     async def try_claim(
         self, row_id: str, *, lease_s: float = LEASE_S, owner: str = "w"
@@ -203,14 +206,12 @@ async def test_only_the_newest_claim_can_lock_its_row(leases: Leases) -> None:
     row_id = await leases.row()
     old = await leases.claim(row_id, lease_s=-1)
     new = await leases.claim(row_id)
-    kind = leases.kind.rows
     for lease in (old, replace(new, project_id=leases.rows.second.project_id)):
         with pytest.raises(LeaseLost):
-            async with leases.unit() as unit:
-                await lock_held(unit._session, kind.table, lease, states=kind.open_states)
+            async with leases.held(lease):
+                pass
     leases.set(row_id, "lease_until = now() - interval '1 second'")
-    async with leases.unit() as unit:
-        await lock_held(unit._session, kind.table, new, states=kind.open_states)
+    async with leases.held(new):
         waiting = asyncio.create_task(leases.try_claim(row_id))
         done, _ = await asyncio.wait({waiting}, timeout=0.2)
         assert not done, "a claim waits for the transaction of the holder"
@@ -224,13 +225,10 @@ async def test_chosen_rows_are_claimed_together_without_those_that_are_locked(
 ) -> None:
     ids = [await leases.row() for _ in range(3)]
     locked = await leases.claim(ids[0], lease_s=-1)
-    kind = leases.kind.rows
     chosen = text(f"SELECT project_id, id FROM {leases.table} WHERE id <> :spared")
     named = chosen.bindparams(spared=ids[2]).columns(column("project_id"), column("id"))
-    async with leases.unit() as holder:
-        await lock_held(holder._session, kind.table, locked, states=kind.open_states)
-        async with leases.unit() as unit:
-            [lease] = await unit.leases.claim_chosen(named, LEASE_S)
+    async with leases.held(locked), leases.unit() as unit:
+        [lease] = await unit.leases.claim_chosen(named, LEASE_S)
     assert lease == Lease(ids[1], leases.rows.first.project_id, fence=1)
     assert leases.stored(ids[1], "lease_until > now()") is True
     assert [leases.stored(row_id, "fence") for row_id in ids] == [1, 1, 0]

@@ -7,16 +7,17 @@ from typing import ClassVar
 import psycopg
 from sqlalchemy import MetaData, PrimaryKeyConstraint, Text, update
 from sqlalchemy.dialects.postgresql import dialect
+from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import DeclarativeBase
 from sqlalchemy.schema import CreateTable
 from typing_extensions import override
 
 from app.domain.ids import new_id
-from app.store.across_tenants import ClaimUnitOfWork
+from app.store.across_tenants import AcrossTenants, ClaimUnitOfWork
 from app.store.database import Database
 from app.store.evals.claims import ClaimableEvalRuns, eval_claims
 from app.store.jobs.claims import ClaimableJobs, job_claims
-from app.store.leases import ClaimableRows, Lease
+from app.store.leases import ClaimableRows, Lease, lock_held
 from app.store.schema.leased import ClaimableRow
 from tests.support import stack
 from tests.support.store.evals import a_run
@@ -56,6 +57,20 @@ class Kind:
     rows: type[ClaimableRows]
     claims: Callable[[Database], ClaimUnitOfWork[ClaimableRows]]
     insert: Callable[[Rows, stack.Database], Awaitable[str]]
+
+
+class HeldRow(AcrossTenants):
+    """A transaction that holds a row of a kind at the fence of a lease."""
+
+    def __init__(self, database: Database, kind: Kind, lease: Lease) -> None:
+        super().__init__(database)
+        self._kind = kind
+        self._lease = lease
+
+    @override
+    async def _open(self, session: AsyncSession) -> None:
+        rows = self._kind.rows
+        await lock_held(session, rows.table, self._lease, states=rows.open_states)
 
 
 async def _insert_job(rows: Rows, _: stack.Database) -> str:
