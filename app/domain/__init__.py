@@ -1,1 +1,1 @@
-"""Shared words of both planes: pure values and rules. Imports nothing of ours and does no I/O."""
+"""Shared words of both planes: pure values and rules. Imports no other room and does no I/O."""

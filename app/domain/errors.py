@@ -10,7 +10,7 @@ AgentRftError
 │   ├── TooSlow                  408  (the SDK retries it)
 │   ├── TooLarge                 413
 │   └── RateLimited              429
-├── Unavailable                  503  a part of ours is away; the caller may retry
+├── Unavailable                  503  a part of the service is away; the caller may retry
 ├── EndpointRefused              the egress guard would not dial a customer URL
 ├── LeaseLost                    a newer fence owns the run; the holder must stop writing
 └── RunFailed                    a run ends as `failed`; code and message go to `job.error`

@@ -1411,7 +1411,7 @@ export interface components {
         };
         /**
          * AdvantageOptions
-         * @description How the rewards of a prompt's rollouts become advantages.
+         * @description Advantage estimator over the rewards of a prompt's rollouts.
          *
          *     `centred` (the default): less the group's mean. `std`: that, divided by the group's standard
          *     deviation. `leave_one_out`: less the mean of the others. `batch_std`: less the group's mean,
@@ -1978,7 +1978,7 @@ export interface components {
         };
         /**
          * EndpointCheck
-         * @description Whether something answers HTTP at a customer's address, asked with HEAD: nothing is run.
+         * @description Result of a HEAD request to a customer's address; nothing is run.
          */
         EndpointCheck: {
             /** Param */
@@ -2064,7 +2064,7 @@ export interface components {
         };
         /**
          * Estimate
-         * @description What the job would take if it ran to its last step.
+         * @description Estimated cost of the job if it runs to its last step.
          */
         Estimate: {
             /** Total Steps */
@@ -2324,7 +2324,7 @@ export interface components {
         };
         /**
          * FileSummary
-         * @description What one file holds. Rows are counted; faulty ones too.
+         * @description Summary of one file. Faulty rows are counted too.
          */
         FileSummary: {
             /** Rows */
@@ -2753,7 +2753,7 @@ export interface components {
         };
         /**
          * KeepCheckpoints
-         * @description How many checkpoints a job keeps; one that falls out disappears with its model.
+         * @description Number of checkpoints that a job keeps; a dropped one disappears with its model.
          *
          *     A checkpoint that is shared with another project, or that an unfinished job trains from, is kept
          *     beside them.
@@ -4196,7 +4196,7 @@ export interface components {
         };
         /**
          * TextSimilarityGrader
-         * @description How near two texts are, 0…1.
+         * @description Similarity of two texts, 0…1.
          */
         TextSimilarityGrader: {
             /** Pass Threshold */

@@ -11,7 +11,7 @@ class FileRow:
     id: str
     project_id: str
     filename: str
-    """The client's name for it; never a path of ours."""
+    """Name that the client sent; never used as a path."""
     purpose: str
     bytes: int
     sha256: str

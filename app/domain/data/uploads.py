@@ -9,7 +9,7 @@ UPLOAD_LIFETIME_S: Final = 3600
 MAX_UPLOAD_BYTES: Final = 8 * 1024**3
 MAX_PART_BYTES: Final = 64 * 1024**2
 MAX_PARTS: Final = 10_000
-"""Ours: what one upload may hold in small parts."""
+"""Limit of this project for uploads in small parts."""
 
 
 def upload_directory(project_id: str, upload_id: str) -> str:

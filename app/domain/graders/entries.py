@@ -98,7 +98,7 @@ def _lost(child: str, values: Values) -> float:
 
 
 def formula_errors(train: Values, valid: Values) -> Values:
-    """Of the formula of a multi grader; empty when nothing was graded."""
+    """Returns the error shares of a multi grader's formula; empty when nothing was graded."""
     counted: Values = {}
     for split, values in (("train", train), ("valid", valid)):
         graded = values.get(names.ROLLOUTS_VALID, 0.0)

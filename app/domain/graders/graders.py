@@ -1,9 +1,10 @@
 """Grader configurations, a closed union that grows by one class per kind.
 
-Owns what a grader may say, whole: a wrong formula, template or range is told with its place when
-the grader is created, never when the first sample is scored. Unknown keys are kept and echoed.
-Must not know how anything is scored. Source: the hosted graders guide and SDK types; `endpoint` is
-the Agent RFT alpha's customer grader; `base_url` and `headers` of a model grader are ours.
+Owns every key of a grader: a wrong formula, template or range is refused with its path when the
+grader is created, never when the first sample is scored. Unknown keys are kept and echoed. Must not
+know how anything is scored. Source: the hosted graders guide and SDK types; `endpoint` is the Agent
+RFT alpha's customer grader; `base_url` and `headers` of a model grader are extensions of this
+project.
 """
 
 from typing import Annotated, Any, ClassVar, Final, Literal
@@ -102,7 +103,7 @@ SimilarityMetric = Literal[
 
 
 class TextSimilarityGrader(_GraderModel):
-    """How near two texts are, 0…1."""
+    """Similarity of two texts, 0…1."""
 
     type: Literal["text_similarity"]
     name: str = Field(default="text_similarity", min_length=1, max_length=256)
@@ -130,9 +131,9 @@ class ScoreModelGrader(_GraderModel):
     range: tuple[Number, Number] = (0.0, 1.0)
     sampling_params: JudgeSampling | None = None
     base_url: CustomerBaseUrl | None = Field(default=None, exclude_if=lambda value: value is None)
-    """The customer's own OpenAI-compatible server, e.g. `https://api.example/v1` (ours)."""
+    """The customer's own OpenAI-compatible server, e.g. `https://api.example/v1` (an extension)."""
     headers: SecretHeaders | None = Field(default=None, exclude_if=lambda value: value is None)
-    """Sent to `base_url` alone (ours)."""
+    """Headers for `base_url` alone (an extension)."""
 
     @field_validator("base_url")
     @classmethod

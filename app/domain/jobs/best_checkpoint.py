@@ -1,7 +1,7 @@
 """Ranks a job's checkpoints and selects those to keep. Pure.
 
-The better validation is the better checkpoint. Of equals it is the earlier one: a later one has to
-be better to take its place, so a job that has learned all it can publishes what moved least from
+The better validation is the better checkpoint. Between equals the earlier one wins: a later one has
+to be better to take its place, so a job that has learned all it can publishes what moved least from
 its base.
 """
 

@@ -41,7 +41,7 @@ class Watched:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """The committed values of one step; `valid` is empty where nothing was validated."""
+    """The committed values of one step; `valid` is empty when nothing was validated."""
 
     step: int
     train: Values
@@ -50,13 +50,15 @@ class Seen:
 
 class RuleDetector(Protocol):
     fixed: bool
-    """Compares with a figure that does not move: it pauses once."""
+    """The rule compares with a constant, so it pauses at most once."""
 
     def see(self, seen: Seen) -> str | None:
-        """Why the rule holds now, in words; the answer of before where the step says nothing."""
+        """Returns the reason why the rule holds now, or `None`. A step without the watched value
+        repeats the last answer.
+        """
 
-    def start_over(self) -> None:
-        """Only what comes from now on counts."""
+    def reset(self) -> None:
+        """Forgets every step so far."""
 
 
 class _Plateau:
@@ -87,7 +89,7 @@ class _Plateau:
         else:
             self._without += 1
 
-    def start_over(self) -> None:
+    def reset(self) -> None:
         self._without = 0
 
 
@@ -111,7 +113,7 @@ class _Target:
             )
         return self._reason
 
-    def start_over(self) -> None:
+    def reset(self) -> None:
         """Does nothing: a target once reached stays reached."""
 
 
@@ -124,8 +126,8 @@ class _MaxSteps:
     def see(self, seen: Seen) -> str | None:
         return f"{seen.step} steps are done" if seen.step >= self._rule.steps else None
 
-    def start_over(self) -> None:
-        """As of a target."""
+    def reset(self) -> None:
+        """Does nothing: a figure once reached stays reached."""
 
 
 class _MaxTime:
@@ -141,8 +143,8 @@ class _MaxTime:
             return None
         return f"steps have taken {self._spent_s:.1f} s of {self._rule.seconds:g} s"
 
-    def start_over(self) -> None:
-        """As of a target."""
+    def reset(self) -> None:
+        """Does nothing: a figure once reached stays reached."""
 
 
 class _Gap:
@@ -171,7 +173,7 @@ class _Gap:
             "or the grader gamed"
         )
 
-    def start_over(self) -> None:
+    def reset(self) -> None:
         self._wide = 0
 
 
@@ -196,7 +198,7 @@ class _TokenGrowth:
             f"rollouts write {now:.0f} tokens, {before:.0f} in the first {self._rule.steps} steps"
         )
 
-    def start_over(self) -> None:
+    def reset(self) -> None:
         self._latest.clear()
 
 
@@ -220,7 +222,7 @@ class _Entropy:
             f"{self._low} steps"
         )
 
-    def start_over(self) -> None:
+    def reset(self) -> None:
         self._low = 0
 
 
@@ -240,7 +242,7 @@ class _ZeroVariance:
             return None
         return f"every group's rollouts earned the same reward in {self._steps} steps"
 
-    def start_over(self) -> None:
+    def reset(self) -> None:
         self._steps = 0
 
 

@@ -50,7 +50,7 @@ class TokenLengths:
 
 @dataclass(frozen=True, slots=True)
 class FileSummary:
-    """What one file holds. Rows are counted; faulty ones too."""
+    """Summary of one file. Faulty rows are counted too."""
 
     rows: int
     faulty_rows: int
@@ -74,7 +74,7 @@ class Overlap:
 
 @dataclass(frozen=True, slots=True)
 class EndpointCheck:
-    """Whether something answers HTTP at a customer's address, asked with HEAD: nothing is run."""
+    """Result of a HEAD request to a customer's address; nothing is run."""
 
     param: str
     name: str
@@ -86,7 +86,7 @@ class EndpointCheck:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What the job would take if it ran to its last step."""
+    """Estimated cost of the job if it runs to its last step."""
 
     total_steps: int
     train_rollouts: int
@@ -102,7 +102,7 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class DatasetQuestion:
-    """What to inspect. A path is `None` where the call names no usable file."""
+    """The files to inspect. A path is `None` when the call names no usable file."""
 
     method: MethodType
     training: Path | None
@@ -131,7 +131,7 @@ class PreflightReport:
     endpoints: tuple[EndpointCheck, ...] = ()
     estimate: Estimate | None = None
     findings: tuple[PreflightIssue, ...] = field(default=())
-    """Of the call, the files and the endpoints, in this order."""
+    """Issues of the call, the files and the endpoints, in this order."""
 
     @property
     def valid(self) -> bool:

@@ -1,9 +1,10 @@
-"""The rules that end a job early, as a machine that is fed one committed step after another. Pure.
+"""The rules that end a job early: a state machine that reads one committed step after another.
+Pure.
 
-Promises: what it says is a function of the values it was fed, so a run that was killed feeds it the
-committed curves again and is where it was. A warning is given once for as long as its cause lasts.
-A rule that paused the job starts over: only what comes after counts, and one that compares with a
-fixed figure (`target`, `max_steps`, `max_time`) has had its say.
+Promises: its output is a function of the values it read, so a run that was killed reads the
+committed curves again and reaches the same state. A warning is given once while its cause lasts.
+A rule that paused the job is reset: only later steps count. A rule that compares with a constant
+(`target`, `max_steps`, `max_time`) pauses no second time.
 """
 
 from collections.abc import Sequence
@@ -71,7 +72,7 @@ class _Guard:
             return None
         self._said = self._action != "pause" or self._judge.fixed
         if self._action == "pause":
-            self._judge.start_over()
+            self._judge.reset()
         return RuleTrigger(self._name, self._action, seen.step, reason)
 
 

@@ -90,7 +90,7 @@ class Caps:
     max_rollouts: int | None = None
 
     def reached(self, usage: Usage | None) -> "ReachedCap | None":
-        """Why the job must not start another step; `None` while it may."""
+        """Returns the cap that forbids another step; `None` while there is none."""
         if usage is None:
             return None
         if self.max_rollouts is not None and usage.rollouts >= self.max_rollouts:

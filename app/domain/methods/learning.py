@@ -1,8 +1,8 @@
-"""What a reinforcement job may say of how it learns, as a whole: which parts go together, and what
-stands for a part that is absent.
+"""Training options of a reinforcement job as a whole: the valid combinations, and the defaults of
+absent parts.
 
-Owns the defaults per mode. All of it is ours; the hosted API has none. Must not know how any of it
-is computed.
+Owns the defaults per mode. These options are an extension; the hosted API has none. Must not know
+how any of it is computed.
 
 - `loss` absent: `ppo`. In the modes `sync` and `streaming` nothing corrects the sampler's mismatch
   by default, since rollouts are of the policy that is trained; in `async` it is truncated by token.
@@ -40,7 +40,7 @@ class LearningOptions(BaseModel):
     model_config = ConfigDict(frozen=True, extra="allow", allow_inf_nan=False)
 
     mode: TrainingMode | None = Field(default=None, exclude_if=_absent)
-    """Ours; `None` is `sync`."""
+    """An extension; `None` is `sync`."""
     loss: PolicyLoss | None = Field(default=None, exclude_if=_absent)
     advantage: AdvantageOptions | None = Field(default=None, exclude_if=_absent)
     objective: ObjectiveOptions | None = Field(default=None, exclude_if=_absent)
@@ -48,7 +48,7 @@ class LearningOptions(BaseModel):
 
     @property
     def truncation(self) -> Truncation | None:
-        """What `auto` stands for, put in."""
+        """Returns the truncation with `auto` resolved."""
         sent = "auto" if self.mismatch is None else self.mismatch.truncation
         if sent != "auto":
             return sent
@@ -82,7 +82,7 @@ class LearningOptions(BaseModel):
 
 
 class Learning(BaseModel):
-    """What a run really uses."""
+    """The resolved options of a run."""
 
     model_config = ConfigDict(frozen=True)
 

@@ -1,9 +1,9 @@
-"""What a job may say of its loss: one class per kind, its options with their defaults and ranges.
+"""Loss options of a job: one class per kind, with defaults and ranges.
 
 Owns the names and the defaults on the wire; `options()` is what a loss of that name is built
-with. Unknown kinds and keys are refused, with their place: a misspelt option would change in
-silence what is learned. Must not know how a loss is computed. All of it is ours; the hosted API
-has none.
+with. Unknown kinds and keys are refused with their path: a misspelt option would silently change
+the training. Must not know how a loss is computed. All of it is an extension; the hosted API has
+none.
 """
 
 from typing import Annotated, Any, Final, Literal
@@ -55,7 +55,7 @@ class LabelSmoothingOptions(LossOptions):
 class FocalOptions(LossOptions):
     type: Literal["focal"] = "focal"
     gamma: Number = Field(default=2.0, ge=0, le=10)
-    """How much less a token counts the surer the model is of it; 0 is cross-entropy."""
+    """Exponent that lowers the weight of tokens the model is sure of; 0 is cross-entropy."""
 
 
 class DpoOptions(LossOptions):
@@ -90,7 +90,7 @@ class ImportanceSamplingOptions(LossOptions):
 class PpoOptions(LossOptions):
     type: Literal["ppo"] = "ppo"
     epsilon: Number = Field(default=0.2, gt=0, lt=1)
-    """How far a token's ratio may leave 1 before it has no gradient."""
+    """Largest distance of a token's ratio from 1 at which it still has a gradient."""
     epsilon_high: Number | None = Field(default=None, gt=0, le=100)
     """The same upwards, where it differs; 0.28 is "clip higher"."""
     dual_clip: Number | None = Field(default=None, gt=1, le=1000)

@@ -1,8 +1,8 @@
-"""What a job may say of rollouts whose sampler was not quite the trained policy: an older version,
-or the same one in another engine's arithmetic.
+"""Mismatch options of a job: corrections for rollouts whose sampler was not exactly the trained
+policy, but an older version, or the same one in another engine's arithmetic.
 
-Owns the names and defaults on the wire. All of it is ours; the hosted API has none. Must not know
-how any of it is computed.
+Owns the names and defaults on the wire. All of it is an extension; the hosted API has none. Must
+not know how any of it is computed.
 """
 
 from typing import Annotated, Any, Final, Literal
@@ -21,7 +21,7 @@ from app.domain.methods.loss import Number, fault, one_of
 from app.domain.methods.supervised import Auto
 
 CAPS: Final = {"token": 2.0, "sequence": 5.0}
-"""Where `cap` is not sent."""
+"""Defaults of `cap` by level."""
 
 
 class Truncation(BaseModel):

@@ -1,7 +1,7 @@
-"""How a job orders sampling and training: one class per mode, its options and their defaults.
+"""Training modes, which order sampling and training: one class each, with options and defaults.
 
-Owns the names on the wire, `method.reinforcement.mode`. All of it is ours; the hosted API has none.
-Must not know how a mode works.
+Owns the names on the wire, `method.reinforcement.mode`. All of it is an extension; the hosted API
+has none. Must not know how a mode works.
 """
 
 from typing import Annotated, Any, Literal
@@ -22,7 +22,7 @@ class ModeOptions(BaseModel):
 
     @property
     def staleness(self) -> int:
-        """How many published versions a rollout may be behind when it is trained."""
+        """Number of published versions that a rollout may be behind when it is trained."""
         return 0
 
 
@@ -49,7 +49,7 @@ class AsyncOptions(ModeOptions):
     max_staleness: Count = Field(default=1, ge=1, le=4)
     """Published versions that a rollout may be behind, from its dispatch to its training."""
     max_requeues: Count = Field(default=2, ge=0, le=10)
-    """How often a prompt whose rollouts took too long is started over; then it is waited for."""
+    """Number of times a straggler prompt is requeued before the scheduler waits for it."""
 
     @property
     @override

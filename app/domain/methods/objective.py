@@ -1,8 +1,7 @@
-"""What a job may say of its objective: how rewards become advantages, and what is optimised beside
-the grader's reward.
+"""Objective options of a job: the advantage estimator, and the terms beside the grader's reward.
 
-Owns the names and defaults on the wire. All of it is ours; the hosted API has none. Must not know
-how any of it is computed.
+Owns the names and defaults on the wire. All of it is an extension; the hosted API has none. Must
+not know how any of it is computed.
 """
 
 from typing import Annotated, Final, Literal
@@ -21,7 +20,7 @@ _BUFFERS_PER_LIMIT: Final = 5
 
 
 class AdvantageOptions(BaseModel):
-    """How the rewards of a prompt's rollouts become advantages.
+    """Advantage estimator over the rewards of a prompt's rollouts.
 
     `centred` (the default): less the group's mean. `std`: that, divided by the group's standard
     deviation. `leave_one_out`: less the mean of the others. `batch_std`: less the group's mean,

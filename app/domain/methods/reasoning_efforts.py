@@ -1,5 +1,5 @@
-"""What a job's `reasoning_effort` does. The hosted API names the levels and not their effect; these
-are ours. Pure.
+"""Effects of a job's `reasoning_effort`. The hosted API names the levels and not their effects; the
+effects are this project's. Pure.
 
 - The chat template is given `template_variables`, in the rollouts and wherever the tuned model is
   called later; `default` gives it nothing, so that the model's own default holds.
@@ -16,7 +16,7 @@ from app.domain.models.models import BaseModelSpec
 
 ReasoningEffort = Literal["default", "low", "medium", "high"]
 CALLED_EFFORTS: Final = ("default", "none", "minimal", "low", "medium", "high", "xhigh", "max")
-"""What a call of a model may ask for: the hosted levels, and ours for the model's own default."""
+"""Levels that a call of a model may name: the hosted ones, and `default` for the model's own."""
 _UNTHINKING: Final = frozenset({"none", "minimal", "low"})
 _THINKING: Final = frozenset({"high", "xhigh", "max"})
 
@@ -41,7 +41,7 @@ def turn_tokens(base_model: BaseModelSpec, effort: ReasoningEffort) -> int:
 
 
 def token_budget(base_model: BaseModelSpec, effort: ReasoningEffort) -> int:
-    """What the objective's `token_budget` of `auto` stands for."""
+    """Returns the value of a `token_budget` of `auto`."""
     return max(1, round(base_model.max_turn_tokens * _SHARES[effort].budget))
 
 

@@ -1,7 +1,7 @@
-"""What a job may say of when it should be warned about, paused or ended before its last step.
+"""Stop rules of a job: the conditions that warn about it, pause it or end it before its last step.
 
-Owns the names, defaults and ranges on the wire: `method.<type>.stop`. All of it is ours; the hosted
-API has none. Must not know how a rule judges (see `app.domain.jobs.stop_rules`).
+Owns the names, defaults and ranges on the wire: `method.<type>.stop`. All of it is an extension;
+the hosted API has none. Must not know how a rule is evaluated (see `app.domain.jobs.stop_rules`).
 
 Every rule has an `action`: `off`, `warn` (an event), `pause` (the job can be resumed) or `stop`
 (the job succeeds with its best checkpoint). Rules that need a figure of the customer's are off
@@ -32,7 +32,7 @@ class PlateauRule(Rule):
     evaluations: Count = 3
     """Validations in succession without a new best."""
     min_improvement: Number = Field(default=0.01, ge=0)
-    """What a new best must be better by, in the metric's own unit."""
+    """Smallest improvement that counts as a new best, in the metric's own unit."""
 
 
 class TargetRule(Rule):
@@ -51,7 +51,7 @@ class MaxStepsRule(Rule):
 class MaxTimeRule(Rule):
     action: Action = "stop"
     seconds: Number = Field(ge=SHORTEST_S, le=1e9)
-    """Of committed steps, publishing and validation included; waiting and restarts are not."""
+    """Time of committed steps, with publishing and validation, without waiting and restarts."""
 
 
 class GapRule(Rule):
@@ -108,7 +108,7 @@ class ReinforcementStopOptions(StopOptions):
 
 
 class KeepCheckpoints(BaseModel):
-    """How many checkpoints a job keeps; one that falls out disappears with its model.
+    """Number of checkpoints that a job keeps; a dropped one disappears with its model.
 
     A checkpoint that is shared with another project, or that an unfinished job trains from, is kept
     beside them.

@@ -22,7 +22,7 @@ MethodType = Literal["supervised", "dpo", "reinforcement"]
 Auto = Literal["auto"]
 
 TrainOn = Literal["all", "last"]
-"""Which assistant turns are trained; a turn of weight 0 never is."""
+"""Selection of assistant turns to train; a turn of weight 0 never is."""
 
 _EPOCHS: Final = 3
 _FEW_ROWS, _MOST_EPOCHS = 100, 25

@@ -19,7 +19,7 @@ class SplitFile:
     """Lines that are not blank, counted in the file itself."""
     bytes: int
     sha256: str
-    """Of the file's bytes, in hexadecimal."""
+    """SHA-256 of the file's bytes, in hexadecimal."""
 
 
 @dataclass(frozen=True, slots=True)

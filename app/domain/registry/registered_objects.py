@@ -19,7 +19,7 @@ ID_PREFIXES: Final = {Noun.TOOL: "tool_", Noun.GRADER: "grader_", Noun.CURRICULU
 SERVICE_KEYS: Final = frozenset(
     {"id", "object", "created_at", "updated_at", "version", "project_id", "organization_id"}
 )
-"""Keys that are the service's to set: in a request body they say nothing."""
+"""Keys that the service sets; they are ignored in a request body."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,11 +32,11 @@ class Registered:
     """From 1, without gaps."""
     name: str
     definition: dict[str, Any]
-    """What the noun is made of, header values redacted."""
+    """The object's own keys, header values redacted."""
     metadata: dict[str, str] | None
     secrets: bytes | None = field(default=None, repr=False)
     """The headers, sealed for this version of this object."""
     created_at: int
-    """Of the object, unix seconds."""
+    """Creation time of the object, unix seconds."""
     updated_at: int
-    """Of this version."""
+    """Creation time of this version."""

@@ -1,8 +1,8 @@
 """A rollout's stored trace as spans, the form in which the hosted evals show it. Pure.
 
-One GENERATION span for each turn the model wrote and one FUNCTION span for each call it made. When
-a turn or call began is not recorded, so `started_at` and `ended_at` of a span are null; how long a
-call took is, and stands in `duration_s` (an addition of ours).
+One GENERATION span for each turn the model wrote and one FUNCTION span for each call it made. The
+start of a turn or call is not recorded, so `started_at` and `ended_at` of a span are null; how long
+a call took is, as `duration_s` (an extension).
 """
 
 import hashlib

@@ -12,7 +12,7 @@ from app.domain.ids import SampleKey
 
 
 class StopReason(StrEnum):
-    """Why a rollout ended; each of these is graded."""
+    """Reason why a rollout ended; each of these is graded."""
 
     FINAL_ANSWER = "final_answer"
     MAX_STEPS = "max_episode_steps"
@@ -21,7 +21,7 @@ class StopReason(StrEnum):
 
 
 class FailureClass(StrEnum):
-    """Why a rollout left the batch; none of these is ever a reward."""
+    """Reason why a rollout left the batch; none of these is ever a reward."""
 
     TOOL_ERROR = "tool_error"
     """The tool endpoint kept answering 408/425/429/5xx."""

@@ -12,12 +12,12 @@ MAX_REQUESTS: Final = 200
 MAX_RATE: Final = 50.0
 MAX_TEST_S: Final = 60.0
 MAX_PACED_S: Final = 40.0
-"""Of the whole test, for the measured calls; the rest is for the checks before them."""
+"""Seconds of the test for the measured calls; the rest is for the checks before them."""
 
 
 @dataclass(frozen=True, slots=True)
 class CallPlan:
-    """What to send and how fast."""
+    """Calls to send, and their rate."""
 
     arguments: dict[str, Any] | None
     """`None`: made up from the tool's own `parameters` schema."""

@@ -1,8 +1,8 @@
 """API keys: minting, checking, and the development keys of the embedded default.
 
 Form: `art_<project|admin>_<key id>_<secret><crc32>`. The key id is the look-up part, the secret is
-stored only as an HMAC under the service's secret, the checksum lets a scanner or a typo be told
-apart without a database query. High-entropy secrets need no slow hash.
+stored only as an HMAC under the service's secret, the checksum exposes
+a typo or a scanner without a database query. High-entropy secrets need no slow hash.
 """
 
 import hashlib

@@ -58,7 +58,7 @@ class ProjectKeyService:
         return changed
 
     async def delete(self, key_id: str) -> None:
-        """Refused from now on; the other keys of its account are not touched."""
+        """Revokes one key; the other keys of its account are not touched."""
         async with self._database.organization(self._organization_id) as unit:
             await hold_active(unit, self._organization_id, self._project_id)
             await unit.keys.get(self._organization_id, self._project_id, key_id)

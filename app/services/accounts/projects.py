@@ -86,7 +86,7 @@ class ProjectService:
         """Archives the project. A repeated call ends work that an interrupted one left running."""
         organization_id = self._organization_id
         async with self._database.project_of(organization_id, ProjectId(project_id)) as unit:
-            # What was being begun is there now, and what comes later is refused.
+            # Work that had begun is visible now; later work is refused.
             project = await unit.projects.seize(organization_id, project_id)
             if project.archived_at is None:
                 await unit.projects.mark_archived(project_id)

@@ -41,18 +41,18 @@ class FileService:
         if purpose is not None:
             check_purpose(purpose)
         file_id, check = new_id("file-"), JsonlCheck()
-        told: list[NewFile] = []
+        finished: list[NewFile] = []
 
         async def judged() -> AsyncIterator[bytes]:
             async for block in checked(blocks, check, purpose):
                 yield block
-            told.append(described())
-            check_purpose(told[0].purpose)
-            check.judge(told[0].purpose)
+            finished.append(described())
+            check_purpose(finished[0].purpose)
+            check.judge(finished[0].purpose)
 
         key = object_key(self._tenant, file_id)
         stored = await self._objects.put(key, judged(), max_bytes=MAX_FILE_BYTES)
-        row = file_row(self._tenant, file_id, stored, told[0])
+        row = file_row(self._tenant, file_id, stored, finished[0])
         try:
             if admit is not None:
                 await admit(stored.sha256)

@@ -1,6 +1,6 @@
 """Files read in a process of their own: the API's event loop stays free and a hang ends.
 
-Must not know what is read. What is called and what it gives must be picklable.
+Must not know what is read. The function and its result must be picklable.
 """
 
 from collections.abc import Callable, Iterator
@@ -28,12 +28,12 @@ class Inspections:
         self._projects: WeakValueDictionary[str, CapacityLimiter] = WeakValueDictionary()
 
     async def run(self, project_id: str, read: Callable[..., Report], *arguments: object) -> Report:
-        """What `read` returns. The process ends with the caller's cancellation.
+        """Returns the result of `read`. The process ends when the caller is cancelled.
 
         Raises `Unavailable` for one that is too slow or dies, `InvalidRequest` for a file that is
         gone.
         """
-        # Held here for as long as somebody of the project waits or reads.
+        # The reference here keeps the limiter alive while the project waits or reads.
         own = self._projects.setdefault(project_id, CapacityLimiter(1))
         with _as_answers(), fail_after(_TIMEOUT_S):
             async with own:

@@ -41,7 +41,7 @@ _WAITING: Final = frozenset({JobStatus.VALIDATING_FILES, JobStatus.QUEUED})
 
 @dataclass(frozen=True, slots=True)
 class JobPorts:
-    """What the service reaches besides rows."""
+    """Clients of the service besides rows."""
 
     queue: JobQueue
     objects: Objects
@@ -140,7 +140,7 @@ class JobService:
         return job
 
     async def _with_result_file(self, unit: UnitOfWork, job: Job) -> Job:
-        """What a cancelled job learned stays. Its run can write no more: its fence is gone."""
+        """Stores the result file of a cancelled job, whose run can write no more."""
         points = await unit.metrics.curve(job.id, names=None, split=None, after_step=0)
         try:
             row = await store_result_file(self._ports.objects, job, points)

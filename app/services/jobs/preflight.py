@@ -47,7 +47,7 @@ from app.store.database import Database
 _PROBE_TIMEOUT_S: Final = 10.0
 _PROBES: Final = 8
 MAX_ADDRESSES: Final = 128
-"""Probed for one call; nobody shall have us knock at thousands of doors."""
+"""Limit for one call, so that the service cannot be used to scan addresses."""
 _SERVER_FAULT: Final = 500
 
 
@@ -56,7 +56,7 @@ class PreflightPorts:
     egress: Egress
     objects: Objects
     inspections: Inspections
-    """How many files this process has read at once; shared by all tenants."""
+    """Limit on files that are read at once in this process; shared by all tenants."""
 
 
 class PreflightService:
@@ -104,7 +104,7 @@ class PreflightService:
         )
 
     async def _unknown_start(self, body: dict[str, Any]) -> list[PreflightIssue]:
-        """Of a call that names a tuned model as its start."""
+        """Checks a call that names a tuned model as its start."""
         name = body.get("model")
         if not isinstance(name, str) or not is_tuned_name(name):
             return []

@@ -1,7 +1,7 @@
-"""References in a create call, replaced by what they stand for.
+"""Replaces references in a create call by the registered objects.
 
-Owns where a job may name a registered object instead of spelling it out. What comes out is whole:
-real headers included, so that the create path seals them for the job, and no later version or
+Owns the places where a job may name a registered object by its id. The result is complete, real
+headers included, so that the create path seals them for the job, and no later version or
 deletion of the object changes it. Must not know what else a create call holds.
 """
 
@@ -39,12 +39,12 @@ class RegisteredReferences:
 
     @asynccontextmanager
     async def resolved(self, body: dict[str, Any]) -> AsyncIterator[dict[str, Any]]:
-        """A create call as sent, with each reference replaced by its definition.
+        """Yields the create call with each reference replaced by its definition.
 
         Tools and grader keep `id` and `version`; a curriculum becomes `training_file` and
         `validation_file`, and inline rows become files of the project, deleted again when the
-        block fails. Raises `InvalidRequest` naming the parameter. What is no reference is left for
-        others to judge.
+        block fails. Raises `InvalidRequest` naming the parameter. Other keys are
+        not checked here.
         """
         made: list[str] = []
         done = False

@@ -127,10 +127,10 @@ def _in_tenants_words(error: RequestError, model: CallableModel) -> RequestError
 async def _renamed(
     first: bytes, rest: AsyncIterator[bytes], model: CallableModel
 ) -> AsyncIterator[bytes]:
-    """Whole events with the engine's name for the model replaced by the tenant's.
+    """Yields whole events, with the engine's name for the model replaced by the tenant's.
 
-    What breaks off says so in the stream, as the hosted API does: a client must not take a part for
-    the whole.
+    A broken stream ends with an error event, as in the hosted API: a client must not take a part
+    for the whole.
     """
     old, new = json.dumps(model.engine_name).encode(), json.dumps(model.name).encode()
     pending = first
@@ -140,8 +140,13 @@ async def _renamed(
             for event in events:
                 yield event.replace(old, new) + b"\n\n"
     except RequestError as error:
-        told = _in_tenants_words(error, model)
-        body = {"message": told.message, "type": told.type, "param": told.param, "code": told.code}
+        shown = _in_tenants_words(error, model)
+        body = {
+            "message": shown.message,
+            "type": shown.type,
+            "param": shown.param,
+            "code": shown.code,
+        }
         yield b"data: " + json.dumps({"error": body}).encode() + b"\n\n"
         return
     if pending:

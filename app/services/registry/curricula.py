@@ -40,7 +40,7 @@ class DataPorts:
     files: FileService
     objects: Objects
     inspections: Inspections
-    """How many files this process reads at once; shared by all tenants."""
+    """Limit on files that are read at once in this process; shared by all tenants."""
 
 
 class CurriculumService(RegistryService):
@@ -127,7 +127,7 @@ class CurriculumService(RegistryService):
                 await self._data.files.delete(file_id)
 
     async def _definition(self, sent: dict[Split, SentData], made: list[str]) -> dict[str, Any]:
-        """What each split holds. Ids of files that are written here are put into `made`."""
+        """Returns the definition by split. Adds the ids of files that it writes to `made`."""
         definition: dict[str, Any] = {}
         for split, data in sent.items():
             if data.rows is not None:

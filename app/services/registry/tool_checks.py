@@ -8,7 +8,7 @@ from app.services.registry.tool_contract import ContractTest
 from app.services.registry.tool_latency import latency
 
 CALL_TIMEOUT_S: Final = 10.0
-"""Of one call; training waits longer, a test must end."""
+"""Timeout of one call; training waits longer, a test must end."""
 
 
 async def run_checks(test: ContractTest) -> list[Check]:

@@ -36,7 +36,7 @@ _GONE: Final = frozenset({FaultKind.UNREACHABLE, FaultKind.TIMEOUT, FaultKind.RE
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """What is kept of one HTTP request: no bodies, which could be 2 MB for each of 200 calls."""
+    """Record of one HTTP request, without bodies, which could be 2 MB for each of 200 calls."""
 
     signed: bool
     """The signature verifies as the customer would check it."""
@@ -212,7 +212,7 @@ class ContractTest:
         return Check("request_over_1mb", "failed", "A request over 1 MB was sent.")
 
     def large_reply(self) -> Check:
-        """Judged by everything the endpoint answered in this test."""
+        """Checks the size of every reply of the endpoint in this test."""
         sizes = [e.reply_bytes for e in self.egress.exchanges if e.reply_bytes is not None]
         cut = sum(e.failure is FailureKind.TOO_LARGE for e in self.egress.exchanges)
         if not sizes and not cut:
@@ -225,7 +225,7 @@ class ContractTest:
         return Check("reply_over_1mb", "passed", "No reply was larger than 1 MB.", data)
 
     def signature(self) -> Check:
-        """Verified as the customer would, on what was really sent."""
+        """Verifies the signature of the sent bytes as the customer would."""
         if not self.egress.exchanges:
             return Check("signature", "skipped", "Nothing was sent.")
         if not all(exchange.signed for exchange in self.egress.exchanges):
@@ -255,7 +255,7 @@ def _failed(check: str, fault: EndpointFault) -> Check:
 
 
 def _wrong_echo(reply: EgressReply | None, call: FunctionCall) -> str | None:
-    """Which of the call's ids comes back as another; leaving them out is allowed."""
+    """Returns the name of an id that the reply changed; leaving ids out is allowed."""
     content = {} if reply is None else json.loads(reply.body)
     ours = {"call_id": call.call_id, "id": call.function_call_id}
     return next((key for key, value in ours.items() if content.get(key, value) != value), None)

@@ -17,7 +17,7 @@ _MARGIN_S: Final = 0.5
 
 
 async def latency(test: ContractTest) -> Check:
-    """Passed when every call was answered; the figures are for the reader to judge."""
+    """Passes when every call was answered; the figures have no limit."""
     rate = min(test.plan.rate, declared_rate(test.tool) or math.inf)
     sendable = min(test.plan.requests, 1 + math.floor(MAX_PACED_S * rate))
     endpoint, started, late = test.endpoint(), time.monotonic(), 0.0

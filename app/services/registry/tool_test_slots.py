@@ -1,7 +1,7 @@
-"""How many contract tests of tools may run at once.
+"""Slots for contract tests of tools.
 
 Each sends up to 50 calls a second to an address of the customer's choice; a hundred of them would
-be an attack on whoever is there. Counts in this process. Must not know what a test does.
+be an attack on that address. Counts in this process. Must not know what a test does.
 """
 
 from collections import Counter
@@ -12,7 +12,7 @@ from typing import Final
 from app.domain.errors import RateLimited
 
 MAX_TESTS: Final = 2
-"""Of one project."""
+"""Limit for one project."""
 _RETRY_AFTER_S: Final = 10.0
 
 

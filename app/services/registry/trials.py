@@ -101,7 +101,9 @@ class TrialService:
         return Trial(result, time.perf_counter() - started)
 
     async def run_tool(self, trial: ToolTrial) -> ToolOutcome:
-        """What a model would be told. Raises `InvalidRequest` for what would cost a rollout."""
+        """Returns the text that a model would read. Raises `InvalidRequest` for a failure that
+        would remove a rollout from its batch.
+        """
         egress = self._ports.egress
         await check_address(trial.url, trial.headers, egress=egress, owner="", field="server_url")
         call = FunctionCall(

@@ -23,7 +23,7 @@ T = TypeVar("T", bound="AdvantageOptions")
 
 @_attrs_define
 class AdvantageOptions:
-    """ How the rewards of a prompt's rollouts become advantages.
+    """ Advantage estimator over the rewards of a prompt's rollouts.
 
     `centred` (the default): less the group's mean. `std`: that, divided by the group's standard
     deviation. `leave_one_out`: less the mean of the others. `batch_std`: less the group's mean,

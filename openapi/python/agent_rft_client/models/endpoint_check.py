@@ -21,7 +21,7 @@ T = TypeVar("T", bound="EndpointCheck")
 
 @_attrs_define
 class EndpointCheck:
-    """ Whether something answers HTTP at a customer's address, asked with HEAD: nothing is run.
+    """ Result of a HEAD request to a customer's address; nothing is run.
 
         Attributes:
             param (str):

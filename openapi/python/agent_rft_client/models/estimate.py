@@ -23,7 +23,7 @@ T = TypeVar("T", bound="Estimate")
 
 @_attrs_define
 class Estimate:
-    """ What the job would take if it ran to its last step.
+    """ Estimated cost of the job if it runs to its last step.
 
         Attributes:
             total_steps (int):

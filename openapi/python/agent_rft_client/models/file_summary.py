@@ -24,7 +24,7 @@ T = TypeVar("T", bound="FileSummary")
 
 @_attrs_define
 class FileSummary:
-    """ What one file holds. Rows are counted; faulty ones too.
+    """ Summary of one file. Faulty rows are counted too.
 
         Attributes:
             rows (int):

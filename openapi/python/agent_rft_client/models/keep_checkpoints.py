@@ -21,7 +21,7 @@ T = TypeVar("T", bound="KeepCheckpoints")
 
 @_attrs_define
 class KeepCheckpoints:
-    """ How many checkpoints a job keeps; one that falls out disappears with its model.
+    """ Number of checkpoints that a job keeps; a dropped one disappears with its model.
 
     A checkpoint that is shared with another project, or that an unfinished job trains from, is kept
     beside them.

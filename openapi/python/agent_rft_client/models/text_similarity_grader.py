@@ -25,7 +25,7 @@ T = TypeVar("T", bound="TextSimilarityGrader")
 
 @_attrs_define
 class TextSimilarityGrader:
-    """ How near two texts are, 0…1.
+    """ Similarity of two texts, 0…1.
 
         Attributes:
             type_ (Literal['text_similarity']):
