@@ -1,6 +1,6 @@
-"""When so many rollouts were lost to failures of tools or graders that the rest would mislead.
+"""Decides whether too many rollouts were lost to failures of tools or graders to use the rest.
 
-Owns the words in which that is told. Must not know what is done about it.
+Owns the message for the customer. Must not know how a run reacts.
 """
 
 from collections import Counter

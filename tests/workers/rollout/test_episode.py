@@ -94,10 +94,10 @@ def check_tokens(play: Play, trajectory: Trajectory) -> None:
     )
     # Each prompt is what stands before the turn: nothing was encoded again or left out.
     for (prompt, _), turn in zip(play.policy.calls, trajectory.turns, strict=True):
-        place = len(prompt)
-        assert trajectory.tokens[:place] == prompt
-        assert trajectory.tokens[place : place + len(turn.token_ids)] == list(turn.token_ids)
-        assert trajectory.mask[place : place + len(turn.token_ids)] == [1] * len(turn.token_ids)
+        start = len(prompt)
+        assert trajectory.tokens[:start] == prompt
+        assert trajectory.tokens[start : start + len(turn.token_ids)] == list(turn.token_ids)
+        assert trajectory.mask[start : start + len(turn.token_ids)] == [1] * len(turn.token_ids)
     assert trajectory.mask[: trajectory.prompt_tokens] == [0] * trajectory.prompt_tokens
     assert len(trajectory.tokens) <= play.limits.context_length
 
@@ -394,8 +394,8 @@ async def test_a_cut_turn_with_a_whole_call_goes_on_with_its_end_of_turn_added(
         trajectory = await play.run([first, play.turn("done")])
         await play.egress.aclose()
     check_tokens(play, trajectory)
-    place = trajectory.prompt_tokens + len(first)
-    assert (trajectory.tokens[place], trajectory.mask[place]) == (writer.end, 0)
+    added = trajectory.prompt_tokens + len(first)
+    assert (trajectory.tokens[added], trajectory.mask[added]) == (writer.end, 0)
     assert trajectory.stop_reason is StopReason.FINAL_ANSWER
 
 
