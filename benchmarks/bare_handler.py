@@ -40,6 +40,10 @@ _NEW_EVENT = """
     INSERT INTO job_events (id, project_id, job_id, level, type, message)
     VALUES (%s, %s, %s, 'info', 'message', %s)
 """
+_LOG_EVENT = """
+    INSERT INTO event_log (id, project_id, type, subject, data)
+    VALUES (%s, %s, 'job.message', %s, %s)
+"""
 Connection = psycopg.AsyncConnection[dict[str, Any]]
 
 
@@ -132,8 +136,10 @@ async def _insert(
     source = Jsonb({"type": "custom", "schema": {}})
     evals = (f"eval_{job_id}", project, job_id, f"of {job_id}", source, Jsonb([grader]))
     await connection.execute(_NEW_EVAL, evals)
-    event = (f"ftevent-{secrets.token_hex(12)}", project, job_id, f"Created {job_id}")
-    await connection.execute(_NEW_EVENT, event)
+    event_id, message = f"ftevent-{secrets.token_hex(12)}", f"Created {job_id}"
+    await connection.execute(_NEW_EVENT, (event_id, project, job_id, message))
+    data = Jsonb({"level": "info", "message": message, "data": None})
+    await connection.execute(_LOG_EVENT, (event_id, project, job_id, data))
     place = await _row(connection, _PLACE, [job_id])
     return {**await _row(connection, _JOB, job_id), "queue_position": place["place"]}
 
