@@ -15,11 +15,12 @@ from sqlalchemy.ext.asyncio import AsyncEngine, async_sessionmaker, create_async
 from app.domain.accounts.tenants import AdminPrincipal, Tenant
 from app.domain.errors import Unavailable
 from app.domain.ids import OrganizationId, ProjectId
-from app.store.accounts.keys import KeyLookup
+from app.store.accounts.keys import KEY_ID, KeyLookup
 from app.store.autocommit import AutocommitStatements
 from app.store.connections import refuse_closed
 from app.store.jobs.jobs import JobStore
 from app.store.request_transaction import RequestSlots
+from app.store.statements import PROJECT
 from app.store.unit_of_work import RequestUnitOfWork, RunUnitOfWork, UnitOfWork
 
 _CONNECT_TIMEOUT_S = 5
@@ -57,23 +58,23 @@ class Database:
         self.sessions = async_sessionmaker(self._engine, expire_on_commit=False)
 
     def tenant(self, tenant: Tenant) -> UnitOfWork:
-        return UnitOfWork(self.sessions, {"app.project": tenant.project_id})
+        return UnitOfWork(self.sessions, {PROJECT: tenant.project_id})
 
     def request(self, principal: Tenant | AdminPrincipal) -> RequestUnitOfWork:
         """A transaction that the units of one request may join; in the context they would have."""
         if isinstance(principal, Tenant):
-            context: dict[str, str] = {"app.project": principal.project_id}
+            context: dict[str, str] = {PROJECT: principal.project_id}
         else:
             context = {"app.organization": principal.organization_id}
         return RequestUnitOfWork(self.sessions, context, slots=self._request_slots)
 
     def jobs(self, tenant: Tenant) -> JobStore:
         """A tenant's jobs: each verb is a transaction of its own, or part of the request's."""
-        return JobStore(self._alone("app.project", tenant.project_id))
+        return JobStore(self._alone(PROJECT, tenant.project_id))
 
     def key_lookup(self, key_id: str) -> KeyLookup:
         """Sees one key and nothing else, because the caller is not known yet."""
-        return KeyLookup(self._alone("app.key_id", key_id), key_id)
+        return KeyLookup(self._alone(KEY_ID, key_id))
 
     def _alone(self, name: str, value: str) -> AutocommitStatements:
         return AutocommitStatements(self._engine, self.sessions, {name: value})
@@ -86,9 +87,7 @@ class Database:
         """Sees both, and is never part of a longer transaction: for what others must see at once,
         such as the end of a project.
         """
-        return UnitOfWork(
-            self.sessions, {"app.organization": organization_id, "app.project": project_id}
-        )
+        return UnitOfWork(self.sessions, {"app.organization": organization_id, PROJECT: project_id})
 
     def organization_slug(self, slug: str) -> UnitOfWork:
         """Sees the organization of one slug, for provisioning that is safe to repeat."""
@@ -96,7 +95,7 @@ class Database:
 
     def run(self, project_id: str, job_id: str, fence: int) -> RunUnitOfWork:
         """A run's transaction: holds the fence, or raises `LeaseLost` on entry."""
-        return RunUnitOfWork(self.sessions, {"app.project": project_id}, job_id=job_id, fence=fence)
+        return RunUnitOfWork(self.sessions, {PROJECT: project_id}, job_id=job_id, fence=fence)
 
     async def ping(self) -> None:
         """Raises `Unavailable` while the database does not answer."""

@@ -7,34 +7,70 @@ same rows for the same statement and values.
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from psycopg.types.json import Jsonb
-from sqlalchemy import Executable
+from sqlalchemy import CTE, Select, Text, bindparam, func, literal_column, select, true
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
 from sqlalchemy.ext.asyncio import AsyncSession
-from sqlalchemy.sql import ClauseElement
 from sqlalchemy.sql.compiler import SQLCompiler
+from sqlalchemy.sql.elements import ColumnElement
 
 Values = Mapping[str, Any]
 Callback = Callable[[], Awaitable[None]]
+PROJECT: Final = "app.project"
+_SETTING_VALUE: Final = "setting_value"
+
+
+class Scope:
+    """The setting that row-level security reads, as a statement refers to it.
+
+    A statement that runs alone makes the setting itself, in the table expression `opened`. Each
+    query that depends on the setting must read `value` and go through `within`: the query then
+    waits for the setting, because it is a lateral subquery over its value, and `OFFSET 0` keeps
+    the planner from merging the two.
+    """
+
+    def __init__(self, setting: str, *, opens: bool) -> None:
+        self._opened: CTE | None = None
+        self.value: ColumnElement[str] = func.current_setting(setting, true(), type_=Text())
+        if opens:
+            value = bindparam(_SETTING_VALUE, type_=Text())
+            made = func.set_config(setting, value, true(), type_=Text())
+            self._opened = select(made.label("value")).cte("opened")
+            self.value = self._opened.c.value
+
+    def within(self, query: Select[*tuple[Any, ...]]) -> Select[*tuple[Any, ...]]:
+        """Returns a query that reads its rows under the setting."""
+        if self._opened is None:
+            return query
+        inner = query.correlate(self._opened).offset(literal_column("0")).lateral()
+        return select(*inner.c).select_from(self._opened.join(inner, true()))
 
 
 class PreparedStatement:
     """A statement whose text never changes, so that it is compiled once for each process."""
 
-    def __init__(self, query: Executable) -> None:
-        self.query = query
+    def __init__(
+        self, build: Callable[[Scope], Select[*tuple[Any, ...]]], *, setting: str = PROJECT
+    ) -> None:
+        self.setting = setting
+        self._build = build
+
+    @cached_property
+    def joined(self) -> Select[*tuple[Any, ...]]:
+        """The statement for a transaction that has the setting already."""
+        return self._build(Scope(self.setting, opens=False))
 
     @cached_property
     def text(self) -> bytes:
-        """The statement with the driver's own numbered parameters."""
+        """The statement that makes the setting itself, with the driver's numbered parameters."""
         return str(self._compiled).encode()
 
-    def arguments(self, values: Values) -> list[Any]:
+    def arguments(self, values: Values, setting_value: str) -> list[Any]:
         """The parameters in the order of their numbers. JSON's null is stored as SQL's NULL."""
-        given = {**self._literals, **values}
+        given = {**self._literals, **values, _SETTING_VALUE: setting_value}
         for name in self._json:
             if given[name] is not None:
                 given[name] = Jsonb(given[name])
@@ -43,9 +79,7 @@ class PreparedStatement:
     @cached_property
     def _compiled(self) -> SQLCompiler:
         dialect = PGDialect_psycopg(paramstyle="numeric_dollar")  # type: ignore[no-untyped-call]  # the library's constructor has no annotations
-        if not isinstance(self.query, ClauseElement):
-            raise TypeError("not a statement that SQLAlchemy compiles")
-        compiled = self.query.compile(dialect=dialect)
+        compiled = self._build(Scope(self.setting, opens=True)).compile(dialect=dialect)
         if not isinstance(compiled, SQLCompiler):
             raise TypeError("not a statement with parameters")
         return compiled
@@ -85,7 +119,7 @@ class SessionStatements:
         self._after_commit = after_commit
 
     async def rows(self, statement: PreparedStatement, values: Values) -> Sequence[Any]:
-        return (await self._session.execute(statement.query, dict(values))).all()
+        return (await self._session.execute(statement.joined, dict(values))).all()
 
     async def after_commit(self, callback: Callback) -> None:
         self._after_commit(callback)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any, Final
 
-from sqlalchemy import Text, bindparam, func, insert, or_, select, update
+from sqlalchemy import func, insert, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.sql.elements import ColumnElement
 
@@ -16,20 +16,22 @@ from app.store.schema.keys import ApiKeyTable as Table
 from app.store.statements import PreparedStatement, Statements
 from app.store.times import moment, moment_or_none, unix, unix_or_none
 
+KEY_ID: Final = "app.key_id"
 _FIND: Final = PreparedStatement(
-    select(Table.__table__).where(Table.key_id == bindparam("key_id", type_=Text()))
+    lambda scope: scope.within(select(Table.__table__).where(Table.key_id == scope.value)),
+    setting=KEY_ID,
 )
 
 
 class KeyLookup:
     """Finds one key by its look-up part, while the caller is not known yet."""
 
-    def __init__(self, statements: Statements, key_id: str) -> None:
+    def __init__(self, statements: Statements) -> None:
+        """The setting `app.key_id` of `statements` is the look-up part."""
         self._statements = statements
-        self._key_id = key_id
 
     async def find(self) -> ApiKeyRow | None:
-        rows = await self._statements.rows(_FIND, {"key_id": self._key_id})
+        rows = await self._statements.rows(_FIND, {})
         return to_key(rows[0]) if rows else None
 
 

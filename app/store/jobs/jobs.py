@@ -7,7 +7,7 @@ jobs only, because row-level security reads the setting of whoever runs the stat
 
 from typing import Any
 
-from sqlalchemy import Text, bindparam, func, select, text, update
+from sqlalchemy import Select, Text, bindparam, case, func, select, update
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -20,7 +20,7 @@ from app.store.jobs.rows import COLUMNS, JOBS, to_job
 from app.store.jobs.transitions import lock_job, move_job, no_such_job
 from app.store.paging import Keyset
 from app.store.schema.fine_tuning_jobs import FineTuningJobTable as Table
-from app.store.statements import Callback, PreparedStatement, Statements
+from app.store.statements import Callback, PreparedStatement, Scope, Statements
 from app.store.times import unix_or_none
 
 _NEWEST_LOOKED_AT = 200
@@ -28,12 +28,25 @@ _RECENT = 5
 _PAUSED = (JobStatus.PAUSING, JobStatus.PAUSED)
 _DONE = {StopRequest.CANCEL: "cancelled", StopRequest.PAUSE: "paused"}
 _NEWEST_FIRST = Keyset((Table.created_at, Table.id), descending=True)
-_GET = PreparedStatement(select(*COLUMNS).where(JOBS.c.id == bindparam("job_id", type_=Text())))
-_QUEUE_POSITIONS = PreparedStatement(
-    text("SELECT job_id, place, starts_at FROM queue_places(:job_ids)").bindparams(
-        bindparam("job_ids", type_=ARRAY(Text))
+
+
+def _get(scope: Scope) -> Select[*tuple[Any, ...]]:
+    wanted = bindparam("job_id", type_=Text())
+    return scope.within(
+        select(*COLUMNS).where(JOBS.c.project_id == scope.value, JOBS.c.id == wanted)
     )
-)
+
+
+def _queue_positions(scope: Scope) -> Select[*tuple[Any, ...]]:
+    wanted = bindparam("job_ids", type_=ARRAY(Text))
+    # The function reads the setting itself, so its argument waits for the setting.
+    after_setting = case((scope.value.is_not(None), wanted))
+    rows = func.queue_places(after_setting).table_valued("job_id", "place", "starts_at")
+    return scope.within(select(rows))
+
+
+_GET = PreparedStatement(_get)
+_QUEUE_POSITIONS = PreparedStatement(_queue_positions)
 
 
 class JobReader:

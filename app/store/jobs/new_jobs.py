@@ -37,7 +37,7 @@ from app.store.schema.event_log import EventLogTable
 from app.store.schema.events import JobEventTable
 from app.store.schema.files import FileTable
 from app.store.schema.projects import ProjectTable
-from app.store.statements import PreparedStatement
+from app.store.statements import PreparedStatement, Scope
 
 Rows = dict[str, dict[str, Any]]
 PURPOSE: Final = "fine-tune"
@@ -106,7 +106,11 @@ def _unusable_file(files: dict[str, str | None], purposes: dict[str, str]) -> In
 @cache
 def _statement(rows: tuple[tuple[str, ...], ...]) -> PreparedStatement:
     """Builds the statement once for each set of columns: with an eval and without."""
-    project, files = _locked_project(), _files_found()
+    return PreparedStatement(lambda scope: _build(rows, scope))
+
+
+def _build(rows: tuple[tuple[str, ...], ...], scope: Scope) -> Select[*tuple[Any, ...]]:
+    project, files = _locked_project(scope), _files_found(scope)
     wanted = bindparam("files_count", type_=BigInteger())
     in_order = and_(project.c.project_archived_at.is_(None), files.c.usable == wanted)
     gate = project.join(files, true())
@@ -121,7 +125,7 @@ def _statement(rows: tuple[tuple[str, ...], ...]) -> PreparedStatement:
         for name, *columns in others
     ]
     result = select(job, project.c.project_archived_at, files.c.purposes)
-    return PreparedStatement(result.select_from(gate.outerjoin(job, true())).add_cte(*children))
+    return result.select_from(gate.outerjoin(job, true())).add_cte(*children)
 
 
 def _values(name: str, columns: list[str]) -> Select[Any]:
@@ -131,29 +135,29 @@ def _values(name: str, columns: list[str]) -> Select[Any]:
     )
 
 
-def _locked_project() -> CTE:
+def _locked_project(scope: Scope) -> CTE:
     """The job's project. Archiving it waits for this lock, and then ends the new job."""
-    return (
+    project = (
         select(ProjectTable.archived_at.label("project_archived_at"))
-        .where(ProjectTable.id == bindparam("job_project_id", type_=Text()))
+        .where(
+            ProjectTable.id == scope.value,
+            ProjectTable.id == bindparam("job_project_id", type_=Text()),
+        )
         .with_for_update(read=True, key_share=True)
-        .cte("project")
     )
+    return scope.within(project).cte("project")
 
 
-def _files_found() -> CTE:
+def _files_found(scope: Scope) -> CTE:
     """The purposes of the job's files by id, and how many of the files are usable."""
     usable = func.count().filter(FileTable.purpose == PURPOSE).label("usable")
     purposes = func.coalesce(
         func.jsonb_object_agg(FileTable.id, FileTable.purpose), literal_column("'{}'::jsonb")
     ).label("purposes")
-    return (
-        select(usable, purposes)
-        .where(
-            FileTable.project_id == bindparam("job_project_id", type_=Text()),
-            FileTable.id == func.any(bindparam("files", type_=ARRAY(Text))),
-            FileTable.deleted_at.is_(None),
-            UNEXPIRED,
-        )
-        .cte("files_found")
+    files = select(usable, purposes).where(
+        FileTable.project_id == scope.value,
+        FileTable.id == func.any(bindparam("files", type_=ARRAY(Text))),
+        FileTable.deleted_at.is_(None),
+        UNEXPIRED,
     )
+    return scope.within(files).cte("files_found")
