@@ -49,7 +49,7 @@ HELD = {
     "resume": RESUMES,
 }
 RUN_VERBS: dict[str, Callable[[RunUnitOfWork], Awaitable[Any]]] = {
-    "validated": lambda unit: unit.jobs.mark_validated(1, StoredSupervised({})),
+    "validated": lambda unit: unit.jobs.mark_validated(1, StoredSupervised({"type": "supervised"})),
     "running": lambda unit: unit.jobs.mark_running(),
     "succeeded": lambda unit: unit.jobs.mark_succeeded("ft:x"),
     "failed": lambda unit: unit.jobs.mark_failed(JobError("a", "b", None)),

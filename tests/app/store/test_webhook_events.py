@@ -35,7 +35,7 @@ async def events(rows: Rows, database: stack.Database) -> list[tuple[str, str, s
 
 async def succeed(rows: Rows, job: Job) -> None:
     async with run_unit(rows, await held(rows, job)) as run:
-        await run.jobs.mark_validated(1, StoredSupervised({}))
+        await run.jobs.mark_validated(1, StoredSupervised({"type": "supervised"}))
         await run.jobs.mark_running()
         await run.jobs.mark_succeeded("ft:x")
 

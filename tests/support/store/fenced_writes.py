@@ -29,7 +29,9 @@ def a_file(job_id: str) -> FileRow:
 
 
 WRITES: dict[str, Verb] = {
-    "jobs.mark_validated": lambda unit, _: unit.jobs.mark_validated(9, StoredSupervised({})),
+    "jobs.mark_validated": lambda unit, _: unit.jobs.mark_validated(
+        9, StoredSupervised({"type": "supervised"})
+    ),
     "jobs.note_kept": lambda unit, _: unit.jobs.note_kept([1]),
     "jobs.note_early_end": lambda unit, _: unit.jobs.note_early_end({"rule": "plateau"}),
     "jobs.mark_running": lambda unit, _: unit.jobs.mark_running(),
