@@ -106,5 +106,8 @@ class Environment(Protocol):
         ...
 
     async def close(self) -> None:
-        """Releases everything; called once, also after a failure, a cancellation or no reset."""
+        """Releases everything; called once, also after a failure or a cancellation.
+
+        Does not raise when the outside is away: the rollout has its result by then.
+        """
         ...
