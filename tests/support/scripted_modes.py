@@ -22,12 +22,12 @@ from workers.grading.group_scorer import GroupScorer, PerSampleScorer
 from workers.journal.journal import InMemoryJournal, Journal
 from workers.learning.shaping import ShapingConfig
 from workers.learning.training_samples import TrainingSample
+from workers.reinforcement.outcome import SampledStep
 from workers.reinforcement.schedulers.groups import GroupConfig
 from workers.reinforcement.schedulers.mode import Mode, PromptSchedule, SchedulerContext
 from workers.rollout.episode import EpisodeLimits
 from workers.rollout.policy import SampledTurn, SamplingParams
 from workers.rollout.setup import RolloutSetup
-from workers.runs.step_outcome import StepOutcome
 
 JOB_SEED = 11
 Gate = Callable[[SampleKey], Awaitable[None]]
@@ -178,7 +178,7 @@ class Stage:
             del self.journals[past]
         await mode.on_step_committed(step)
 
-    async def run(self, mode: Mode) -> list[StepOutcome]:
+    async def run(self, mode: Mode) -> list[SampledStep]:
         """Runs every step and commits it, as the loop does."""
         outcomes = []
         await mode.start(self.schedule())

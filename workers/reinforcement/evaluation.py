@@ -9,17 +9,16 @@ from typing import Any
 from app.domain.data.dataset import DatasetRow
 from app.domain.ids import GroupKey
 from app.domain.jobs.stop_rules import RuleTrigger
-from app.domain.rollouts import metrics as names
 from app.domain.rollouts.rollouts import RolloutRow
 from workers.journal.journal import Journal
 from workers.learning.statistics import PairedValues, paired_report
 from workers.processes.retry import retry_while_unavailable
+from workers.reinforcement.outcome import SampledValidation
 from workers.reinforcement.summary import summarise
 from workers.rollout.groups import run_groups
 from workers.rollout.policy import Policy
 from workers.rollout.setup import RolloutSetup
 from workers.runs.context import RunContext
-from workers.runs.step_outcome import StepOutcome
 
 _PAGE = 200
 
@@ -27,27 +26,24 @@ _PAGE = 200
 async def evaluate(
     setup: RolloutSetup,
     rows: Sequence[DatasetRow],
-    outcome: StepOutcome,
     *,
     job_id: str,
+    step: int,
     samples: int,
     policy: Policy,
     journal: Journal,
-) -> None:
-    """Runs a group of `samples` rollouts for every held-out row and records it in `outcome`."""
+) -> SampledValidation:
+    """Runs a group of `samples` rollouts for every held-out row."""
     started = time.perf_counter()
     groups = await run_groups(
         setup,
-        [
-            (row, GroupKey(job_id, "valid", outcome.step, row.index).samples(samples))
-            for row in rows
-        ],
+        [(row, GroupKey(job_id, "valid", step, row.index).samples(samples)) for row in rows],
         policy=policy,
         journal=journal,
     )
-    outcome.valid_rollouts = [rollout for group in groups for rollout in group.rollouts]
-    outcome.valid_values = summarise(outcome.valid_rollouts)
-    outcome.train_values[names.TIME_EVAL] = time.perf_counter() - started
+    rollouts = [rollout for group in groups for rollout in group.rollouts]
+    seconds = time.perf_counter() - started
+    return SampledValidation(summarise(rollouts), seconds, rollouts=rollouts)
 
 
 class NoReport(Exception):

@@ -7,21 +7,22 @@ It keeps no state that a resume would miss: the committed step, the seed and the
 import asyncio
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
 from app.domain.data.dataset import DatasetRow
 from app.domain.errors import RunFailed
 from app.domain.jobs.usage import Usage
-from app.domain.rollouts import metrics as names
 from app.domain.rollouts.trajectory import ScoredRollout
 from workers.journal.journal import AdapterJournal
 from workers.journal.postgres import PostgresJournal
 from workers.reinforcement.evaluation import evaluate
 from workers.reinforcement.infrastructure import too_many_lost
+from workers.reinforcement.outcome import SampledValidation
 from workers.reinforcement.plan import Plan
 from workers.reinforcement.schedulers.mode import Mode, PromptSchedule
-from workers.reinforcement.summary import count_losses, summarise
+from workers.reinforcement.summary import count_losses
 from workers.rollout.policy import Policy
 from workers.rollout.setup import RolloutSetup
 from workers.runs.context import RunContext
@@ -29,7 +30,7 @@ from workers.runs.method import CheckStop
 from workers.runs.publisher import Publisher
 from workers.runs.reporter import Reporter
 from workers.runs.row_order import rows_of_step
-from workers.runs.step_outcome import StepOutcome
+from workers.runs.step_outcome import StepOutcome, TrainedStep
 
 
 class Loop:
@@ -58,19 +59,19 @@ class Loop:
         """Measures the base model on the held-out rows, once per job."""
         if await self._reporter.has_baseline():
             return
-        outcome = StepOutcome(step=0)
-        await self._evaluate(outcome, valid_rows, await self._journal(0))
-        self._check_infrastructure(outcome.valid_rollouts)
-        await self._reporter.commit_baseline(outcome)
+        validation = await self._evaluate(0, valid_rows)
+        self._check_infrastructure(validation.rollouts)
+        await self._reporter.commit_baseline(StepOutcome(TrainedStep(0), validation=validation))
         self._journals.pop(0, None)
 
     async def validate(self, valid_rows: Sequence[DatasetRow], *, step: int) -> None:
         """Measures the last committed step of a run that ends before its plan does."""
         if await self._reporter.was_validated(step):
             return
-        outcome = StepOutcome(step=step)
-        await self._evaluate(outcome, valid_rows, await self._journal(step))
-        await self._reporter.commit_validation(outcome)
+        validation = await self._evaluate(step, valid_rows)
+        await self._reporter.commit_validation(
+            StepOutcome(TrainedStep(step), validation=validation)
+        )
 
     async def steps(
         self,
@@ -95,7 +96,7 @@ class Loop:
             started = time.perf_counter()
             outcome = await self._step(step, valid_rows)
             ended = time.perf_counter()
-            outcome.train_values[names.TIME_STEP] = ended - started
+            outcome = replace(outcome, seconds=ended - started)
             pace_s = (ended - begun) / (step - first + 1)
             await self._reporter.commit_step(
                 outcome, total_steps=self._plan.total_steps, pace_s=pace_s
@@ -106,12 +107,11 @@ class Loop:
             await self._publisher.retire()
 
     async def _step(self, step: int, valid_rows: Sequence[DatasetRow]) -> StepOutcome:
-        outcome = await self._mode.step(step)
-        outcome.train_values.update(summarise(outcome.train_rollouts))
-        await self._publisher.publish(outcome)
-        if self._plan.evaluates_after(step):
-            await self._evaluate(outcome, valid_rows, await self._journal(step))
-        return outcome
+        trained = await self._mode.step(step)
+        adapter = await self._publisher.publish(trained)
+        if not self._plan.evaluates_after(step):
+            return StepOutcome(trained, adapter)
+        return StepOutcome(trained, adapter, await self._evaluate(step, valid_rows))
 
     def _schedule(
         self,
@@ -148,26 +148,26 @@ class Loop:
             scheduler_state=scheduler_state,
         )
 
-    async def _evaluate(
-        self, outcome: StepOutcome, rows: Sequence[DatasetRow], journal: PostgresJournal
-    ) -> None:
-        await evaluate(
+    async def _evaluate(self, step: int, rows: Sequence[DatasetRow]) -> SampledValidation:
+        journal = await self._journal(step)
+        validation = await evaluate(
             self._setup,
             rows,
-            outcome,
             job_id=self._context.job.id,
+            step=step,
             samples=self._plan.hyperparameters.eval_samples,
             policy=self._policy,
             journal=AdapterJournal(journal, self._publisher.adapter_digest()),
         )
-        lost = self._too_many_lost(outcome.valid_rollouts)
-        if lost is not None:
-            # The mean of the few remaining rollouts must not rank checkpoints or end jobs.
-            outcome.valid_values = count_losses(outcome.valid_rollouts)
-            outcome.warnings.append(
-                f"The validation of step {outcome.step} has no reward: {lost}. No checkpoint is "
-                "ranked by it, and no rule judges it."
-            )
+        lost = self._too_many_lost(validation.rollouts)
+        if lost is None:
+            return validation
+        # The mean of the few remaining rollouts must not rank checkpoints or end jobs.
+        warning = (
+            f"The validation of step {step} has no reward: {lost}. No checkpoint is ranked by it, "
+            "and no rule judges it."
+        )
+        return replace(validation, values=count_losses(validation.rollouts), warnings=[warning])
 
     async def _journal(self, step: int) -> PostgresJournal:
         """Returns the journal that is kept until a step is committed; it is loaded once."""

@@ -50,17 +50,18 @@ class ReinforcementStepReport:
         return {key: value for key, value in values.items() if value is not None}
 
     def usage(self, outcome: StepOutcome) -> Usage:
-        rollouts = [*outcome.train_rollouts, *outcome.valid_rollouts]
+        validation = outcome.validation
+        rollouts = [*outcome.trained.scored_rollouts(), *validation.scored_rollouts()]
         trajectories = [rollout.trajectory for rollout in rollouts]
         train = outcome.train_values
         return Usage(
             sampling_time_s=train.get(names.TIME_SAMPLING, 0.0),
             update_time_s=train.get(names.TIME_TRAINING, 0.0),
-            evaluation_time_s=train.get(names.TIME_EVAL, 0.0),
+            evaluation_time_s=validation.seconds or 0.0,
             rollouts=len(rollouts),
             prompt_tokens=sum(one.prompt_tokens for one in trajectories),
             completion_tokens=sum(one.completion_tokens for one in trajectories),
             tool_calls=sum(len(one.tool_calls) for one in trajectories),
-            trained_tokens=outcome.trained_tokens,
+            trained_tokens=outcome.trained.trained_tokens,
             model_graders=entries.usage_by_model(self._grader, train, outcome.valid_values),
         )

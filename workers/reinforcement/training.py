@@ -17,7 +17,7 @@ from workers.reinforcement.plan import Plan
 from workers.runs.context import RunContext
 from workers.runs.method import CheckStop
 from workers.runs.reporter import Reporter
-from workers.runs.resuming import ResumePoint, adapter_settings_of_resume, committed_step, restore
+from workers.runs.resuming import Resumed, adapter_settings_of_resume, committed_step, restore
 from workers.runs.stopping import StoppedEarly
 from workers.runs.training_result import TrainingResult, best_adapter
 
@@ -60,7 +60,7 @@ async def train(
                 train_rows,
                 valid_rows,
                 first=resumed.step + 1,
-                scheduler_state=resumed.saved,
+                scheduler_state=resumed.scheduler_state,
                 check_stop=check_stop,
             )
         except StoppedEarly as stop:
@@ -87,8 +87,10 @@ async def _report(
         return None
 
 
-async def _resume(context: RunContext, parts: Parts) -> ResumePoint:
-    """A fresh run that starts from a tuned model samples from that one first, as version 0."""
+async def _resume(context: RunContext, parts: Parts) -> Resumed:
+    """Restores the last committed step. A new run that starts from a tuned model samples from that
+    one first, as version 0.
+    """
     point = await restore(context, parts.trainer)
     if point.adapter_key is not None:
         await parts.publisher.serve(point.step, context.objects.local_path(point.adapter_key))

@@ -93,7 +93,7 @@ class Announcer:
             await self._trigger(unit, trigger)
 
     async def _warnings(self, unit: RunUnitOfWork, outcome: StepOutcome) -> None:
-        for message in outcome.warnings:
+        for message in outcome.validation.warnings:
             await self.message(unit, message, level="warn")
 
     async def _trigger(self, unit: RunUnitOfWork, trigger: RuleTrigger) -> None:

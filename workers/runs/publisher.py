@@ -6,6 +6,7 @@ at its end, or the next claim does.
 
 import asyncio
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import structlog
@@ -20,7 +21,7 @@ from workers.runs.adapter_names import adapter_prefix
 from workers.runs.context import RunContext
 from workers.runs.retention import Retention
 from workers.runs.scheduler_state import save_scheduler_state
-from workers.runs.step_outcome import StepOutcome
+from workers.runs.step_outcome import PublishedAdapter, TrainedStep
 
 log = structlog.get_logger()
 
@@ -57,20 +58,22 @@ class Publisher:
         """What engine and trainer differ by under the base model, once it was measured."""
         self._prefix = adapter_prefix(context.job.project_id, context.job.id)
 
-    async def publish(self, outcome: StepOutcome) -> None:
-        """Save the step's adapter and state, and make the adapter the policy's newest version."""
+    async def publish(self, trained: TrainedStep) -> PublishedAdapter:
+        """Saves the step's adapter and state, and makes the adapter the policy's newest version.
+        Raises `RunFailed` when the engine does not serve it.
+        """
         started = time.perf_counter()
-        await self.save(outcome)
-        outcome.engine_name = self.engine_name(outcome.step)
-        await self._serve(outcome.step, self._context.step_path(outcome.step) / "adapter")
-        await self._probe(outcome)
-        outcome.train_values[names.TIME_PUBLISH] = time.perf_counter() - started
+        saved = await self.save(trained)
+        await self._serve(trained.step, self._context.step_path(trained.step) / "adapter")
+        values = await self._probe(trained)
+        values[names.TIME_PUBLISH] = time.perf_counter() - started
+        return replace(saved, engine_name=self.engine_name(trained.step), values=values)
 
-    async def save(self, outcome: StepOutcome) -> None:
-        """Only that: for steps that nobody samples from."""
-        key = self._context.step_key(outcome.step)
-        await run_on_compute_thread(self._save, outcome)
-        outcome.adapter_key, outcome.state_key = f"{key}/adapter", f"{key}/state"
+    async def save(self, trained: TrainedStep) -> PublishedAdapter:
+        """Saves a step that the engine need not serve."""
+        key = self._context.step_key(trained.step)
+        await run_on_compute_thread(self._save, trained)
+        return PublishedAdapter(f"{key}/adapter", f"{key}/state")
 
     async def serve(self, step: int, path: Path) -> None:
         """An adapter that is there already, under a name of this claim: after a resume the last
@@ -128,22 +131,21 @@ class Publisher:
             ) from error
         self._published.append(step)
 
-    def _save(self, outcome: StepOutcome) -> None:
-        path = self._context.step_path(outcome.step)
+    def _save(self, trained: TrainedStep) -> None:
+        path = self._context.step_path(trained.step)
         path.mkdir(parents=True, exist_ok=True)
         self._trainer.save_adapter(path / "adapter")
         self._trainer.save_state(path / "state")
-        save_scheduler_state(path, outcome.scheduler_state)
+        save_scheduler_state(path, trained.scheduler_state)
 
-    async def _probe(self, outcome: StepOutcome) -> None:
-        """The engine must now say what the trainer says. Raises `RunFailed` when it does not."""
-        probe = outcome.probe or next((r.trajectory.tokens for r in outcome.train_rollouts), [])
-        # The engine samples one token after the probe, which the context must have room for.
-        probe = probe[: min(PROBE_TOKENS, self._context.base_model.context_length - 1)]
+    async def _probe(self, trained: TrainedStep) -> dict[str, float]:
+        """Compares the engine's log-probs with the trainer's. Raises `RunFailed` if they differ."""
+        # The engine samples one token after the probe, for which the context must have space.
+        length = min(PROBE_TOKENS, self._context.base_model.context_length - 1)
+        probe = list(trained.probe[:length])
         if len(probe) < 2:  # noqa: PLR2004 - a log-prob needs a token before it
-            return
+            return {}
         differences = await self._differences(probe, base=False)
-        outcome.train_values[names.PROBE_MAX_DIFF] = max(differences)
         mean = sum(differences) / len(differences)
         if not self._agrees(mean):
             # Perhaps the two compute in different precisions: under the base they then differ too.
@@ -152,10 +154,11 @@ class Publisher:
             if not (self._noise <= LARGEST_NOISE and self._agrees(mean)):
                 raise RunFailed(
                     f"The engine does not serve the adapter that was trained at step "
-                    f"{outcome.step} (mean log-prob difference {mean:.3g}, "
+                    f"{trained.step} (mean log-prob difference {mean:.3g}, "
                     f"{self._noise:.3g} under the base model).",
                     code="publish_mismatch",
                 )
+        return {names.PROBE_MAX_DIFF: max(differences)}
 
     def _agrees(self, mean: float) -> bool:
         """False also for what is not a number."""

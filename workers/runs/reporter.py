@@ -6,6 +6,7 @@ follows the committed events.
 """
 
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 
 import structlog
 
@@ -43,7 +44,7 @@ class Reporter:
 
     async def commit_baseline(self, outcome: StepOutcome) -> None:
         """Commits step 0: the base model's validation, before the first training step."""
-        _drop_non_finite(outcome)
+        outcome = _finite(outcome)
         used = self.meter.reading().plus(self._report.usage(outcome))
         self.stopping.feed_baseline(outcome)
 
@@ -58,24 +59,33 @@ class Reporter:
 
     async def commit_validation(self, outcome: StepOutcome) -> None:
         """Commits the validation of the last committed step, which was not due at its commit."""
-        _drop_non_finite(outcome)
+        outcome = _finite(outcome)
         used = self.meter.reading().plus(self._report.usage(outcome))
 
         async def write() -> Usage | None:
             async with self._context.unit() as unit:
                 if await self.writer.is_validated(unit, outcome.step):
                     return await self.writer.usage(unit)
-                _, _, outcome.adapter_key = await unit.jobs.resume_point()
+                last = await unit.jobs.resume_point()
                 await self.announcer.validation(unit, outcome)
                 total = await self.writer.validation(unit, outcome, used)
-                await self.writer.checkpoint(unit, outcome, self._report.checkpoint(outcome))
+                await self.writer.checkpoint(
+                    unit,
+                    outcome.step,
+                    adapter_key=str(last.adapter_key),
+                    metrics=self._report.checkpoint(outcome),
+                )
                 return total
 
         await self._commit(write)
 
     async def commit_step(self, outcome: StepOutcome, *, total_steps: int, pace_s: float) -> None:
-        """Commits a training step. `pace_s`: seconds a step takes, with its share of validation."""
-        _drop_non_finite(outcome)
+        """Commits a training step. `pace_s`: seconds a step takes, with its share of validation.
+        Raises `ValueError` for a step without an adapter.
+        """
+        outcome, adapter = _finite(outcome), outcome.adapter
+        if adapter is None:
+            raise ValueError(f"step {outcome.step} has no adapter to resume from")
         used = self.meter.reading().plus(self._report.usage(outcome))
         triggers = self.stopping.feed(outcome)
         remaining_s = (total_steps - outcome.step) * pace_s
@@ -87,8 +97,15 @@ class Reporter:
                 await self.writer.values(unit, outcome)
                 await self.announcer.step(unit, outcome, total_steps=total_steps, triggers=triggers)
                 if self._report.makes_checkpoint(outcome):
-                    await self.writer.checkpoint(unit, outcome, self._report.checkpoint(outcome))
-                await self.writer.resume_point(unit, outcome, used, remaining_s=remaining_s)
+                    await self.writer.checkpoint(
+                        unit,
+                        outcome.step,
+                        adapter_key=adapter.adapter_key,
+                        metrics=self._report.checkpoint(outcome),
+                    )
+                await self.writer.resume_point(
+                    unit, outcome.step, adapter, used=used, remaining_s=remaining_s
+                )
                 return await self.writer.usage(unit)
 
         await self._commit(write)
@@ -119,9 +136,15 @@ class Reporter:
         return await self.was_validated(0)
 
 
-def _drop_non_finite(outcome: StepOutcome) -> None:
-    """Removes values that no curve, rule or event can use, before any of them gets them."""
-    for split, values in (("train", outcome.train_values), ("valid", outcome.valid_values)):
+def _finite(outcome: StepOutcome) -> StepOutcome:
+    """Drops values that no curve, rule or event can use, before any of them gets them."""
+    trained, validation = dict(outcome.trained.values), dict(outcome.validation.values)
+    for split, values in (("train", trained), ("valid", validation)):
         dropped = drop_non_finite(values)
         if dropped:
             log.warning("non-finite metrics dropped", step=outcome.step, split=split, names=dropped)
+    return replace(
+        outcome,
+        trained=replace(outcome.trained, values=trained),
+        validation=replace(outcome.validation, values=validation),
+    )

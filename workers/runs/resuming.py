@@ -1,4 +1,4 @@
-"""Where a claim takes up its job: at the last committed step, or at the start."""
+"""Resumes a job at its last committed step, or starts it."""
 
 import asyncio
 from dataclasses import dataclass
@@ -7,6 +7,7 @@ from typing import Any
 import structlog
 
 from app.domain.errors import AgentRftError, RunFailed
+from app.domain.jobs.jobs import ResumePoint
 from workers.learning.compute_thread import run_on_compute_thread
 from workers.learning.trainer import Trainer
 from workers.learning.trainer_settings import saved_settings
@@ -18,17 +19,19 @@ log = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True)
-class ResumePoint:
+class Resumed:
+    """The point at which a claim continues."""
+
     step: int
     """0 for a fresh run."""
     adapter_key: str | None = None
-    saved: dict[str, Any] | None = None
-    """What the mode carried over."""
+    scheduler_state: dict[str, Any] | None = None
+    """State of the scheduler after that step."""
 
 
 @dataclass(frozen=True, slots=True)
 class AdapterSettings:
-    """What an adapter is made and trained with, from the first step to the last."""
+    """The settings of a run's adapter, constant from the first step to the last."""
 
     rank: int
     alpha: float
@@ -38,11 +41,11 @@ class AdapterSettings:
 async def adapter_settings_of_resume(
     context: RunContext, *, learning_rate: float
 ) -> AdapterSettings:
-    """Those of the last committed step's state: what the operator has set for the base model since
-    is for jobs that begin. Before there is a state, what is set now and `learning_rate`.
+    """Returns the settings of the last committed step's state: later changes of the operator's
+    apply to new jobs only. Before there is a state, the present settings and `learning_rate`.
     """
     base = context.base_model
-    _, state_key, _ = await _resume_point(context)
+    state_key = (await _resume_point(context)).state_key
     if state_key is not None:
         path = context.objects.local_path(state_key)
         saved = await asyncio.to_thread(saved_settings, path)
@@ -52,16 +55,17 @@ async def adapter_settings_of_resume(
 
 
 async def committed_step(context: RunContext) -> int:
-    return (await _resume_point(context))[0]
+    return (await _resume_point(context)).step
 
 
-async def restore(context: RunContext, trainer: Trainer) -> ResumePoint:
-    """Give the trainer the state that the last committed step left. Raises `RunFailed` when it is
+async def restore(context: RunContext, trainer: Trainer) -> Resumed:
+    """Loads the state of the last committed step into the trainer. Raises `RunFailed` when it is
     damaged.
     """
-    step, state_key, adapter_key = await _resume_point(context)
+    point = await _resume_point(context)
+    step, state_key, adapter_key = point.step, point.state_key, point.adapter_key
     if step == 0 or state_key is None or adapter_key is None:
-        return ResumePoint(0)
+        return Resumed(0)
     state_path = context.objects.local_path(state_key)
     try:
         await run_on_compute_thread(trainer.load_state, state_path)
@@ -71,11 +75,11 @@ async def restore(context: RunContext, trainer: Trainer) -> ResumePoint:
             f"The state saved at step {step} cannot be used: {error}", code="state_damaged"
         ) from error
     log.info("resumed", step=step)
-    return ResumePoint(step, adapter_key, saved)
+    return Resumed(step, adapter_key, saved)
 
 
-async def _resume_point(context: RunContext) -> tuple[int, str | None, str | None]:
-    async def read() -> tuple[int, str | None, str | None]:
+async def _resume_point(context: RunContext) -> ResumePoint:
+    async def read() -> ResumePoint:
         async with context.unit() as unit:
             return await unit.jobs.resume_point()
 

@@ -48,10 +48,12 @@ class Retention:
 
         async def read() -> RetainedObjects:
             async with self._context.unit() as unit:
-                step, state, adapter = await unit.jobs.resume_point()
+                last = await unit.jobs.resume_point()
                 checkpoints = await unit.checkpoints.object_keys(self._context.job.id)
-            own = published or adapter
-            return RetainedObjects(checkpoints | {own} if own else checkpoints, step, state)
+            own = published or last.adapter_key
+            return RetainedObjects(
+                checkpoints | {own} if own else checkpoints, last.step, last.state_key
+            )
 
         return await retry_while_unavailable(read)
 

@@ -1,27 +1,88 @@
-"""The outcome of one step before it is committed: plain data from a loop to the reporter."""
+"""The outcome of one step, in parts: each is written by one place and none is changed later.
 
+`TrainedStep` comes from a scheduler or the supervised loop, `PublishedAdapter` from the publisher,
+`Validation` from an evaluation; the loop of a method composes the `StepOutcome` that the reporter
+commits. Plain data. Must not know how a method trains: a method with rollouts extends the parts.
+"""
+
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from app.domain.rollouts import metrics as names
 from app.domain.rollouts.trajectory import ScoredRollout
 
+Values = dict[str, float]
+"""Curve values by name."""
 
-@dataclass(slots=True)
-class StepOutcome:
+
+@dataclass(frozen=True, slots=True)
+class TrainedStep:
     step: int
-    train_rollouts: list[ScoredRollout] = field(default_factory=list)
-    valid_rollouts: list[ScoredRollout] = field(default_factory=list)
-    train_values: dict[str, float] = field(default_factory=dict)
-    """Curve values of the training split, by name."""
-    valid_values: dict[str, float] = field(default_factory=dict)
-    warnings: list[str] = field(default_factory=list)
-    """Messages for the job's events, beside those with the step's figures."""
+    values: Values = field(default_factory=dict)
+    """Values of the training split."""
     trained_tokens: int = 0
+    probe: Sequence[int] = ()
+    """Tokens on which engine and trainer are compared once the adapter is published."""
     scheduler_state: dict[str, Any] | None = None
-    """The scheduler's state for the next step, as JSON; committed with the step."""
-    probe: list[int] = field(default_factory=list)
-    """Tokens that engine and trainer are compared on, where there are no rollouts."""
-    adapter_key: str | None = None
-    state_key: str | None = None
+    """JSON that the next step's scheduler resumes from; committed with the step."""
+
+    def scored_rollouts(self) -> Sequence[ScoredRollout]:
+        """Returns the step's training rollouts; a method without rollouts has none."""
+        return ()
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedAdapter:
+    """Object keys of a step's files, written before the step is committed."""
+
+    adapter_key: str
+    state_key: str
     engine_name: str | None = None
-    """The adapter's name in the engine."""
+    """The adapter's name in the engine; `None` for a step that the engine does not serve."""
+    values: Values = field(default_factory=dict)
+    """The publisher's own values of the training split."""
+
+
+@dataclass(frozen=True, slots=True)
+class Validation:
+    """Held-out rows measured under a step's adapter: all of them, or a few of a supervised run."""
+
+    values: Values = field(default_factory=dict)
+    """Values of the validation split."""
+    seconds: float | None = None
+    """Duration, where all rows were measured."""
+    warnings: Sequence[str] = ()
+    """Messages about it for the job's events."""
+
+    def scored_rollouts(self) -> Sequence[ScoredRollout]:
+        """Returns the validation's rollouts; a method without rollouts has none."""
+        return ()
+
+
+@dataclass(frozen=True, slots=True)
+class StepOutcome:
+    """Everything that one transaction commits. Without `adapter` it is a validation alone: of the
+    base model (step 0) or of the last committed step.
+    """
+
+    trained: TrainedStep
+    adapter: PublishedAdapter | None = None
+    validation: Validation = field(default_factory=Validation)
+    seconds: float | None = None
+    """Duration of the whole step, publishing and validation included."""
+
+    @property
+    def step(self) -> int:
+        return self.trained.step
+
+    @property
+    def train_values(self) -> Values:
+        published: Values = {} if self.adapter is None else self.adapter.values
+        durations = {names.TIME_EVAL: self.validation.seconds, names.TIME_STEP: self.seconds}
+        measured = {name: value for name, value in durations.items() if value is not None}
+        return {**self.trained.values, **published, **measured}
+
+    @property
+    def valid_values(self) -> Values:
+        return self.validation.values

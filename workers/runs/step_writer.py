@@ -19,7 +19,7 @@ from app.domain.models.tuned_models import TunedModel
 from app.domain.rollouts.metrics import LOSS, REWARD_MEAN, ROLLOUTS_VALID, MetricPoint
 from app.store.unit_of_work import RunUnitOfWork
 from workers.runs.context import RunContext
-from workers.runs.step_outcome import StepOutcome
+from workers.runs.step_outcome import PublishedAdapter, StepOutcome, Values
 from workers.runs.trace import rollout_row
 
 _VALIDATION_CURVES: Final = [ROLLOUTS_VALID, REWARD_MEAN, LOSS]
@@ -35,8 +35,7 @@ class StepWriter:
         self._trained_effort = trained_effort
 
     async def is_committed(self, unit: RunUnitOfWork, step: int) -> bool:
-        committed, _, _ = await unit.jobs.resume_point()
-        return committed >= step
+        return (await unit.jobs.resume_point()).step >= step
 
     async def is_validated(self, unit: RunUnitOfWork, step: int) -> bool:
         points = await unit.metrics.curve(
@@ -59,8 +58,8 @@ class StepWriter:
         rows = [
             rollout_row(rollout, project_id=self._job.project_id, trained_step=trained_step)
             for rollouts, trained_step in (
-                (outcome.train_rollouts, outcome.step),
-                (outcome.valid_rollouts, None),
+                (outcome.trained.scored_rollouts(), outcome.step),
+                (outcome.validation.scored_rollouts(), None),
             )
             for rollout in rollouts
         ]
@@ -74,22 +73,22 @@ class StepWriter:
         )
 
     async def checkpoint(
-        self, unit: RunUnitOfWork, outcome: StepOutcome, metrics: dict[str, float]
+        self, unit: RunUnitOfWork, step: int, *, adapter_key: str, metrics: dict[str, float]
     ) -> None:
         """Writes the checkpoint and its model, and drops the checkpoints that retention ends."""
-        name = checkpoint_model_name(self._tuned_name, outcome.step)
+        name = checkpoint_model_name(self._tuned_name, step)
         await unit.checkpoints.insert(
             Checkpoint(
                 id=new_id("ftckpt_"),
                 job_id=self._job.id,
-                step=outcome.step,
+                step=step,
                 created_at=int(time.time()),
                 model_name=name,
                 metrics=metrics,
             ),
-            object_key=str(outcome.adapter_key),
+            object_key=adapter_key,
         )
-        await unit.models.insert(self.tuned_model(name, outcome.step, str(outcome.adapter_key)))
+        await unit.models.insert(self.tuned_model(name, step, adapter_key))
         await self._drop_checkpoints(unit)
 
     async def _drop_checkpoints(self, unit: RunUnitOfWork) -> None:
@@ -102,17 +101,23 @@ class StepWriter:
         await unit.jobs.note_kept(kept)
 
     async def resume_point(
-        self, unit: RunUnitOfWork, outcome: StepOutcome, used: Usage, *, remaining_s: float
+        self,
+        unit: RunUnitOfWork,
+        step: int,
+        adapter: PublishedAdapter,
+        *,
+        used: Usage,
+        remaining_s: float,
     ) -> None:
         """Moves the resume point to the step, adds its usage and forgets its journal."""
         await unit.jobs.commit_step(
-            outcome.step,
-            resume_key=outcome.state_key,
-            adapter_key=outcome.adapter_key,
+            step,
+            resume_key=adapter.state_key,
+            adapter_key=adapter.adapter_key,
             usage=used,
             estimated_finish=int(time.time() + remaining_s),
         )
-        await unit.journal.forget(self._job.id, outcome.step)
+        await unit.journal.forget(self._job.id, step)
 
     def tuned_model(self, name: str, step: int, adapter_key: str) -> TunedModel:
         """Returns a model row; its engine name is new, so no engine has cached anything for it."""
@@ -129,5 +134,5 @@ class StepWriter:
         )
 
 
-def _points(split: Split, step: int, values: dict[str, float]) -> Sequence[MetricPoint]:
+def _points(split: Split, step: int, values: Values) -> Sequence[MetricPoint]:
     return [MetricPoint(name, split, step, value) for name, value in sorted(values.items())]

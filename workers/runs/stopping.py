@@ -52,7 +52,7 @@ class Stopping:
 
         async def read() -> tuple[int, Curves, bool]:
             async with self._context.unit() as unit:
-                step, _, _ = await unit.jobs.resume_point()
+                step = (await unit.jobs.resume_point()).step
                 curves = await self._curves(unit)
                 return step, curves, await self._was_paused_at(unit, step)
 

@@ -29,12 +29,12 @@ async def best_adapter(context: RunContext) -> tuple[int, str]:
 
     async def read() -> tuple[int, str]:
         async with context.unit() as unit:
-            step, _, adapter_key = await unit.jobs.resume_point()
+            last = await unit.jobs.resume_point()
             kept = await unit.checkpoints.kept(context.job.id)
             checkpoints = await unit.checkpoints.all(context.job.id)
-        for one in best_first(checkpoints):
-            if one.step in kept:
-                return one.step, kept[one.step]
-        return step, str(adapter_key)
+        for checkpoint in best_first(checkpoints):
+            if checkpoint.step in kept:
+                return checkpoint.step, kept[checkpoint.step]
+        return last.step, str(last.adapter_key)
 
     return await retry_while_unavailable(read)

@@ -6,6 +6,7 @@ It holds no state that a resume would miss: the committed step, the seed and the
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 from app.domain.rollouts import metrics as names
@@ -16,7 +17,7 @@ from workers.runs.context import RunContext
 from workers.runs.method import CheckStop
 from workers.runs.publisher import Publisher
 from workers.runs.reporter import Reporter
-from workers.runs.step_outcome import StepOutcome
+from workers.runs.step_outcome import StepOutcome, TrainedStep, Validation
 from workers.supervised.held_out import RowValues, keep, means
 from workers.supervised.plan import SupervisedPlan
 from workers.supervised.samples import Samples
@@ -59,17 +60,17 @@ class SupervisedLoop:
         """Measure the model that training starts from on the held-out rows, once per job."""
         if not self._plan.valid_rows or await self._reporter.has_baseline():
             return
-        outcome = StepOutcome(step=0)
-        await self._validate(outcome)
-        await self._reporter.commit_baseline(outcome)
+        validation = await self._validate(0)
+        await self._reporter.commit_baseline(StepOutcome(TrainedStep(0), validation=validation))
 
     async def validate(self, step: int) -> None:
         """Measure the last committed step, which ends the run before its plan does."""
         if not self._plan.valid_rows or await self._reporter.was_validated(step):
             return
-        outcome = StepOutcome(step=step)
-        await self._validate(outcome)
-        await self._reporter.commit_validation(outcome)
+        validation = await self._validate(step)
+        await self._reporter.commit_validation(
+            StepOutcome(TrainedStep(step), validation=validation)
+        )
 
     async def steps(self, *, first: int, check_stop: CheckStop) -> None:
         """Train steps `first` to the last; `check_stop` is called before each."""
@@ -79,7 +80,7 @@ class SupervisedLoop:
             started = time.perf_counter()
             outcome = await self._step(step)
             ended = time.perf_counter()
-            outcome.train_values[names.TIME_STEP] = ended - started
+            outcome = replace(outcome, seconds=ended - started)
             pace_s = (ended - begun) / (step - first + 1)
             await self._reporter.commit_step(
                 outcome, total_steps=self._plan.total_steps, pace_s=pace_s
@@ -87,28 +88,28 @@ class SupervisedLoop:
             await self._publisher.retire()
 
     async def _step(self, step: int) -> StepOutcome:
-        outcome = await run_on_compute_thread(self._learned, step)
+        trained = await run_on_compute_thread(self._train, step)
         if self._plan.ends_epoch(step):
-            await self._publisher.publish(outcome)
-            if self._plan.valid_rows:
-                await self._validate(outcome)
-        else:
-            await self._publisher.save(outcome)
-            if self._plan.looks_at_some(step):
-                _note_some(outcome, await self._measured(self._plan.some_held_out(step)))
-        return outcome
+            adapter = await self._publisher.publish(trained)
+            if not self._plan.valid_rows:
+                return StepOutcome(trained, adapter)
+            return StepOutcome(trained, adapter, await self._validate(step))
+        adapter = await self._publisher.save(trained)
+        if not self._plan.looks_at_some(step):
+            return StepOutcome(trained, adapter)
+        some = await self._measured(self._plan.some_held_out(step))
+        return StepOutcome(trained, adapter, Validation(_batch_values(some)))
 
-    def _learned(self, step: int) -> StepOutcome:
-        outcome = StepOutcome(step=step)
-        samples = [one for row in self._plan.rows(step) for one in self._samples.training(row)]
+    def _train(self, step: int) -> TrainedStep:
+        samples = [
+            sample for row in self._plan.rows(step) for sample in self._samples.training(row)
+        ]
         started = time.perf_counter()
-        stats = self._trainer.update(samples)
-        outcome.train_values = self._curves(stats)
-        outcome.train_values[names.TIME_TRAINING] = time.perf_counter() - started
-        outcome.trained_tokens = count_trained_tokens(samples)
-        outcome.train_values[names.TRAINED_TOKENS] = float(outcome.trained_tokens)
-        outcome.probe = list(samples[0].tokens)
-        return outcome
+        values = self._curves(self._trainer.update(samples))
+        values[names.TIME_TRAINING] = time.perf_counter() - started
+        tokens = count_trained_tokens(samples)
+        values[names.TRAINED_TOKENS] = float(tokens)
+        return TrainedStep(step, values, trained_tokens=tokens, probe=samples[0].tokens)
 
     def _curves(self, stats: dict[str, float]) -> dict[str, float]:
         left_out = _OF_SAMPLING
@@ -116,14 +117,15 @@ class SupervisedLoop:
             left_out |= {names.TOKEN_ACCURACY}  # rejected answers are not to become likely
         return {name: value for name, value in stats.items() if name not in left_out}
 
-    async def _validate(self, outcome: StepOutcome) -> None:
+    async def _validate(self, step: int) -> Validation:
+        """Measures all held-out rows and keeps each row's values for the report."""
         started = time.perf_counter()
         rows = await self._measured(range(self._plan.valid_rows))
-        await run_on_compute_thread(keep, self._context, outcome.step, rows)
-        outcome.valid_values = means(rows)
-        if outcome.step:
-            _note_some(outcome, [rows[row] for row in self._plan.some_held_out(outcome.step)])
-        outcome.train_values[names.TIME_EVAL] = time.perf_counter() - started
+        await run_on_compute_thread(keep, self._context, step, rows)
+        values = means(rows)
+        if step:
+            values |= _batch_values([rows[row] for row in self._plan.some_held_out(step)])
+        return Validation(values, time.perf_counter() - started)
 
     async def _measured(self, rows: Sequence[int]) -> list[RowValues]:
         found: list[RowValues] = []
@@ -141,11 +143,8 @@ class SupervisedLoop:
         ]
 
 
-def _note_some(outcome: StepOutcome, rows: Sequence[RowValues]) -> None:
+def _batch_values(rows: Sequence[RowValues]) -> dict[str, float]:
+    """Means over a few held-out rows, under the names of a batch's curves."""
     values = means(rows)
-    for told, name in (
-        (names.BATCH_LOSS, names.LOSS),
-        (names.BATCH_TOKEN_ACCURACY, names.TOKEN_ACCURACY),
-    ):
-        if name in values:
-            outcome.valid_values[told] = values[name]
+    named = {names.BATCH_LOSS: names.LOSS, names.BATCH_TOKEN_ACCURACY: names.TOKEN_ACCURACY}
+    return {curve: values[name] for curve, name in named.items() if name in values}

@@ -47,7 +47,7 @@ class SupervisedStepReport:
 
     def makes_checkpoint(self, outcome: StepOutcome) -> bool:
         """Every step that ends an epoch becomes a checkpoint: the engine serves those."""
-        return outcome.engine_name is not None
+        return outcome.adapter is not None and outcome.adapter.engine_name is not None
 
     def checkpoint(self, outcome: StepOutcome) -> dict[str, float]:
         sources = ((_TRAIN, outcome.train_values), (_VALID, outcome.valid_values))
@@ -60,9 +60,9 @@ class SupervisedStepReport:
 
     def usage(self, outcome: StepOutcome) -> Usage:
         return Usage(
-            update_time_s=outcome.train_values.get(names.TIME_TRAINING, 0.0),
-            evaluation_time_s=outcome.train_values.get(names.TIME_EVAL, 0.0),
-            trained_tokens=outcome.trained_tokens,
+            update_time_s=outcome.trained.values.get(names.TIME_TRAINING, 0.0),
+            evaluation_time_s=outcome.validation.seconds or 0.0,
+            trained_tokens=outcome.trained.trained_tokens,
         )
 
 

@@ -167,6 +167,17 @@ class Job:
 
 
 @dataclass(frozen=True, slots=True)
+class ResumePoint:
+    """The last committed step with the object keys of its files, from which a claim goes on."""
+
+    step: int
+    """0 before the first."""
+    state_key: str | None
+    """Object key of the trainer's state; `None` before the first step."""
+    adapter_key: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class JobEvent:
     id: str
     job_id: str

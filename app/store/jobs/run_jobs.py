@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import func, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.domain.jobs.jobs import JobError, JobStatus, StopRequest
+from app.domain.jobs.jobs import JobError, JobStatus, ResumePoint, StopRequest
 from app.domain.jobs.usage import Usage
 from app.domain.methods.stored import StoredMethod
 from app.store.jobs.jobs import JobReader
@@ -38,11 +38,10 @@ class RunJobStore(JobReader):
         )
         return None if found is None else StopRequest(found)
 
-    async def resume_point(self) -> tuple[int, str | None, str | None]:
-        """Last committed step, and the object keys of its trainer state and adapter."""
+    async def resume_point(self) -> ResumePoint:
         query = select(Table.step, Table.resume_key, Table.adapter_key)
         row = (await self._session.execute(query.where(Table.id == self._job_id))).one()
-        return row.step, row.resume_key, row.adapter_key
+        return ResumePoint(row.step, row.resume_key, row.adapter_key)
 
     async def mark_validated(self, total_steps: int | None, method: StoredMethod) -> None:
         await self._set(total_steps=total_steps, method=method.document)

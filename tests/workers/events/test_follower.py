@@ -21,7 +21,7 @@ from workers.events.consumers import ExternalConsumer, RowConsumer
 from workers.events.follower import Follower
 from workers.methods import build_method
 from workers.runs.method import build_reporter
-from workers.runs.step_outcome import StepOutcome
+from workers.runs.step_outcome import PublishedAdapter, StepOutcome, TrainedStep
 
 LEASE_S = 1.0
 ROOT = Path(__file__).parents[3]
@@ -32,10 +32,8 @@ async def commit_steps(world: World, job: Job, *steps: int) -> None:
     reporter = build_reporter(context, build_method(context), tuned_name="ft:tiny")
     for step in steps:
         outcome = StepOutcome(
-            step=step,
-            train_values={REWARD_MEAN: step / 8},
-            adapter_key=f"step-{step}/adapter",
-            state_key=f"step-{step}/state",
+            TrainedStep(step, {REWARD_MEAN: step / 8}),
+            PublishedAdapter(f"step-{step}/adapter", f"step-{step}/state"),
         )
         await reporter.commit_step(outcome, total_steps=plan().total_steps, pace_s=1.0)
 

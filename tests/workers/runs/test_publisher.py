@@ -19,7 +19,7 @@ from workers.learning.trainer_settings import TrainerSettings
 from workers.runs.context import RunContext
 from workers.runs.publisher import Publisher
 from workers.runs.scheduler_state import load_scheduler_state
-from workers.runs.step_outcome import StepOutcome
+from workers.runs.step_outcome import TrainedStep
 
 
 class SavingTrainer:
@@ -78,13 +78,13 @@ def _publisher(
 
 
 async def _step(publisher: Publisher, context: RunContext, step: int) -> None:
-    outcome = StepOutcome(step=step, train_rollouts=[scored(("train", step, 0, 0), 1.0)])
-    await publisher.publish(outcome)
+    probe = scored(("train", step, 0, 0), 1.0).trajectory.tokens
+    adapter = await publisher.publish(TrainedStep(step, probe=probe))
     async with context.unit() as unit:
         await unit.jobs.commit_step(
             step,
-            resume_key=outcome.state_key,
-            adapter_key=outcome.adapter_key,
+            resume_key=adapter.state_key,
+            adapter_key=adapter.adapter_key,
             usage=Usage(trained_tokens=0),
             estimated_finish=0,
         )
@@ -116,14 +116,13 @@ async def test_what_a_mode_carries_over_is_committed_with_the_step(world: World)
     context = await world.context(await world.job())
     publisher = _publisher(context, world.inference)
     carried = {"cursor": [2, 1], "tickets": [[0, 1, 3, 2]]}
-    outcome = StepOutcome(step=1, scheduler_state=carried)
-    await publisher.publish(outcome)
-    directory = context.objects.local_path(str(outcome.state_key)).parent
+    adapter = await publisher.publish(TrainedStep(1, scheduler_state=carried))
+    directory = context.objects.local_path(adapter.state_key).parent
     assert load_scheduler_state(directory) == carried
     (directory / "scheduler" / "scheduler.json").write_text("{}")
     with pytest.raises(ManifestMismatch):
         load_scheduler_state(directory)
-    await publisher.publish(StepOutcome(step=2))
+    await publisher.publish(TrainedStep(2))
     assert load_scheduler_state(context.step_path(2)) is None
 
 
@@ -140,8 +139,8 @@ async def test_adapters_of_a_killed_claim_leave_the_engine_with_the_next(world: 
     await publisher.forget_earlier_claims()
     assert list(world.inference.adapters) == [theirs]
     async with context.unit() as unit:
-        step, _, adapter = await unit.jobs.resume_point()
-    await publisher.serve(step, context.objects.local_path(str(adapter)))
+        last = await unit.jobs.resume_point()
+    await publisher.serve(last.step, context.objects.local_path(str(last.adapter_key)))
     assert sorted(world.inference.adapters) == sorted([theirs, publisher.engine_name(1)])
 
 
@@ -207,7 +206,7 @@ async def test_a_probe_that_fills_the_context_leaves_room_for_a_token(world: Wor
 
     engine = RoomyEngine(script, base_models=(BASE.name,))
     publisher = _publisher(context, engine)
-    await publisher.publish(StepOutcome(step=1, probe=[5] * BASE.context_length))
+    await publisher.publish(TrainedStep(1, probe=[5] * BASE.context_length))
     assert asked == [BASE.context_length - 1]
 
 

@@ -10,12 +10,11 @@ from contextlib import asynccontextmanager
 import pytest
 
 from app.domain.errors import LeaseLost, Unavailable
-from app.domain.jobs.jobs import Job, JobStatus
+from app.domain.jobs.jobs import Job, JobStatus, ResumePoint
 from app.domain.rollouts.metrics import (
     GRAD_NORM,
     LOSS,
     REWARD_MEAN,
-    TIME_EVAL,
     TIME_SAMPLING,
     TIME_STEP,
     TIME_TRAINING,
@@ -27,10 +26,11 @@ from tests.support.journals import journal_of
 from tests.support.runs.world import World, plan
 from tests.support.scored import scored
 from workers.methods import build_method
+from workers.reinforcement.outcome import SampledStep, SampledValidation
 from workers.runs.context import RunContext
 from workers.runs.method import build_reporter
 from workers.runs.reporter import Reporter
-from workers.runs.step_outcome import StepOutcome
+from workers.runs.step_outcome import PublishedAdapter, StepOutcome
 
 
 class AnswerLost:
@@ -62,14 +62,15 @@ def _outcome(job: Job, step: int) -> StepOutcome:
     rollouts = [scored(("train", step, 4, n), float(n), job_id=job.id) for n in range(2)]
     held_out = [scored(("valid", step, 0, 0), 0.5, job_id=job.id)]
     return StepOutcome(
-        step=step,
-        train_rollouts=[] if step == 0 else rollouts,
-        valid_rollouts=held_out,
-        train_values={REWARD_MEAN: 0.5, TIME_STEP: 1.0},
-        valid_values={REWARD_MEAN: 0.5},
-        trained_tokens=4,
-        adapter_key=f"step-{step}/adapter",
-        state_key=f"step-{step}/state",
+        SampledStep(
+            step,
+            {REWARD_MEAN: 0.5},
+            trained_tokens=4,
+            rollouts=[] if step == 0 else rollouts,
+        ),
+        PublishedAdapter(f"step-{step}/adapter", f"step-{step}/state"),
+        SampledValidation({REWARD_MEAN: 0.5}, rollouts=held_out),
+        seconds=1.0,
     )
 
 
@@ -137,12 +138,13 @@ async def test_a_step_another_claim_committed_is_left_alone(world: World) -> Non
     await _reporter(await world.context(job)).commit_step(
         _outcome(job, 1), total_steps=plan().total_steps, pace_s=1
     )
-    late = _outcome(job, 1)
-    late.adapter_key = "elsewhere"
+    late = dataclasses.replace(
+        _outcome(job, 1), adapter=PublishedAdapter("elsewhere/adapter", "elsewhere/state")
+    )
     context = await world.context(job)
     await _reporter(context).commit_step(late, total_steps=plan().total_steps, pace_s=1)
     async with context.unit() as unit:
-        assert await unit.jobs.resume_point() == (1, "step-1/state", "step-1/adapter")
+        assert await unit.jobs.resume_point() == ResumePoint(1, "step-1/state", "step-1/adapter")
 
 
 async def test_a_baseline_of_unknown_outcome_counts_once(world: World) -> None:
@@ -171,8 +173,8 @@ async def test_a_message_is_appended_once_over_lost_answers_and_claims(world: Wo
 async def test_a_value_that_is_not_finite_reaches_no_curve_and_no_event(world: World) -> None:
     job = await world.job()
     outcome = _outcome(job, 1)
-    outcome.train_values |= {LOSS: math.nan, REWARD_MEAN: math.inf, GRAD_NORM: 2.0}
-    outcome.valid_values |= {LOSS: -math.inf}
+    outcome.trained.values.update({LOSS: math.nan, REWARD_MEAN: math.inf, GRAD_NORM: 2.0})
+    outcome.validation.values[LOSS] = -math.inf
     reporter = _reporter(await world.context(job))
     await reporter.commit_step(outcome, total_steps=plan().total_steps, pace_s=1.0)
     async with world.app.tenant(world.tenant) as unit:
@@ -204,7 +206,8 @@ async def test_usage_is_counted_with_each_commit_and_once(world: World) -> None:
     await reporter.commit_baseline(_outcome(job, 0))
     database.lost = 0
     one = _outcome(job, 1)
-    one.train_values |= {TIME_SAMPLING: 3.0, TIME_TRAINING: 2.0, TIME_EVAL: 1.0}
+    one.trained.values.update({TIME_SAMPLING: 3.0, TIME_TRAINING: 2.0})
+    one = dataclasses.replace(one, validation=dataclasses.replace(one.validation, seconds=1.0))
     await reporter.commit_step(one, total_steps=plan().total_steps, pace_s=1.0)
     assert database.lost == 1
 

@@ -16,12 +16,12 @@ from app.domain.errors import RunFailed
 from app.domain.methods.mode import AsyncOptions
 from app.domain.rollouts import metrics as names
 from workers.learning.compute_thread import run_on_compute_thread
+from workers.reinforcement.outcome import SampledStep
 from workers.reinforcement.schedulers.group_tasks import CommittedPolicy, GroupTasks
-from workers.reinforcement.schedulers.groups import PreparedGroup, step_samples
+from workers.reinforcement.schedulers.groups import PreparedGroup, rollouts_of, step_samples
 from workers.reinforcement.schedulers.mode import PromptSchedule, SchedulerContext
 from workers.reinforcement.schedulers.reading import StepReading
 from workers.reinforcement.schedulers.staleness import StalenessQueue, Ticket
-from workers.runs.step_outcome import StepOutcome
 
 STRAGGLER_STEPS: Final = 3.0
 """A straggler group is requeued after this many average step times."""
@@ -70,28 +70,26 @@ class AsyncMode:
             self._tasks.start(ticket)
         self._dispatch()
 
-    async def step(self, step: int) -> StepOutcome:
+    async def step(self, step: int) -> SampledStep:
         started = time.perf_counter()
         self._requeued = 0
         tickets = await self._take(step)
         groups = [self._groups.pop((ticket.step, ticket.row_index)) for ticket in tickets]
         ages = [step - 1 - ticket.version for ticket in tickets]
-        outcome = self._reading.outcome(step, groups, ages=ages)
-        outcome.scheduler_state = self._queue.state()
-        outcome.train_values.update(self._queue_values(len(groups)))
+        scheduler_state = self._queue.state()
+        values = self._queue_values(len(groups))
         sampled = time.perf_counter()
-        outcome.train_values[names.TIME_SAMPLING] = sampled - started
-        self._schedule.check(outcome.train_rollouts)
+        self._schedule.check(rollouts_of(groups))
         samples = step_samples(groups, self._context.group_config)
         if samples:
             with self._reading.trainer_clock:
-                stats = await run_on_compute_thread(self._context.trainer.update, samples)
-            outcome.train_values.update(stats)
+                values |= await run_on_compute_thread(self._context.trainer.update, samples)
         ended = time.perf_counter()
-        outcome.train_values[names.TIME_TRAINING] = ended - sampled
+        values |= {names.TIME_SAMPLING: sampled - started, names.TIME_TRAINING: ended - sampled}
         self._steps_s.append(ended - started)
-        self._reading.finish(outcome)
-        return outcome
+        return self._reading.sampled_step(
+            step, groups, values=values, ages=ages, scheduler_state=scheduler_state
+        )
 
     async def on_step_committed(self, step: int) -> None:
         self._policy.version = step

@@ -14,12 +14,12 @@ from app.domain.ids import GroupKey, SampleKey
 from app.domain.rollouts.trajectory import ScoredRollout
 from workers.journal.journal import Journal
 from workers.learning.trainer import Trainer
+from workers.reinforcement.outcome import SampledStep
 from workers.reinforcement.schedulers.groups import GroupConfig, PreparedGroup, prepare
 from workers.rollout.busy_clock import BusyClock
 from workers.rollout.groups import run_group
 from workers.rollout.policy import Policy, VersionedPolicy
 from workers.rollout.setup import RolloutSetup
-from workers.runs.step_outcome import StepOutcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,7 @@ class Mode(Protocol):
         """Called once, before the first step of a claim."""
         ...
 
-    async def step(self, step: int) -> StepOutcome:
+    async def step(self, step: int) -> SampledStep:
         """Samples and trains one step. Raises what `PromptSchedule.check` and rollouts raise."""
         ...
 

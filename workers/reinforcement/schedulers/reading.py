@@ -1,17 +1,19 @@
 """Measures a step for every mode: its groups, the age of its rollouts, and the idle shares."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from statistics import fmean
+from typing import Any
 
 from app.domain.rollouts import metrics as names
+from workers.reinforcement.outcome import SampledStep
 from workers.reinforcement.schedulers.groups import (
     PreparedGroup,
     group_counts,
     rollouts_of,
     samples_of,
 )
+from workers.reinforcement.summary import summarise
 from workers.rollout.busy_clock import BusyClock, IdleShare
-from workers.runs.step_outcome import StepOutcome
 
 
 class StepReading:
@@ -26,24 +28,40 @@ class StepReading:
         self._trainer = IdleShare(self.trainer_clock)
         self._sampler = IdleShare(sampler_clock)
 
-    def outcome(
-        self, step: int, groups: Sequence[PreparedGroup], *, ages: Sequence[int] = ()
-    ) -> StepOutcome:
-        """`ages` are in versions, one for each group; without them all groups are on-policy."""
+    def sampled_step(
+        self,
+        step: int,
+        groups: Sequence[PreparedGroup],
+        *,
+        values: Mapping[str, float],
+        ages: Sequence[int] = (),
+        scheduler_state: dict[str, Any] | None = None,
+    ) -> SampledStep:
+        """Builds the step once it is trained. `values` are the mode's own: times and the update's
+        statistics. `ages` are in versions, one for each group; without them all groups are
+        on-policy.
+        """
         rollouts = rollouts_of(groups)
-        outcome = StepOutcome(step=step, train_rollouts=rollouts)
+        tokens = sum(sample.trained_tokens for sample in samples_of(groups))
         rollout_ages = [
             age
             for group, age in zip(groups, ages or [0] * len(groups), strict=True)
             for _ in group.scored.rollouts
         ]
-        outcome.trained_tokens = sum(sample.trained_tokens for sample in samples_of(groups))
-        outcome.train_values[names.TRAINED_TOKENS] = float(outcome.trained_tokens)
-        outcome.train_values.update(group_counts(groups))
-        outcome.train_values[names.STALENESS_MEAN] = fmean(rollout_ages) if rollout_ages else 0.0
-        outcome.train_values[names.STALENESS_MAX] = float(max(rollout_ages, default=0))
-        return outcome
-
-    def finish(self, outcome: StepOutcome) -> None:
-        outcome.train_values[names.TRAINER_IDLE_SHARE] = self._trainer.read()
-        outcome.train_values[names.SAMPLER_IDLE_SHARE] = self._sampler.read()
+        return SampledStep(
+            step,
+            {
+                **summarise(rollouts),
+                **group_counts(groups),
+                **values,
+                names.TRAINED_TOKENS: float(tokens),
+                names.STALENESS_MEAN: fmean(rollout_ages) if rollout_ages else 0.0,
+                names.STALENESS_MAX: float(max(rollout_ages, default=0)),
+                names.TRAINER_IDLE_SHARE: self._trainer.read(),
+                names.SAMPLER_IDLE_SHARE: self._sampler.read(),
+            },
+            trained_tokens=tokens,
+            probe=rollouts[0].trajectory.tokens if rollouts else (),
+            scheduler_state=scheduler_state,
+            rollouts=rollouts,
+        )

@@ -15,10 +15,10 @@ from app.domain.data.dataset import DatasetRow
 from app.domain.first_fault import first_fault
 from app.domain.rollouts import metrics as names
 from workers.learning.compute_thread import run_on_compute_thread
-from workers.reinforcement.schedulers.groups import PreparedGroup, samples_of
+from workers.reinforcement.outcome import SampledStep
+from workers.reinforcement.schedulers.groups import PreparedGroup, rollouts_of, samples_of
 from workers.reinforcement.schedulers.mode import PromptSchedule, SchedulerContext
 from workers.reinforcement.schedulers.reading import StepReading
-from workers.runs.step_outcome import StepOutcome
 
 Arrivals = asyncio.Queue[tuple[int, PreparedGroup]]
 """Position in the step, and the group. The queue is unbounded: the step bounds it."""
@@ -34,7 +34,7 @@ class StreamingMode:
     async def start(self, schedule: PromptSchedule) -> None:
         self._schedule = schedule
 
-    async def step(self, step: int) -> StepOutcome:
+    async def step(self, step: int) -> SampledStep:
         rows = self._schedule.rows(step)
         arrivals: Arrivals = asyncio.Queue()
         with first_fault():
@@ -42,17 +42,16 @@ class StreamingMode:
                 sampling = tasks.create_task(self._sample(rows, step, arrivals))
                 training = tasks.create_task(self._train(len(rows), arrivals))
         groups, training_s = training.result()
-        outcome = self._reading.outcome(step, groups)
-        self._schedule.check(outcome.train_rollouts)
+        self._schedule.check(rollouts_of(groups))
         started = time.perf_counter()
         with self._reading.trainer_clock:
             stats = await run_on_compute_thread(self._context.trainer.step)
-        if outcome.trained_tokens:
-            outcome.train_values.update(stats)
-        outcome.train_values[names.TIME_SAMPLING] = sampling.result()
-        outcome.train_values[names.TIME_TRAINING] = training_s + time.perf_counter() - started
-        self._reading.finish(outcome)
-        return outcome
+        values = {
+            **(stats if samples_of(groups) else {}),
+            names.TIME_SAMPLING: sampling.result(),
+            names.TIME_TRAINING: training_s + time.perf_counter() - started,
+        }
+        return self._reading.sampled_step(step, groups, values=values)
 
     async def on_step_committed(self, step: int) -> None:
         """Does nothing: no rollout is sampled ahead."""

@@ -12,10 +12,11 @@ import time
 from app.domain.first_fault import first_fault
 from app.domain.rollouts import metrics as names
 from workers.learning.compute_thread import run_on_compute_thread
-from workers.reinforcement.schedulers.groups import PreparedGroup, step_samples
+from workers.learning.trainer import UpdateStats
+from workers.reinforcement.outcome import SampledStep
+from workers.reinforcement.schedulers.groups import PreparedGroup, rollouts_of, step_samples
 from workers.reinforcement.schedulers.mode import PromptSchedule, SchedulerContext
 from workers.reinforcement.schedulers.reading import StepReading
-from workers.runs.step_outcome import StepOutcome
 
 
 class SyncMode:
@@ -27,15 +28,13 @@ class SyncMode:
     async def start(self, schedule: PromptSchedule) -> None:
         self._schedule = schedule
 
-    async def step(self, step: int) -> StepOutcome:
+    async def step(self, step: int) -> SampledStep:
         started = time.perf_counter()
         groups = await self._sample(step)
-        outcome = self._reading.outcome(step, groups)
-        outcome.train_values[names.TIME_SAMPLING] = time.perf_counter() - started
-        self._schedule.check(outcome.train_rollouts)
-        await self._train(outcome, groups)
-        self._reading.finish(outcome)
-        return outcome
+        sampling_s = time.perf_counter() - started
+        self._schedule.check(rollouts_of(groups))
+        values = {names.TIME_SAMPLING: sampling_s, **await self._train(groups)}
+        return self._reading.sampled_step(step, groups, values=values)
 
     async def on_step_committed(self, step: int) -> None:
         """Does nothing: no rollout is sampled ahead."""
@@ -63,12 +62,12 @@ class SyncMode:
                 ]
         return [group.result() for group in groups]
 
-    async def _train(self, outcome: StepOutcome, groups: list[PreparedGroup]) -> None:
+    async def _train(self, groups: list[PreparedGroup]) -> UpdateStats:
         """Makes one update on the step's samples; none if there are no samples."""
+        stats: UpdateStats = {}
         started = time.perf_counter()
         samples = step_samples(groups, self._context.group_config)
         if samples:
             with self._reading.trainer_clock:
                 stats = await run_on_compute_thread(self._context.trainer.update, samples)
-            outcome.train_values.update(stats)
-        outcome.train_values[names.TIME_TRAINING] = time.perf_counter() - started
+        return {**stats, names.TIME_TRAINING: time.perf_counter() - started}

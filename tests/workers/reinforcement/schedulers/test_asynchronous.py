@@ -16,14 +16,13 @@ from tests.support.scripted_modes import (
     keys_of,
     turns_of_the_loop,
 )
+from workers.reinforcement.outcome import SampledStep
 from workers.reinforcement.schedulers.asynchronous import AsyncMode
-from workers.runs.step_outcome import StepOutcome
 
 
-def ages(outcome: StepOutcome) -> list[int]:
+def ages(outcome: SampledStep) -> list[int]:
     return [
-        outcome.step - 1 - rollout.trajectory.policy_versions[0]
-        for rollout in outcome.train_rollouts
+        outcome.step - 1 - rollout.trajectory.policy_versions[0] for rollout in outcome.rollouts
     ]
 
 
@@ -41,12 +40,12 @@ async def test_later_steps_are_sampled_while_one_is_trained() -> None:
 
     stage = Stage(CountingTrainer(hold), steps=4, grader=GatedGrader(gate))
     outcomes = await stage.run(AsyncMode(stage.context, AsyncOptions(max_staleness=2)))
-    assert [len(outcome.train_rollouts) for outcome in outcomes] == [16, 16, 16, 16]
+    assert [len(outcome.rollouts) for outcome in outcomes] == [16, 16, 16, 16]
     assert [max(ages(outcome)) for outcome in outcomes] == [0, 1, 2, 2]
-    assert outcomes[2].train_values[names.STALENESS_MEAN] == 2.0
-    assert outcomes[0].train_values[names.QUEUE_DEPTH] >= 0
-    assert outcomes[0].train_values[names.STALE_DISCARDED_SHARE] == 0
-    seen = Counter(key for outcome in outcomes for key in keys_of(outcome.train_rollouts))
+    assert outcomes[2].values[names.STALENESS_MEAN] == 2.0
+    assert outcomes[0].values[names.QUEUE_DEPTH] >= 0
+    assert outcomes[0].values[names.STALE_DISCARDED_SHARE] == 0
+    seen = Counter(key for outcome in outcomes for key in keys_of(outcome.rollouts))
     assert len(seen) == 64
     assert set(seen.values()) == {1}
 
@@ -87,7 +86,7 @@ async def test_dispatch_stops_at_the_free_slots() -> None:
         "two groups of four; a third does not fit into ten slots"
     )
     release.set()
-    assert len((await mode.step(1)).train_rollouts) == 16
+    assert len((await mode.step(1)).rollouts) == 16
     assert most <= 10
     await mode.close()
 
@@ -101,13 +100,13 @@ async def test_a_group_that_hangs_is_requeued_and_the_others_go_on() -> None:
     outcomes = await asyncio.wait_for(
         stage.run(AsyncMode(stage.context, AsyncOptions(max_staleness=1))), 30
     )
-    shares = [outcome.train_values[names.STALE_DISCARDED_SHARE] for outcome in outcomes]
+    shares = [outcome.values[names.STALE_DISCARDED_SHARE] for outcome in outcomes]
     assert max(shares) == pytest.approx(1 / 5)
     assert sum(share > 0 for share in shares) == 1
     hung = [
         (outcome.step, rollout.key.attempt)
         for outcome in outcomes
-        for rollout in outcome.train_rollouts
+        for rollout in outcome.rollouts
         if rollout.key.prompt_index == 5
     ]
     assert len(hung) == 4
@@ -119,7 +118,7 @@ async def test_nothing_to_learn_from_anywhere_is_no_deadlock() -> None:
     stage = Stage(CountingTrainer(), steps=4, grader=GatedGrader(equal=True))
     outcomes = await stage.run(AsyncMode(stage.context, AsyncOptions(max_staleness=1)))
     assert stage.trainer.calls == []
-    assert [outcome.train_values[names.GROUPS_ZERO_VARIANCE] for outcome in outcomes] == [4] * 4
+    assert [outcome.values[names.GROUPS_ZERO_VARIANCE] for outcome in outcomes] == [4] * 4
 
 
 async def test_a_fault_of_ours_in_the_background_ends_the_step() -> None:
@@ -168,7 +167,7 @@ async def test_a_resume_trains_each_once_and_asks_nothing_again_that_was_remembe
         outcomes.append(await second.step(step))
         await stage.commit(second, step)
     await second.close()
-    seen = Counter(key for outcome in outcomes for key in keys_of(outcome.train_rollouts))
+    seen = Counter(key for outcome in outcomes for key in keys_of(outcome.rollouts))
     assert len(seen) == 5 * 16
     assert set(seen.values()) == {1}
     assert all(max(ages(outcome)) <= 2 for outcome in outcomes)

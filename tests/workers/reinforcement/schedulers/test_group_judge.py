@@ -17,7 +17,6 @@ from workers.reinforcement.schedulers.asynchronous import AsyncMode
 from workers.reinforcement.schedulers.mode import Mode, SchedulerContext
 from workers.reinforcement.schedulers.streaming import StreamingMode
 from workers.reinforcement.schedulers.sync import SyncMode
-from workers.runs.step_outcome import StepOutcome
 
 MODES: list[Callable[[SchedulerContext], Mode]] = [
     SyncMode,
@@ -41,7 +40,7 @@ async def test_siblings_train_by_their_rank(build: Callable[[SchedulerContext], 
     stage = stage_of(judge, steps=2)
     outcomes = await stage.run(build(stage.context))
     advantages: dict[tuple[int, ...], float] = {}
-    for group in (one for outcome in outcomes for one in groups_of(outcome.train_rollouts)):
+    for group in (one for outcome in outcomes for one in groups_of(outcome.rollouts)):
         expected = ranks([answer_of(rollout.trajectory.messages) for rollout in group])
         assert [rollout.reward for rollout in group] == expected
         assert len({rollout.key.group for rollout in group}) == 1
@@ -73,11 +72,9 @@ async def test_a_resume_asks_no_judge_again(build: Callable[[SchedulerContext], 
     await stage.commit(resumed, 1)
     last = await resumed.step(2)
     await resumed.close()
-    assert keys_of(again.train_rollouts) == keys_of(first.train_rollouts)
-    assert [one.reward for one in again.train_rollouts] == [
-        one.reward for one in first.train_rollouts
-    ]
-    assert len({key for one in (again, last) for key in keys_of(one.train_rollouts)}) == 32
+    assert keys_of(again.rollouts) == keys_of(first.rollouts)
+    assert [one.reward for one in again.rollouts] == [one.reward for one in first.rollouts]
+    assert len({key for one in (again, last) for key in keys_of(one.rollouts)}) == 32
     assert len({request.call_id for request in judge.asked}) == len(judge.asked) == 8
 
 
@@ -85,21 +82,20 @@ async def test_held_out_rows_are_judged_as_groups() -> None:
     judge = RankingJudge()
     stage = stage_of(judge)
     rows = [DatasetRow(n, [{"role": "user", "content": f"Held out {n}?"}], [], {}) for n in (3, 8)]
-    outcome = StepOutcome(step=2)
-    await evaluate(
+    validation = await evaluate(
         stage.setup,
         rows,
-        outcome,
         job_id="ftjob-1",
+        step=2,
         samples=3,
         policy=stage.policy,
         journal=await stage.schedule().journal(2),
     )
-    assert [
-        (r.key.split, r.key.prompt_index, r.key.sample_index) for r in outcome.valid_rollouts
-    ] == [("valid", row, sample) for row in (3, 8) for sample in range(3)]
-    for group in groups_of(outcome.valid_rollouts, 3):
+    assert [(r.key.split, r.key.prompt_index, r.key.sample_index) for r in validation.rollouts] == [
+        ("valid", row, sample) for row in (3, 8) for sample in range(3)
+    ]
+    for group in groups_of(validation.rollouts, 3):
         answers = [answer_of(rollout.trajectory.messages) for rollout in group]
         assert [rollout.reward for rollout in group] == ranks(answers)
     assert len(judge.asked) == 2
-    assert outcome.valid_values[names.REWARD_MEAN] == pytest.approx(0.5)
+    assert validation.values[names.REWARD_MEAN] == pytest.approx(0.5)

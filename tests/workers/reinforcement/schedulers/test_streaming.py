@@ -22,12 +22,12 @@ async def test_a_part_is_trained_while_the_last_group_is_still_sampled() -> None
     stage = Stage(trainer, prompts=4, group=2, steps=1, grader=GatedGrader(gate))
     (outcome,) = await stage.run(StreamingMode(stage.context, minibatches=2))
     assert [call for call, _ in trainer.calls] == ["accumulate", "accumulate", "step"]
-    assert [key[1:] for key in keys_of(outcome.train_rollouts)] == [
+    assert [key[1:] for key in keys_of(outcome.rollouts)] == [
         (prompt, sample) for prompt in range(4) for sample in range(2)
     ], "whatever came first, the step keeps its order"
-    assert outcome.train_values[names.STALENESS_MAX] == 0
+    assert outcome.values[names.STALENESS_MAX] == 0
     assert stage.checked == [8]
-    assert 0 <= outcome.train_values[names.TRAINER_IDLE_SHARE] <= 1
+    assert 0 <= outcome.values[names.TRAINER_IDLE_SHARE] <= 1
 
 
 @pytest.mark.parametrize(
@@ -38,11 +38,11 @@ async def test_parts_hold_every_group_once(prompts: int, minibatches: int, calls
     stage = Stage(trainer, prompts=prompts, group=3, steps=2)
     outcomes = await stage.run(StreamingMode(stage.context, minibatches=minibatches))
     trained = sum(count for call, count in trainer.calls if call == "accumulate")
-    groups = sum(outcome.train_values[names.GROUPS_TRAINED] for outcome in outcomes)
+    groups = sum(outcome.values[names.GROUPS_TRAINED] for outcome in outcomes)
     assert trained == groups * 3
     assert [call for call, _ in trainer.calls].count("step") == 2
     assert [call for call, _ in trainer.calls].count("accumulate") <= 2 * calls
-    seen = [key for outcome in outcomes for key in keys_of(outcome.train_rollouts)]
+    seen = [key for outcome in outcomes for key in keys_of(outcome.rollouts)]
     assert len(seen) == len(set(seen)) == 2 * prompts * 3
 
 
@@ -51,7 +51,7 @@ async def test_groups_that_train_nothing_fill_their_part() -> None:
     stage = Stage(trainer, steps=2, grader=GatedGrader(equal=True))
     outcomes = await stage.run(StreamingMode(stage.context, minibatches=2))
     assert [call for call, _ in trainer.calls] == ["step", "step"]
-    assert outcomes[0].train_values[names.GROUPS_ZERO_VARIANCE] == 4
+    assert outcomes[0].values[names.GROUPS_ZERO_VARIANCE] == 4
     assert outcomes[0].trained_tokens == 0
 
 
