@@ -170,7 +170,7 @@ def pip(venv: Path, *arguments: str) -> int:
 
 
 def runs(*command: str | Path) -> bool:
-    """Whether a command exists and ends with status 0. Its output is dropped."""
+    """Returns whether a command exists and ends with status 0. Drops its output."""
     try:
         done = subprocess.run(command, capture_output=True, check=False)
     except OSError:

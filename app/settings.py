@@ -114,7 +114,7 @@ class RunSettings(_Part):
 class PricingSettings(_Part):
     """Prices behind `usage_metrics.estimated_cost`. Without a price no cost is shown."""
 
-    per_hour: float | None = Field(None, ge=0)  # of a job's training_time_s
+    per_hour: float | None = Field(None, ge=0)  # price of an hour of a job's training_time_s
     currency: str = Field("USD", min_length=1, max_length=16)
 
 
@@ -262,7 +262,7 @@ def _to_variable(value: Any) -> str:
 
 
 def inherited_environment() -> dict[str, str]:
-    """The environment a child process starts from: ours without our own variables and locale.
+    """Returns the environment of a child process: this one's without `AGENT_RFT_…` and locale.
 
     ``LC_*`` naming a locale that the machine lacks makes initdb fail (measured), so it is dropped.
     """

@@ -1,7 +1,7 @@
 """The API as a process of its own on a real Postgres, with its memory and its loop's lag in view.
 
 Peak memory is the kernel's (`VmHWM`, reset between cases); the lag is the longest time the event
-loop let a 2 ms timer wait, told by the process itself on a path of its own.
+loop let a 2 ms timer wait, reported by the process on an extra path.
 """
 
 import asyncio

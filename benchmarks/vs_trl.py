@@ -1,4 +1,4 @@
-"""One GRPO step end to end, ours beside TRL's `GRPOTrainer`, both on this CPU in fp32.
+"""One GRPO step end to end, beside TRL's `GRPOTrainer`, both on this CPU in fp32.
 
 Same model (M1), prompts, group size, new tokens, LoRA (r 8, alpha 16, all linear layers), AdamW,
 temperature 1, centred advantages, PPO clip 0.2, deterministic reward, torch threads. First the two
@@ -117,7 +117,7 @@ def agree(model: Path) -> dict[str, Any]:
 
 
 def run_cell(cell: Cell, model: Path, root: Path, given: argparse.Namespace) -> Measured:
-    """Turn by turn: TRL's step, then ours on the same prompts."""
+    """Alternates TRL's step and this project's on the same prompts."""
     root.mkdir()
     measured = Measured([], [])
     if cell.tools:

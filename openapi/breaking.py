@@ -21,7 +21,7 @@ Seen = frozenset[tuple[int, int]]
 
 
 class Check:
-    """Of one pair of documents; `breaks()` is sorted and without repetition."""
+    """Compares one pair of documents; `breaks()` is sorted and without repetition."""
 
     def __init__(self, released: Mapping[str, Any], working: Mapping[str, Any]) -> None:
         self._before, self._after = released, working

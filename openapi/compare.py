@@ -1,4 +1,4 @@
-"""Compares the mirrored part of the hosted API with ours, structure against structure.
+"""Compares the mirrored part of the hosted API with this one, structure against structure.
 
 A difference is what a client written for the hosted API can meet: something missing, something
 untyped, a request we would refuse, a reply it would not expect. Replies that promise more than the
@@ -37,7 +37,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Of two documents; `differences()` is sorted and without repetition."""
+    """Compares two documents; `differences()` is sorted and without repetition."""
 
     upstream: Mapping[str, Any]
     ours: Mapping[str, Any]
@@ -176,7 +176,7 @@ class Comparison:
 
 
 def _untyped(theirs: Shape, ours: Shape) -> bool:
-    """Ours says nothing of what theirs describes."""
+    """Returns whether this schema leaves open a shape that the hosted one describes."""
     described = theirs.types != {ANY}
     said = bool(ours.fields or ours.variants)
     deep = bool(theirs.fields or theirs.variants)

@@ -1,4 +1,4 @@
-"""The operations of a specification, told by method and path without names or version prefix."""
+"""Finds the operations of a specification by method and path, without names or version prefix."""
 
 import re
 from collections.abc import Iterator, Mapping

@@ -1,6 +1,6 @@
 """Writes the generated clients from `openapi.json`, or checks that the committed ones are current.
 
-The Python generator lives in a virtual environment of its own (its pins conflict with ours), the
+The Python generator lives in a virtual environment of its own (its pins conflict), the
 TypeScript one runs through npx. `generated.sha256` names the specification both were made from, so
 that a stale client shows where neither generator is installed.
 """
@@ -28,7 +28,7 @@ def digest() -> str:
 
 
 def stale() -> list[str]:
-    """What is not made from the committed specification, in words; empty when all is current."""
+    """Describes each client that is stale; empty when all are current."""
     found = []
     if not MARK.is_file() or MARK.read_text(encoding="utf-8").strip() != digest():
         found.append("openapi/generated.sha256 names another specification")

@@ -1,4 +1,4 @@
-"""What a JSON Schema allows, read flat: types, closed values, fields, variants, items.
+"""Reads a JSON Schema flat: types, closed values, fields, variants, items.
 
 Both checkers of the specification stand on this reading. It resolves references inside one document
 and knows nothing of operations or of what a difference means.
@@ -23,7 +23,7 @@ class Shape:
     fields: Mapping[str, Schema]
     required: frozenset[str]
     variants: Mapping[str, Schema]
-    """Objects told apart by a constant (`type`, `object` or `role`); then `fields` is empty."""
+    """Objects tagged by a constant (`type`, `object` or `role`); then `fields` is empty."""
     items: Schema | None
 
 

@@ -16,7 +16,7 @@ from app.settings import Settings
 
 @dataclass(frozen=True, slots=True)
 class Announcement:
-    """Printed as one JSON object once everything is ready."""
+    """The JSON object that is printed once everything is ready."""
 
     base_url: str
     api_key: str

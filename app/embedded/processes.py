@@ -118,7 +118,7 @@ class Child:
         return "\n".join(text.splitlines()[-lines:])
 
     def raise_if_hopeless(self, tries: int) -> None:
-        """ChildFailed once a child that was never ready has failed `tries` times."""
+        """Raises `ChildFailed` once a child that was never ready has failed `tries` times."""
         if not self.was_ready and self.failures >= tries:
             raise ChildFailed(
                 f"{self.spec.name} did not become ready; the end of {self.spec.log}:\n"

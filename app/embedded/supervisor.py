@@ -141,7 +141,7 @@ class Supervisor:
         wait_ready(children, interrupted=lambda: self._stopping)
 
     def _publish(self) -> None:
-        """Record the pids: for the next start, and for whoever reads `services.json`."""
+        """Records the pids for the next start and for readers of `services.json`."""
         pids = {child.spec.name: child.pid for child in self._children if child.pid is not None}
         record(self._data_dir.children_file, pids)
         if self._announcement is not None:
@@ -164,7 +164,7 @@ def _woken_by_signals(on_stop: Callable[[], None]) -> Iterator[int]:
         on_stop()
 
     def wake(_number: int, _frame: FrameType | None) -> None:
-        """A handler must exist for the wake-up descriptor to be written."""
+        """Does nothing; Python writes to the wakeup descriptor only if a handler exists."""
 
     read_end, write_end = os.pipe()
     os.set_blocking(read_end, False)

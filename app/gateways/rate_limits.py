@@ -32,7 +32,7 @@ _COUNT: Final = """
 
 @dataclass(frozen=True, slots=True)
 class Quota:
-    """What a window still allows. `reset_s` seconds are left of it."""
+    """Remaining requests of a window, which ends in `reset_s` seconds."""
 
     limit: int
     used: int
@@ -78,7 +78,7 @@ class RedisRateLimits:
         return Quota(self._limit, used, (window + 1) * WINDOW_S - now)
 
     def _place(self, key: str) -> "asyncio.Future[int | None]":
-        """Which request of its window this one is; `None` when nobody knows."""
+        """Returns the request's number within its window; `None` while Redis is away."""
         place: asyncio.Future[int | None] = asyncio.get_running_loop().create_future()
         if key in self._waiting:
             self._waiting[key].append(place)

@@ -62,7 +62,7 @@ class SecretBox:
         return plain
 
     def is_current(self, blob: bytes) -> bool:
-        """Whether the newest key wraps it."""
+        """Returns whether the newest key wraps a blob."""
         return blob[len(_VERSION) : _HEAD_BYTES] == self._current_id
 
     def rewrap(self, blob: bytes, *, project_id: str, job_id: str) -> bytes:

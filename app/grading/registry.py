@@ -36,7 +36,7 @@ class GradingPorts:
 
 
 class _Timed:
-    """Says how long a scorer took that asks nobody."""
+    """Measures a scorer that calls no endpoint."""
 
     def __init__(self, scorer: Scorer) -> None:
         self._scorer = scorer

@@ -1,1 +1,1 @@
-"""What can be said of a job before it exists: its rows, its prompts, its cost. Runs offline too."""
+"""Checks of a job before it exists: its rows, its prompts, its cost. Runs offline too."""

@@ -54,8 +54,8 @@ def method_of(body: dict[str, Any]) -> dict[str, Any]:
 
 
 def method_type(body: dict[str, Any]) -> MethodType:
-    """What the call trains by. An unknown type is another's finding; its files are judged as those
-    of the method it spells out.
+    """Returns the training method of a call. An unknown type is reported elsewhere; its files are
+    checked as those of the method that is spelled out.
     """
     method = method_of(body)
     sent = method.get("type", "supervised")

@@ -1,4 +1,4 @@
-"""What a job would take: steps and rollouts by arithmetic, tokens and time by what is known.
+"""Estimates the cost of a job: steps and rollouts by arithmetic, tokens and time by measured means.
 
 Must not know where a pace came from.
 """

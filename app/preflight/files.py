@@ -25,7 +25,7 @@ _LONGEST: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """What a row shows the model."""
+    """The prompt of a row."""
 
     messages: list[Message]
     tools: list[Message]
@@ -37,7 +37,7 @@ RowReader = Callable[[bytes, int], tuple[Prompt | None, list[DatasetError]]]
 
 @dataclass(frozen=True, slots=True)
 class FileRules:
-    """How a file of a job is read: `param` and `code` name it in findings."""
+    """Rules for reading a file of a job; `param` and `code` name it in findings."""
 
     param: str
     code: str

@@ -1,4 +1,4 @@
-"""What a row of each method's files shows the model, beside what is wrong with it."""
+"""Returns the prompt of a row, for each training method, and the faults of the row."""
 
 from typing import Any, assert_never
 
@@ -22,7 +22,7 @@ def row_reader(
 
 
 def _prompt(method: MethodType, item: dict[str, Any]) -> Prompt:
-    """Of a row to learn from by heart, the answer too: all of it must fit the context."""
+    """Returns the prompt; for supervised rows with the answer, since all of it must fit."""
     match method:
         case "reinforcement" | "supervised":
             return Prompt(item["messages"], item.get("tools") or [])

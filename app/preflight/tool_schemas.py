@@ -1,4 +1,4 @@
-"""Whether a row's tools survive the model's chat template and tool-call parser.
+"""Checks that a row's tools survive the model's chat template and tool-call parser.
 
 Owns the round trip: each schema must be found whole in the rendered prompt, and a call of each tool
 must be read back as it was written. Must not know files.

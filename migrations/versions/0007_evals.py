@@ -114,7 +114,7 @@ def _permissions() -> None:
         policy=f"{OF_PROJECT} OR target_project_id = {setting('project')}",
         check=OF_PROJECT,
     )
-    # Whom a model was shared with sees the permission; only the owner takes it back.
+    # A project that a model was shared with sees the permission; only the owner revokes it.
     op.execute(
         "CREATE POLICY revoke ON checkpoint_permissions AS RESTRICTIVE FOR DELETE"
         f" USING ({OF_PROJECT})"

@@ -1,4 +1,4 @@
-"""What a run notes of its job: the checkpoints that it keeps, and why it ended early.
+"""Adds columns for the checkpoints that a run keeps, and for the reason of an early end.
 
 Revision ID: 0010
 Revises: 0009

@@ -4651,7 +4651,7 @@ export interface components {
         };
         /**
          * WandbIntegration
-         * @description Stored and echoed.
+         * @description An integration that is stored and echoed.
          */
         WandbIntegration: {
             /**

@@ -45,7 +45,6 @@ NAMES: dict[str, str] = {
     "QueuePlace": "QueuePosition",
     "Places": "slots",
     "patiently": "retry_while_unavailable",
-    "computed": "run_on_compute_thread",
     "remembered": "replay_or_ask",
     "Telling": "StepReport",
     "ReinforcementTelling": "StepReport",

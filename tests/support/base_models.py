@@ -1,4 +1,4 @@
-"""Where the shipped base model lies."""
+"""Path of the shipped base model."""
 
 from __future__ import annotations
 

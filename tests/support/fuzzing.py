@@ -85,7 +85,7 @@ class Findings:
     cases: int
     failures: list[str]
     unfinished: str
-    """Why the run ended early, if it did."""
+    """Reason of an early end, if any."""
     output: str
 
 

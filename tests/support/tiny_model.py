@@ -123,7 +123,7 @@ def build_model(vocab_size: int, *, seed: int = 0, hidden: int = 128) -> Qwen3Fo
 
 def save_tiny_model(directory: Path, template: str = KEEPS_THINKING, *, seed: int = 0) -> Path:
     tokenizer = build_tokenizer(template)
-    build_model(VOCAB_SIZE, seed=seed).save_pretrained(directory)  # padded, as real models are
+    build_model(VOCAB_SIZE, seed=seed).save_pretrained(directory)  # a padded vocabulary
     tokenizer.save_pretrained(directory)
     return directory
 

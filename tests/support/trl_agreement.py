@@ -43,7 +43,7 @@ class _Row:
     prompt: list[int]
     answer: list[int]
     mask: list[int]
-    """Of the answer."""
+    """1 for the tokens of the answer."""
 
 
 def policy_gradient(model_dir: Path, loss: str) -> Agreement:
@@ -264,7 +264,7 @@ def _dataset(rows: list[dict[str, str]]) -> Any:
 
 
 def _arguments(model_dir: Path) -> dict[str, Any]:
-    """Of every TRL configuration: on the CPU, in fp32, without files or reports."""
+    """Returns the arguments of every TRL configuration: CPU, fp32, no files, no reports."""
     return {
         "output_dir": str(model_dir.parent / "trl"),
         "use_cpu": True,

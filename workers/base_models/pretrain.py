@@ -53,7 +53,7 @@ class Recipe:
 
 
 def build_tokenizer(recipe: Recipe) -> PreTrainedTokenizerFast:
-    """Trained on sloppy transcripts, since only they hold errors and hedges."""
+    """Builds a tokenizer on sloppy transcripts, since only they contain errors and hedges."""
     bare = train_tokenizer([], vocab_size=0)
     source = transcripts(recipe.seed, recipe.sloppy)
     texts = [_render(bare, t) for t in itertools.islice(source, recipe.tokenizer_transcripts)]

@@ -168,7 +168,7 @@ class EnginePolicy(VersionedPolicy):
             try:
                 await self._inference.load_adapter(served.name, served.path)
             except InvalidRequest as error:
-                # The request was ours, so the text is about our files, not about a caller's prompt.
+                # This process made the request: the text is about its files, not a caller's prompt.
                 log.warning("engine refused an adapter", name=served.name, error=error.message)
                 raise
 

@@ -37,7 +37,7 @@ class JobGrader:
     """Implements `workers.grading.group_scorer.Grader`."""
 
     def __init__(self, name: str, scorer: Scorer, *, asks_outside: bool) -> None:
-        """A scorer that asks nobody outside repeats its score and is not journalled."""
+        """A scorer that calls no endpoint repeats its score and is not journalled."""
         self._name = name
         self._scorer = scorer
         self._asks_outside = asks_outside

@@ -1,6 +1,6 @@
-"""A micro-batch once the model was run on it: what a loss is given, and the same by its owners.
+"""A micro-batch after the forward pass: the inputs of a loss, whole or split by sample set.
 
-Owns how packed rows are told apart again. Must not know models or losses.
+Owns the way back from packed rows to samples. Must not know models or losses.
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,7 @@
 """Log-probs of tokens under a model, with and without its adapter.
 
 Owns the way from samples through backbone and head. Promises: the trainer's own arithmetic and
-temperature, whoever asks. Must not know losses or optimizers.
+temperature for every caller. Must not know losses or optimizers.
 """
 
 from collections.abc import Sequence

@@ -26,7 +26,7 @@ class TrainingSample:
     token_advantages: Sequence[float] | None = None
     """One per token, parallel to `tokens`; read where the mask is 1."""
     group: Hashable = None
-    """Shared by the samples of one prompt within one call of the trainer."""
+    """Key that the samples of one prompt share within one call of the trainer."""
 
     def __post_init__(self) -> None:
         if not len(self.tokens) == len(self.mask) == len(self.logprobs):
@@ -51,7 +51,7 @@ class TrainingSample:
 
     @property
     def has_zero_advantage(self) -> bool:
-        """Whether every trained token's advantage is 0."""
+        """Returns whether every trained token's advantage is 0."""
         if self.token_advantages is None:
             return self.advantage == 0.0
         return not any(self._trained_advantages())

@@ -30,7 +30,7 @@ MAX_DEPTH: Final = 100
 MAX_VALUES: Final = 25_000
 """Every reader after this one takes time for each: 90,000 hold up the loop for 140 ms."""
 _SMALL_BODY_BYTES: Final = 64 * 1024
-"""Checked on the event loop in under 3 ms; a larger one is checked on a thread."""
+"""Largest body that is checked on the event loop, in under 3 ms; a thread checks larger ones."""
 _MAX_LENGTH_DIGITS: Final = 15
 _UNSTORABLE: Final = re.compile("[\x00\ud800-\udfff]")
 _STRUCTURE: Final = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[,\[{]', re.DOTALL)
@@ -39,7 +39,7 @@ _STRUCTURE: Final = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[,\[{]', re.DOTALL
 class BodyGuard:
     """Refuses bodies and paths nothing behind it could store; bounded in memory.
 
-    Whatever content type it claims, a body is an upload to an upload's path or it is JSON.
+    A body is an upload on an upload's path and JSON on every other, for any content type.
     """
 
     def __init__(
@@ -109,7 +109,7 @@ async def _whole(receive: Receive) -> bytes | None:
 
 
 def json_problem(body: bytes) -> str | None:
-    """Why this JSON cannot be served, or `None`."""
+    """Returns the reason why this JSON cannot be served, or `None`."""
     if _has_too_many_values(body):
         return f"it holds more than {MAX_VALUES} values"
     try:
@@ -133,7 +133,7 @@ def json_problem(body: bytes) -> str | None:
 
 
 def _has_too_many_values(body: bytes) -> bool:
-    """Counted before objects are built: 4 MB of empty lists would become 100 MB of objects."""
+    """Counts values before objects are built: 4 MB of empty lists become 100 MB of objects."""
     if body.count(b",") + body.count(b"[") + body.count(b"{") <= MAX_VALUES:
         return False
     seen = 0
@@ -214,7 +214,7 @@ def _counted(receive: Receive, limit: int, idle_s: float) -> Receive:
 
     async def counted() -> Message:
         nonlocal seen, ended
-        if ended:  # what is asked for now is whether the client hung up
+        if ended:  # the caller now waits for the client to hang up
             return await receive()
         try:
             async with asyncio.timeout(idle_s):

@@ -65,7 +65,7 @@ class Idempotency:
         if principal is None:  # the route says what is wrong with the credentials
             await self._app(scope, receive, send)
             return
-        # A replay counts as a request, too. Behind this point a connection may be held: nobody asks
+        # A replay counts as a request, too. Behind this point a connection may be held:
         # for another one to know the key.
         await admit(Request(scope), context, principal)
         scope["state"][PRINCIPAL] = principal

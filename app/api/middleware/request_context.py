@@ -50,6 +50,6 @@ class RequestContext:
             await self._app(scope, receive, send_with_headers)
         except Exception:  # the request is the boundary: the service outlives one fault
             log.exception("request failed", method=scope["method"], path=scope["path"])
-            if started:  # what was sent cannot be unsaid; a cut connection shows that it is not all
+            if started:  # the reply has begun; a cut connection shows that it is incomplete
                 raise
             await server_error()(scope, receive, send_with_headers)

@@ -61,7 +61,7 @@ class AdminKeyObject(BaseModel):
 
 class AdminKeyWithValue(AdminKeyObject):
     value: str
-    """Shown here and never again."""
+    """The key, which no later reply shows."""
 
     @classmethod
     def showing(cls, owned: OwnedKey, value: str) -> "AdminKeyWithValue":

@@ -1,4 +1,4 @@
-"""Registered curricula on the wire. Ours."""
+"""Registered curricula on the wire (an extension)."""
 
 from typing import Annotated, Any, Literal
 

@@ -75,7 +75,7 @@ class EvalObject(BaseModel):
     metadata: dict[str, str] | None
     created_at: int
     updated_at: int
-    """When it was last changed (an addition of ours)."""
+    """Time of the last change (an extension)."""
     shared_with_openai: bool = False
 
     @classmethod

@@ -17,7 +17,7 @@ class Wandb(WireModel):
 
 
 class WandbIntegration(WireModel):
-    """Stored and echoed."""
+    """An integration that is stored and echoed."""
 
     type: Literal["wandb"]
     wandb: Wandb

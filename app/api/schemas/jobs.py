@@ -50,13 +50,13 @@ class CreateFineTuningJob(CapsBody):
 
     model: Text
     training_file: Text | None = None
-    """Required without a curriculum."""
+    """Id of a file; required without a curriculum."""
     validation_file: Text | None = None
     curriculum: Text | Json | None = None
     """Replaces the files (an extension): an id, `{"id", "version"}`, or rows as `{"training",
     "validation"}`."""
     method: Method | None = None
-    """Supervised when absent."""
+    """An absent method is supervised."""
     hyperparameters: Json | None = None
     """Deprecated: those of a supervised job. Also of `method.supervised`, which counts more."""
     suffix: Annotated[str, StringConstraints(min_length=1, max_length=64)] | None = None
@@ -146,15 +146,15 @@ class FineTuningJob(BaseModel):
     usage_metrics: UsageMetrics | None
     shared_with_openai: bool = False
     step: int
-    """Last committed step (an addition of ours)."""
+    """Last committed step (an extension)."""
     eval_id: str | None
     """The eval whose runs are the job's validations."""
     total_steps: int | None
-    """Steps the job will take, once its files are validated (an addition of ours)."""
+    """Steps the job will take, once its files are validated (an extension)."""
     ended_early: Json | None
-    """`{rule, action, step, reason}` of the rule that ended the job before its last step (ours)."""
+    """`{rule, action, step, reason}` of the rule that ended the job early (an extension)."""
     max_training_time_s: float | None
-    """Cap of ours: the job pauses at the step that reaches it."""
+    """Cap (an extension): the job pauses at the step that reaches it."""
     max_rollouts: int | None
     queue_position: int | None
     """Queue position of a job that waits for a worker, 1 is next (an extension)."""

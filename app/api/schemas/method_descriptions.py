@@ -1,4 +1,4 @@
-"""What the specification says of `method`, beside how the service reads it.
+"""Describes `method` in the specification, beside the code that reads it.
 
 A method is read as any JSON object and judged by the domain, so that unknown keys are kept and each
 fault is named with its path. This says the same to readers and to generators of clients: each key,

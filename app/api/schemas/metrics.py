@@ -1,4 +1,4 @@
-"""Curves on the wire (ours: the hosted API serves them only inside events)."""
+"""Curves on the wire (an extension: the hosted API serves them only inside events)."""
 
 from typing import Literal
 

@@ -1,4 +1,4 @@
-"""A preflight report on the wire. Ours: the hosted API has no such call."""
+"""A preflight report on the wire (an extension)."""
 
 from collections.abc import Iterator
 from dataclasses import asdict
@@ -95,19 +95,19 @@ def fault_of(error: InvalidRequest) -> PreflightIssue:
 
 
 def _faults(error: ValidationError, *, root: str) -> Iterator[PreflightIssue]:
-    """One fault for each place, of the first of them; a union tells one for every member it
+    """Yields one fault for each path, the first one; a union reports one for every member it
     tried.
     """
-    told = set[str]()
+    listed = set[str]()
     for fault in error.errors(include_url=False, include_context=False):
         param = dotted(root, fault["loc"])
-        if param in told:
+        if param in listed:
             continue
-        if len(told) == MAX_FAULTS:
+        if len(listed) == MAX_FAULTS:
             message = f"There are more faults than these {MAX_FAULTS}."
             yield PreflightIssue("error", "invalid_value", message, None)
             return
-        told.add(param)
+        listed.add(param)
         if fault["type"] == "missing":
             message = f"Missing required parameter: '{param}'."
             yield PreflightIssue("error", "missing_required_parameter", message, param)

@@ -1,4 +1,4 @@
-"""Registered graders on the wire. Ours; the configuration inside is the hosted one."""
+"""Registered graders on the wire (an extension); the configuration inside is the hosted one."""
 
 from typing import Literal
 

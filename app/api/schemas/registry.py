@@ -20,7 +20,7 @@ class RegisteredObject(BaseModel):
     id: str
     created_at: int
     updated_at: int
-    """When this version was made."""
+    """Creation time of this version."""
     version: int
     name: str
     metadata: dict[str, str] | None

@@ -1,4 +1,4 @@
-"""Rollouts and the paired report on the wire (ours)."""
+"""Rollouts and the paired report on the wire (an extension)."""
 
 from typing import Literal
 

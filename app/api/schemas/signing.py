@@ -1,4 +1,4 @@
-"""The signing secret on the wire (ours: hosted calls are not signed)."""
+"""The signing secret on the wire (an extension: hosted calls are not signed)."""
 
 from typing import Literal
 

@@ -1,4 +1,4 @@
-"""Registered tools on the wire. Ours; a tool's own keys are those of the hosted Agent RFT job."""
+"""Registered tools on the wire (an extension); a tool's own keys are the hosted Agent RFT job's."""
 
 from typing import Annotated, Any, Literal
 

@@ -53,9 +53,9 @@ class WebhookEndpointObject(BaseModel):
     event_types: list[str]
     signing_secret_hint: str
     disabled_at: int | None
-    """When it answered 410; any update enables it again."""
+    """Time of the 410 that disabled it; any update enables it again."""
     last_failed_at: int | None
-    """When a delivery was given up, unless one succeeded since."""
+    """Time of the last delivery that failed for good, unless one succeeded since."""
 
     @classmethod
     def of(cls, row: WebhookEndpoint) -> Self:
@@ -117,7 +117,7 @@ class WebhookDeliveryObject(BaseModel):
     attempts: int
     last_status_code: int | None
     last_error: str | None
-    """Why the last attempt got no status, e.g. `timeout` or `unreachable`."""
+    """Reason why the last attempt got no status, e.g. `timeout` or `unreachable`."""
     next_attempt_at: int | None
     created_at: int
     finished_at: int | None

@@ -13,7 +13,7 @@ class EventSubject(BaseModel):
 
 
 class WebhookEvent(BaseModel):
-    """Signed after Standard Webhooks; `id` is the same at every attempt to deliver it."""
+    """An event, signed by Standard Webhooks; `id` is the same at every attempt to deliver it."""
 
     id: str
     object: Literal["event"] = "event"

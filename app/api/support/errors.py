@@ -151,7 +151,7 @@ async def _client_gone(_: Request, __: Exception) -> JSONResponse:
 
 
 def server_error() -> JSONResponse:
-    """The answer to a fault of ours, which says nothing about it."""
+    """Returns the answer to a fault of the service, without details."""
     return envelope(
         500,
         "The server had an error while processing your request.",

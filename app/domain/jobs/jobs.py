@@ -139,7 +139,7 @@ class Job:
     seed: int
     suffix: str | None = None
     method: StoredMethod
-    """Redacted; resolved once the files are validated."""
+    """The method with redacted headers; resolved once the files are validated."""
     metadata: dict[str, str] | None = None
     integrations: list[dict[str, Any]] = field(default_factory=list)
     error: JobError | None = None

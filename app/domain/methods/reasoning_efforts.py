@@ -55,8 +55,8 @@ def with_trained_effort(body: dict[str, Any], effort: str | None) -> dict[str, A
 
 
 def template_variables(effort: str | None) -> dict[str, Any]:
-    """What a chat template is given: the level by its name, and the switch of templates that know
-    thinking or none. One that knows neither leaves both unread.
+    """Returns the variables of a chat template: the level by its name, and the switch of templates
+    that only turn thinking on or off. A template without either ignores both.
     """
     if effort is None or effort == "default":
         return {}

@@ -69,7 +69,7 @@ _METADATA: Final = frozenset(
         "fd00:42::42",
     )
 )
-# Services that no tool speaks HTTP on; a public one of somebody else is not ours to knock at.
+# Ports of services other than HTTP; a foreign service must not be probed through this one.
 _REFUSED_PORTS: Final = frozenset(
     {1433, 1521, 2049, 2375, 2376, 2379, 2380, 3306, 3389, 4369, 5432, 5672, 5900, 5984, 6379}
     | {6443, 6667, 9200, 9300, 10250, 10255, 11211, 27017}
@@ -95,7 +95,7 @@ class EndpointUrl:
     """A customer URL read one way only."""
 
     url: str
-    """Normalised, without the fragment: what is dialled."""
+    """The normalised URL that is dialled, without its fragment."""
     scheme: str
     host: str
     """Lower case, no brackets, no trailing dot."""

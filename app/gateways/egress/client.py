@@ -37,7 +37,7 @@ class _Request:
     headers: Mapping[str, str]
     body: bytes | None
     status_only: bool = False
-    """Whatever follows the status is neither read nor judged."""
+    """The rest of the reply is not read."""
 
 
 class EgressClient:

@@ -65,9 +65,9 @@ class HttpInference:
             "seed": seed,
             "stop_token_ids": list(stop_token_ids),
             "ignore_eos": True,  # unless it is among them
-            "logprobs": 0,  # of the sampled token alone
+            "logprobs": 0,  # the sampled token alone
             "return_token_ids": True,
-            # Said, because a model's own generation_config would otherwise narrow the sampling.
+            # Explicit, because a model's own generation_config would otherwise narrow the sampling.
             "top_p": 1.0,
             "top_k": 0,
             "min_p": 0.0,
@@ -121,12 +121,14 @@ class HttpInference:
                 yield chunk
 
     def _chat_body(self, body: dict[str, Any], *, stream: bool) -> dict[str, Any]:
-        """An engine would put an effort into words of its own; ours are those of the training."""
-        told = {key: value for key, value in body.items() if key != "reasoning_effort"}
+        """Returns the body with the effort as template variables, as in training. An engine would
+        write it into the prompt in its own way.
+        """
+        sent = {key: value for key, value in body.items() if key != "reasoning_effort"}
         variables = template_variables(body.get("reasoning_effort"))
         if variables:
-            told["chat_template_kwargs"] = variables
-        return {**told, **self._salted, "stream": stream}
+            sent["chat_template_kwargs"] = variables
+        return {**sent, **self._salted, "stream": stream}
 
     async def _post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
         async with self._request("POST", path, body) as response:
@@ -157,7 +159,7 @@ class HttpInference:
 
 
 class _Connections:
-    """Opened with the first request, because a session belongs to its event loop."""
+    """Opens its session with the first request, because a session belongs to an event loop."""
 
     def __init__(self, headers: dict[str, str], timeout: aiohttp.ClientTimeout) -> None:
         self._headers = headers

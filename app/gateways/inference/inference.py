@@ -78,8 +78,8 @@ class Inference(Protocol):
         ...
 
     async def chat(self, body: dict[str, Any]) -> dict[str, Any]:
-        """A Chat Completions call, its `model` already the engine's name. `reasoning_effort` is
-        what the chat template is told of it (`template_variables`).
+        """A Chat Completions call, its `model` already the engine's name. `reasoning_effort`
+        reaches the chat template as `template_variables`.
         """
         ...
 

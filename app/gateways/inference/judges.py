@@ -71,7 +71,7 @@ class EngineModel:
     name: str
     engine_name: str
     object_key: str | None
-    """Where the adapter is stored; `None` for a base model."""
+    """Object key of the adapter; `None` for a base model."""
     reasoning_effort: str | None = None
     """The effort that a tuned model was trained with; `None` for the model's own default."""
 

@@ -1,4 +1,4 @@
-"""What may go wrong: one class for each kind of answer, with the request's id."""
+"""Errors of the client: one class for each kind of answer, with the request's id."""
 
 from collections.abc import Mapping
 

@@ -37,7 +37,7 @@ def args(*positional: Any, **named: Any) -> Args:
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """What calls name. Methods make what a call may change or delete."""
+    """The objects that calls name. Methods create the objects that a call may change or delete."""
 
     service: Service
     client: OpenAI
@@ -108,7 +108,7 @@ class World:
         return made.id
 
     def delivered(self) -> Args:
-        """What the service itself sent, and the secret it was signed with."""
+        """Returns a delivery of the service and the secret that signed it."""
         kind = "fine_tuning.job.succeeded"
         post: Any = self.client.post  # Version 2 has no methods for endpoints.
         new = {"name": "n", "url": HOOK, "event_types": [kind]}

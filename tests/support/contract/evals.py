@@ -52,7 +52,7 @@ def sampled(*answers: str) -> Any:
 
 
 def run_worker(service: Service, run_id: str) -> None:
-    """What the control worker does with a run, in this process."""
+    """Runs an eval in this process as the control worker does."""
 
     async def see_through() -> None:
         settings = service.database.settings

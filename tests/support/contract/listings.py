@@ -43,7 +43,7 @@ class Listing:
     """Adds it and says its id."""
     ascending: bool = False
     counted: Callable[[Rows], str] = lambda _: ""
-    """How the ids begin where others are listed too."""
+    """Prefix of the ids when the list has other rows too."""
 
 
 def copies(service: Service, table: str, source: str, numbers: tuple[int, int], own: str) -> None:

@@ -23,7 +23,7 @@ ENDPOINT = "http://127.0.0.1:9"
 
 
 HOOK_PORT = free_port()
-"""Where a test may listen for the service's webhooks."""
+"""Port on which a test may listen for the service's webhooks."""
 
 
 ROW = b'{"messages": [{"role": "user", "content": "hi"}]}\n'

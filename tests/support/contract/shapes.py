@@ -1,4 +1,4 @@
-"""Whether an object the client read is whole.
+"""Checks that an object which the client read is complete.
 
 The client builds its models without validation: a field that the answer lacks is silently
 missing, and a wrong type passes.
@@ -12,7 +12,7 @@ from pydantic import BaseModel, ValidationError
 def faults(found: Any) -> list[str]:
     """`field.of.field: what` of each required field that is absent and each value of a wrong type.
 
-    Of a page, as of its rows.
+    Checks the rows of a page, too.
     """
     if not isinstance(found, BaseModel):
         return []

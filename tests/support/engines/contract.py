@@ -39,13 +39,13 @@ def running(kind: str, spec: BaseModelSpec, directory: Path) -> AbstractContextM
 
 @dataclass(frozen=True, slots=True)
 class Tuned:
-    """An adapter, and the trainer that says what an engine must say under it."""
+    """An adapter, and the trainer that an engine must agree with under it."""
 
     trainer: LoraTrainer
     path: Path
 
     def logprobs(self, prompt: list[int], sampled: tuple[int, ...]) -> list[float]:
-        """Of the sampled tokens, at the trainer's temperature."""
+        """Returns the log-probs of the sampled tokens at the trainer's temperature."""
         return self.trainer.logprobs([*prompt, *sampled])[len(prompt) - 1 :]
 
 

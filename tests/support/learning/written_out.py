@@ -1,5 +1,5 @@
-"""What a trainer's gradient is compared with: formulas written out on the model's full logits, one
-row at a time in float64.
+"""Reference formulas for a trainer's gradient, written out on the model's full logits, one row at a
+time in float64.
 """
 
 from collections.abc import Callable, Sequence

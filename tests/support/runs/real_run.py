@@ -30,7 +30,7 @@ from workers.methods import job_run
 from workers.runs.context import RunContext
 
 ROWS = 10
-"""Of each file: the fewest that are taken."""
+"""Rows of each file: the minimum."""
 SPEC = BaseModelSpec(
     name="tiny-2026",
     path="",
@@ -76,7 +76,7 @@ class Script:
     train: Callable[[str], float] = by_text
     samples: int = 1
     tool: str = "nothing"
-    """What every tool says."""
+    """Reply of every tool."""
     asked: dict[str, int] = field(default_factory=lambda: {"train": 0, "valid": 0})
 
     def __call__(self, request: SentRequest) -> EgressReply:
@@ -173,7 +173,7 @@ class RealRuns:
             await unit.jobs.mark_queued(job.id)
 
     def adapters(self, job: Job) -> dict[int, bytes]:
-        """What lies on disk: step to the weights of its adapter."""
+        """Returns the adapter weights on disk by step."""
         objects = LocalObjects(self.world.settings.objects_dir)
         root = objects.local_path(f"projects/{job.project_id}/jobs/{job.id}")
         return {

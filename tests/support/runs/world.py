@@ -67,7 +67,7 @@ class World:
             return await unit.leases.claim(job.id, "here", lease_s, max_attempts=5)
 
     async def context(self, job: Job, *, lease_s: float = -1.0) -> RunContext:
-        """Of a new claim, whose lease has run out so that the next one can be made at once."""
+        """Opens a new claim. Its lease has run out, so that the next claim can be made at once."""
         claimed = await self.claim(job, lease_s=lease_s)
         assert claimed is not None
         return RunContext(

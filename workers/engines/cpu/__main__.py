@@ -102,7 +102,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     # The engine is started with few variables and imports no settings tree, which needs more.
     api_key = _api_key()
     sys.setswitchinterval(SWITCH_INTERVAL_S)
-    torch.set_num_threads(1)  # of this thread: see `Engine`
+    torch.set_num_threads(1)  # this thread only: see `Engine`
     asyncio.run(_serve(arguments, api_key))
 
 

@@ -1,6 +1,6 @@
 """`POST /v1/chat/completions`: messages and tools in, an assistant message out, also as a stream.
 
-Owns the hosted response shapes. Tool calls are told whole, once their closing tag is there: a
+Owns the hosted response shapes. Tool calls are sent whole, once their closing tag is there: a
 broken call is answered as plain content, as vLLM does. Must not know how an answer is read.
 """
 
@@ -76,7 +76,7 @@ async def stream_chat(engine: Engine, turn: ChatTurn) -> AsyncGenerator[dict[str
     reason. A token's log-probs come with the first chunk after it was sampled.
     """
     yield _chunk(turn, {"role": "assistant", "content": ""})
-    told = listed = 0
+    sent = listed = 0
     updates = engine.updates(turn.sequence)
     try:
         async for update in updates:
@@ -84,13 +84,13 @@ async def stream_chat(engine: Engine, turn: ChatTurn) -> AsyncGenerator[dict[str
             if turn.cut is not None:
                 break
             certain = turn.certain()
-            if len(certain) > told:
-                yield _chunk(turn, {"content": certain[told:]}, logprobs=_logprobs(turn, listed))
-                told, listed = len(certain), turn.count
+            if len(certain) > sent:
+                yield _chunk(turn, {"content": certain[sent:]}, logprobs=_logprobs(turn, listed))
+                sent, listed = len(certain), turn.count
     finally:
         await updates.aclose()
     answer = turn.answer()
-    for delta in _last_deltas(answer, told):
+    for delta in _last_deltas(answer, sent):
         yield _chunk(turn, delta, logprobs=_logprobs(turn, listed))
         listed = turn.count
     last = _chunk(turn, {}, logprobs=_logprobs(turn, listed))
@@ -100,11 +100,11 @@ async def stream_chat(engine: Engine, turn: ChatTurn) -> AsyncGenerator[dict[str
         yield {**turn.envelope, "choices": [], "usage": _usage(turn, answer)}
 
 
-def _last_deltas(answer: Answer, told: int) -> list[dict[str, Any]]:
+def _last_deltas(answer: Answer, sent: int) -> list[dict[str, Any]]:
     """Returns the held-back rest of the stream: content, reasoning and tool calls."""
     deltas: list[dict[str, Any]] = []
-    if len(answer.content) > told:
-        deltas.append({"content": answer.content[told:]})
+    if len(answer.content) > sent:
+        deltas.append({"content": answer.content[sent:]})
     if answer.reasoning:
         deltas.append({"reasoning": answer.reasoning})
     for index, call in enumerate(_tool_calls(answer)):

@@ -49,14 +49,14 @@ async def stream_completion(
     engine: Engine, body: CompletionBody, sequence: Sequence
 ) -> AsyncGenerator[dict[str, Any]]:
     """Chunks of one choice; the last one carries the finish reason, then usage if asked for."""
-    envelope, told = _envelope(body), 0
+    envelope, streamed = _envelope(body), 0
     async for update in engine.updates(sequence):
-        choice = _choice(body, 0, sequence, first=told, last=update.count)
+        choice = _choice(body, 0, sequence, first=streamed, last=update.count)
         # The sequence may be ahead of this update by now.
         choice["finish_reason"] = update.finish_reason
         if update.finish_reason is None:
             choice["stop_reason"] = None
-        told = update.count
+        streamed = update.count
         yield {**envelope, "choices": [choice]}
     if body.include_usage:
         yield {**envelope, "choices": [], "usage": _usage([sequence])}
@@ -101,14 +101,14 @@ def _choice(
 def _top_logprobs(sequence: Sequence, first: int, last: int) -> list[dict[str, float]] | None:
     """Alternatives by text; `token_id:N`, as vLLM writes ids, where a text stands for several."""
     base = sequence.version.base
-    told = []
+    listed = []
     for best in sequence.top_logprobs[first:last]:
         entry: dict[str, float] = {}
         for token, logprob in best.items():
             text = base.text(token)
             entry[text if text and text not in entry else f"token_id:{token}"] = logprob
-        told.append(entry)
-    return told or None
+        listed.append(entry)
+    return listed or None
 
 
 def _prompt_logprobs(sequence: Sequence) -> list[dict[str, Any] | None]:

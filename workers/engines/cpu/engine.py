@@ -24,7 +24,7 @@ from workers.engines.cpu.versions import BaseModel, Version, Versions, load_mode
 
 log = structlog.get_logger()
 
-# What rounding alone explains, by the weights' precision.
+# Largest difference that rounding explains, by the weights' precision.
 _TOLERANCE: Final = {torch.float32: 1e-3, torch.bfloat16: 0.1}
 _PROBE_LENGTHS: Final = (23, 9)
 

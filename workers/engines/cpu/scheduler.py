@@ -119,7 +119,7 @@ class Scheduler:
             return version_batch.abandon()
 
     def _weights(self, version: Version) -> Weights:
-        """Acquired for as long as the version has work."""
+        """Returns the weights, acquired while the version has work."""
         if version.number not in self._held:
             self._held[version.number] = self._versions.acquire(version)
         return self._held[version.number]

@@ -74,7 +74,7 @@ class VersionBatch:
         self._waiting.append(sequence)
 
     def abandon(self) -> list[Update]:
-        """Give up on everything after a fault. What ended before it is told as it ended."""
+        """Ends every sequence after a fault. Ended sequences keep their finish reason."""
         for sequence in (*self._rows.sequences, *self._waiting):
             if sequence.finish_reason is None:
                 self._end(sequence, "error")
@@ -83,8 +83,8 @@ class VersionBatch:
         return self._take_updates()
 
     def advance(self, weights: Weights) -> list[Update]:
-        """One iteration. Returns what streamed and ended sequences have to tell. Whatever it
-        raises, `abandon` then tells the end of every sequence.
+        """One iteration. Returns the updates of streamed and ended sequences. After any
+        exception, `abandon` reports the end of every sequence.
         """
         self._drop_cancelled()
         running = len(self._rows) - self._rows.unfinished
@@ -129,7 +129,7 @@ class VersionBatch:
                 sequence = self._waiting[0]
                 live = self._rows.live_prefix(sequence)
                 if live is not None and _still_to_come(live, sequence) >= BLOCK:
-                    siblings.append(self._waiting.popleft())  # copied once it is computed
+                    siblings.append(self._waiting.popleft())  # copies the prefix later
                     continue
                 longest = max(longest, sequence.longest)
                 if self._rows and not self._kv_pool.fits(rows=len(self._rows) + 1, length=longest):

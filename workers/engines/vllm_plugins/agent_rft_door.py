@@ -1,7 +1,7 @@
 """ASGI middleware before vLLM's routes: only what the service calls, only with the engine's key.
 
 vLLM 0.32 asks for its key under `/v1` and `/inference` alone: `/invocations` samples and
-`/adapters` loads files for whoever reaches the port. Here every path that is not on the list is not
+`/adapters` loads files for any client of the port. Here every path that is not on the list is not
 found, and every one but `/health` needs the key.
 """
 

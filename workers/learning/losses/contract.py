@@ -54,12 +54,12 @@ class Loss(Protocol):
 
     @property
     def needs_vocabulary(self) -> bool:
-        """Whether the loss reads `mean_logprobs_N`."""
+        """Returns whether the loss reads `mean_logprobs_N`."""
         ...
 
     @property
     def uses_zero_advantage_tokens(self) -> bool:
-        """Whether a token of advantage 0 has a gradient too."""
+        """Returns whether a token of advantage 0 has a gradient too."""
         ...
 
     def __call__(self, inputs: LossInputs) -> LossTerms: ...

@@ -1,4 +1,4 @@
-"""Cross-entropy on given text.
+"""Cross-entropy on supervised data.
 
 L = -Σ w·lp, so ∂L/∂lp = -w, with a token's weight w in the place of its advantage; any real number,
 0 included.

@@ -24,7 +24,7 @@ T = TypeVar("T", bound="WandbIntegration")
 
 @_attrs_define
 class WandbIntegration:
-    """ Stored and echoed.
+    """ An integration that is stored and echoed.
 
         Attributes:
             type_ (Literal['wandb']):
