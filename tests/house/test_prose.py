@@ -70,7 +70,7 @@ def test_house_words_are_found_in_prose_and_error_texts_with_their_replacement()
 
 
 def test_a_name_that_was_renamed_is_found_where_it_is_made_not_where_it_is_used() -> None:
-    source = "def computed(told): ...\nPlaces = 1\nother.computed()\n"
+    source = "def remembered(told): ...\nPlaces = 1\nother.remembered()\n"
     assert sorted(each.line for each in prose.find_in_python(PATH, source)) == [1, 1, 2]
 
 
