@@ -1,11 +1,11 @@
-"""The one thread of a process on which it computes with tensors.
+"""The compute thread: the only thread of a process that computes with tensors.
 
-Promises that calls run one after another, in their order, beside the event loop. One thread rather
-than any of a pool: each thread that has computed keeps OpenMP threads of its own, and with more of
-them in a process than cores those that wait sleep between operations instead of spinning, which
-costs an eighth of a training step. Where it computes on the processor it yields to everything else,
-the engine first of all: a step waits for what is still sampled, and training fills the gaps. Must
-not know what is computed.
+Promises that calls run one after another, in their order, beside the event loop. It is one thread
+and no pool: each thread that has computed keeps OpenMP threads of its own, and when a process has
+more of them than cores, waiting threads sleep between operations instead of spinning, which costs
+an eighth of a training step. On a CPU it has a lower priority than every other process, the engine
+first: a step waits for the rollouts still being sampled, and training fills the gaps. Must not know
+the computation.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ NICENESS: Final = 10
 
 
 def _yielding() -> None:
-    """Run once, by the thread; the threads that OpenMP gives it later are as nice as it is."""
+    """Lowers the thread's priority when it starts; its later OpenMP threads inherit it."""
     import torch  # noqa: PLC0415 - a run's start goes on while torch is loaded beside it
 
     # Linux alone has priorities of threads. Beside a GPU the thread hardly computes, and must not

@@ -11,8 +11,8 @@ from workers.reinforcement.summary import valid_share
 
 
 def too_many_lost(rollouts: Sequence[ScoredRollout], *, limit: float) -> str | None:
-    """How many and mostly to what, in words a customer can act on; `None` while the lost share is
-    below `limit`.
+    """Returns the lost share and its main cause in words a customer can act on; `None` while the
+    share is below `limit`.
     """
     lost = 1.0 - valid_share(rollouts)
     if not rollouts or lost < limit:

@@ -23,7 +23,7 @@ def summarise(rollouts: Sequence[ScoredRollout]) -> dict[str, float]:
 
 
 def count_losses(rollouts: Sequence[ScoredRollout]) -> dict[str, float]:
-    """How many rollouts are left, and what the others were lost to."""
+    """Counts the valid rollouts, and the lost ones by cause."""
     valid = sum(rollout.grade is not None for rollout in rollouts)
     return {names.ROLLOUTS_VALID: float(valid), **_discards(rollouts)}
 
@@ -65,7 +65,7 @@ def _rewards(valid: Sequence[ScoredRollout]) -> dict[str, float]:
 
 
 def _graders(grades: Sequence[Grade]) -> dict[str, float]:
-    """What each grader took, met and used, from the measures of its grades."""
+    """Sums up each grader's latencies, errors and tokens from the measures of its grades."""
     measures: dict[str, list[dict[str, float]]] = defaultdict(list)
     for grade in grades:
         for child, measured in grade.measures.items():

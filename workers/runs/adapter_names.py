@@ -1,4 +1,4 @@
-"""What a run's adapters are called in the engine: told by the job's id, guessed by nobody."""
+"""Names of a run's adapters in the engine: derived from the job's id, so they cannot be guessed."""
 
 import hashlib
 from collections.abc import Sequence
@@ -8,13 +8,13 @@ from app.gateways.inference.inference import Inference
 
 
 def adapter_prefix(project_id: str, job_id: str) -> str:
-    """Of all names of a job; the fence of the claim follows."""
+    """The prefix of all names of a job; the fence of the claim follows."""
     job = f"{project_id}/{job_id}"
     return f"adapter-{hashlib.sha256(job.encode()).hexdigest()[:24]}-f"
 
 
 async def unload_all(inference: Inference, prefixes: Sequence[str]) -> AgentRftError | None:
-    """Unload what has one of these prefixes; returns what was in the way."""
+    """Unloads the adapters with one of these prefixes; returns the error that prevented it."""
     try:
         for name in await inference.model_names():
             if name.startswith(tuple(prefixes)):

@@ -1,5 +1,7 @@
 """Ends a run without success (failure, pause), each time in one fenced transaction."""
 
+from typing import assert_never
+
 import structlog
 
 from app.domain.data.files import FileRow
@@ -63,17 +65,22 @@ class Ending:
         message = "Fine-tuning job paused"
         resume = f"POST /v1/fine_tuning/jobs/{self._job_id}/resume"
         data = None
-        if isinstance(why, ReachedCap):
-            message += (
-                f": {why.reason}. Nothing is lost; resume it with a higher {why.name} to go on: "
-                f'{resume} {{"{why.name}": …}}'
-            )
-        elif isinstance(why, RuleTrigger):
-            message += (
-                f" by the rule '{why.rule}': {why.reason}. Nothing is lost; resume it to go on "
-                f"({resume}), and only what comes then counts for the rule"
-            )
-            data = {PAUSED_BY: why.rule, "step": why.step, "reason": why.reason}
+        match why:
+            case ReachedCap():
+                message += (
+                    f": {why.reason}. Nothing is lost; resume it with a higher {why.name} to go "
+                    f'on: {resume} {{"{why.name}": …}}'
+                )
+            case RuleTrigger():
+                message += (
+                    f" by the rule '{why.rule}': {why.reason}. Nothing is lost; resume it to go on "
+                    f"({resume}), and only what comes then counts for the rule"
+                )
+                data = {PAUSED_BY: why.rule, "step": why.step, "reason": why.reason}
+            case None:
+                pass
+            case _:
+                assert_never(why)
 
         async def write() -> None:
             async with self._database.run(*self._claim) as unit:

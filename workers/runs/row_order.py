@@ -1,10 +1,10 @@
-"""Which rows a step trains on: a pure function of (seed, step), so a resume needs no cursor."""
+"""The rows of a training step: a pure function of (seed, step), so a resume needs no cursor."""
 
 import random
 
 
 def rows_of_step(step: int, *, seed: int, row_count: int, batch_size: int) -> list[int]:
-    """Row numbers of step 1, 2, …: every epoch visits every row once, in its own order.
+    """Returns the row numbers of step 1, 2, …: every epoch has every row once, in its own order.
 
     The last batch of an epoch may be shorter.
     """

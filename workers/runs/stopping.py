@@ -99,7 +99,7 @@ class Stopping:
         return curves
 
     async def _was_paused_at(self, unit: RunUnitOfWork, step: int) -> bool:
-        """Whether a rule has paused the job since `step` was committed."""
+        """Returns true if a rule has paused the job since `step` was committed."""
         after, more = None, True
         while more:
             page, more = await unit.events.page(self._context.job.id, after=after, limit=_PAGE)

@@ -1,1 +1,1 @@
-"""Supervised and DPO training: rows to tokens, epochs, report."""
+"""Training on supervised or preference data: rows to tokens, epochs, report."""

@@ -24,9 +24,9 @@ Messages = list[dict[str, Any]]
 @dataclass(frozen=True, slots=True)
 class Example:
     samples: tuple[TrainingSample, ...]
-    """Those of one supervised row, or the chosen and the rejected answer of a pair."""
+    """The texts of a supervised row, or the chosen and the rejected answer of a pair."""
     cut: bool
-    """Whether the row was longer than the model's context."""
+    """True for a row that was longer than the model's context."""
 
 
 MakeExample = Callable[[TextRow], Example]

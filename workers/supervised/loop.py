@@ -35,7 +35,7 @@ _OF_SAMPLING: Final = frozenset(
         names.BASE_KL_K1,
     }
 )
-"""Curves that say nothing of text nobody sampled."""
+"""Curves without a meaning for text that no policy sampled."""
 
 
 class SupervisedLoop:

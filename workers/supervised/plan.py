@@ -27,17 +27,17 @@ class SupervisedPlan:
         return self.hyperparameters.total_steps
 
     def ends_epoch(self, step: int) -> bool:
-        """Then all held-out rows are looked at, and there is a checkpoint."""
+        """Such a step validates on all held-out rows and becomes a checkpoint."""
         return step % self.hyperparameters.steps_per_epoch == 0
 
     def looks_at_some(self, step: int) -> bool:
-        """Whether a few held-out rows are looked at: about ten times an epoch, and at its end."""
+        """Such a step measures a few held-out rows: about ten an epoch, and the last."""
         position = (step - 1) % self.hyperparameters.steps_per_epoch + 1
         every = max(1, self.hyperparameters.steps_per_epoch // _VALIDATIONS_PER_EPOCH)
         return bool(self.valid_rows) and (position % every == 0 or self.ends_epoch(step))
 
     def rows(self, step: int) -> list[int]:
-        """A function of seed and step: nothing else says where a resumed run stands."""
+        """Returns a function of seed and step alone, so a resume needs no cursor."""
         return rows_of_step(
             step,
             seed=self.seed,
@@ -46,7 +46,7 @@ class SupervisedPlan:
         )
 
     def some_held_out(self, step: int) -> list[int]:
-        """As many as a batch holds."""
+        """Returns as many rows as a batch has."""
         return rows_of_step(
             step,
             seed=self.seed,

@@ -1,4 +1,4 @@
-"""The samples of a run's rows, with what the loss needs beside their tokens."""
+"""The samples of a run's rows, with reference log-probs where the loss needs them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ class Samples:
     valid: Examples | None
     pairs: bool
     train_reference: ReferenceLogprobs | None = None
-    """Where the loss compares with the model that training starts from."""
+    """Log-probs of the model that training starts from, for a loss that compares with it."""
     valid_reference: ReferenceLogprobs | None = None
 
     def training(self, row: int) -> Sequence[TrainingSample]:
