@@ -77,12 +77,12 @@ class Follower:
             if page.events:
                 await consumer.write(unit, page.events)
             if page.position > position:
-                await unit.cursors.move(consumer.name, consumer.scope, page.position)
+                await unit.cursors.move(consumer.name, consumer.scope, position=page.position)
         return len(page.events) == self._batch
 
     async def _send(self, consumer: ExternalConsumer) -> bool:
         async with event_reader(self._database) as unit:
-            claimed = await unit.cursors.claim(consumer.name, consumer.scope, self._lease_s)
+            claimed = await unit.cursors.claim(consumer.name, consumer.scope, lease_s=self._lease_s)
             if claimed is None:
                 return False
             page = await unit.log.read_after(

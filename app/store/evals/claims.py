@@ -39,7 +39,8 @@ class ClaimableEvalRuns(ClaimableRows):
                 finished_at=func.now(),
             )
         )
-        await log_end(self._session, lease.project_id, RUN_EVENTS[EvalRunStatus.FAILED], lease.id)
+        event_type = RUN_EVENTS[EvalRunStatus.FAILED]
+        await log_end(self._session, lease.project_id, event_type=event_type, subject=lease.id)
 
 
 def eval_claims(database: Database) -> ClaimUnitOfWork[ClaimableEvalRuns]:

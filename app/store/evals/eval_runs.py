@@ -96,7 +96,7 @@ class EvalRunStore:
         if ended is None:
             raise WrongState(f"Run {run_id} is {run.status.value} and cannot be canceled.")
         event_type = RUN_EVENTS[EvalRunStatus.CANCELED]
-        await log_end(self._session, self._project_id, event_type, run_id)
+        await log_end(self._session, self._project_id, event_type=event_type, subject=run_id)
         return await self.get(eval_id, run_id)
 
     async def delete(self, eval_id: str, run_id: str) -> None:
@@ -141,7 +141,8 @@ class LeasedEvalRunStore:
 
     async def _end(self, status: EvalRunStatus, **values: Any) -> None:
         await self._change(status=status.value, finished_at=func.now(), **values)
-        await log_end(self._session, self._project_id, RUN_EVENTS[status], self._run_id)
+        event_type = RUN_EVENTS[status]
+        await log_end(self._session, self._project_id, event_type=event_type, subject=self._run_id)
 
     async def _change(self, **values: Any) -> None:
         await self._session.execute(update(Table).where(Table.id == self._run_id).values(**values))

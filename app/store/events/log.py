@@ -29,7 +29,7 @@ def wrote_end(session: AsyncSession) -> bool:
 
 
 async def log_end(
-    session: AsyncSession, project_id: str, event_type: EventType, subject: str
+    session: AsyncSession, project_id: str, *, event_type: EventType, subject: str
 ) -> None:
     """Logs that a job or an eval run has ended."""
     session.info[_WROTE_END] = True

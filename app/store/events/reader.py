@@ -82,7 +82,7 @@ class EventLogReader:
         assigned = (await self._session.execute(_ASSIGN, values)).rowcount  # type: ignore[attr-defined]  # a cursor's result
         if assigned:
             cursors = EventCursorStore(self._session)
-            await cursors.move(_SEQUENCER, ALL_PROJECTS, head.position + assigned)
+            await cursors.move(_SEQUENCER, ALL_PROJECTS, position=head.position + assigned)
         return int(assigned)
 
     async def read_after(
@@ -132,13 +132,13 @@ class EventCursorStore:
         """Holds the cursor until the transaction ends. Returns its position."""
         return (await _locked(self._session, consumer, scope)).position
 
-    async def move(self, consumer: str, scope: str, position: int) -> None:
+    async def move(self, consumer: str, scope: str, *, position: int) -> None:
         """Advances a cursor that this transaction holds by `lock`."""
         await self._session.execute(
             update(Cursor).where(_is(consumer, scope)).values(position=position)
         )
 
-    async def claim(self, consumer: str, scope: str, lease_s: float) -> ClaimedCursor | None:
+    async def claim(self, consumer: str, scope: str, *, lease_s: float) -> ClaimedCursor | None:
         """Takes the cursor under a lease; `None` while another process has it."""
         await _locked(self._session, consumer, scope)
         row = (

@@ -31,7 +31,8 @@ class ClaimableJobs(ClaimableRows):
         )
         events = EventStore(self._session, lease.project_id)
         await events.append(lease.id, level="error", type="message", message=message)
-        await log_end(self._session, lease.project_id, JOB_EVENTS[JobStatus.FAILED], lease.id)
+        event_type = JOB_EVENTS[JobStatus.FAILED]
+        await log_end(self._session, lease.project_id, event_type=event_type, subject=lease.id)
 
 
 def job_claims(database: Database) -> ClaimUnitOfWork[ClaimableJobs]:

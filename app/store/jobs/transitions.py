@@ -41,4 +41,4 @@ async def move_job(
         update(Table).where(Table.id == job_id).values(status=following.value, **values)
     )
     if following in JOB_EVENTS:
-        await log_end(session, project_id, JOB_EVENTS[following], job_id)
+        await log_end(session, project_id, event_type=JOB_EVENTS[following], subject=job_id)

@@ -149,21 +149,21 @@ async def test_the_apis_role_reads_nothing_across_tenants(rows: Rows) -> None:
 
 async def test_an_old_claim_of_a_cursor_advances_nothing(rows: Rows) -> None:
     async with event_reader(rows.worker) as unit:
-        old = await unit.cursors.claim("c", ALL_PROJECTS, -1)
+        old = await unit.cursors.claim("c", ALL_PROJECTS, lease_s=-1)
     async with event_reader(rows.worker) as unit:
-        new = await unit.cursors.claim("c", ALL_PROJECTS, 60)
+        new = await unit.cursors.claim("c", ALL_PROJECTS, lease_s=60)
     assert old is not None
     assert new is not None
     assert new.fence > old.fence
     async with event_reader(rows.worker) as unit:
-        assert await unit.cursors.claim("c", ALL_PROJECTS, 60) is None
+        assert await unit.cursors.claim("c", ALL_PROJECTS, lease_s=60) is None
     with pytest.raises(LeaseLost):
         async with event_reader(rows.worker) as unit:
             await unit.cursors.advance(old, 5)
     async with event_reader(rows.worker) as unit:
         await unit.cursors.advance(new, 7)
     async with event_reader(rows.worker) as unit:
-        after = await unit.cursors.claim("c", ALL_PROJECTS, 60)
+        after = await unit.cursors.claim("c", ALL_PROJECTS, lease_s=60)
     assert after is not None
     assert after.position == 7
 

@@ -141,7 +141,7 @@ async def test_rows_of_a_consumer_are_committed_with_its_cursor_or_not_at_all(
 
     async def write(unit: EventReaderUnitOfWork, events: Sequence[CommittedEvent]) -> None:
         await unit.cursors.lock("a row of its own", "*")
-        await unit.cursors.move("a row of its own", "*", events[-1].position)
+        await unit.cursors.move("a row of its own", "*", position=events[-1].position)
         if fail:
             raise ZeroDivisionError
         seen.extend(event.data["data"]["step"] for event in events)
