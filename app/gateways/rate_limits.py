@@ -20,7 +20,7 @@ log = structlog.get_logger()
 WINDOW_S: Final = 60
 _TIMEOUT_S: Final = 0.25
 _PAUSE_S: Final = 5.0
-"""After a failure Redis is not asked for so long, or each request would wait for the time-out."""
+"""Redis gets no request for this long after a failure: each would wait for the time-out."""
 
 
 _COUNT: Final = """
@@ -72,37 +72,37 @@ class RedisRateLimits:
             return None
         now = time.time()
         window = int(now // WINDOW_S)
-        used = await self._place(f"rate:{owner}:{window}")
+        used = await self._number(f"rate:{owner}:{window}")
         if used is None:
             return None
         return Quota(self._limit, used, (window + 1) * WINDOW_S - now)
 
-    def _place(self, key: str) -> "asyncio.Future[int | None]":
+    def _number(self, key: str) -> "asyncio.Future[int | None]":
         """Returns the request's number within its window; `None` while Redis is away."""
-        place: asyncio.Future[int | None] = asyncio.get_running_loop().create_future()
+        waiter: asyncio.Future[int | None] = asyncio.get_running_loop().create_future()
         if key in self._waiting:
-            self._waiting[key].append(place)
+            self._waiting[key].append(waiter)
         else:
-            self._waiting[key] = [place]
+            self._waiting[key] = [waiter]
             task = asyncio.create_task(self._counted(key))
             self._counting.add(task)
             task.add_done_callback(self._counting.discard)
-        return place
+        return waiter
 
     async def _counted(self, key: str) -> None:
-        """Count who waits, until nobody does."""
+        """Count the waiting requests together, until no request waits."""
         waiting: list[asyncio.Future[int | None]] = []
         try:
             while waiting := self._waiting[key]:
                 self._waiting[key] = []
                 used = await self._add(key, len(waiting))
-                for number, place in enumerate(waiting, start=1 - len(waiting)):
-                    if not place.done():  # its request was given up
-                        place.set_result(None if used is None else used + number)
+                for number, waiter in enumerate(waiting, start=1 - len(waiting)):
+                    if not waiter.done():  # its request was cancelled
+                        waiter.set_result(None if used is None else used + number)
         finally:
-            for place in (*waiting, *self._waiting.pop(key)):
-                if not place.done():
-                    place.set_result(None)
+            for waiter in (*waiting, *self._waiting.pop(key)):
+                if not waiter.done():
+                    waiter.set_result(None)
 
     async def _add(self, key: str, count: int) -> int | None:
         try:
@@ -117,7 +117,7 @@ class RedisRateLimits:
 
 
 class InMemoryRateLimits:
-    """Twin for one process, with a clock that stands."""
+    """In-memory twin for one process, with a clock that does not move."""
 
     def __init__(self, requests_per_minute: int, *, reset_s: float = 30.0) -> None:
         self._limit = requests_per_minute

@@ -21,7 +21,7 @@ _LOSSES = (OperationalError, InterfaceError, PoolTimeoutError, psycopg.Operation
 
 
 def is_connection_loss(error: BaseException) -> bool:
-    """Whether the server, not the statement, is at fault."""
+    """Returns True when the server, not the statement, is at fault."""
     if isinstance(error, DBAPIError) and error.connection_invalidated:
         return True
     return isinstance(error, (*_LOSSES, ConnectionError))
@@ -47,18 +47,13 @@ async def begin(connection: AsyncConnection, context: Mapping[str, str]) -> None
     try:
         async with driver.pipeline():
             await driver.execute("BEGIN", prepare=True)
-            await set_context(driver, context)
+            for setting in context.items():
+                await driver.execute(_SET, setting, prepare=True)
     except psycopg.Error as error:
         if not driver.closed:
             raise
         await connection.invalidate()
         raise ConnectionError("the connection is gone") from error
-
-
-async def set_context(driver: DriverConnection[Any], context: Mapping[str, str]) -> None:
-    """Set what row-level security reads, until the transaction ends."""
-    for setting in context.items():
-        await driver.execute(_SET, setting, prepare=True)
 
 
 async def driver_of(connection: AsyncConnection) -> DriverConnection[Any]:

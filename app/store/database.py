@@ -43,9 +43,9 @@ class Database:
             max_overflow=0,
             pool_use_lifo=True,
             pool_timeout=10,
-            # Each unit of work says BEGIN itself, together with its settings.
+            # Each unit of work sends BEGIN itself, together with its settings.
             isolation_level="AUTOCOMMIT",
-            # A failed statement's values would otherwise stand in the error's text, and in the log.
+            # The values of a failed statement would otherwise appear in the error and in the log.
             hide_parameters=True,
             connect_args={
                 "connect_timeout": _CONNECT_TIMEOUT_S,

@@ -94,7 +94,7 @@ class EvalItemStore:
 
 
 def _length(column: Any) -> Any:
-    """Of a JSON value as text, in bytes."""
+    """The length of a JSON value as text, in bytes."""
     return func.octet_length(sql_cast(column, Text))
 
 

@@ -16,7 +16,7 @@ _INSERT = insert(cast("CoreTable", Table.__table__))
 
 
 def eval_row(project_id: str, new: Eval) -> dict[str, Any]:
-    """What is written of a new eval, by column; its headers apart."""
+    """Returns the values of a new eval by column, without its headers."""
     return {
         "id": new.id,
         "project_id": project_id,

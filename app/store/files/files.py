@@ -1,4 +1,4 @@
-"""Uploaded files as rows. A deleted one is as if it had never been."""
+"""Uploaded files as rows. A deleted file is hidden from every read."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Uploads and their parts as rows. Whether one is over is decided by the database's clock."""
+"""Uploads and their parts as rows. The database's clock decides when an upload has expired."""
 
 from collections.abc import Sequence
 
@@ -61,7 +61,7 @@ class UploadStore:
         )
 
     async def received(self, upload_id: str) -> tuple[int, int]:
-        """Number of parts so far, and their bytes."""
+        """Returns the number of parts so far, and their bytes."""
         row = (
             await self._session.execute(
                 select(func.count(), func.coalesce(func.sum(Part.bytes), 0)).where(

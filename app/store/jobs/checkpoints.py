@@ -37,23 +37,23 @@ class CheckpointStore:
         )
 
     async def object_keys(self, job_id: str) -> frozenset[str]:
-        """Adapters that must stay."""
+        """Returns the object keys of the adapters that must stay."""
         return frozenset((await self.kept(job_id)).values())
 
     async def kept(self, job_id: str) -> dict[int, str]:
-        """Step to the object key of its adapter, of checkpoints that were not dropped."""
+        """Maps the step of each checkpoint that was not dropped to its adapter's object key."""
         query = select(Table.step, Table.object_key).where(
             Table.job_id == job_id, ~checkpoint_dropped()
         )
         return {row.step: row.object_key for row in await self._session.execute(query)}
 
     async def all(self, job_id: str) -> list[Checkpoint]:
-        """By step, those that were dropped included."""
+        """Returns all checkpoints by step, also the dropped ones."""
         query = select(Table).where(Table.job_id == job_id).order_by(Table.step)
         return [_to_checkpoint(row) for row in await self._session.scalars(query)]
 
     async def needed(self, job_id: str) -> frozenset[int]:
-        """Steps whose models somebody uses: another project, or a job or an eval under way."""
+        """Returns the steps whose models another project, a job or an eval uses now."""
         query = select(Table.step).where(Table.job_id == job_id, checkpoint_in_use())
         return frozenset(await self._session.scalars(query))
 

@@ -2,7 +2,7 @@
 
 Owns: `JobStore`, whose verbs are one statement each and run alone or inside a transaction, and
 `JobsInTransaction`, which adds the verbs that need a transaction. Promises: both show one tenant's
-jobs only, because row-level security reads the setting of whoever runs the statements.
+jobs only, because row-level security reads the setting of the unit or statement.
 """
 
 from typing import Any

@@ -19,7 +19,7 @@ from app.store.times import moment_or_none
 
 
 class RunJobStore(JobReader):
-    """What a run does with the job it holds. Built only inside a fenced unit of work."""
+    """The verbs of a run on its own job. Built only inside a fenced unit of work."""
 
     def __init__(
         self, statements: Statements, session: AsyncSession, *, project_id: str, job_id: str
@@ -50,7 +50,7 @@ class RunJobStore(JobReader):
             await self._move(JobStatus.QUEUED)
 
     async def note_kept(self, steps: Sequence[int]) -> None:
-        """Which checkpoints stay; the others are seen no more, and neither are their models."""
+        """Keep these checkpoints; the others are hidden, and so are their models."""
         await self._set(kept_checkpoints=list(steps))
 
     async def note_early_end(self, why: dict[str, Any]) -> None:
