@@ -10,8 +10,8 @@ prompts and the same number of threads:
 
 Engines take turns in every round, so that what else the machine does falls on all of them; the
 ratios are medians over rounds; tokens per second of CPU time say more where other work
-runs. Ours and vLLM answer over HTTP with log-probs; the others run in
-this process. Before timing, ours is compared with the model that peft runs.
+runs. This engine and vLLM answer over HTTP with log-probs; the others run in
+this process. Before timing, this engine is compared with the model that peft runs.
 """
 
 import argparse

@@ -2,8 +2,8 @@
 
 Owns the latencies (median 50 ms, sigma 1; the same sequence for every caller that starts anew) and
 the conversations M1 is taught by heart, so that a rollout at temperature 1 calls the tool
-`TOOL_TURNS` times and then answers. Ours reaches the tool as a customer's would be reached, by
-signed HTTP; TRL is given a function, which is how it takes tools.
+`TOOL_TURNS` times and then answers. The service reaches the tool as a customer's would be reached,
+by signed HTTP; TRL is given a function, which is how it takes tools.
 """
 
 import asyncio

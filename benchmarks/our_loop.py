@@ -2,7 +2,7 @@
 
 The parts are the product's: the CPU engine as a process over HTTP, the rollout room, group
 advantages, `LoraTrainer`, adapters written to disk, loaded under a new name and compared with the
-trainer on a probe. What a job has besides (database, journal on disk, events) is not here.
+trainer on a probe. The rest of a job (database, journal on disk, events) is not here.
 """
 
 import asyncio

@@ -53,7 +53,7 @@ class AutocommitStatements:
             try:
                 # Raw: a text with numbered parameters is not searched for placeholders.
                 cursor = AsyncRawCursor(driver, row_factory=namedtuple_row)
-                # Prepared at once: planning takes as long as the rest.
+                # The first use prepares the statement: planning takes as long as the rest.
                 await cursor.execute(text, arguments, prepare=True)
                 return await cursor.fetchall()
             except DriverError as error:

@@ -4,7 +4,7 @@ Owns the HTTP side: POST /tools runs one tool call, POST /grade scores one rollo
 message and from the calls that /tools saw under the same `trace_id`. Run it as
 `python -m examples.records_agent.server --port 0`; it prints {"url": …} once it listens.
 
-What a training platform may rely on:
+A training platform may rely on this:
 - a mistake of the model is a 200 whose output starts with "Error: "; only faults are 4xx or 5xx;
 - retries of one call (same `Idempotency-Key`, else same `call_id`) get the first reply again and
   count once;

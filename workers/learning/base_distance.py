@@ -3,7 +3,7 @@
 A token loses advantage for every nat that it is likelier under the sampling policy than under that
 model ("base"), compared with its group: A_t += c·(mean(q - base) - (q_t - base_t)), the mean over
 all trained tokens of the prompt's rollouts. Source: the KL penalty of tinker-cookbook's
-`rl/metrics.py`; its mean is over the batch, ours over the group, so that a step trained in parts
+`rl/metrics.py`; its mean is over the batch, here over the group, so that a step trained in parts
 is the same step. Must not know models.
 """
 

@@ -36,7 +36,7 @@ class RunContext:
 
     @property
     def files_validated(self) -> bool:
-        """Whether an earlier claim has checked the job's files."""
+        """Returns whether an earlier claim has checked the job's files."""
         return self.job.total_steps is not None
 
     def unit(self) -> RunUnitOfWork:

@@ -85,7 +85,7 @@ class EvalRunStore:
         return [(row.eval_id, row.id) for row in rows]
 
     async def cancel(self, eval_id: str, run_id: str) -> EvalRun:
-        """Ends a run at once: whoever holds it can write nothing more. Raises `WrongState`."""
+        """Ends a run at once: its worker can write nothing more. Raises `WrongState`."""
         run = await self.get(eval_id, run_id)
         ended = await self._session.scalar(
             update(Table)
@@ -109,7 +109,7 @@ class EvalRunStore:
 
 
 class LeasedEvalRunStore:
-    """What the worker that holds a run writes; its unit of work has locked the row at its fence."""
+    """Writes of the worker that holds a run; its unit of work has locked the row at its fence."""
 
     def __init__(self, session: AsyncSession, project_id: str, run_id: str) -> None:
         self._session = session
@@ -121,7 +121,7 @@ class LeasedEvalRunStore:
         return _to_run(row)
 
     async def count(self, tally: Tally) -> None:
-        """What the items so far add up to. It is progress: earlier claims are forgiven."""
+        """Writes the totals of the items so far. Progress resets the count of attempts."""
         counts = tally.counts
         await self._change(
             passed=counts.passed,

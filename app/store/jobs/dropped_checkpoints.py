@@ -1,4 +1,4 @@
-"""Which checkpoints fell out of those that a job keeps.
+"""Conditions that find checkpoints which a job no longer keeps.
 
 A run may not change rows of checkpoints and models, so the job's own row tells what stays.
 """
@@ -15,12 +15,12 @@ _CHECKPOINT_NAMES: Final = "%:ckpt-step-%"
 
 
 def checkpoint_dropped() -> ColumnElement[bool]:
-    """Of a row of checkpoints."""
+    """Returns the condition on a row of checkpoints."""
     return _dropped(CheckpointTable, true())
 
 
 def model_dropped() -> ColumnElement[bool]:
-    """Of a row of tuned models: a checkpoint's own, never the one that a job published. False for
+    """Returns the condition on a checkpoint's model, never the one that a job published. False for
     a model of another project, whose job cannot be seen: what is shared is not dropped.
     """
     return _dropped(TunedModelTable, TunedModelTable.name.like(_CHECKPOINT_NAMES))

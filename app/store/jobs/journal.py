@@ -59,5 +59,5 @@ class JournalStore:
         )
 
     async def forget_all(self, job_id: str) -> None:
-        """Of a job that ends."""
+        """Deletes the journal of a job that ends."""
         await self._session.execute(delete(Table).where(Table.job_id == job_id))

@@ -136,7 +136,7 @@ class RegistryStore:
 
 
 def _named(error: IntegrityError, new: Registered) -> Exception:
-    """The error for a name that is taken; any other fault of the row is ours and stays."""
+    """Returns the error for a name that is taken; other errors stay as they are."""
     if _NAME_INDEX not in str(error.orig):
         return error
     return InvalidRequest(

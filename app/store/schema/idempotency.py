@@ -18,5 +18,5 @@ class KeptAnswerTable(Base):
     """`NULL` while the first request is at work on something that makes no row."""
     content_type: Mapped[str | None]
     body: Mapped[bytes | None] = mapped_column(LargeBinary)
-    """Sealed; see `app.services.idempotency`."""
+    """The sealed answer; see `app.services.idempotency`."""
     created_at: Mapped[Now]

@@ -57,6 +57,6 @@ class ApiKeyTable(Base):
     expires_at: Mapped[Timestamp | None]
     revoked_at: Mapped[Timestamp | None]
     project_archived_at: Mapped[Timestamp | None]
-    """Copied to each key of a project: looking up a key tells whether it still counts."""
+    """Copy in each key of a project, so that one look-up shows whether the key is valid."""
     last_used_at: Mapped[Timestamp | None]
     service_account_id: Mapped[str | None]

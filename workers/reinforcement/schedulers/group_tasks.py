@@ -59,7 +59,9 @@ class GroupTasks:
 
     @property
     def has_capacity(self) -> bool:
-        """Whether another group would start at once; a group that waits for slots only ages."""
+        """Returns whether another group would start at once; a group that waits for slots only
+        ages.
+        """
         unfinished = sum(group.unfinished for group in self._in_flight.values())
         limit = self._context.setup.max_concurrent
         return not self._in_flight or unfinished + self._schedule.group_size <= limit

@@ -17,7 +17,7 @@ from workers.rollout.groups import ScoredGroup
 
 @dataclass(frozen=True, slots=True)
 class GroupConfig:
-    """How a group becomes training samples."""
+    """Settings that turn a group into training samples."""
 
     min_group_share: float
     """A group with a smaller share of graded rollouts trains nothing."""

@@ -78,8 +78,8 @@ class PromptSchedule:
     check: Callable[[Sequence[ScoredRollout]], None]
     """Raises `RunFailed` when too many rollouts of a step were lost to train on the rest."""
     within_caps: Callable[[int], bool] = _always
-    """Whether the run's caps still allow a step, by the usage so far; always true for the next
-    step. Sampling ahead for a step that never begins would call tools and graders for nothing.
+    """Returns whether the run's caps still allow a step, by the usage so far; always true for the
+    next step. Sampling ahead for a step that never begins would call tools and graders for nothing.
     """
     committed_step: int = 0
     """The last committed step; 0 in a fresh run."""
@@ -93,7 +93,7 @@ class PromptSchedule:
 
 class Mode(Protocol):
     async def start(self, schedule: PromptSchedule) -> None:
-        """Called once, before the first step of a claim."""
+        """Prepares the mode; called once, before the first step of a claim."""
         ...
 
     async def step(self, step: int) -> SampledStep:
@@ -101,7 +101,7 @@ class Mode(Protocol):
         ...
 
     async def on_step_committed(self, step: int) -> None:
-        """Called once the step is durable and its version is served; it may be built upon now."""
+        """Takes note that the step is durable and its version served."""
         ...
 
     async def close(self) -> None:

@@ -144,7 +144,7 @@ class StalenessQueue:
         return new
 
     def _must_wait(self, step: int, chosen: Iterable[Ticket], remaining: Iterable[Ticket]) -> bool:
-        """Whether taking `chosen` now would let an older remaining group miss its last step.
+        """Returns whether taking `chosen` now makes an older remaining group miss its last step.
 
         For each later step, no more groups may be due by then than the steps up to it take.
         """
