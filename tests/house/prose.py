@@ -42,7 +42,7 @@ _PARTICIPLE = re.compile(
     r"told|kept|given|held|made|found|sent|left|taken|written|shown|known|meant|seen|said|"
     r"built|done|begun|chosen|drawn|bound|asked|\w{3,}(?<!e)ed"
 )
-_CONVENTIONAL = frozenset(["raised", "deprecated", "based", "enforced"])
+_CONVENTIONAL = frozenset(["raised", "deprecated", "based", "enforced", "supervised"])
 _AFTER_A_PARTICIPLE = re.compile(
     r"about|after|again|alone|and|apart|as|at|before|behind|beside|between|by|for|from|"
     r"here|if|in|into|like|next|not|of|on|once|only|or|out|over|per|so|than|that|there|"
