@@ -3,7 +3,7 @@ FROM python:3.13-slim
 
 # The CPU build of torch by default; TORCH_INDEX= (empty) takes the CUDA build for a GPU trainer.
 ARG TORCH_INDEX=https://download.pytorch.org/whl/cpu
-ARG EXTRAS=train
+ARG EXTRAS=train,s3
 
 RUN useradd --uid 1000 --create-home rft && mkdir /data && chown rft /data
 WORKDIR /src

@@ -7,11 +7,12 @@ from app.domain.accounts.tenants import AdminPrincipal, Tenant
 from app.gateways.egress.client import build_egress
 from app.gateways.egress.egress import Egress
 from app.gateways.endpoints.signing import CallSigner, cache_salt
+from app.gateways.inference.adapters import AdapterCache, build_adapter_cache
 from app.gateways.inference.http import HttpInference
 from app.gateways.inference.inference import Inference
 from app.gateways.inference.judges import EngineModels, build_judge_egress
 from app.gateways.job_queue import CeleryJobQueue, JobQueue
-from app.gateways.objects import LocalObjects, Objects
+from app.gateways.objects import Objects, build_objects
 from app.gateways.rate_limits import RateLimits, RedisRateLimits
 from app.gateways.secrets import SecretBox
 from app.services.accounts.admin_keys import AdminKeyService
@@ -57,6 +58,7 @@ class ProcessContext:
     settings: Settings
     database: Database
     objects: Objects
+    adapters: AdapterCache
     queue: JobQueue
     egress: Egress
     judge_egress: Egress
@@ -71,10 +73,12 @@ class ProcessContext:
     @classmethod
     def of(cls, settings: Settings) -> Self:
         database = Database(settings.database_url)
+        objects = build_objects(settings)
         return cls(
             settings=settings,
             database=database,
-            objects=LocalObjects(settings.objects_dir),
+            objects=objects,
+            adapters=build_adapter_cache(settings, objects),
             queue=CeleryJobQueue(settings.redis_url),
             egress=build_egress(settings.egress),
             judge_egress=build_judge_egress(settings.judges, settings.egress),
@@ -144,7 +148,9 @@ class Factory:
         context = self._context
         return PreflightService(
             context.database,
-            PreflightPorts(context.egress, context.objects, context.inspections),
+            PreflightPorts(
+                context.egress, context.objects, context.settings.work_dir, context.inspections
+            ),
             base_models=context.settings.base_models,
             judges=self.judge_models(),
             tenant=self._tenant,
@@ -209,7 +215,9 @@ class Factory:
             context.database,
             RegistryPorts(context.egress, context.secret_box),
             self._tenant,
-            data=DataPorts(self.files(), context.objects, context.inspections),
+            data=DataPorts(
+                self.files(), context.objects, context.settings.work_dir, context.inspections
+            ),
         )
 
     def references(self) -> RegisteredReferences:
@@ -244,7 +252,7 @@ class Factory:
         ports = TrialPorts(
             egress=context.egress,
             judge_egress=context.judge_egress,
-            engine=EngineModels(self._engine(), context.objects, models.find),
+            engine=EngineModels(self._engine(), context.adapters, models.find),
             signer=CallSigner(
                 context.settings.secret_key.get_secret_value(),
                 project_id=self._tenant.project_id,
@@ -254,7 +262,7 @@ class Factory:
         return TrialService(ports, models, limits=settings.egress, judges=settings.judges)
 
     def completions(self) -> ChatCompletionService:
-        return ChatCompletionService(self.models(), self._engine(), self._context.objects)
+        return ChatCompletionService(self.models(), self._engine(), self._context.adapters)
 
     def _engine(self) -> Inference:
         """The engine, with a prompt cache of the tenant's own."""

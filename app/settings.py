@@ -17,7 +17,15 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SecretStr, field_serializer
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    SecretStr,
+    field_serializer,
+    model_validator,
+)
 from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
@@ -103,6 +111,32 @@ class JudgeSettings(_Part):
         return value.get_secret_value()
 
 
+class ObjectsSettings(_Part):
+    """An S3-compatible bucket that keeps the objects instead of the local directory. Without keys,
+    the machine's own credentials count: environment, container or instance role.
+    """
+
+    bucket: str = Field(min_length=3, max_length=63)
+    prefix: str = Field("", pattern=r"^(?:[A-Za-z0-9._-]+(?:/[A-Za-z0-9._-]+)*)?$")
+    endpoint: str | None = Field(None, pattern=r"^https?://[^?#/]+$")  # default: AWS
+    region: str = "us-east-1"
+    access_key_id: str | None = None
+    secret_access_key: SecretStr | None = None
+    session_token: SecretStr | None = None
+    bucket_in_host: bool = False  # https://BUCKET.HOST/KEY instead of https://HOST/BUCKET/KEY
+
+    @field_serializer("secret_access_key", "session_token", when_used="json-unless-none")
+    def _reveal(self, value: SecretStr) -> str:
+        # JSON is the way to a child process alone; any other form stays masked.
+        return value.get_secret_value()
+
+    @model_validator(mode="after")
+    def _whole_credentials(self) -> "ObjectsSettings":
+        if (self.access_key_id is None) != (self.secret_access_key is None):
+            raise ValueError("access_key_id and secret_access_key come together")
+        return self
+
+
 class RunSettings(_Part):
     """Limits of one training run. Shares are in 0..1."""
 
@@ -186,7 +220,15 @@ class Settings(ModelSettings):
     owner_database_url: DatabaseUrl | None = Field(None, repr=False)  # migrations only
     redis_url: str = Field("redis://127.0.0.1:6379/0", repr=False)
     data_dir: Path = Path(".agent-rft")
+    objects: ObjectsSettings | None = None
+    """A bucket; `None` keeps objects in `objects_dir`."""
     objects_dir: Path = Field(default_factory=lambda data: Path(data["data_dir"]) / "objects")
+    work_dir: Path = Field(default_factory=lambda data: Path(data["data_dir"]) / "work")
+    """Files that runs work with, and adapters fetched for the engine. The API, the workers and the
+    engine of one machine see this directory under the same path; nothing in it is kept for good.
+    """
+    adapter_cache_bytes: int = Field(20 * 1024**3, gt=0)
+    """The tuned models' adapters under `work_dir` may take this much before the oldest leave."""
     engine_url: str = "http://127.0.0.1:8300"
     engine_api_key: SecretStr = SecretStr("")
     public_url: str = "http://127.0.0.1:8000"

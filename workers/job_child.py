@@ -14,21 +14,24 @@ from workers.processes.clients import Clients
 from workers.runs.ending import Ending
 from workers.runs.leased_jobs import JOBS
 from workers.runs.opening import open_run
+from workers.runs.scratch import claim_scratch
 
 
 async def work(clients: Clients, lease: Lease) -> None:
     try:
-        context = await open_run(
-            clients.settings,
-            clients.database,
-            clients.egress,
-            clients.inference,
-            project_id=lease.project_id,
-            job_id=lease.id,
-            fence=lease.fence,
-            judge_egress=clients.judge_egress,
-        )
-        await job_run(context).run()
+        with claim_scratch(clients.settings.work_dir, lease.id, lease.fence) as scratch:
+            context = await open_run(
+                clients.settings,
+                clients.database,
+                clients.egress,
+                clients.inference,
+                project_id=lease.project_id,
+                job_id=lease.id,
+                fence=lease.fence,
+                scratch=scratch,
+                judge_egress=clients.judge_egress,
+            )
+            await job_run(context).run()
     except RunFailed as failure:
         await _ending(clients, lease).failed(failure)
 

@@ -80,7 +80,7 @@ def _scorers(clients: Clients, lease: Lease, of: Eval, sealed: bytes | None) -> 
     customers = _pool(clients.egress, settings)
     judges = RoutedJudges(
         EngineModels(
-            clients.inference, clients.objects, lambda name: find_model(clients, lease, name)
+            clients.inference, clients.adapters, lambda name: find_model(clients, lease, name)
         ),
         configured=settings.judges,
         configured_endpoints=_pool(clients.judge_egress, settings),

@@ -2,7 +2,8 @@
 
 import asyncio
 from collections.abc import Iterator
-from pathlib import Path
+from contextlib import ExitStack
+from typing import BinaryIO
 
 from app.domain.data.chat_rows import MAX_ROW_BYTES
 from app.domain.errors import NotFound, RunFailed
@@ -13,6 +14,7 @@ from app.domain.evals.data_sources import (
     RowFault,
     parse_row,
 )
+from app.gateways.objects import fetched
 from workers.evals.context import EvalContext
 from workers.processes.retry import retry_while_unavailable
 
@@ -22,37 +24,52 @@ async def load_rows(context: EvalContext) -> Iterator[tuple[int, EvalRow]]:
     source = context.source.source
     if isinstance(source, FileContent):
         return enumerate(source.content)
-    file_id = source.id
+    file_id, clients = source.id, context.clients
 
-    async def look_up() -> Path:
+    async def opened() -> BinaryIO:
         async with context.unit() as unit:
             row = await unit.files.get(file_id)
-        return context.clients.objects.local_path(row.object_key)
+        async with fetched(clients.objects, row.object_key, clients.settings.work_dir) as path:
+            return path.open("rb")
 
     try:
-        path = await retry_while_unavailable(look_up)
-        await asyncio.to_thread(_check, path)
+        file = await retry_while_unavailable(opened)
+        await asyncio.to_thread(_check, file)
     except (NotFound, FileNotFoundError) as error:
         raise RunFailed(f"The file {file_id} was deleted.", code="file_not_found") from error
     except RowFault as fault:
         raise RunFailed(f"Invalid file format. {fault}", code="invalid_file") from fault
-    return enumerate(_rows(path))
+    return enumerate(_rows_to_the_end(file))
 
 
-def _check(path: Path) -> None:
-    """Reads every item before the first one causes a paid call. Raises `RowFault`."""
+def _check(file: BinaryIO) -> None:
+    """Reads every item before the first one causes a paid call; closes a file with a fault. Raises
+    `RowFault`.
+    """
+    with ExitStack() as stack:
+        stack.push(file)
+        _check_items(file)
+        stack.pop_all()
+
+
+def _rows_to_the_end(file: BinaryIO) -> Iterator[EvalRow]:
+    with file:
+        yield from _rows(file)
+
+
+def _check_items(file: BinaryIO) -> None:
     count = 0
-    for count, _ in enumerate(_rows(path), start=1):
+    for count, _ in enumerate(_rows(file), start=1):
         if count > MAX_ITEMS:
             raise RowFault(count, f"the file has more than {MAX_ITEMS} items")
     if count == 0:
         raise RowFault(1, "the file has no items")
 
 
-def _rows(path: Path) -> Iterator[EvalRow]:
-    with path.open("rb") as file:
-        number = 0
-        while line := file.readline(MAX_ROW_BYTES + 2):
-            number += 1
-            if line.strip():
-                yield parse_row(line, number)
+def _rows(file: BinaryIO) -> Iterator[EvalRow]:
+    file.seek(0)
+    number = 0
+    while line := file.readline(MAX_ROW_BYTES + 2):
+        number += 1
+        if line.strip():
+            yield parse_row(line, number)

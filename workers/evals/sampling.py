@@ -10,7 +10,6 @@ from typing import Any, Final
 
 from app.domain.errors import RequestError, RunFailed, Unavailable
 from app.domain.methods.reasoning_efforts import with_trained_effort
-from app.gateways.inference.adapters import load_missing
 from app.gateways.inference.inference import AdapterMissing
 from app.gateways.inference.judges import EngineModel
 from workers.evals.context import EvalContext, find_model
@@ -67,9 +66,7 @@ class Sampler:
         try:
             return await inference.chat(body)
         except AdapterMissing:
-            await load_missing(
-                inference, clients.objects, model.engine_name, object_key=model.object_key
-            )
+            await clients.adapters.load(inference, model.engine_name, object_key=model.object_key)
         try:
             return await inference.chat(body)
         except AdapterMissing as error:

@@ -13,7 +13,7 @@ from app.domain.errors import Unavailable
 from app.domain.events.log import KEEP_LOG_S
 from app.domain.events.webhooks import KEEP_S as KEEP_EVENTS_S
 from app.gateways.inference.inference import Inference
-from app.gateways.objects import LocalObjects
+from app.gateways.objects import Objects, build_objects
 from app.settings import Settings
 from app.store.database import Database
 from app.store.events.reader import event_reader
@@ -40,12 +40,12 @@ async def expire_once(settings: Settings) -> None:
         aclosing(open_inference(settings)) as inference,
     ):
         try:
-            await expire(database, LocalObjects(settings.objects_dir), inference)
+            await expire(database, build_objects(settings), inference)
         except Unavailable as error:
             log.warning("expiry skipped, database away", error=str(error))
 
 
-async def expire(database: Database, objects: LocalObjects, inference: Inference) -> None:
+async def expire(database: Database, objects: Objects, inference: Inference) -> None:
     await _files(database, objects)
     await _uploads(database, objects)
     await _strays(database, objects)
@@ -55,7 +55,7 @@ async def expire(database: Database, objects: LocalObjects, inference: Inference
     await _logged_events(database)
 
 
-async def _files(database: Database, objects: LocalObjects) -> None:
+async def _files(database: Database, objects: Objects) -> None:
     while True:
         async with maintenance(database) as unit:
             files = await unit.expiry.files(BATCH, deleted_keep_s=KEEP_S)
@@ -68,7 +68,7 @@ async def _files(database: Database, objects: LocalObjects) -> None:
             return
 
 
-async def _uploads(database: Database, objects: LocalObjects) -> None:
+async def _uploads(database: Database, objects: Objects) -> None:
     while True:
         async with maintenance(database) as unit:
             over = await unit.expiry.uploads(BATCH)
@@ -106,15 +106,15 @@ async def _logged_events(database: Database) -> None:
             removed = await unit.log.forget(BATCH, keep_s=KEEP_LOG_S)
 
 
-async def _strays(database: Database, objects: LocalObjects) -> None:
-    for project, _ in await objects.children("projects"):
-        aged = await objects.children(f"{project}/files")
-        keys = [key for key, age_s in aged if age_s > STRAY_AFTER_S]
+async def _strays(database: Database, objects: Objects) -> None:
+    for project in await objects.children("projects"):
+        files = await objects.children(f"{project.key}/files")
+        keys = [file.key for file in files if (file.age_s or 0.0) > STRAY_AFTER_S]
         for start in range(0, len(keys), BATCH):
             await _remove_strays(database, objects, keys[start : start + BATCH])
 
 
-async def _remove_strays(database: Database, objects: LocalObjects, keys: list[str]) -> None:
+async def _remove_strays(database: Database, objects: Objects, keys: list[str]) -> None:
     _, project_id, *_ = keys[0].split("/")
     names = {key: key.rpartition("/")[2] for key in keys}
     ids = [name for name in names.values() if name.startswith("file-")]

@@ -1,4 +1,4 @@
-"""Removes the working data of ended jobs: the journal, the trainer's state on disk, the adapters
+"""Removes the working data of ended jobs: the journal, the trainer's stored state, the adapters
 loaded in the engine.
 
 A run that fails or succeeds removes its own. A job that was cancelled, or whose workers died, has
@@ -6,13 +6,12 @@ no worker that may write for it any more; its leftovers are found here by its ro
 of it must have ended. Rollouts, metrics, and the adapters of models and checkpoints stay.
 """
 
-import asyncio
 from typing import Final
 
 import structlog
 
 from app.gateways.inference.inference import Inference
-from app.gateways.objects import LocalObjects
+from app.gateways.objects import Objects
 from app.store.database import Database
 from app.store.maintenance.expiry import EndedRun, maintenance
 from workers.runs.adapter_names import adapter_prefix, unload_all
@@ -25,7 +24,7 @@ SETTLED_S: Final = 600.0
 _BATCH: Final = 100
 
 
-async def clear_ended(database: Database, objects: LocalObjects, inference: Inference) -> None:
+async def clear_ended(database: Database, objects: Objects, inference: Inference) -> None:
     """Jobs whose adapters the engine did not unload are left to the next round."""
     more = True
     while more:
@@ -33,9 +32,8 @@ async def clear_ended(database: Database, objects: LocalObjects, inference: Infe
             ended = await unit.expiry.ended_runs(_BATCH, settled_s=SETTLED_S)
         cleared = await _unloaded(inference, ended)
         for run in ended:
-            root = objects.local_path(f"projects/{run.project_id}/jobs/{run.job_id}")
-            adapters = {objects.local_path(key) for key in run.adapters}
-            await asyncio.to_thread(clear_job, root, adapters)
+            job_key = f"projects/{run.project_id}/jobs/{run.job_id}"
+            await clear_job(objects, job_key, set(run.adapters))
             async with maintenance(database) as unit:
                 await unit.expiry.forget_run(run, cleared=cleared)
             log.info("leftovers of an ended job removed", job_id=run.job_id)

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from app.gateways.egress.client import build_egress
 from app.gateways.egress.egress import Egress
 from app.gateways.endpoints.signing import cache_salt
+from app.gateways.inference.adapters import AdapterCache, build_adapter_cache
 from app.gateways.inference.http import HttpInference
 from app.gateways.inference.inference import Inference
 from app.gateways.inference.judges import build_judge_egress
-from app.gateways.objects import LocalObjects, Objects
+from app.gateways.objects import Objects, build_objects
 from app.settings import Settings
 from app.store.database import Database
 
@@ -29,6 +30,11 @@ class Clients:
     """The way to the operator's own judge models."""
     inference: Inference
     """Prompts share the engine's cache with prompts of the same project only."""
+
+    @property
+    def adapters(self) -> AdapterCache:
+        """The adapters of tuned models that the engine is to serve."""
+        return build_adapter_cache(self.settings, self.objects)
 
 
 @asynccontextmanager
@@ -58,7 +64,7 @@ async def open_clients(settings: Settings, *, project_id: str) -> AsyncIterator[
         yield Clients(
             settings=settings,
             database=database,
-            objects=LocalObjects(settings.objects_dir),
+            objects=build_objects(settings),
             egress=egress,
             judge_egress=judge_egress,
             inference=inference.with_cache_namespace(namespace),

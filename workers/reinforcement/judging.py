@@ -25,7 +25,7 @@ def run_judges(context: RunContext, endpoints: EndpointPool, signer: CallSigner)
         return found[name]
 
     return RoutedJudges(
-        EngineModels(context.inference, context.objects, find),
+        EngineModels(context.inference, context.adapters, find),
         configured=settings.judges if context.judge_egress is not None else (),
         configured_endpoints=EndpointPool(
             context.judge_egress or context.egress,

@@ -92,8 +92,8 @@ async def _resume(context: RunContext, parts: Parts) -> Resumed:
     one first, as version 0.
     """
     point = await restore(context, parts.trainer)
-    if point.adapter_key is not None:
-        await parts.publisher.serve(point.step, context.objects.local_path(point.adapter_key))
+    if point.adapter is not None:
+        await parts.publisher.serve(point.step, point.adapter)
     elif context.start is not None:
         await parts.publisher.serve(0, context.start)
     return point

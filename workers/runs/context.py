@@ -5,15 +5,23 @@ Every write of a run goes through `unit()`, which opens a transaction that holds
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from app.domain.jobs.jobs import Job, TuningMethod
 from app.domain.models.models import BaseModelSpec
 from app.gateways.egress.egress import Egress
+from app.gateways.inference.adapters import AdapterCache, build_adapter_cache
 from app.gateways.inference.inference import Inference
 from app.gateways.objects import Objects
 from app.settings import Settings
 from app.store.database import Database
 from app.store.unit_of_work import RunUnitOfWork
+from workers.runs.directories import JobDirectories
+
+ADAPTER: Final = "adapter"
+STATE: Final = "state"
+SCHEDULER: Final = "scheduler"
+"""The directories of a step."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +33,8 @@ class RunContext:
     inference: Inference
     job: Job
     fence: int
+    scratch: Path
+    """A directory of the claim's own, removed at its end; the engine sees it too."""
     organization_slug: str
     base_model: BaseModelSpec
     method: TuningMethod
@@ -51,5 +61,16 @@ class RunContext:
     def job_key(self) -> str:
         return f"projects/{self.job.project_id}/jobs/{self.job.id}"
 
-    def step_path(self, step: int) -> Path:
-        return self.objects.local_path(self.step_key(step))
+    def step(self, step: int) -> JobDirectories:
+        """The directories of a step that this claim writes."""
+        path = self.scratch / f"step-{step:06d}"
+        return JobDirectories(self.objects, self.step_key(step), path)
+
+    def notes(self, name: str) -> JobDirectories:
+        """Directories that any claim of the job may have written, needed until the job ends."""
+        return JobDirectories(self.objects, f"{self.job_key}/{name}", self.scratch / name)
+
+    @property
+    def adapters(self) -> AdapterCache:
+        """Adapters of tuned models that the run calls, e.g. as judges."""
+        return build_adapter_cache(self.settings, self.objects)

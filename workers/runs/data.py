@@ -3,6 +3,7 @@
 Owns the faults that a file of any method can have. Must not know what is in a row.
 """
 
+import asyncio
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -41,7 +42,7 @@ class JobFile:
 
 async def training_file(context: RunContext) -> JobFile:
     """Raises `RunFailed` when the file was deleted."""
-    path = await _path(context, "training", context.job.training_file)
+    path = await _fetched(context, "training", context.job.training_file)
     return JobFile(path, "training", MAX_TRAIN_EXAMPLES)
 
 
@@ -50,24 +51,26 @@ async def validation_file(context: RunContext) -> JobFile | None:
     file_id = context.job.validation_file
     if file_id is None:
         return None
-    path = await _path(context, "validation", file_id)
+    path = await _fetched(context, "validation", file_id)
     return JobFile(path, "validation", MAX_VALID_EXAMPLES)
 
 
-async def _path(context: RunContext, label: str, file_id: str) -> Path:
-    async def look_up() -> Path:
+async def _fetched(context: RunContext, label: str, file_id: str) -> Path:
+    """Returns a local copy, which stays to the claim's end. Raises `RunFailed`."""
+    path = context.scratch / f"{label}.jsonl"
+
+    async def fetch() -> None:
         async with context.unit() as unit:
             row = await unit.files.get_for_run(file_id)
-        return context.objects.local_path(row.object_key)
+        await asyncio.to_thread(path.unlink, missing_ok=True)
+        await context.objects.fetch(row.object_key, path)
 
     try:
-        path = await retry_while_unavailable(look_up)
-    except NotFound:
-        path = None
-    if path is None or not path.is_file():
+        await retry_while_unavailable(fetch)
+    except (NotFound, FileNotFoundError) as error:
         raise RunFailed(
             f"The {label} file {file_id} was deleted.",
             code=f"invalid_{label}_file",
             param=f"{label}_file",
-        )
+        ) from error
     return path

@@ -1,12 +1,14 @@
 """Opens a claimed run: reads its row, unseals its headers, finds the model that it starts from."""
 
+from pathlib import Path
+
 from app.domain.ids import OrganizationId
 from app.domain.jobs.job_secrets import restored_method
 from app.domain.jobs.jobs import Job, TuningMethod
 from app.domain.methods.stored import stored_method
 from app.gateways.egress.egress import Egress
 from app.gateways.inference.inference import Inference
-from app.gateways.objects import LocalObjects
+from app.gateways.objects import build_objects
 from app.gateways.secrets import SecretBox
 from app.settings import Settings
 from app.store.database import Database
@@ -24,17 +26,20 @@ async def open_run(
     project_id: str,
     job_id: str,
     fence: int,
+    scratch: Path,
     judge_egress: Egress | None = None,
 ) -> RunContext:
-    """Raises `LeaseLost`, or `RunFailed` when the model it starts from is no longer there."""
+    """Returns the context. Raises `LeaseLost`, or `RunFailed` when the model that the job starts
+    from no longer exists.
+    """
 
     async def read() -> tuple[Job, bytes | None]:
         async with database.run(project_id, job_id, fence) as unit:
             return await unit.jobs.get(job_id), await unit.jobs.secrets(job_id)
 
     job, sealed = await retry_while_unavailable(read)
-    objects = LocalObjects(settings.objects_dir)
-    start = await find_start_model(settings, database, objects, job, fence=fence)
+    objects = build_objects(settings)
+    start = await find_start_model(settings, database, objects, job, fence=fence, scratch=scratch)
     return RunContext(
         settings=settings,
         database=database,
@@ -43,6 +48,7 @@ async def open_run(
         inference=inference,
         job=job,
         fence=fence,
+        scratch=scratch,
         organization_slug=await retry_while_unavailable(lambda: _slug(database, job)),
         base_model=start.base,
         method=_method(settings, job, sealed),

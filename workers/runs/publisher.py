@@ -18,7 +18,7 @@ from workers.learning.committed import directory_digest
 from workers.learning.compute_thread import run_on_compute_thread
 from workers.learning.trainer import Trainer
 from workers.runs.adapter_names import adapter_prefix
-from workers.runs.context import RunContext
+from workers.runs.context import ADAPTER, SCHEDULER, STATE, RunContext
 from workers.runs.retention import Retention
 from workers.runs.scheduler_state import save_scheduler_state
 from workers.runs.step_outcome import PublishedAdapter, TrainedStep
@@ -64,16 +64,21 @@ class Publisher:
         """
         started = time.perf_counter()
         saved = await self.save(trained)
-        await self._serve(trained.step, self._context.step_path(trained.step) / "adapter")
+        await self._serve(trained.step, self._context.step(trained.step).path(ADAPTER))
         values = await self._probe(trained)
         values[names.TIME_PUBLISH] = time.perf_counter() - started
         return replace(saved, engine_name=self.engine_name(trained.step), values=values)
 
     async def save(self, trained: TrainedStep) -> PublishedAdapter:
-        """Saves a step that the engine need not serve."""
-        key = self._context.step_key(trained.step)
+        """Saves a step that the engine need not serve. The adapter stays in the scratch directory
+        as well, for the engine.
+        """
+        directories = self._context.step(trained.step)
         await run_on_compute_thread(self._save, trained)
-        return PublishedAdapter(f"{key}/adapter", f"{key}/state")
+        parts = [ADAPTER, STATE] + ([SCHEDULER] if trained.scheduler_state is not None else [])
+        await directories.store(*parts)
+        await directories.forget(STATE, SCHEDULER)
+        return PublishedAdapter(directories.key(ADAPTER), directories.key(STATE))
 
     async def serve(self, step: int, path: Path) -> None:
         """An adapter that is there already, under a name of this claim: after a resume the last
@@ -132,11 +137,11 @@ class Publisher:
         self._published.append(step)
 
     def _save(self, trained: TrainedStep) -> None:
-        path = self._context.step_path(trained.step)
-        path.mkdir(parents=True, exist_ok=True)
-        self._trainer.save_adapter(path / "adapter")
-        self._trainer.save_state(path / "state")
-        save_scheduler_state(path, trained.scheduler_state)
+        directories = self._context.step(trained.step)
+        self._trainer.save_adapter(directories.path(ADAPTER))
+        self._trainer.save_state(directories.path(STATE))
+        if trained.scheduler_state is not None:
+            save_scheduler_state(directories.path(SCHEDULER), trained.scheduler_state)
 
     async def _probe(self, trained: TrainedStep) -> dict[str, float]:
         """Compares the engine's log-probs with the trainer's. Raises `RunFailed` if they differ."""

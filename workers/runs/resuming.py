@@ -1,18 +1,22 @@
 """Resumes a job at its last committed step, or starts it."""
 
 import asyncio
+from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import structlog
 
+from app.domain.data.manifests import ManifestMismatch
 from app.domain.errors import AgentRftError, RunFailed
 from app.domain.jobs.jobs import ResumePoint
 from workers.learning.compute_thread import run_on_compute_thread
 from workers.learning.trainer import Trainer
 from workers.learning.trainer_settings import saved_settings
 from workers.processes.retry import retry_while_unavailable
-from workers.runs.context import RunContext
+from workers.runs.context import ADAPTER, SCHEDULER, STATE, RunContext
+from workers.runs.directories import JobDirectories
 from workers.runs.scheduler_state import load_scheduler_state
 
 log = structlog.get_logger()
@@ -24,7 +28,8 @@ class Resumed:
 
     step: int
     """0 for a fresh run."""
-    adapter_key: str | None = None
+    adapter: Path | None = None
+    """Local directory of the step's adapter."""
     scheduler_state: dict[str, Any] | None = None
     """State of the scheduler after that step."""
 
@@ -47,10 +52,11 @@ async def adapter_settings_of_resume(
     base = context.base_model
     state_key = (await _resume_point(context)).state_key
     if state_key is not None:
-        path = context.objects.local_path(state_key)
-        saved = await asyncio.to_thread(saved_settings, path)
-        if saved is not None:
-            return AdapterSettings(saved.rank, saved.alpha, saved.learning_rate)
+        with suppress(FileNotFoundError, ManifestMismatch):  # `restore` reports what is damaged
+            path = await _committed(context, state_key).fetch(STATE)
+            saved = await asyncio.to_thread(saved_settings, path)
+            if saved is not None:
+                return AdapterSettings(saved.rank, saved.alpha, saved.learning_rate)
     return AdapterSettings(base.lora_rank, base.lora_alpha, learning_rate)
 
 
@@ -66,16 +72,31 @@ async def restore(context: RunContext, trainer: Trainer) -> Resumed:
     step, state_key, adapter_key = point.step, point.state_key, point.adapter_key
     if step == 0 or state_key is None or adapter_key is None:
         return Resumed(0)
-    state_path = context.objects.local_path(state_key)
+    committed = _committed(context, state_key)
     try:
-        await run_on_compute_thread(trainer.load_state, state_path)
-        saved = await asyncio.to_thread(load_scheduler_state, state_path.parent)
-    except AgentRftError as error:
+        await run_on_compute_thread(trainer.load_state, await committed.fetch(STATE))
+        saved = await _scheduler_state(committed)
+        adapter = await _committed(context, adapter_key).fetch(ADAPTER)
+    except (FileNotFoundError, AgentRftError) as error:
         raise RunFailed(
             f"The state saved at step {step} cannot be used: {error}", code="state_damaged"
         ) from error
     log.info("resumed", step=step)
-    return Resumed(step, adapter_key, saved)
+    return Resumed(step, adapter, saved)
+
+
+async def _scheduler_state(committed: JobDirectories) -> dict[str, Any] | None:
+    try:
+        path = await committed.fetch(SCHEDULER)
+    except FileNotFoundError:
+        return None
+    return await asyncio.to_thread(load_scheduler_state, path)
+
+
+def _committed(context: RunContext, part_key: str) -> JobDirectories:
+    """The directories of the step that a part's key is in, written by whichever claim."""
+    step_key, _, _ = part_key.rpartition("/")
+    return JobDirectories(context.objects, step_key, context.scratch / "resume")
 
 
 async def _resume_point(context: RunContext) -> ResumePoint:

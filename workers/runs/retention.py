@@ -1,4 +1,5 @@
-"""What of a run stays on disk: the newest two steps, and the adapters of kept checkpoints.
+"""Removes objects that a run no longer needs: the newest two steps and the adapters of kept
+checkpoints stay.
 
 Called after a commit, never before: nothing that a resume or a model could point to is removed.
 A claim touches only what it or an earlier claim wrote; what is written by a newer one is not its
@@ -7,28 +8,25 @@ business.
 
 import asyncio
 import re
-import shutil
 import sys
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
-import structlog
-
+from app.gateways.objects import Objects
+from app.gateways.objects.disk import remove
 from workers.processes.retry import retry_while_unavailable
-from workers.runs.context import RunContext
-
-log = structlog.get_logger()
+from workers.runs.context import ADAPTER, RunContext
 
 KEPT_STEPS: Final = 2
 NOTES: Final = ("start", "reference", "validation")
-"""Directories beside the steps', of what a run works out once: needed until it ends."""
+"""Directories beside the steps' with what a run computes once: needed until it ends."""
 _STEP_DIRECTORY: Final = re.compile(r"step-(\d+)-f(\d+)")
 
 
 @dataclass(frozen=True, slots=True)
 class RetainedObjects:
-    """What is pointed to: object keys of adapters, and the last committed step with its state."""
+    """The objects that rows point to: adapters, and the state of the last committed step."""
 
     adapters: frozenset[str]
     step: int
@@ -40,6 +38,7 @@ class Retention:
         """`kept_steps`: as many as the engine may still be asked for, should it start anew."""
         self._context = context
         self._kept_steps = kept_steps
+        self._stripped: set[str] = set()
 
     async def look_up(self, *, published: str | None = None) -> RetainedObjects:
         """`published` is the adapter that stays once nothing is resumed any more, in place of the
@@ -60,53 +59,56 @@ class Retention:
     async def prune(self) -> None:
         """After a committed step: remove what neither a resume nor a checkpoint needs."""
         kept = await self.look_up()
-        await asyncio.to_thread(self._remove, kept, kept.step - self._kept_steps + 1)
+        await self._remove(kept, kept.step - self._kept_steps + 1)
 
     async def clear(self, kept: RetainedObjects) -> None:
         """After the end, with what was looked up before it: only adapters stay."""
-        await asyncio.to_thread(self._remove, kept, sys.maxsize)
+        await self._remove(kept, sys.maxsize)
         for name in NOTES:
-            path = self._context.objects.local_path(f"{self._context.job_key}/{name}")
-            await asyncio.to_thread(shutil.rmtree, path, ignore_errors=True)
+            await self._context.objects.delete(f"{self._context.job_key}/{name}")
 
-    def _remove(self, kept: RetainedObjects, whole_from: int) -> None:
+    async def _remove(self, kept: RetainedObjects, whole_from: int) -> None:
         """Steps from `whole_from` on stay whole, unless an earlier claim left them uncommitted."""
+        await asyncio.to_thread(self._remove_scratch, whole_from)
         objects = self._context.objects
-        adapters = {objects.local_path(key) for key in kept.adapters}
-        state = None if kept.state is None else objects.local_path(kept.state)
-        root = objects.local_path(self._context.job_key)
-        for directory in sorted(root.iterdir()) if root.is_dir() else []:
-            match = _STEP_DIRECTORY.fullmatch(directory.name)
+        for child in await objects.children(self._context.job_key):
+            match = _STEP_DIRECTORY.fullmatch(child.name)
             if match is None or int(match[2]) > self._context.fence:
                 continue
             step, mine = int(match[1]), int(match[2]) == self._context.fence
             if step == kept.step:
-                wanted = state is not None and state.parent == directory
+                wanted = kept.state is not None and kept.state.startswith(f"{child.key}/")
             else:
                 wanted = mine or step < kept.step
-            if step < whole_from or not wanted:
-                _strip(directory, adapters)
+            if (step < whole_from or not wanted) and not self._is_stripped(child.key, kept):
+                await _strip(objects, child.key, kept.adapters)
+                self._stripped.add(child.key)
+
+    def _is_stripped(self, directory: str, kept: RetainedObjects) -> bool:
+        """Whether nothing but a kept adapter is left, so that a storage need not be asked again."""
+        return directory in self._stripped and f"{directory}/{ADAPTER}" in kept.adapters
+
+    def _remove_scratch(self, whole_from: int) -> None:
+        """Local adapters of steps that the engine is not asked for any more."""
+        for path in self._context.scratch.glob("step-*"):
+            if int(path.name.removeprefix("step-")) < whole_from:
+                remove(path)
 
 
-def clear_job(root: Path, adapters: set[Path]) -> None:
-    """What is left of a job whose last claim is dead: only these adapters stay."""
-    for directory in sorted(root.iterdir()) if root.is_dir() else []:
-        if _STEP_DIRECTORY.fullmatch(directory.name):
-            _strip(directory, adapters)
-        elif directory.name in NOTES:
-            shutil.rmtree(directory, onerror=_note)
+async def clear_job(objects: Objects, job_key: str, adapters: AbstractSet[str]) -> None:
+    """Removes all objects of a job whose last claim is dead but these adapters."""
+    for child in await objects.children(job_key):
+        if _STEP_DIRECTORY.fullmatch(child.name):
+            await _strip(objects, child.key, adapters)
+        elif child.name in NOTES:
+            await objects.delete(child.key)
 
 
-def _strip(directory: Path, adapters: set[Path]) -> None:
-    """Remove a step's directory but for an adapter that stays."""
-    if directory / "adapter" not in adapters:
-        shutil.rmtree(directory, onerror=_note)
+async def _strip(objects: Objects, directory: str, adapters: AbstractSet[str]) -> None:
+    """Removes a step's directory but for an adapter that stays."""
+    if f"{directory}/{ADAPTER}" not in adapters:
+        await objects.delete(directory)
         return
-    for entry in directory.iterdir():
-        if entry not in adapters:
-            shutil.rmtree(entry, onerror=_note)
-
-
-def _note(_function: object, path: str, error: object) -> None:
-    """A leftover costs space, not the run."""
-    log.warning("leftover not removed", name=Path(path).name, error=repr(error))
+    for child in await objects.children(directory):
+        if child.key not in adapters:
+            await objects.delete(child.key)

@@ -1,4 +1,4 @@
-"""What a job starts from: a base model, or one that was tuned before.
+"""Finds the model that a job starts from: a base model, or one that was tuned before.
 
 Owns the job's own copy of a tuned start's adapter, made by the first claim: nobody who deletes or
 unshares that model takes it away from a run that has begun. Rank and alpha are then the start's.
@@ -7,26 +7,21 @@ Without torch.
 
 import asyncio
 import json
-import shutil
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from app.domain.data.manifests import ManifestMismatch
 from app.domain.errors import RunFailed
 from app.domain.jobs.jobs import Job
 from app.domain.models.models import BaseModelSpec, find_base_model, is_tuned_name
 from app.gateways.objects import Objects
 from app.settings import Settings
 from app.store.database import Database
-from workers.learning.committed import (
-    MANIFEST,
-    ManifestMismatch,
-    commit_directory,
-    verify_directory,
-)
 from workers.processes.retry import retry_while_unavailable
+from workers.runs.directories import JobDirectories
 
+_ADAPTER: Final = "adapter"
 _CONFIG: Final = "adapter_config.json"
 _GONE: Final = "model_not_available"
 
@@ -40,30 +35,37 @@ class StartModel:
 
 
 async def find_start_model(
-    settings: Settings, database: Database, objects: Objects, job: Job, *, fence: int
+    settings: Settings,
+    database: Database,
+    objects: Objects,
+    job: Job,
+    *,
+    fence: int,
+    scratch: Path,
 ) -> StartModel:
-    """Raises `LeaseLost`, or `RunFailed` when the model is not there any more."""
+    """Raises `LeaseLost`, or `RunFailed` when the model no longer exists."""
     base = find_base_model(settings.base_models, job.model)
     if base is not None:
         return StartModel(base)
     if not is_tuned_name(job.model):
         raise RunFailed(f"Base model {job.model} is not offered any more.", code=_GONE)
-    copy = objects.local_path(f"projects/{job.project_id}/jobs/{job.id}/start/adapter")
-    if not copy.is_dir():
-        source = objects.local_path(await _object_key(database, job, fence))
-        try:
-            await asyncio.to_thread(_copy, source, copy)
-        except (OSError, ManifestMismatch) as error:
-            raise RunFailed(
-                f"The adapter of {job.model} cannot be read: {type(error).__name__}.",
-                code=_GONE,
-                param="model",
-            ) from error
-    return await asyncio.to_thread(_described, settings, copy)
+    key = f"projects/{job.project_id}/jobs/{job.id}/start"
+    own = JobDirectories(objects, key, scratch / "start")
+    try:
+        adapter = await own.fetch(_ADAPTER)
+    except FileNotFoundError:
+        source_key = await _object_key(database, job, fence)
+        await _copy(objects, source_key, own, model=job.model)
+        adapter = own.path(_ADAPTER)
+    except ManifestMismatch as error:
+        raise RunFailed(
+            f"The adapter that the job starts from cannot be used: {error}", code="state_damaged"
+        ) from error
+    return await asyncio.to_thread(_described, settings, adapter)
 
 
 async def _object_key(database: Database, job: Job, fence: int) -> str:
-    """Of the project's own model, or of one that is shared with it."""
+    """Returns where the adapter is stored: of the project's own model, or of a shared one."""
 
     async def read() -> str | None:
         async with database.run(job.project_id, job.id, fence) as unit:
@@ -81,21 +83,22 @@ async def _object_key(database: Database, job: Job, fence: int) -> str:
     return key
 
 
-def _copy(source: Path, copy: Path) -> None:
-    verify_directory(source)
-    with suppress(FileExistsError), commit_directory(copy) as partial:
-        for file in source.iterdir():
-            if file.name != MANIFEST:
-                shutil.copyfile(file, partial / file.name)
+async def _copy(objects: Objects, source_key: str, own: JobDirectories, *, model: str) -> None:
+    """Fetches the start's adapter and stores it as the job's own. Raises `RunFailed`."""
+    try:
+        await retry_while_unavailable(
+            lambda: objects.fetch_directory(source_key, own.path(_ADAPTER))
+        )
+    except (OSError, ManifestMismatch) as error:
+        raise RunFailed(
+            f"The adapter of {model} cannot be read: {type(error).__name__}.",
+            code=_GONE,
+            param="model",
+        ) from error
+    await own.store(_ADAPTER)
 
 
 def _described(settings: Settings, adapter: Path) -> StartModel:
-    try:
-        verify_directory(adapter)
-    except ManifestMismatch as error:
-        raise RunFailed(
-            f"The adapter that the job starts from cannot be used: {error}", code="state_damaged"
-        ) from error
     config = json.loads((adapter / _CONFIG).read_text(encoding="utf-8"))
     name = config["base_model_name_or_path"]
     base = find_base_model(settings.base_models, name)

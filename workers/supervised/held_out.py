@@ -4,6 +4,7 @@ Owns the values of each row, kept on disk per validated step until the job ends.
 in the same company each time, so that nothing but the model changes their values. Without torch.
 """
 
+import asyncio
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,10 +14,11 @@ from typing import Any, Final
 
 from app.domain.jobs.stop_rules import RuleTrigger
 from app.domain.rollouts import metrics as names
-from workers.learning.committed import commit_directory, verify_directory
+from workers.learning.committed import ManifestMismatch, commit_directory
 from workers.learning.statistics import TIE, comparison
 from workers.runs.context import RunContext
 
+_NOTES: Final = "validation"
 _FILE: Final = "rows.json"
 MEASURED: Final = (
     names.LOSS,
@@ -50,31 +52,47 @@ def means(rows: Sequence[RowValues]) -> dict[str, float]:
     }
 
 
-def keep(context: RunContext, step: int, rows: Sequence[RowValues]) -> None:
-    """Before the step is committed, each claim for itself: what one that died then has kept is of
-    the adapter that it made of the step, which on a GPU need not be this one to the bit.
+async def keep(context: RunContext, step: int, rows: Sequence[RowValues]) -> None:
+    """Stores the values of a step before it is committed. Each claim stores its own: a claim that
+    died may have trained another adapter for the step, which on a GPU need not be equal to the bit.
     """
-    with commit_directory(_directory(context) / f"{_name(step)}{context.fence}") as partial:
-        lines = [{"weight": row.weight, "values": dict(row.values)} for row in rows]
+    directories = context.notes(_NOTES)
+    name = f"{_name(step)}{context.fence}"
+    await asyncio.to_thread(_write, directories.path(name), rows)
+    await directories.store(name)
+
+
+async def kept(context: RunContext, step: int) -> list[RowValues]:
+    """Returns the values of the claim that committed the step, which is the latest. Raises
+    `ManifestMismatch` when they are damaged or missing.
+    """
+    directories = context.notes(_NOTES)
+    claims = [name for name in await directories.names() if name.startswith(_name(step))]
+    fence = max((int(name.removeprefix(_name(step))) for name in claims), default=0)
+    try:
+        directory = await directories.fetch(f"{_name(step)}{fence}")
+    except FileNotFoundError as error:
+        raise ManifestMismatch(f"no claim has stored the rows of step {step}") from error
+    return await asyncio.to_thread(_read, directory)
+
+
+def _write(directory: Path, rows: Sequence[RowValues]) -> None:
+    lines = [{"weight": row.weight, "values": dict(row.values)} for row in rows]
+    with commit_directory(directory) as partial:
         (partial / _FILE).write_text(json.dumps(lines) + "\n", encoding="utf-8")
 
 
-def kept(context: RunContext, step: int) -> list[RowValues]:
-    """Of the claim that committed them, which is the latest. Raises `ManifestMismatch`."""
-    claims = _directory(context).glob(f"{_name(step)}*")
-    fences = [int(path.name.removeprefix(_name(step))) for path in claims]
-    directory = _directory(context) / f"{_name(step)}{max(fences, default=0)}"
-    verify_directory(directory)
+def _read(directory: Path) -> list[RowValues]:
     lines = json.loads((directory / _FILE).read_text(encoding="utf-8"))
     return [RowValues(line["weight"], line["values"]) for line in lines]
 
 
-def report(context: RunContext, step: int, ended_early: RuleTrigger | None) -> dict[str, Any]:
+async def report(context: RunContext, step: int, ended_early: RuleTrigger | None) -> dict[str, Any]:
     """The paired report: the model that training started from against the published step, on the
     same rows. `full_valid_*` weigh tokens equally, as the curves do; the comparisons weigh rows
     equally. A row is won when its loss became less.
     """
-    before, after = kept(context, 0), kept(context, step)
+    before, after = await kept(context, 0), await kept(context, step)
     pairs = list(zip(before, after, strict=True))
     change = [b.values[names.LOSS] - a.values[names.LOSS] for a, b in pairs]
     worse = sorted((row for row, by in enumerate(change) if by > TIE), key=lambda row: -change[row])
@@ -127,10 +145,6 @@ def _full(before: dict[str, float], after: dict[str, float]) -> dict[str, Any]:
         for name, told in named.items()
         if name in before and name in after
     }
-
-
-def _directory(context: RunContext) -> Path:
-    return context.objects.local_path(f"{context.job_key}/validation")
 
 
 def _name(step: int) -> str:

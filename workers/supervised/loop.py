@@ -121,7 +121,7 @@ class SupervisedLoop:
         """Measures all held-out rows and keeps each row's values for the report."""
         started = time.perf_counter()
         rows = await self._measured(range(self._plan.valid_rows))
-        await run_on_compute_thread(keep, self._context, step, rows)
+        await keep(self._context, step, rows)
         values = means(rows)
         if step:
             values |= _batch_values([rows[row] for row in self._plan.some_held_out(step)])

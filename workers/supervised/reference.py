@@ -1,14 +1,13 @@
-"""Log-probs of each pair under the model that training starts from: computed once, kept on disk
-until the job ends.
+"""Log-probs of each pair under the model that training starts from: computed once, stored until
+the job ends.
 
 Owns their files. They are written in parts, so that a run that is killed repeats one part at most.
 The content of a part follows from the file and the starting model alone: whichever claim writes it,
-it is the same, and a part that was damaged on disk is computed again. Must not know losses.
+it is the same, and a damaged part is computed again. Must not know losses.
 """
 
-import shutil
+import asyncio
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, Protocol
@@ -19,8 +18,10 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 
-from workers.learning.committed import ManifestMismatch, commit_directory, verify_directory
+from workers.learning.committed import ManifestMismatch, commit_directory
+from workers.learning.compute_thread import run_on_compute_thread
 from workers.learning.training_samples import TrainingSample
+from workers.runs.directories import JobDirectories
 from workers.runs.method import CheckStop
 from workers.supervised.examples import Example, Examples
 
@@ -44,32 +45,44 @@ class ReferenceLogprobs:
 
     def __init__(
         self,
-        directory: Path,
+        directories: JobDirectories,
         model: ReferenceModel,
         examples: Examples,
         *,
         part_rows: int = PART_ROWS,
     ) -> None:
         """`part_rows`: rows of one part; the same for every claim of a job."""
-        self._directory = directory
+        self._directories = directories
         self._model = model
         self._examples = examples
         self._part_rows = part_rows
         self._parts: list[list[Logprobs]] = []
         """For each part, the chosen and the rejected answer of each row, in turn."""
 
-    def fill(self, check_stop: CheckStop) -> None:
-        """Reads the parts on disk and computes the others; `check_stop` is called before each."""
+    async def fill(self, check_stop: CheckStop) -> None:
+        """Reads the stored parts and computes the others; `check_stop` is called before each."""
         size = self._part_rows
         for start in range(len(self._parts) * size, len(self._examples), size):
             check_stop()
             rows = range(start, min(start + size, len(self._examples)))
-            path = self._directory / f"part-{start // size:05d}"
-            part = _saved(path, answers=2 * len(rows))
+            name = f"part-{start // size:05d}"
+            part = await self._stored(name, answers=2 * len(rows))
             if part is None:
-                part = self._computed([self._examples[row] for row in rows])
-                _save(path, part)
+                part = await run_on_compute_thread(self._computed, rows)
+                await asyncio.to_thread(_save, self._directories.path(name), part)
+                await self._directories.store(name)
             self._parts.append(part)
+
+    async def _stored(self, name: str, *, answers: int) -> list[Logprobs] | None:
+        """Returns the part of so many answers, or `None` if there is none; removes a bad one."""
+        try:
+            return await asyncio.to_thread(_load, await self._directories.fetch(name), answers)
+        except FileNotFoundError:
+            return None
+        except (ManifestMismatch, OSError, SafetensorError, LookupError, ValueError) as error:
+            log.warning("damaged reference part, computed again", part=name, error=str(error))
+            await self._directories.discard(name)
+            return None
 
     def with_reference(self, row: int, example: Example) -> Example:
         """Returns the pair with the reference's log-probs in place of a sampler's."""
@@ -80,8 +93,8 @@ class ReferenceLogprobs:
             example, samples=tuple(_with_logprobs(sample, answer) for sample, answer in pair)
         )
 
-    def _computed(self, examples: list[Example]) -> list[Logprobs]:
-        samples = [sample for example in examples for sample in example.samples]
+    def _computed(self, rows: range) -> list[Logprobs]:
+        samples = [sample for row in rows for sample in self._examples[row].samples]
         answers = self._model.reference_logprobs(samples)
         return [
             np.array(
@@ -98,26 +111,12 @@ def _with_logprobs(sample: TrainingSample, answer: Logprobs) -> TrainingSample:
 
 
 def _save(path: Path, answers: list[Logprobs]) -> None:
-    """A part that another claim has written meanwhile is the same."""
     counts = np.array([len(answer) for answer in answers], dtype=np.int64)
-    with suppress(FileExistsError), commit_directory(path) as partial:
+    with commit_directory(path) as partial:
         save_file({"logprobs": np.concatenate(answers), "counts": counts}, partial / _FILE)
 
 
-def _saved(path: Path, *, answers: int) -> list[Logprobs] | None:
-    """Returns the part of so many answers, or `None` if there is none. Removes a damaged one."""
-    if not path.is_dir():
-        return None
-    try:
-        return _load(path, answers)
-    except (ManifestMismatch, OSError, SafetensorError, LookupError, ValueError) as error:
-        log.warning("damaged reference part, computed again", part=path.name, error=str(error))
-        shutil.rmtree(path, ignore_errors=True)
-        return None
-
-
 def _load(path: Path, answers: int) -> list[Logprobs]:
-    verify_directory(path)
     tensors: dict[str, NDArray[Any]] = load_file(path / _FILE)
     counts: list[int] = tensors["counts"].tolist()
     if len(counts) != answers or sum(counts) != len(tensors["logprobs"]):

@@ -62,9 +62,7 @@ async def train(
             context,
             plan,
             trainer=parts.trainer,
-            samples=await run_on_compute_thread(
-                _samples, context, method, examples, parts.trainer, check_stop
-            ),
+            samples=await _samples(context, method, examples, parts.trainer, check_stop),
             publisher=parts.publisher,
             reporter=reporter,
         )
@@ -79,7 +77,7 @@ async def train(
         parts.trainer.close()
         await parts.publisher.close()
     step, adapter_key = await best_adapter(context)
-    paired = report(context, step, ended) if plan.valid_rows else None
+    paired = await report(context, step, ended) if plan.valid_rows else None
     return TrainingResult(step, adapter_key, paired, ended)
 
 
@@ -127,7 +125,7 @@ def _has_pairs(method: SupervisedMethod | DpoMethod) -> bool:
             assert_never(method)
 
 
-def _samples(
+async def _samples(
     context: RunContext,
     method: SupervisedMethod | DpoMethod,
     examples: tuple[Examples, Examples | None],
@@ -139,12 +137,11 @@ def _samples(
     if not isinstance(_loss(method), DpoOptions):
         return Samples(train, valid, pairs)
 
-    def reference(split: str, rows: Examples) -> ReferenceLogprobs:
-        path = context.objects.local_path(f"{context.job_key}/reference/{split}")
-        logprobs = ReferenceLogprobs(path, trainer, rows)
-        logprobs.fill(check_stop)
+    async def reference(split: str, rows: Examples) -> ReferenceLogprobs:
+        logprobs = ReferenceLogprobs(context.notes(f"reference/{split}"), trainer, rows)
+        await logprobs.fill(check_stop)
         return logprobs
 
-    train_reference = reference("train", train)
-    valid_reference = None if valid is None else reference("valid", valid)
+    train_reference = await reference("train", train)
+    valid_reference = None if valid is None else await reference("valid", valid)
     return Samples(train, valid, pairs, train_reference, valid_reference)

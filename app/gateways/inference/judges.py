@@ -24,7 +24,7 @@ from app.gateways.egress.egress import EgressReply
 from app.gateways.egress.guard import EgressPolicy
 from app.gateways.endpoints.pool import EndpointFault, EndpointPool, EndpointRequest, FaultKind
 from app.gateways.endpoints.signing import CallSigner
-from app.gateways.inference.adapters import load_missing
+from app.gateways.inference.adapters import AdapterCache
 from app.gateways.inference.inference import AdapterMissing, Inference
 from app.gateways.inference.judge_chat import (
     JudgeFault,
@@ -35,7 +35,6 @@ from app.gateways.inference.judge_chat import (
     read_reply,
     refuses_structure,
 )
-from app.gateways.objects import Objects
 from app.settings import EgressSettings, JudgeSettings
 
 __all__ = [
@@ -85,7 +84,7 @@ class EngineModels:
     """Our engine, and the way to find a tenant's models on it."""
 
     inference: Inference
-    objects: Objects
+    adapters: AdapterCache
     find: Callable[[str], Awaitable[EngineModel | None]]
 
 
@@ -202,11 +201,8 @@ class RoutedJudges:
                 try:
                     content = await inference.chat(body)
                 except AdapterMissing:
-                    await load_missing(
-                        inference,
-                        self._engine.objects,
-                        model.engine_name,
-                        object_key=model.object_key,
+                    await self._engine.adapters.load(
+                        inference, model.engine_name, object_key=model.object_key
                     )
                     content = await inference.chat(body)
         except AdapterMissing as error:  # the engine restarted, or another load is under way

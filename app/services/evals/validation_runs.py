@@ -1,9 +1,8 @@
 """A job's validations as the runs and output items of its eval. Reads only."""
 
-import asyncio
 import json
-from collections.abc import Iterable
-from pathlib import Path
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable
+from contextlib import aclosing, suppress
 from typing import Any
 
 from app.domain.accounts.tenants import Tenant
@@ -91,8 +90,8 @@ class ValidationRunService:
                 limit=limit,
                 descending=descending,
             )
-            path = await self._path(unit, job)
-        return await self._items(ValidationItems(of, job, validation), rollouts, path), more
+            key = await self._object_key(unit, job)
+        return await self._items(ValidationItems(of, job, validation), rollouts, key), more
 
     async def item(self, of: Eval, run_id: str, item_id: str) -> OutputItem:
         async with self._database.tenant(self._tenant) as unit:
@@ -103,8 +102,8 @@ class ValidationRunService:
                 raise no_item(item_id) from error
             if (rollout.split, rollout.step) != ("valid", validation.step):
                 raise no_item(item_id)
-            path = await self._path(unit, job)
-        return (await self._items(ValidationItems(of, job, validation), [rollout], path))[0]
+            key = await self._object_key(unit, job)
+        return (await self._items(ValidationItems(of, job, validation), [rollout], key))[0]
 
     async def _find(self, unit: UnitOfWork, of: Eval, run_id: str) -> tuple[Job, Validation]:
         step = step_of(run_id, _job_id(of))
@@ -116,21 +115,21 @@ class ValidationRunService:
             raise no_run(run_id)
         return job, validation
 
-    async def _path(self, unit: UnitOfWork, job: Job) -> Path | None:
-        """The validation file, `None` once it was deleted."""
+    async def _object_key(self, unit: UnitOfWork, job: Job) -> str | None:
+        """Returns where the validation file is stored; `None` once it was deleted."""
         if job.validation_file is None:
             return None
         try:
             row = await unit.files.get(job.validation_file)
         except NotFound:
             return None
-        return self._objects.local_path(row.object_key)
+        return row.object_key
 
     async def _items(
-        self, seen: "ValidationItems", rollouts: list[RolloutRow], path: Path | None
+        self, seen: "ValidationItems", rollouts: list[RolloutRow], key: str | None
     ) -> list[OutputItem]:
         wanted = {rollout.prompt_index for rollout in rollouts}
-        rows = {} if path is None else await asyncio.to_thread(_read_rows, path, wanted)
+        rows = {} if key is None else await _read_rows(self._objects.read(key), wanted)
         base = base_of(self._base_models, seen.job.model)
         limit = None if base is None else base.max_turn_tokens
         return [seen.item(one, rows.get(one.prompt_index), turn_limit=limit) for one in rollouts]
@@ -146,21 +145,35 @@ def _job_id(of: Eval) -> str:
     return of.job_id
 
 
-def _read_rows(path: Path, wanted: Iterable[int]) -> dict[int, dict[str, Any]]:
-    """Rows of a file that the job has checked, by their place; none when the file is gone."""
+async def _read_rows(
+    chunks: AsyncIterator[bytes], wanted: Iterable[int]
+) -> dict[int, dict[str, Any]]:
+    """Returns rows of a file that the job has checked, by their index; none when the file is gone.
+    Reads no further than the last of them.
+    """
     missing, found = set(wanted), {}
-    try:
-        with path.open("rb") as file:
-            place = 0
-            for number, line in enumerate(file):
-                if not missing:
-                    break
-                if not line.strip():
-                    continue
-                if place in missing:
-                    found[place] = json.loads(line.decode("utf-8-sig" if number == 0 else "utf-8"))
-                    missing.discard(place)
-                place += 1
-    except FileNotFoundError:
-        return {}
+    row = 0
+    async with aclosing(_lines(chunks)) as lines:
+        async for number, line in lines:
+            if not missing:
+                break
+            if not line.strip():
+                continue
+            if row in missing:
+                found[row] = json.loads(line.decode("utf-8-sig" if number == 0 else "utf-8"))
+                missing.discard(row)
+            row += 1
     return found
+
+
+async def _lines(chunks: AsyncIterator[bytes]) -> AsyncGenerator[tuple[int, bytes], None]:
+    """Yields lines with their number from 0."""
+    pending, number = b"", 0
+    with suppress(FileNotFoundError):
+        async for chunk in chunks:
+            *whole, pending = (pending + chunk).split(b"\n")
+            for line in whole:
+                yield number, line
+                number += 1
+    if pending:
+        yield number, pending

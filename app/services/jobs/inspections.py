@@ -51,4 +51,8 @@ def _as_answers() -> Iterator[None]:
     except BrokenWorkerProcess as error:
         raise Unavailable("The files could not be read; try again later.") from error
     except OSError as error:
-        raise InvalidRequest("The content of a file is gone.", param="training_file") from error
+        raise content_gone() from error
+
+
+def content_gone() -> InvalidRequest:
+    return InvalidRequest("The content of a file is gone.", param="training_file")

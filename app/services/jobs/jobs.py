@@ -13,6 +13,7 @@ from app.domain.evals.evals import Eval, eval_of_job
 from app.domain.ids import new_id
 from app.domain.jobs.job_secrets import split_method
 from app.domain.jobs.jobs import Job, JobStatus, NewJob, StopRequest, TuningMethod
+from app.domain.jobs.result_files import result_file
 from app.domain.jobs.usage import NO_CAPS, Caps
 from app.domain.methods.reinforcement import ReinforcementMethod
 from app.domain.methods.stored import (
@@ -27,8 +28,7 @@ from app.domain.models.models import BaseModelSpec, find_base_model, is_tuned_na
 from app.domain.secrets.placeholders import refuse_placeholders
 from app.gateways.egress.egress import Egress
 from app.gateways.job_queue import JobQueue
-from app.gateways.objects import Objects
-from app.gateways.result_files import store_result_file
+from app.gateways.objects import Objects, put_bytes
 from app.gateways.secrets import SecretBox
 from app.services.models.judge_models import JudgeModels
 from app.services.registry.definition_check import check_definition
@@ -142,12 +142,14 @@ class JobService:
     async def _with_result_file(self, unit: UnitOfWork, job: Job) -> Job:
         """Stores the result file of a cancelled job, whose run can write no more."""
         points = await unit.metrics.curve(job.id, names=None, split=None, after_step=0)
+        made = result_file(job, points)
+        if made is None:
+            return job
+        row, content = made
         try:
-            row = await store_result_file(self._ports.objects, job, points)
+            await put_bytes(self._ports.objects, row.object_key, content)
         except Unavailable as error:  # a full disk must not keep a job running
             log.warning("no result file written", job_id=job.id, error=str(error))
-            return job
-        if row is None:
             return job
         await unit.files.insert(row)
         await unit.jobs.set_result_files(job.id, [row.id])

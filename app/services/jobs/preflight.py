@@ -6,6 +6,7 @@ their own, so that a large one costs the API no event loop. Must not know HTTP r
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -26,7 +27,7 @@ from app.domain.methods.supervised import MethodType
 from app.domain.models.models import BaseModelSpec, base_of, is_tuned_name
 from app.gateways.egress.egress import Egress, EgressFailure
 from app.gateways.egress.headers import check_headers
-from app.gateways.objects import Objects
+from app.gateways.objects import Objects, fetched
 from app.preflight.call import (
     CalledAddress,
     base_model,
@@ -40,7 +41,7 @@ from app.preflight.call import (
     train_on,
 )
 from app.preflight.estimate import Pace, pace_of
-from app.services.jobs.inspections import Inspections
+from app.services.jobs.inspections import Inspections, content_gone
 from app.services.models.judge_models import JudgeModels
 from app.store.database import Database
 
@@ -55,6 +56,7 @@ _SERVER_FAULT: Final = 500
 class PreflightPorts:
     egress: Egress
     objects: Objects
+    work_dir: Path
     inspections: Inspections
     """Limit on files that are read at once in this process; shared by all tenants."""
 
@@ -84,13 +86,13 @@ class PreflightService:
         findings += await self._unknown_start(body)
         method = method_of(body)
         findings += await self._unknown_judges(method)
-        paths = [
-            await self._path(body, param, findings)
+        keys = [
+            await self._object_key(body, param, findings)
             for param in ("training_file", "validation_file")
         ]
         endpoints, (dataset, in_files) = await asyncio.gather(
             self._probe_all(_probed(method, findings)),
-            self._inspect(method_type(body), method, paths, base),
+            self._inspect(method_type(body), method, keys, base),
         )
         findings += in_files
         findings += [finding for _, found in endpoints for finding in found]
@@ -130,9 +132,9 @@ class PreflightService:
             if name not in known
         ]
 
-    async def _path(
+    async def _object_key(
         self, body: dict[str, Any], param: str, findings: list[PreflightIssue]
-    ) -> Path | None:
+    ) -> str | None:
         file_id = body.get(param)
         if not isinstance(file_id, str):
             return None
@@ -147,30 +149,42 @@ class PreflightService:
             message = f"{param} {file_id} has purpose '{row.purpose}', but must have 'fine-tune'."
             findings.append(PreflightIssue("error", "invalid_value", message, param))
             return None
-        return self._ports.objects.local_path(row.object_key)
+        return row.object_key
 
     async def _inspect(
         self,
         kind: MethodType,
         method: dict[str, Any],
-        paths: list[Path | None],
+        keys: list[str | None],
         base: BaseModelSpec | None,
     ) -> tuple[DatasetReport | None, tuple[PreflightIssue, ...]]:
         from app.preflight.dataset import inspect  # noqa: PLC0415 - tokenizers and templates
 
-        if paths == [None, None]:
+        if keys == [None, None]:
             return None, ()
-        question = DatasetQuestion(
-            method=kind,
-            training=paths[0],
-            validation=paths[1],
-            job_tools=frozenset(tool_names(method)),
-            base_model=base,
-            reasoning_effort=reasoning_effort(method),
-            train_on=train_on(method),
-        )
-        report = await self._ports.inspections.run(self._tenant.project_id, inspect, question)
+        async with AsyncExitStack() as stack:
+            training, validation = [await self._fetched(key, stack) for key in keys]
+            question = DatasetQuestion(
+                method=kind,
+                training=training,
+                validation=validation,
+                job_tools=frozenset(tool_names(method)),
+                base_model=base,
+                reasoning_effort=reasoning_effort(method),
+                train_on=train_on(method),
+            )
+            report = await self._ports.inspections.run(self._tenant.project_id, inspect, question)
         return report, report.findings
+
+    async def _fetched(self, key: str | None, stack: AsyncExitStack) -> Path | None:
+        if key is None:
+            return None
+        try:
+            return await stack.enter_async_context(
+                fetched(self._ports.objects, key, self._ports.work_dir)
+            )
+        except FileNotFoundError as error:
+            raise content_gone() from error
 
     async def _probe_all(
         self, called: list[CalledAddress]

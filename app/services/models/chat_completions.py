@@ -11,9 +11,8 @@ from typing import Any, Final
 
 from app.domain.errors import InvalidRequest, RequestError, Unavailable
 from app.domain.methods.reasoning_efforts import CALLED_EFFORTS, with_trained_effort
-from app.gateways.inference.adapters import load_missing
+from app.gateways.inference.adapters import AdapterCache
 from app.gateways.inference.inference import AdapterMissing, Inference
-from app.gateways.objects import Objects
 from app.services.models.models import CallableModel, ModelService
 
 # fmt: off
@@ -38,10 +37,10 @@ request ids are other tenants' business, transfer settings name addresses.
 
 
 class ChatCompletionService:
-    def __init__(self, models: ModelService, inference: Inference, objects: Objects) -> None:
+    def __init__(self, models: ModelService, inference: Inference, adapters: AdapterCache) -> None:
         self._models = models
         self._inference = inference
-        self._objects = objects
+        self._adapters = adapters
 
     async def chat(self, body: dict[str, Any]) -> dict[str, Any]:
         model, forwarded = await self._prepare(body)
@@ -88,9 +87,7 @@ class ChatCompletionService:
         return await anext(chunks, b""), chunks
 
     async def _load(self, model: CallableModel) -> None:
-        await load_missing(
-            self._inference, self._objects, model.engine_name, object_key=model.object_key
-        )
+        await self._adapters.load(self._inference, model.engine_name, object_key=model.object_key)
 
 
 def _check_effort(body: dict[str, Any]) -> None:

@@ -6,8 +6,9 @@ Rows that come inline become files of the project, so that a job reads them like
 import asyncio
 import json
 from collections.abc import AsyncIterator, Callable
-from contextlib import suppress
+from contextlib import AsyncExitStack, suppress
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any, ClassVar, Final
 
 from typing_extensions import override
@@ -24,9 +25,9 @@ from app.domain.registry.curricula import (
     SplitFile,
 )
 from app.domain.registry.registered_objects import Noun, Registered
-from app.gateways.objects import Objects
+from app.gateways.objects import Objects, fetched
 from app.services.files.files import FileService
-from app.services.jobs.inspections import Inspections
+from app.services.jobs.inspections import Inspections, content_gone
 from app.services.registry.curriculum_check import SplitPath, check_curriculum
 from app.services.registry.registered_objects import RegistryPorts, RegistryService
 from app.store.database import Database
@@ -39,6 +40,7 @@ _BLOCK_BYTES: Final = 1 << 20
 class DataPorts:
     files: FileService
     objects: Objects
+    work_dir: Path
     inspections: Inspections
     """Limit on files that are read at once in this process; shared by all tenants."""
 
@@ -101,17 +103,26 @@ class CurriculumService(RegistryService):
     ) -> tuple[Registered, CurriculumReport]:
         """Read every row as a job would; `None` lets rows offer any tool."""
         registered = await self.get(curriculum_id)
-        paths: list[SplitPath] = []
-        for split in SPLITS:
-            held = registered.definition.get(split)
-            if held is not None:
-                row = await self._file(held["file_id"], f"{split}_file")
-                path = self._data.objects.local_path(row.object_key)
-                paths.append(SplitPath(split, row.id, path))
-        report = await self._data.inspections.run(
-            self._tenant.project_id, check_curriculum, tuple(paths), job_tools
-        )
+        async with AsyncExitStack() as stack:
+            paths: list[SplitPath] = []
+            for split in SPLITS:
+                held = registered.definition.get(split)
+                if held is not None:
+                    row = await self._file(held["file_id"], f"{split}_file")
+                    path = await self._fetched(row, stack)
+                    paths.append(SplitPath(split, row.id, path))
+            report = await self._data.inspections.run(
+                self._tenant.project_id, check_curriculum, tuple(paths), job_tools
+            )
         return registered, report
+
+    async def _fetched(self, row: FileRow, stack: AsyncExitStack) -> Path:
+        try:
+            return await stack.enter_async_context(
+                fetched(self._data.objects, row.object_key, self._data.work_dir)
+            )
+        except FileNotFoundError as error:
+            raise content_gone() from error
 
     async def write(self, rows: list[dict[str, Any]], split: Split) -> FileRow:
         """Rows as a file of the project."""

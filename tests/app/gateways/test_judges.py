@@ -10,6 +10,7 @@ from app.gateways.egress.client import EgressClient
 from app.gateways.egress.guard import EgressPolicy
 from app.gateways.endpoints.pool import EndpointPool, FaultKind
 from app.gateways.endpoints.signing import CallSigner
+from app.gateways.inference.adapters import AdapterCache
 from app.gateways.inference.http import HttpInference
 from app.gateways.inference.judges import (
     EngineModel,
@@ -24,6 +25,7 @@ from app.gateways.objects import LocalObjects
 from app.settings import EgressSettings, JudgeSettings
 from tests.support.chat_engine import ChatEngine, chat_engine
 from tests.support.endpoints import EndpointServer, Received, Reply, Script, endpoint
+from tests.support.stored import store_directory
 
 SECRET_KEY = "a service secret key of 32 bytes and more"
 FORMAT = {"type": "json_schema", "json_schema": {"name": "score", "schema": {}}}
@@ -73,7 +75,7 @@ async def ask(
         return (models or {}).get(name)
 
     judges = RoutedJudges(
-        EngineModels(inference, LocalObjects(directory), find),
+        EngineModels(inference, _adapters(directory), find),
         configured=configured,
         configured_endpoints=pool(operators),
         endpoints=pool(guarded),
@@ -90,6 +92,10 @@ async def ask(
             await client.aclose()
     assert answer is not None
     return answer
+
+
+def _adapters(directory: Path) -> AdapterCache:
+    return AdapterCache(LocalObjects(directory), directory / "work", max_bytes=1 << 20)
 
 
 @pytest.fixture
@@ -119,6 +125,7 @@ async def test_a_base_model_of_ours(engine: ChatEngine) -> None:
 async def test_a_tuned_model_is_loaded_when_it_is_missing(
     engine: ChatEngine, tmp_path: Path
 ) -> None:
+    store_directory(tmp_path, "adapters/1")
     reply = await ask(question("ft:x"), engine_url=engine.url, models=TUNED, directory=tmp_path)
     assert isinstance(reply, JudgeReply)
     assert "model-1" in engine.models
@@ -127,7 +134,7 @@ async def test_a_tuned_model_is_loaded_when_it_is_missing(
 async def test_a_tuned_model_judges_with_the_effort_it_was_trained_with(
     engine: ChatEngine, tmp_path: Path
 ) -> None:
-    models = {"ft:x": EngineModel("ft:x", "model-1", "jobs/a/step-1/adapter", "high")}
+    models = {"ft:x": EngineModel("ft:x", "model-1", "adapters/1", "high")}
     for _ in range(2):
         await ask(question("ft:x"), engine_url=engine.url, models=models, directory=tmp_path)
     assert [body["chat_template_kwargs"] for body in engine.bodies] == [
@@ -139,6 +146,7 @@ async def test_a_tuned_model_that_is_lost_again_at_once_is_waited_for(
     engine: ChatEngine, tmp_path: Path
 ) -> None:
     engine.forgets = 2
+    store_directory(tmp_path, "adapters/1")
     reply = await ask(question("ft:x"), engine_url=engine.url, models=TUNED, directory=tmp_path)
     assert isinstance(reply, JudgeReply)
     assert len(engine.bodies) == 6

@@ -7,7 +7,7 @@ from openai import OpenAI
 
 from app.gateways.egress.client import build_egress
 from app.gateways.inference.http import HttpInference
-from app.gateways.objects import LocalObjects
+from app.gateways.objects import build_objects
 from app.store.database import Database as Store
 from app.store.evals.claims import eval_claims
 from tests.support.contract.service import Service
@@ -60,7 +60,7 @@ def run_worker(service: Service, run_id: str) -> None:
         ports = Clients(
             settings=settings,
             database=Store(settings.worker_database_url),
-            objects=LocalObjects(settings.objects_dir),
+            objects=build_objects(settings),
             egress=egress,
             judge_egress=egress,
             inference=HttpInference(service.engine.url),

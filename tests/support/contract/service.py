@@ -15,6 +15,7 @@ from tests.support.api_server import ApiServer, running_api
 from tests.support.chat_engine import ChatEngine, chat_engine
 from tests.support.installation import free_port
 from tests.support.stack import Database, Services
+from tests.support.stored import store_directory
 
 BASE = "tiny-agent-2026-11-21"
 
@@ -51,6 +52,7 @@ class Service:
     def add_tuned_model(
         self, job_id: str, name: str, engine_name: str, *, reasoning_effort: str | None = None
     ) -> None:
+        store_directory(self.database.settings.objects_dir, "adapters/x")
         self.execute(
             "INSERT INTO tuned_models (name, project_id, job_id, base_model, engine_name,"
             " object_key, step, reasoning_effort)"

@@ -21,7 +21,7 @@ from app.domain.models.models import BaseModelSpec
 from app.domain.rollouts.rollouts import RolloutRow
 from app.gateways.egress.egress import EgressReply, InMemoryEgress, SentRequest
 from app.gateways.inference.http import HttpInference
-from app.gateways.objects import LocalObjects
+from app.gateways.objects import build_objects, put_bytes
 from tests.support.engine_server import running_engine
 from tests.support.runs.world import World
 from tests.support.store.new_jobs import CREATED, insert_job
@@ -136,9 +136,7 @@ class RealRuns:
         rows = [{**row, "held_out": held_out} for row in self.rows]
         content = "\n".join(map(json.dumps, rows)).encode()
         file_id, key = new_id("file-"), new_id("objects/")
-        path = self.world.settings.objects_dir / key
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
+        await put_bytes(build_objects(self.world.settings), key, content)
         row = FileRow(
             file_id, "", "a", "fine-tune", len(content), "0", key, "processed", None, 0, None
         )
@@ -174,8 +172,7 @@ class RealRuns:
 
     def adapters(self, job: Job) -> dict[int, bytes]:
         """Returns the adapter weights on disk by step."""
-        objects = LocalObjects(self.world.settings.objects_dir)
-        root = objects.local_path(f"projects/{job.project_id}/jobs/{job.id}")
+        root = self.world.settings.objects_dir / f"projects/{job.project_id}/jobs/{job.id}"
         return {
             int(path.parent.parent.name.split("-")[1]): path.read_bytes()
             for path in root.glob("*/adapter/adapter_model.safetensors")

@@ -14,7 +14,7 @@ from app.domain.methods.stored import stored_method
 from app.domain.models.models import BaseModelSpec
 from app.gateways.egress.egress import EgressReply, InMemoryEgress
 from app.gateways.inference.inference import Completion, InMemoryInference
-from app.gateways.objects import LocalObjects
+from app.gateways.objects import build_objects
 from app.settings import Settings
 from app.store.database import Database
 from app.store.jobs.claims import job_claims
@@ -73,11 +73,12 @@ class World:
         return RunContext(
             settings=self.settings,
             database=self.worker,
-            objects=LocalObjects(self.settings.objects_dir),
+            objects=build_objects(self.settings),
             egress=InMemoryEgress(lambda _: EgressReply(200, {}, b"{}", 0.0)),
             inference=self.inference,
             job=await self.read(job),
             fence=claimed.fence,
+            scratch=self.settings.work_dir / f"runs/{job.id}-f{claimed.fence}",
             organization_slug="one",
             base_model=BASE,
             method=ReinforcementMethod.model_validate(METHOD["reinforcement"]),
@@ -112,7 +113,9 @@ async def opened_world(database: stack.Database, tmp_path: Path) -> AsyncIterato
     app = Database(database.app_url, pool_size=1)
     worker = Database(database.worker_url, pool_size=3)
     tenant = await insert_tenant(app, "one")
-    settings = database.settings.model_copy(update={"objects_dir": tmp_path / "objects"})
+    settings = database.settings.model_copy(
+        update={"objects_dir": tmp_path / "objects", "work_dir": tmp_path / "work"}
+    )
     inference = InMemoryInference(_script, base_models=(BASE.name,))
     yield World(app, worker, tenant, settings, inference)
     await app.dispose()

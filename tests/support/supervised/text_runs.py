@@ -111,6 +111,7 @@ class TextRuns:
                 project_id=job.project_id,
                 job_id=job.id,
                 fence=claimed.fence,
+                scratch=settings.work_dir / f"runs/{job.id}-f{claimed.fence}",
             )
         finally:
             await inference.aclose()

@@ -10,7 +10,7 @@ from app.factory import provisioning_service
 from app.gateways.egress.client import build_egress
 from app.gateways.inference.http import HttpInference
 from app.gateways.inference.judges import build_judge_egress
-from app.gateways.objects import LocalObjects
+from app.gateways.objects import build_objects
 from app.main import create_app
 from app.settings import EgressSettings, LeaseSettings, Settings
 from app.store.database import Database as Store
@@ -49,7 +49,7 @@ async def world(
         ports = Clients(
             settings=settings,
             database=Store(settings.worker_database_url, pool_size=3),
-            objects=LocalObjects(settings.objects_dir),
+            objects=build_objects(settings),
             egress=build_egress(settings.egress),
             judge_egress=build_judge_egress((), settings.egress),
             inference=HttpInference(engine_url),

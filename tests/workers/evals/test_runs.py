@@ -17,6 +17,7 @@ from app.store.evals.claims import eval_claims
 from tests.support.endpoints import Received, Reply
 from tests.support.evals.world import ANSWER, MODEL, QUESTION, World, exact, rows, sampled
 from tests.support.stack import Database
+from tests.support.stored import store_directory
 from workers.evals.child import work
 from workers.evals.leased_runs import EVAL_RUNS
 from workers.processes.children import Children
@@ -259,6 +260,7 @@ async def _tuned_with_little_effort(world: World, database: Database) -> str:
     }
     job = await world.post("/v1/fine_tuning/jobs", sent, expect=200)
     name = f"ft:{MODEL}:first::low"
+    store_directory(world.ports.settings.objects_dir, "adapters/low")
     with psycopg.connect(database.superuser_url.replace("+psycopg", "")) as connection:
         connection.execute(
             "INSERT INTO tuned_models (name, project_id, job_id, base_model, engine_name,"

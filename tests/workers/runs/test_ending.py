@@ -75,5 +75,5 @@ async def test_a_job_that_fails_after_some_steps_leaves_what_it_learned(world: W
     (file_id,) = failed.result_files
     async with world.app.tenant(world.tenant) as unit:
         row = await unit.files.get(file_id)
-    content = first.objects.local_path(row.object_key).read_text()
+    content = (world.settings.objects_dir / row.object_key).read_text()
     assert content.splitlines()[1].startswith("1,0.5,,")

@@ -128,7 +128,7 @@ async def test_parts_go_when_their_uploads_time_is_over_and_the_row_a_day_later(
 
 async def test_bytes_that_never_got_a_row_go_once_they_are_old(room: Room) -> None:
     file = await room.file()
-    beside = room.objects.local_path(file.object_key).parent
+    beside = (room.world.settings.objects_dir / file.object_key).parent
     names = ("file-neverarow", ".file-brokenoff.1f", "something-else")
     for name in (*names, "file-justnow"):
         (beside / name).write_bytes(b"x")

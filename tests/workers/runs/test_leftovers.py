@@ -40,8 +40,8 @@ class Room:
         for step in (1, 2, 3):
             await _commit(context, step)
         for name in NOTES:
-            _write(context.objects.local_path(f"{context.job_key}/{name}"))
-        _write(context.step_path(4) / ".adapter.1.partial")
+            _write(self.world.settings.objects_dir / context.job_key / name)
+        _write(self.world.settings.objects_dir / context.step_key(4) / ".adapter.1.partial")
         await journal_of(context, 4).put("turn", "sha", {})
         return job
 
@@ -88,7 +88,7 @@ def _write(directory: Path) -> None:
 async def _commit(context: RunContext, step: int) -> None:
     key = context.step_key(step)
     for part in PARTS:
-        _write(context.step_path(step) / part)
+        _write(context.settings.objects_dir / key / part)
     async with context.unit() as unit:
         if step == 1:
             await unit.checkpoints.insert(

@@ -14,7 +14,7 @@ from app.gateways.inference.inference import Completion, InMemoryInference
 from tests.support.runs.world import BASE, World
 from tests.support.scored import scored
 from workers.engines.policy import EnginePolicy
-from workers.learning.committed import ManifestMismatch
+from workers.learning.committed import ManifestMismatch, commit_directory
 from workers.learning.trainer_settings import TrainerSettings
 from workers.runs.context import RunContext
 from workers.runs.publisher import Publisher
@@ -52,10 +52,12 @@ class SavingTrainer:
         return [self._logprob if adapter else self._base_logprob] * (len(token_ids) - 1)
 
     def save_adapter(self, directory: Path) -> None:
-        directory.mkdir()
+        with commit_directory(directory):
+            pass
 
     def save_state(self, directory: Path) -> None:
-        directory.mkdir()
+        with commit_directory(directory):
+            pass
 
     def load_state(self, directory: Path) -> None:
         raise NotImplementedError
@@ -116,14 +118,27 @@ async def test_what_a_mode_carries_over_is_committed_with_the_step(world: World)
     context = await world.context(await world.job())
     publisher = _publisher(context, world.inference)
     carried = {"cursor": [2, 1], "tickets": [[0, 1, 3, 2]]}
-    adapter = await publisher.publish(TrainedStep(1, scheduler_state=carried))
-    directory = context.objects.local_path(adapter.state_key).parent
+    await publisher.publish(TrainedStep(1, scheduler_state=carried))
+    directory = await context.step(1).fetch("scheduler")
     assert load_scheduler_state(directory) == carried
-    (directory / "scheduler" / "scheduler.json").write_text("{}")
+    (directory / "scheduler.json").write_text("{}")
     with pytest.raises(ManifestMismatch):
         load_scheduler_state(directory)
     await publisher.publish(TrainedStep(2))
-    assert load_scheduler_state(context.step_path(2)) is None
+    with pytest.raises(FileNotFoundError):
+        await context.step(2).fetch("scheduler")
+
+
+async def test_what_is_published_is_stored_and_no_scratch_but_the_adapter_stays(
+    world: World,
+) -> None:
+    context = await world.context(await world.job())
+    publisher = _publisher(context, world.inference)
+    adapter = await publisher.publish(TrainedStep(1, scheduler_state={"cursor": 1}))
+    stored = await context.objects.children(context.step_key(1))
+    assert [child.name for child in stored] == ["adapter", "scheduler", "state"]
+    assert (adapter.adapter_key, adapter.state_key) == (stored[0].key, stored[2].key)
+    assert [path.name for path in context.step(1).path("x").parent.iterdir()] == ["adapter"]
 
 
 async def test_adapters_of_a_killed_claim_leave_the_engine_with_the_next(world: World) -> None:
@@ -140,7 +155,7 @@ async def test_adapters_of_a_killed_claim_leave_the_engine_with_the_next(world: 
     assert list(world.inference.adapters) == [theirs]
     async with context.unit() as unit:
         last = await unit.jobs.resume_point()
-    await publisher.serve(last.step, context.objects.local_path(str(last.adapter_key)))
+    await publisher.serve(last.step, world.settings.objects_dir / str(last.adapter_key))
     assert sorted(world.inference.adapters) == sorted([theirs, publisher.engine_name(1)])
 
 

@@ -77,9 +77,10 @@ async def test_writing_it_again_changes_nothing(world: World) -> None:
         *(second.id, second.object_key),
         second.sha256,
     )
-    content = context.objects.local_path(first.object_key).read_bytes()
+    content = (world.settings.objects_dir / first.object_key).read_bytes()
     assert hashlib.sha256(content).hexdigest() == first.sha256
     assert [row["step"] for row in _rows(content.decode())] == ["1", "2"]
     assert (first.filename, first.purpose) == ("step_metrics.csv", "fine-tune-results")
     async with world.app.tenant(world.tenant) as unit:
-        assert (await unit.files.page(purpose=None, after=None, limit=9, order="asc"))[0] == []
+        rows, _ = await unit.files.page(purpose=None, after=None, limit=9, order="asc")
+    assert first.id not in {row.id for row in rows}, "the row is written with the job's end"

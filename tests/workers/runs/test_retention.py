@@ -1,19 +1,19 @@
 """What stays on the disk after commits, kills and ends."""
 
-from pathlib import Path
-
 from app.domain.jobs.jobs import Checkpoint
 from app.domain.jobs.usage import Usage
 from tests.support.runs.world import World
+from tests.support.stored import store_directory
+from workers.learning.committed import commit_directory
 from workers.runs.context import RunContext
 from workers.runs.retention import Retention
 
 
 def _write(context: RunContext, step: int) -> None:
     for part in ("adapter", "state"):
-        directory = context.step_path(step) / part
-        directory.mkdir(parents=True)
-        (directory / "file").write_text("x")
+        store_directory(context.settings.objects_dir, f"{context.step_key(step)}/{part}")
+        with commit_directory(context.step(step).path(part)):
+            pass
 
 
 async def _commit(context: RunContext, step: int, *, checkpoint: bool = False) -> None:
@@ -34,7 +34,7 @@ async def _commit(context: RunContext, step: int, *, checkpoint: bool = False) -
 
 
 def _there(context: RunContext) -> list[str]:
-    root: Path = context.objects.local_path(context.job_key)
+    root = context.settings.objects_dir / context.job_key
     return sorted(str(path.relative_to(root)) for path in root.glob("*/*"))
 
 
@@ -51,6 +51,21 @@ async def test_two_steps_and_the_adapters_of_checkpoints_stay(world: World) -> N
         "step-000005-f1/adapter",
         "step-000005-f1/state",
     ]
+    assert sorted(path.name for path in context.scratch.iterdir()) == ["step-000004", "step-000005"]
+
+
+async def test_a_checkpoint_that_is_dropped_later_goes_then(world: World) -> None:
+    context = await world.context(await world.job())
+    retention = Retention(context)
+    for step in range(1, 5):
+        _write(context, step)
+        await _commit(context, step, checkpoint=step == 1)
+        await retention.prune()
+    assert "step-000001-f1/adapter" in _there(context)
+    async with context.unit() as unit:
+        await unit.jobs.note_kept([])
+    await retention.prune()
+    assert not [path for path in _there(context) if path.startswith("step-000001")]
 
 
 async def test_what_a_killed_claim_wrote_and_never_committed_goes(world: World) -> None:
@@ -59,7 +74,8 @@ async def test_what_a_killed_claim_wrote_and_never_committed_goes(world: World) 
     _write(first, 1)
     await _commit(first, 1)
     _write(first, 2)  # killed here, between files and commit
-    (first.step_path(3) / ".adapter.1.partial").mkdir(parents=True)
+    partial = f"{first.step_key(3)}/.adapter.1.partial"
+    (world.settings.objects_dir / partial).mkdir(parents=True)
     second = await world.context(job)
     _write(second, 2)
     await _commit(second, 2)

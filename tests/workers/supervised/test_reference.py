@@ -3,10 +3,13 @@
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 
+from app.gateways.objects import LocalObjects
 from workers.learning.training_samples import TrainingSample
+from workers.runs.directories import JobDirectories
 from workers.supervised.examples import Example, Examples
 from workers.supervised.reference import ReferenceLogprobs
 from workers.supervised.rows import TextRow, TextRows
@@ -46,14 +49,19 @@ def examples(tmp_path: Path) -> Examples:
     return Examples(TextRows(path, "dpo", 100), _pair)
 
 
+def _directories(root: Path) -> JobDirectories:
+    """The stored parts, and the scratch directory of a new claim."""
+    return JobDirectories(LocalObjects(root / "objects"), "kept", root / uuid4().hex)
+
+
 def _nothing() -> None:
     pass
 
 
-def test_each_row_gets_its_own(examples: Examples, tmp_path: Path) -> None:
+async def test_each_row_gets_its_own(examples: Examples, tmp_path: Path) -> None:
     model = Counting()
-    references = ReferenceLogprobs(tmp_path / "kept", model, examples, part_rows=3)
-    references.fill(_nothing)
+    references = ReferenceLogprobs(_directories(tmp_path), model, examples, part_rows=3)
+    await references.fill(_nothing)
     for row, example in enumerate(examples):
         chosen, rejected = references.with_reference(row, example).samples
         assert list(chosen.logprobs) == [0.0, -float(row + 1), -3.0]
@@ -61,7 +69,7 @@ def test_each_row_gets_its_own(examples: Examples, tmp_path: Path) -> None:
     assert model.asked == 2 * ROWS
 
 
-def test_a_killed_claim_leaves_its_parts(examples: Examples, tmp_path: Path) -> None:
+async def test_a_killed_claim_leaves_its_parts(examples: Examples, tmp_path: Path) -> None:
     first, calls = Counting(), 0
 
     def killed_at_the_third_part() -> None:
@@ -71,23 +79,24 @@ def test_a_killed_claim_leaves_its_parts(examples: Examples, tmp_path: Path) -> 
             raise InterruptedError
 
     with pytest.raises(InterruptedError):
-        ReferenceLogprobs(tmp_path / "kept", first, examples, part_rows=3).fill(
+        await ReferenceLogprobs(_directories(tmp_path), first, examples, part_rows=3).fill(
             killed_at_the_third_part
         )
     second = Counting()
-    references = ReferenceLogprobs(tmp_path / "kept", second, examples, part_rows=3)
-    references.fill(_nothing)
+    references = ReferenceLogprobs(_directories(tmp_path), second, examples, part_rows=3)
+    await references.fill(_nothing)
     assert (first.asked, second.asked) == (12, 2), "no pair is asked about twice"
     chosen, _ = references.with_reference(0, examples[0]).samples
     assert list(chosen.logprobs) == [0.0, -1.0, -3.0]
 
 
 @pytest.mark.parametrize("damage", ["garbage", "truncated", "no manifest", "empty", "other rows"])
-def test_a_damaged_part_alone_is_asked_about_again(
+async def test_a_damaged_part_alone_is_asked_about_again(
     examples: Examples, tmp_path: Path, damage: str
 ) -> None:
-    kept = tmp_path / "kept"
-    ReferenceLogprobs(kept, Counting(), examples, part_rows=3).fill(_nothing)
+    kept = tmp_path / "objects" / "kept"
+    first = ReferenceLogprobs(_directories(tmp_path), Counting(), examples, part_rows=3)
+    await first.fill(_nothing)
     part = kept / "part-00001"
     file = part / "logprobs.safetensors"
     match damage:
@@ -104,13 +113,13 @@ def test_a_damaged_part_alone_is_asked_about_again(
             shutil.rmtree(part)
             (kept / "part-00002").rename(part)  # whole, and of the last row only
     second = Counting()
-    references = ReferenceLogprobs(kept, second, examples, part_rows=3)
-    references.fill(_nothing)
+    references = ReferenceLogprobs(_directories(tmp_path), second, examples, part_rows=3)
+    await references.fill(_nothing)
     assert second.asked == (8 if damage == "other rows" else 6)
     for row, example in enumerate(examples):
         chosen, rejected = references.with_reference(row, example).samples
         assert list(chosen.logprobs) == [0.0, -float(row + 1), -3.0]
         assert list(rejected.logprobs) == [0.0, -float(row + 11)]
     third = Counting()
-    ReferenceLogprobs(kept, third, examples, part_rows=3).fill(_nothing)
+    await ReferenceLogprobs(_directories(tmp_path), third, examples, part_rows=3).fill(_nothing)
     assert third.asked == 0, "what was asked again is kept"

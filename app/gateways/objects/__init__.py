@@ -1,0 +1,18 @@
+"""Objects: datasets, checkpoints and adapters as bytes under keys, on a disk or in an S3 bucket."""
+
+from app.gateways.objects.build import build_objects
+from app.gateways.objects.fetched import fetched
+from app.gateways.objects.local import LocalObjects
+from app.gateways.objects.memory import InMemoryObjects
+from app.gateways.objects.objects import Objects, StoredChild, StoredObject, put_bytes
+
+__all__ = [
+    "InMemoryObjects",
+    "LocalObjects",
+    "Objects",
+    "StoredChild",
+    "StoredObject",
+    "build_objects",
+    "fetched",
+    "put_bytes",
+]

@@ -1,0 +1,43 @@
+"""Gives a reader that needs a path a stored object as a temporary local file."""
+
+import shutil
+import tempfile
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Final
+
+from anyio import to_thread
+
+from app.gateways.objects.objects import Objects
+
+_PREFIX: Final = "fetched-"
+_STALE_S: Final = 24 * 3600.0
+"""No reader takes this long: the file of a process that was killed."""
+
+
+@asynccontextmanager
+async def fetched(objects: Objects, key: str, work_dir: Path) -> AsyncIterator[Path]:
+    """Yields a file with the object's bytes, which is removed at the end; one that is still open
+    then can be read on. Raises `FileNotFoundError` and `Unavailable`.
+    """
+    directory = await to_thread.run_sync(_new_directory, work_dir)
+    try:
+        path = directory / key.rpartition("/")[2]
+        await objects.fetch(key, path)
+        yield path
+    finally:
+        await to_thread.run_sync(lambda: shutil.rmtree(directory, ignore_errors=True))
+
+
+def _new_directory(work_dir: Path) -> Path:
+    work_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+    for old in work_dir.glob(f"{_PREFIX}*"):
+        try:
+            stale = time.time() - old.stat().st_mtime > _STALE_S
+        except FileNotFoundError:  # its reader has just ended
+            continue
+        if stale:
+            shutil.rmtree(old, ignore_errors=True)
+    return Path(tempfile.mkdtemp(prefix=_PREFIX, dir=work_dir))

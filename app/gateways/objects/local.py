@@ -1,0 +1,160 @@
+"""Objects in a local directory, or in one that several machines share.
+
+Promises that what was stored survives a power failure: files and names are flushed before a call
+returns. Fetches and stored directories are hard links where the file system has them, so that they
+cost neither time nor space.
+"""
+
+import hashlib
+import os
+import time
+from collections.abc import AsyncIterable, AsyncIterator
+from io import BufferedWriter
+from pathlib import Path
+from typing import Any
+
+from anyio import to_thread
+
+from app.domain.data.manifests import MANIFEST
+from app.gateways.objects.disk import (
+    appear,
+    check_directory,
+    flush,
+    link_or_copy,
+    partial_of,
+    remove,
+    room_needed,
+)
+from app.gateways.objects.objects import (
+    CHUNK_BYTES,
+    StoredChild,
+    StoredObject,
+    check_size,
+    key_parts,
+)
+
+
+class LocalObjects:
+    """Implements `Objects`."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+
+    async def put(
+        self, key: str, chunks: AsyncIterable[bytes], *, max_bytes: int | None = None
+    ) -> StoredObject:
+        target = self._path(key)
+        await to_thread.run_sync(_make_parent, target)
+        partial = partial_of(target)
+        digest, size = hashlib.sha256(), 0
+        try:
+            with room_needed():
+                with partial.open("xb") as file:
+                    async for chunk in chunks:
+                        size += len(chunk)
+                        check_size(size, max_bytes)
+                        await to_thread.run_sync(_write, file, digest, chunk)
+                    await to_thread.run_sync(_flush_file, file)
+                await to_thread.run_sync(appear, partial, target)
+        except BaseException:
+            partial.unlink(missing_ok=True)
+            raise
+        return StoredObject(bytes=size, sha256=digest.hexdigest())
+
+    async def read(self, key: str) -> AsyncIterator[bytes]:
+        with self._path(key).open("rb") as file:
+            while chunk := await to_thread.run_sync(file.read, CHUNK_BYTES):
+                yield chunk
+
+    async def fetch(self, key: str, destination: Path) -> None:
+        await to_thread.run_sync(_fetch, self._path(key), destination)
+
+    async def put_directory(self, key: str, directory: Path) -> None:
+        await to_thread.run_sync(_put_directory, directory, self._path(key))
+
+    async def fetch_directory(self, key: str, destination: Path) -> None:
+        await to_thread.run_sync(_fetch_directory, self._path(key), destination, key)
+
+    async def delete(self, key: str) -> None:
+        await to_thread.run_sync(remove, self._path(key))
+
+    async def children(self, directory: str) -> list[StoredChild]:
+        return await to_thread.run_sync(_children, self._path(directory), directory)
+
+    def _path(self, key: str) -> Path:
+        return self._root.joinpath(*key_parts(key))
+
+
+def _make_parent(path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+
+
+def _write(file: BufferedWriter, digest: Any, chunk: bytes) -> None:
+    digest.update(chunk)
+    file.write(chunk)
+
+
+def _flush_file(file: BufferedWriter) -> None:
+    file.flush()
+    os.fsync(file.fileno())
+
+
+def _fetch(source: Path, destination: Path) -> None:
+    if source.is_dir():
+        raise FileNotFoundError(source.name)
+    _make_parent(destination)
+    with room_needed():
+        link_or_copy(source, destination)
+
+
+def _put_directory(directory: Path, target: Path) -> None:
+    if not (directory / MANIFEST).is_file():
+        raise ValueError(f"{directory.name} is not a committed directory")
+    if target.exists():
+        raise FileExistsError(target.name)
+    _make_parent(target)
+    partial = partial_of(target)
+    try:
+        with room_needed():
+            partial.mkdir()
+            for file in sorted(directory.iterdir()):
+                link_or_copy(file, partial / file.name)
+                flush(partial / file.name)
+            flush(partial)
+            appear(partial, target)
+    except BaseException:
+        remove(partial)
+        raise
+
+
+def _fetch_directory(source: Path, destination: Path, key: str) -> None:
+    check_directory(source, name=key)
+    if destination.exists():
+        raise FileExistsError(destination)
+    _make_parent(destination)
+    partial = partial_of(destination)
+    try:
+        with room_needed():
+            partial.mkdir()
+            for file in source.iterdir():
+                link_or_copy(file, partial / file.name)
+            partial.rename(destination)
+    except BaseException:
+        remove(partial)
+        raise
+
+
+def _children(path: Path, directory: str) -> list[StoredChild]:
+    found, now = [], time.time()
+    try:
+        with os.scandir(path) as entries:
+            for entry in entries:
+                try:
+                    written = entry.stat(follow_symlinks=False).st_mtime
+                except FileNotFoundError:  # somebody removed it just now
+                    continue
+                age_s = None if entry.is_dir(follow_symlinks=False) else now - written
+                found.append(StoredChild(f"{directory}/{entry.name}", age_s))
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    return sorted(found, key=lambda child: child.key)

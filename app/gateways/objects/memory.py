@@ -1,0 +1,100 @@
+"""Objects in memory: the twin of a storage, for tests."""
+
+import hashlib
+import time
+from collections.abc import AsyncIterable, AsyncIterator
+from pathlib import Path
+
+from app.domain.data.manifests import MANIFEST, check_digests, read_manifest
+from app.gateways.objects.objects import StoredChild, StoredObject, check_size, key_parts
+
+
+class InMemoryObjects:
+    """Implements `Objects`."""
+
+    def __init__(self) -> None:
+        self.stored: dict[str, bytes] = {}
+        self._written: dict[str, float] = {}
+
+    async def put(
+        self, key: str, chunks: AsyncIterable[bytes], *, max_bytes: int | None = None
+    ) -> StoredObject:
+        key_parts(key)
+        content = b""
+        async for chunk in chunks:
+            content += chunk
+            check_size(len(content), max_bytes)
+        self._store(key, content)
+        return StoredObject(bytes=len(content), sha256=hashlib.sha256(content).hexdigest())
+
+    async def read(self, key: str) -> AsyncIterator[bytes]:
+        yield self._get(key)
+
+    async def fetch(self, key: str, destination: Path) -> None:
+        _write(destination, self._get(key))
+
+    async def put_directory(self, key: str, directory: Path) -> None:
+        key_parts(key)
+        files = _read_files(directory)
+        if MANIFEST not in files:
+            raise ValueError(f"{directory.name} is not a committed directory")
+        if f"{key}/{MANIFEST}" in self.stored:
+            raise FileExistsError(key)
+        for name, content in files.items():
+            self._store(f"{key}/{name}", content)
+
+    async def fetch_directory(self, key: str, destination: Path) -> None:
+        files = {name: self.stored[f"{key}/{name}"] for name in self._names(key)}
+        if not files:
+            raise FileNotFoundError(key)
+        expected = read_manifest(key, files.get(MANIFEST, b""))
+        found = {
+            name: hashlib.sha256(content).hexdigest()
+            for name, content in files.items()
+            if name != MANIFEST
+        }
+        check_digests(key, expected, found)
+        _write_all(destination, files)
+
+    async def delete(self, key: str) -> None:
+        key_parts(key)
+        for stored in [name for name in self.stored if name == key or name.startswith(f"{key}/")]:
+            del self.stored[stored]
+
+    async def children(self, directory: str) -> list[StoredChild]:
+        now, found = time.time(), {}
+        for rest in self._names(directory):
+            name, below, _ = rest.partition("/")
+            key = f"{directory}/{name}"
+            found[key] = StoredChild(key, None if below else now - self._written[key])
+        return [found[key] for key in sorted(found)]
+
+    def _names(self, directory: str) -> list[str]:
+        key_parts(directory)
+        prefix = f"{directory}/"
+        return [key.removeprefix(prefix) for key in self.stored if key.startswith(prefix)]
+
+    def _get(self, key: str) -> bytes:
+        key_parts(key)
+        if key not in self.stored:
+            raise FileNotFoundError(key)
+        return self.stored[key]
+
+    def _store(self, key: str, content: bytes) -> None:
+        self.stored[key] = content
+        self._written[key] = time.time()
+
+
+def _read_files(directory: Path) -> dict[str, bytes]:
+    return {file.name: file.read_bytes() for file in directory.iterdir()}
+
+
+def _write(path: Path, content: bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+
+
+def _write_all(directory: Path, files: dict[str, bytes]) -> None:
+    directory.mkdir(parents=True)
+    for name, content in files.items():
+        _write(directory / name, content)

@@ -1,0 +1,107 @@
+"""The protocol of object storage, and the checks that every implementation makes.
+
+A key is a relative POSIX path made by us, never a client's file name. An object appears whole or
+not at all, and so does a directory. Must not know what is stored.
+"""
+
+from collections.abc import AsyncIterable, AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Final, Protocol
+
+from app.domain.errors import TooLarge
+
+CHUNK_BYTES: Final = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class StoredObject:
+    bytes: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class StoredChild:
+    """One entry right below a directory."""
+
+    key: str
+    age_s: float | None
+    """Seconds since an object was written; `None` for a directory."""
+
+    @property
+    def name(self) -> str:
+        return self.key.rpartition("/")[2]
+
+
+class Objects(Protocol):
+    """Every method raises `ValueError` for a key that leaves the root, and `Unavailable` while the
+    storage is full or away.
+    """
+
+    async def put(
+        self, key: str, chunks: AsyncIterable[bytes], *, max_bytes: int | None = None
+    ) -> StoredObject:
+        """Stores a stream under a new key. Raises `TooLarge` past `max_bytes`. Nothing is stored
+        when this, or the stream itself, raises.
+        """
+        ...
+
+    def read(self, key: str) -> AsyncIterator[bytes]:
+        """Yields the chunks of a stored object in order. Raises `FileNotFoundError`."""
+        ...
+
+    async def fetch(self, key: str, destination: Path) -> None:
+        """Makes an object a local file, which must not be written to: it may share its bytes with
+        the storage. Deleting the object does not change it. Raises `FileNotFoundError`.
+        """
+        ...
+
+    async def put_directory(self, key: str, directory: Path) -> None:
+        """Stores the files of a committed directory (plain files and their `manifest.json`) under
+        a new key. Readers see all of them or none. `directory` must not change afterwards.
+
+        Raises `FileExistsError` when the key has a directory: a version is never overwritten.
+        """
+        ...
+
+    async def fetch_directory(self, key: str, destination: Path) -> None:
+        """Makes a stored directory a local one, whole or not at all, with the promises of `fetch`.
+
+        Raises `FileNotFoundError`, `FileExistsError` when `destination` exists, and
+        `ManifestMismatch` unless the files are exactly those that were stored.
+        """
+        ...
+
+    async def delete(self, key: str) -> None:
+        """Removes an object, or all objects below a directory; a missing one is no error."""
+        ...
+
+    async def children(self, directory: str) -> list[StoredChild]:
+        """Returns what is right below a directory, in order of key.
+
+        A storage on a disk also returns writes that broke off, whose names start with a dot, and
+        any storage may return a directory that has just become empty.
+        """
+        ...
+
+
+async def put_bytes(objects: Objects, key: str, content: bytes) -> StoredObject:
+    """Stores content that is in memory."""
+
+    async def chunks() -> AsyncIterator[bytes]:
+        yield content
+
+    return await objects.put(key, chunks())
+
+
+def key_parts(key: str) -> tuple[str, ...]:
+    """Returns the parts of a key. Raises `ValueError` for one that would leave the root."""
+    path = PurePosixPath(key)
+    if not path.parts or path.is_absolute() or ".." in path.parts:
+        raise ValueError(f"not an object key: {key!r}")
+    return path.parts
+
+
+def check_size(size: int, max_bytes: int | None) -> None:
+    if max_bytes is not None and size > max_bytes:
+        raise TooLarge(f"The file is larger than {max_bytes} bytes.", param="file")

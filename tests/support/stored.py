@@ -1,0 +1,12 @@
+"""Objects that tests put into the local storage without a service."""
+
+from contextlib import suppress
+from pathlib import Path
+
+from workers.learning.committed import commit_directory
+
+
+def store_directory(root: Path, key: str) -> None:
+    """A committed directory of one file, as an adapter is stored; one that is there stays."""
+    with suppress(FileExistsError), commit_directory(root / key) as partial:
+        (partial / "file").write_text("x")

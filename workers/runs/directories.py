@@ -1,0 +1,64 @@
+"""A job's committed directories below one key, written and read in the claim's scratch directory.
+
+Owns the way between scratch and object storage. Promises that a directory counts once it is stored,
+and that a storage that is away for a moment costs time only. Must not know what is in them.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from app.gateways.objects import Objects
+from app.gateways.objects.disk import remove
+from workers.processes.retry import retry_while_unavailable
+
+
+class JobDirectories:
+    def __init__(self, objects: Objects, key: str, scratch: Path) -> None:
+        self._objects = objects
+        self._key = key
+        self._scratch = scratch
+
+    def path(self, name: str) -> Path:
+        """Returns where a directory is written to before `store`, and fetched to."""
+        return self._scratch / name
+
+    def key(self, name: str) -> str:
+        return f"{self._key}/{name}"
+
+    async def store(self, *names: str) -> None:
+        """Stores directories that were committed in the scratch directory."""
+        await asyncio.gather(*(self._store(name) for name in names))
+
+    async def _store(self, name: str) -> None:
+        async def put() -> None:
+            # A call whose answer was lost has stored it, or a claim with the same content.
+            with suppress(FileExistsError):
+                await self._objects.put_directory(self.key(name), self.path(name))
+
+        await retry_while_unavailable(put)
+
+    async def fetch(self, name: str) -> Path:
+        """Returns the local copy. Raises `FileNotFoundError` and `ManifestMismatch`."""
+        path = self.path(name)
+        if not path.exists():
+            await retry_while_unavailable(
+                lambda: self._objects.fetch_directory(self.key(name), path)
+            )
+        return path
+
+    async def discard(self, name: str) -> None:
+        """Removes a directory from scratch and storage."""
+        await self.forget(name)
+        await retry_while_unavailable(lambda: self._objects.delete(self.key(name)))
+
+    async def forget(self, *names: str) -> None:
+        """Removes directories from the scratch directory alone."""
+        for name in names:
+            await asyncio.to_thread(remove, self.path(name))
+
+    async def names(self) -> Sequence[str]:
+        """Returns the names of what is stored, in order."""
+        children = await retry_while_unavailable(lambda: self._objects.children(self._key))
+        return [child.name for child in children]
