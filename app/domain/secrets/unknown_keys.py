@@ -12,6 +12,7 @@ from app.domain.errors import InvalidRequest
 from app.domain.secrets.pointers import parameter
 from app.domain.secrets.walk import Kind, Place
 
+_MAX_LISTED: Final = 20
 NOT_AVAILABLE: Final = "not_available"
 UNKNOWN_PARAMETER: Final = "unknown_parameter"
 _HEADERS_INSTEAD: Final = "credentials are sent in 'headers'"
@@ -54,6 +55,15 @@ def refused(place: Place, root: str) -> InvalidRequest | None:
             code=UNKNOWN_PARAMETER,
         )
     return None
+
+
+def unknown_message(parameters: list[str]) -> str:
+    """The warning for values of unknown keys, which are kept."""
+    listed = ", ".join(f"'{one}'" for one in parameters[:_MAX_LISTED])
+    more = len(parameters) - _MAX_LISTED
+    return f"Unknown parameters are kept and change nothing: {listed}" + (
+        f" and {more} more" if more > 0 else ""
+    )
 
 
 def kept(walked: Iterable[Place], root: str) -> list[str]:

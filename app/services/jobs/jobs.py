@@ -26,6 +26,8 @@ from app.domain.methods.stored import (
 from app.domain.methods.supervised import DpoMethod, SupervisedMethod
 from app.domain.models.models import BaseModelSpec, find_base_model, is_tuned_name
 from app.domain.secrets.placeholders import refuse_placeholders
+from app.domain.secrets.unknown_keys import kept, unknown_message
+from app.domain.secrets.walk import places
 from app.gateways.egress.egress import Egress
 from app.gateways.job_queue import JobQueue
 from app.gateways.objects import Objects, put_bytes
@@ -69,7 +71,8 @@ class JobService:
         """Insert a job and wake a worker. Raises `InvalidRequest` with the parameter at fault."""
         model = await self._resolve_model(new.model)
         kind = new.method.kind
-        await self._check_method(new.method)
+        path = f"method.{kind}"
+        await self._check_method(new.method, path)
         sent = {"type": kind, kind: new.method.model_dump(mode="json", exclude_none=False)}
         shown, secrets = split_method(sent)
         job = self._job(new, model, stored_method(shown))
@@ -85,6 +88,7 @@ class JobService:
             event_message=f"Created fine-tuning job: {job.id}",
             after_commit=lambda: self._ports.queue.enqueue_run(job.id),
         )
+        await self._report_unknown(job.id, kept(places(type(new.method), new.method), path))
         return await self._with_queue_position(stored)
 
     async def get(self, job_id: str) -> Job:
@@ -182,7 +186,16 @@ class JobService:
             code="model_not_available",
         )
 
-    async def _check_method(self, method: TuningMethod) -> None:
+    async def _report_unknown(self, job_id: str, unknown: list[str]) -> None:
+        """Adds a warning to the events of a job that was sent with unknown keys."""
+        if not unknown:
+            return
+        async with self._database.tenant(self._tenant) as unit:
+            await unit.events.append(
+                job_id, level="warn", type="message", message=unknown_message(unknown)
+            )
+
+    async def _check_method(self, method: TuningMethod, path: str) -> None:
         """Raises `InvalidRequest` for a method that this installation cannot accept or call."""
         match method:
             case ReinforcementMethod():
@@ -191,7 +204,6 @@ class JobService:
                 pass
             case _:
                 assert_never(method)
-        path = f"method.{method.kind}"
         refuse_placeholders(method, root=path)
         await check_definition(
             method, path, egress=self._ports.egress, models=self._ports.judge_models

@@ -9,6 +9,7 @@ from typing_extensions import override
 from app.domain.accounts.tenants import Tenant
 from app.domain.errors import InvalidRequest
 from app.domain.registry.registered_objects import SERVICE_KEYS, Noun, Registered
+from app.domain.secrets.urls import shown_url
 from app.domain.tools.contract import MAX_PACED_S, CallPlan, ContractReport
 from app.domain.tools.tools import ToolSpec
 from app.services.models.judge_models import JudgeModels
@@ -91,7 +92,7 @@ class ToolService(RegistryService):
             tool_id=registered.id,
             version=registered.version,
             name=tool.name,
-            server_url=tool.server_url,
+            server_url=shown_url(tool.server_url),
             created_at=created_at,
             duration_ms=round(1000 * (time.monotonic() - started), 1),
             calls=len(test.egress.exchanges),

@@ -1,0 +1,285 @@
+"""Secrets in places that no model foresees: they are sealed, or the call is refused."""
+
+import copy
+import json
+from typing import Any
+
+import psycopg
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.app.api.conftest import ENDPOINT, Api
+from tests.support.stack import Database
+
+JOBS = "/v1/fine_tuning/jobs"
+CANARY = "canary-5d1e"
+PROMPT = [{"role": "user", "content": "{{ sample.output_text }}"}]
+REDACTED = "[redacted]"
+
+
+def stored(database: Database) -> str:
+    """Every row of every table, as text."""
+    with psycopg.connect(database.superuser_url.replace("+psycopg", "")) as connection:
+        tables = connection.execute(
+            "SELECT quote_ident(tablename) FROM pg_tables WHERE schemaname = 'public'"
+        ).fetchall()
+        rows = [
+            connection.execute(f"SELECT t::text FROM {table} t".encode()).fetchall()
+            for (table,) in tables
+        ]
+    return repr(rows)
+
+
+def changed(body: dict[str, Any], path: tuple[str | int, ...], value: Any) -> dict[str, Any]:
+    """The call with a value put below `method.reinforcement`."""
+    copied = copy.deepcopy(body)
+    holder: Any = copied["method"]["reinforcement"]
+    for part in path[:-1]:
+        holder = holder[part]
+    holder[path[-1]] = value
+    return copied
+
+
+HEADERS = {"Authorization": f"Bearer {CANARY}"}
+MULTI = {
+    "type": "multi",
+    "graders": {"x": {"type": "endpoint", "url": ENDPOINT}},
+    "calculate_output": "x",
+}
+SEALED: list[tuple[tuple[str | int, ...], Any, Any]] = [
+    (("tools", 0, "api_key"), CANARY, REDACTED),
+    (("tools", 0, "authorization"), CANARY, REDACTED),
+    (("tools", 0, "server_url"), f"{ENDPOINT}?api_key={CANARY}", f"{ENDPOINT}?api_key={REDACTED}"),
+    (("grader", "url"), f"{ENDPOINT}?token={CANARY}", f"{ENDPOINT}?token={REDACTED}"),
+    (("grader", "Api_Key"), CANARY, REDACTED),
+    (("grader", "token"), CANARY, REDACTED),
+    (("response_format",), {"headers": HEADERS}, {"headers": {"Authorization": REDACTED}}),
+    (("tools", 0, "headers"), HEADERS, {"Authorization": REDACTED}),
+    (("grader", "headers"), HEADERS, {"Authorization": REDACTED}),
+]
+REFUSED: list[tuple[tuple[str | int, ...], Any, str, str]] = [
+    (("mcp_servers",), [{"headers": HEADERS}], "mcp_servers", "not_available"),
+    (("environment",), {"headers": HEADERS}, "environment", "not_available"),
+    (("headers",), HEADERS, "headers", "unknown_parameter"),
+    (("tools", 0, "auth"), {"headers": HEADERS}, "tools[0].auth", "not_available"),
+    (("tools", 0, "Headers"), HEADERS, "tools[0].Headers", "unknown_parameter"),
+    (("grader", "extra"), {"headers": HEADERS}, "grader.extra", "unknown_parameter"),
+    (("grader", "rubric"), CANARY, "grader.rubric", "not_available"),
+    (
+        ("grader",),
+        {**MULTI, "graders": {"x": {**MULTI["graders"]["x"], "extra": {"headers": HEADERS}}}},  # type: ignore[index]  # a map
+        "grader.graders.x.extra",
+        "unknown_parameter",
+    ),
+    (
+        ("grader",),
+        {**MULTI, "graders": {"x": {**MULTI["graders"]["x"], "auth": CANARY}}},  # type: ignore[index]  # a map
+        "grader.graders.x.auth",
+        "not_available",
+    ),
+    (("hyperparameters", "headers"), HEADERS, "hyperparameters.headers", "unknown_parameter"),
+    (("grader", "headers"), [HEADERS], "grader.headers", "invalid_value"),
+    (("grader", "api_key"), CANARY, "grader.api_key", "invalid_value"),
+    (
+        ("grader",),
+        {**MULTI, "graders": {"x": {**MULTI, "token": CANARY}}},
+        "grader.graders.x.type",
+        "invalid_value",
+    ),
+]
+
+
+@pytest.mark.parametrize(("path", "value", "shown"), SEALED)
+async def test_a_secret_in_an_accepted_place_is_sealed(
+    api: Api,
+    body: dict[str, Any],
+    database: Database,
+    capfd: pytest.CaptureFixture[str],
+    *,
+    path: tuple[str | int, ...],
+    value: Any,
+    shown: Any,
+) -> None:
+    reply = await api.call("POST", JOBS, json=changed(body, path, value))
+    assert reply.status_code == 200, reply.text
+    echoed = reply.json()["method"]["reinforcement"]
+    for part in path:
+        echoed = echoed[part]
+    assert echoed == shown
+    job_id = reply.json()["id"]
+    texts = [reply.text, stored(database), "".join(capfd.readouterr())]
+    urls = (f"{JOBS}/{job_id}", f"{JOBS}/{job_id}/events", JOBS, "/v1/evals")
+    texts += [(await api.call("GET", url)).text for url in urls]
+    assert [text for text in texts if CANARY in text] == []
+
+
+@pytest.mark.parametrize(("path", "value", "param", "code"), REFUSED)
+async def test_an_unknown_place_is_refused_with_its_path(
+    api: Api,
+    body: dict[str, Any],
+    database: Database,
+    *,
+    path: tuple[str | int, ...],
+    value: Any,
+    param: str,
+    code: str,
+) -> None:
+    sent = changed(body, path, value)
+    reply = await api.call("POST", JOBS, json=sent)
+    error = reply.json()["error"]
+    told = (reply.status_code, error["param"], error["code"])
+    assert told == (400, f"method.reinforcement.{param}", code), error
+    report = await api.call("POST", f"{JOBS}/validate", json=sent)
+    assert f"method.reinforcement.{param}" in [one["param"] for one in report.json()["errors"]]
+    assert CANARY not in reply.text + report.text + stored(database)
+
+
+async def test_keys_of_another_kind_are_dropped(
+    api: Api, body: dict[str, Any], database: Database
+) -> None:
+    body["method"]["supervised"] = {"headers": HEADERS}
+    body["method"]["token"] = CANARY
+    reply = await api.call("POST", JOBS, json=body)
+    assert reply.status_code == 200, reply.text
+    assert CANARY not in reply.text + stored(database)
+
+
+@pytest.mark.parametrize(
+    ("path", "sent"),
+    [
+        ("/v1/tools", {"name": "t", "server_url": ENDPOINT, "Headers": HEADERS}),
+        ("/v1/tools", {"name": "t", "server_url": ENDPOINT, "auth": {"token": CANARY}}),
+        ("/v1/graders", {"name": "g", "grader": {**MULTI, "extra": {"headers": HEADERS}}}),
+        ("/v1/fine_tuning/alpha/graders/validate", {"grader": {**MULTI, "rubric": [CANARY]}}),
+        (
+            "/v1/evals",
+            {
+                "data_source_config": {"type": "custom", "item_schema": {"type": "object"}},
+                "testing_criteria": [{"type": "endpoint", "url": ENDPOINT, "auth": {"a": CANARY}}],
+            },
+        ),
+    ],
+)
+async def test_other_routes_refuse_the_same(
+    api: Api, database: Database, path: str, sent: dict[str, Any]
+) -> None:
+    reply = await api.call("POST", path, json=sent)
+    assert (reply.status_code, reply.json()["error"]["code"] in CODES) == (400, True), reply.text
+    assert CANARY not in reply.text + stored(database)
+
+
+CODES = ("not_available", "unknown_parameter")
+
+
+async def test_the_registry_keeps_an_unknown_secret_while_the_address_stays(
+    api: Api, database: Database
+) -> None:
+    url = f"{ENDPOINT}/t?key={CANARY}"
+    sent = {"name": "t", "server_url": url, "api_key": CANARY, "parameters": {"token": CANARY}}
+    tool = (await api.call("POST", "/v1/tools", json=sent)).json()
+    assert (tool["server_url"], tool["api_key"]) == (f"{ENDPOINT}/t?key={REDACTED}", REDACTED)
+    assert tool["parameters"] == {"token": REDACTED}
+    path = f"/v1/tools/{tool['id']}"
+    again = await api.call("POST", path, json={**tool, "description": "edited"})
+    assert (again.status_code, again.json()["version"]) == (200, 2), again.text
+    moved = await api.call("POST", path, json={"server_url": f"{ENDPOINT}/other"})
+    assert (moved.status_code, moved.json()["error"]["param"]) == (400, "api_key"), moved.text
+    elsewhere = {"server_url": f"http://127.0.0.1:9/x?key={REDACTED}"}
+    assert (await api.call("POST", path, json=elsewhere)).status_code == 400
+    shown = await api.call("GET", f"{path}/versions")
+    assert CANARY not in shown.text + stored(database)
+
+
+async def test_a_redacted_value_makes_no_job(api: Api, body: dict[str, Any]) -> None:
+    for path, value in (
+        (("tools", 0, "headers"), {"X-Key": REDACTED}),
+        (("grader", "url"), f"{ENDPOINT}?k={REDACTED}"),
+    ):
+        reply = await api.call("POST", JOBS, json=changed(body, path, value))
+        name = "tools[0].headers" if path[0] == "tools" else "grader.url"
+        assert (reply.status_code, reply.json()["error"]["param"]) == (
+            400,
+            f"method.reinforcement.{name}",
+        )
+
+
+async def test_an_unknown_value_is_reported(api: Api, body: dict[str, Any]) -> None:
+    sent = changed(body, ("tools", 0, "timeout_hint"), 5)
+    report = (await api.call("POST", f"{JOBS}/validate", json=sent)).json()
+    param = "method.reinforcement.tools[0].timeout_hint"
+    assert ("unknown_parameter", param) in [(w["code"], w["param"]) for w in report["warnings"]]
+    job = (await api.call("POST", JOBS, json=sent)).json()
+    assert job["method"]["reinforcement"]["tools"][0]["timeout_hint"] == 5
+    events = (await api.call("GET", f"{JOBS}/{job['id']}/events")).json()["data"]
+    warned = [event["message"] for event in events if event["level"] == "warn"]
+    assert warned == [f"Unknown parameters are kept and change nothing: '{param}'"]
+
+
+NAMES = st.sampled_from(
+    ["headers", "Headers", "AUTHORIZATION", "api_key", "apiKey", "X-Api-Key", "token", "authToken",
+     "client_secret", "Password", "set-cookie", "privateKey", "credentials", "bearer", "auth"]
+)  # fmt: skip
+PLAIN = st.sampled_from(["mcp_servers", "extra", "x", "parameters", "config", "metadata", "env"])
+KEYS = st.one_of(NAMES, PLAIN)
+
+
+def nested(name: str, leaf: Any) -> st.SearchStrategy[Any]:
+    """JSON that holds the leaf below a key of this name."""
+    return st.recursive(
+        st.just({name: leaf}),
+        lambda inner: st.one_of(
+            st.dictionaries(KEYS, inner, min_size=1, max_size=2), st.lists(inner, min_size=1)
+        ),
+        max_leaves=4,
+    )
+
+
+LEAF = st.sampled_from([CANARY, [CANARY], {"a": CANARY}, {"deep": [{"value": CANARY}]}])
+SECRETS = st.tuples(NAMES, LEAF).flatmap(lambda pair: nested(*pair))
+PLACES = st.sampled_from(
+    [(), ("tools", 0), ("grader",), ("grader", "graders", "x"), ("hyperparameters",),
+     ("response_format",), ("tools", 0, "parameters"), ("grader", "graders", "j", "input", 0)]
+)  # fmt: skip
+
+
+@given(place=PLACES, secret=SECRETS, name=NAMES, query=NAMES)
+@settings(
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+async def test_a_canary_is_nowhere_in_clear(
+    api: Api,
+    body: dict[str, Any],
+    database: Database,
+    *,
+    place: tuple[str | int, ...],
+    secret: Any,
+    name: str,
+    query: str,
+) -> None:
+    """Whatever is accepted is stored and echoed without the canary; the rest is a plain 400."""
+    judge = {"type": "score_model", "model": "m", "input": copy.deepcopy(PROMPT),
+             "base_url": ENDPOINT, "headers": HEADERS}  # fmt: skip
+    hook = {"type": "endpoint", "url": f"{ENDPOINT}?{query}={CANARY}"}
+    grader = {**MULTI, "graders": {"x": hook, "j": judge}, "calculate_output": "x + j"}
+    sent = changed(body, ("grader",), grader)
+    inner = sent["method"]["reinforcement"]
+    inner["response_format"] = {"type": "json_object"}
+    inner["tools"][0]["parameters"] = {"type": "object"}
+    holder: Any = inner
+    for part in place:
+        holder = holder[part]
+    for key, value in (secret if isinstance(secret, dict) else {"list": secret}).items():
+        holder.setdefault(key, value)
+    holder.setdefault(name, CANARY)
+    requests = [
+        (JOBS, sent),
+        ("/v1/tools", {**inner["tools"][0], "name": f"t{abs(hash(json.dumps(sent)))}"}),
+        ("/v1/graders", {"name": f"g{abs(hash(json.dumps(sent)))}", "grader": inner["grader"]}),
+        ("/v1/fine_tuning/alpha/graders/validate", {"grader": inner["grader"]}),
+    ]
+    for path, content in requests:
+        reply = await api.call("POST", path, json=content)
+        assert reply.status_code in (200, 400), reply.text
+        assert CANARY not in reply.text, (path, reply.text)
+    assert CANARY not in stored(database)

@@ -1,0 +1,102 @@
+import json
+from typing import Any
+
+import psycopg
+import pytest
+from alembic import command
+from alembic.config import Config
+from psycopg.types.json import Jsonb
+
+from app.domain.jobs.job_secrets import restored_method
+from app.embedded.binaries import package_dir
+from app.gateways.secrets import SecretBox
+from tests.support.stack import Database
+
+CANARY = "canary-migrated"
+METHOD: dict[str, Any] = {
+    "type": "reinforcement",
+    "reinforcement": {
+        "tools": [
+            {
+                "name": "a", "server_url": f"https://t.example/?key={CANARY}",
+                "headers": {"X-Key": "[redacted]"}, "auth": {"headers": {"a": CANARY}},
+            }
+        ],
+        "grader": {"type": "string_check", "token": CANARY},
+        "stop": {"token_growth": {"action": "warn"}},
+        "hyperparameters": {"n_epochs": 1},
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("with_key", [True, False])
+def test_old_secrets_are_sealed_or_redacted(
+    database: Database, monkeypatch: pytest.MonkeyPatch, *, with_key: bool
+) -> None:
+    key = database.settings.secret_key.get_secret_value()
+    box = SecretBox(key)
+    scripts = package_dir("migrations")
+    assert scripts is not None
+    config = Config(str(scripts / "alembic.ini"))
+    config.attributes["url"] = database.owner_url
+    command.downgrade(config, "0012")
+    sealed = box.seal({"tool:a": {"X-Key": "k"}}, project_id="proj_m", job_id="ftjob-m")
+    with psycopg.connect(database.superuser_url.replace("+psycopg", "")) as connection:
+        _insert(connection, sealed)
+    monkeypatch.delenv("AGENT_RFT_SECRET_KEY", raising=False)
+    if with_key:
+        monkeypatch.setenv("AGENT_RFT_SECRET_KEY", key)
+    command.upgrade(config, "head")
+    with psycopg.connect(database.superuser_url.replace("+psycopg", "")) as connection:
+        texts = [
+            connection.execute(f"SELECT t::text FROM {table} t".encode()).fetchall()
+            for table in ("fine_tuning_jobs", "evals", "registered_versions")
+        ]
+        row = connection.execute("SELECT method, secrets FROM fine_tuning_jobs").fetchone()
+        version = connection.execute("SELECT secrets FROM registered_versions").fetchone()
+    assert CANARY not in repr(texts)
+    assert row is not None
+    assert version is not None
+    method = row[0]["reinforcement"]
+    assert method["tools"][0]["server_url"] == "https://t.example/?key=[redacted]"
+    assert method["stop"] == METHOD["reinforcement"]["stop"]
+    opened = box.open(row[1], project_id="proj_m", job_id="ftjob-m")
+    if not with_key:
+        assert opened == {"tool:a": {"X-Key": "k"}}
+        assert version == (None,)
+        return
+    whole = restored_method(row[0], opened)["reinforcement"]
+    assert whole["tools"][0]["headers"] == {"X-Key": "k"}
+    assert whole["tools"][0]["server_url"] == f"https://t.example/?key={CANARY}"
+    assert whole["grader"]["token"] == CANARY
+    tool = box.open(version[0], project_id="proj_m", job_id="tool_m/versions/1")
+    assert tool == {"/server_url": f"https://t.example/?key={CANARY}"}
+
+
+def _insert(connection: psycopg.Connection[Any], sealed: bytes) -> None:
+    """A job, its eval and a registered tool of an earlier version."""
+    connection.execute("INSERT INTO organizations (id, slug, title) VALUES ('org-m', 'm', 'm')")
+    connection.execute(
+        "INSERT INTO projects (id, organization_id, name) VALUES ('proj_m', 'org-m', 'm')"
+    )
+    connection.execute(
+        "INSERT INTO fine_tuning_jobs (id, organization_id, project_id, key_id, model, status,"
+        " training_file, seed, method, secrets, integrations, result_files)"
+        " VALUES ('ftjob-m', 'org-m', 'proj_m', 'k', 'tiny', 'succeeded', 'f', 0, %s, %s,"
+        " '[]', '[]')",
+        [Jsonb(METHOD), sealed],
+    )
+    connection.execute(
+        "INSERT INTO evals (id, project_id, job_id, name, data_source_config, testing_criteria)"
+        " VALUES ('eval_m', 'proj_m', 'ftjob-m', 'e', '{}', %s)",
+        [Jsonb([METHOD["reinforcement"]["grader"]])],
+    )
+    connection.execute(
+        "INSERT INTO registered_objects (id, project_id, noun, name, version)"
+        " VALUES ('tool_m', 'proj_m', 'tool', 't', 1)"
+    )
+    connection.execute(
+        "INSERT INTO registered_versions (project_id, object_id, version, name, definition)"
+        " VALUES ('proj_m', 'tool_m', 1, 't', %s)",
+        [json.dumps({"name": "t", "server_url": f"https://t.example/?key={CANARY}"})],
+    )
