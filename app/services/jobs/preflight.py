@@ -90,7 +90,7 @@ class PreflightService:
         base = base_model(body, self._base_models, findings)
         findings += await self._unknown_start(body)
         method = method_of(body)
-        findings += _unknown_keys(body, {finding.param for finding in findings})
+        findings += _unknown_keys(body, reported={finding.param for finding in findings})
         findings += await self._unknown_judges(method)
         keys = [
             await self._object_key(body, param, findings)
@@ -235,7 +235,7 @@ class PreflightService:
             return pace_of(await unit.jobs.recent_usage(base.name))
 
 
-def _unknown_keys(body: dict[str, Any], told: set[str | None]) -> list[PreflightIssue]:
+def _unknown_keys(body: dict[str, Any], *, reported: set[str | None]) -> list[PreflightIssue]:
     """Errors for the unknown keys that a create call refuses, one warning for the others."""
     kind = method_type(body)
     root, inner = f"method.{kind}", method_of(body).get(kind)
@@ -244,7 +244,7 @@ def _unknown_keys(body: dict[str, Any], told: set[str | None]) -> list[Preflight
     found = [
         PreflightIssue("error", fault.code or "invalid_value", fault.message, fault.param)
         for fault in refusals[:MAX_UNKNOWN_KEYS]
-        if fault.param not in told
+        if fault.param not in reported
     ]
     if names := kept(walked, root):
         found.append(PreflightIssue("warning", UNKNOWN_PARAMETER, unknown_message(names), names[0]))

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.app.api.conftest import ENDPOINT, Api
+from tests.support.api.application import ENDPOINT, Api
 from tests.support.stack import Database
 
 JOBS = "/v1/fine_tuning/jobs"
