@@ -15,6 +15,8 @@ from tests.support.endpoints import Reply, endpoint
 from tests.support.s3_server import S3Server
 from tests.support.stack import Database
 
+pytest.importorskip("obstore", reason="S3 IS NOT TESTED: install the extra `test`")
+
 SECRET = "made-up-and-never-logged"
 
 
