@@ -8,11 +8,9 @@ subject and a verb; `docs/decisions/0025-plain-words.md` has the rule and its re
 
 import ast
 import io
-import json
 import re
 import sys
 import tokenize
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -30,8 +28,6 @@ ROOMS = (
     "tests/house",
     "bootstrap.py",
 )
-BASELINE = Path(__file__).with_name("prose_baseline.json")
-"""Findings per file that are still allowed; it only shrinks, and ends with the last of them."""
 _QUESTION_WORD = re.compile(
     r"what|which|who|whom|whose|whoever|whomever|whatever|whichever|whether|how|why"
 )
@@ -206,24 +202,12 @@ def findings() -> Iterator[Finding]:
         yield from find_in_markdown(path, text)
 
 
-def over_baseline(found: list[Finding]) -> list[Finding]:
-    """Returns the findings of files that have more of them than the baseline allows."""
-    allowed: dict[str, int] = json.loads(BASELINE.read_text(encoding="utf-8"))
-    counts = Counter(str(each.path) for each in found)
-    return [each for each in found if counts[str(each.path)] > allowed.get(str(each.path), 0)]
-
-
 def main() -> int:
-    """Prints the findings; 1 when a file has more than the baseline allows."""
+    """Prints the findings; 1 when there are any."""
     found = list(findings())
-    if "--baseline" in sys.argv:
-        counts = Counter(str(each.path) for each in found)
-        BASELINE.write_text(json.dumps(counts, indent=0, sort_keys=True) + "\n", encoding="utf-8")
-    listed = found if "--all" in sys.argv else over_baseline(found)
-    for each in listed:
+    for each in found:
         print(each)
-    print(f"{len(found)} findings, {len(listed)} listed (--all lists every one)")
-    return 1 if over_baseline(found) else 0
+    return 1 if found else 0
 
 
 if __name__ == "__main__":

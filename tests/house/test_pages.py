@@ -23,6 +23,13 @@ def test_the_index_lists_every_decision_with_its_title() -> None:
     assert listed == titles
 
 
+def test_numbers_without_a_record_are_explained() -> None:
+    index = (RECORDS / "README.md").read_text(encoding="utf-8")
+    numbers = {int(path.name[:4]) for path in RECORDS.glob("0*.md")}
+    missing = [n for n in range(1, max(numbers) + 1) if n not in numbers]
+    assert [n for n in missing if f"{n:04}" not in index] == []
+
+
 def test_every_decision_names_what_enforces_it() -> None:
     texts = [path.read_text(encoding="utf-8") for path in RECORDS.glob("0*.md")]
     assert [text.splitlines()[0] for text in texts if "**Enforced by**" not in text] == []

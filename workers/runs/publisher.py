@@ -1,7 +1,7 @@
 """From trained weights to a policy that samples: save, load into the engine, probe, retire.
 
-A name is never used twice: an engine's prefix cache is keyed by it. What a claim loaded it unloads
-at its end, or the next claim does.
+A name is never used twice: an engine's prefix cache is keyed by it. A claim unloads its versions at
+its end, or the next claim does.
 """
 
 import asyncio
@@ -29,10 +29,10 @@ PROBE_TOLERANCE = 1e-4
 """Mean |Δ log-prob| that engine and trainer may differ by in any precision; two in fp32 differ by
 1e-6. One step of training moves log-probs by 1e-1 (measured with the shipped model)."""
 NOISE_FACTOR = 4.0
-"""How much more than under the base model they may differ under an adapter. In bf16 against fp32
+"""Factor by which the difference under an adapter may exceed the base model's. In bf16 against fp32
 the base differs by 1e-2, adapters by 1.0 to 1.8 times that."""
 LARGEST_NOISE = 5e-2
-"""Of the base model: an engine that differs more serves another one."""
+"""Largest difference under the base model; an engine that differs more serves another one."""
 PROBE_TOKENS = 256
 KEPT_VERSIONS = 2
 """In the engine, beside those that a mode may be behind: the newest and the one before it."""
@@ -55,7 +55,7 @@ class Publisher:
         self._retention = Retention(context, kept_steps=self._kept_versions)
         self._published: list[int] = []
         self._noise = 0.0
-        """What engine and trainer differ by under the base model, once it was measured."""
+        """Difference of engine and trainer under the base model, once it was measured."""
         self._prefix = adapter_prefix(context.job.project_id, context.job.id)
 
     async def publish(self, trained: TrainedStep) -> PublishedAdapter:
@@ -87,7 +87,7 @@ class Publisher:
         await self._serve(step, path)
 
     def adapter_digest(self) -> str:
-        """Of the adapter that samples now; empty for the base model."""
+        """Returns the digest of the adapter that samples now; empty for the base model."""
         path = self._policy.adapter
         return "" if path is None else directory_digest(path)
 
@@ -101,9 +101,9 @@ class Publisher:
         await self._retention.prune()
 
     async def close(self) -> None:
-        """Unload what this claim has in the engine; tuned models are loaded anew when called.
+        """Unloads this claim's versions; tuned models are loaded again when called.
 
-        Also on the way out of a fault, so it takes little time and raises nothing of ours.
+        Also on the way out of a fault, so it takes little time and raises none of its own errors.
         """
         self._policy.use_base()
         try:

@@ -85,7 +85,7 @@ class Retention:
                 self._stripped.add(child.key)
 
     def _is_stripped(self, directory: str, kept: RetainedObjects) -> bool:
-        """Whether nothing but a kept adapter is left, so that a storage need not be asked again."""
+        """Returns whether only a kept adapter is left, which saves a call to the storage."""
         return directory in self._stripped and f"{directory}/{ADAPTER}" in kept.adapters
 
     def _remove_scratch(self, whole_from: int) -> None:

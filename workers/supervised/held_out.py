@@ -36,7 +36,7 @@ Values = Mapping[str, float]
 
 @dataclass(frozen=True, slots=True)
 class RowValues:
-    """Of one row: its learned tokens (1 for a pair), and means over them by curve name."""
+    """Values of one row: its learned tokens (1 for a pair), and means over them by curve name."""
 
     weight: float
     values: Values
@@ -141,8 +141,8 @@ def _full(before: dict[str, float], after: dict[str, float]) -> dict[str, Any]:
         names.PREFERENCE_MARGIN: "full_valid_reward_margin",
     }
     return {
-        told: {"base": before[name], "tuned": after[name]}
-        for name, told in named.items()
+        label: {"base": before[name], "tuned": after[name]}
+        for name, label in named.items()
         if name in before and name in after
     }
 

@@ -25,7 +25,7 @@ async def blocks(content: bytes) -> AsyncIterator[bytes]:
     yield content
 
 
-class Room:
+class ExpiringRows:
     """Files and uploads of the first tenant, and their bytes."""
 
     def __init__(self, world: World, database: Database) -> None:
@@ -68,101 +68,101 @@ class Room:
 
 
 @pytest.fixture
-def room(world: World, database: Database) -> Room:
-    return Room(world, database)
+def expiring(world: World, database: Database) -> ExpiringRows:
+    return ExpiringRows(world, database)
 
 
-async def test_an_expired_file_loses_its_row_and_its_bytes(room: Room) -> None:
-    kept, expired = await room.file(lifetime_s=3600), await room.file(lifetime_s=3600)
-    room.pass_time("files", "expires_at", expired.id, "1 second")
-    await room.sweep()
-    assert room.rows("files") == [kept.id]
-    assert room.bytes_of() == {kept.id}
+async def test_an_expired_file_loses_its_row_and_its_bytes(expiring: ExpiringRows) -> None:
+    kept, expired = await expiring.file(lifetime_s=3600), await expiring.file(lifetime_s=3600)
+    expiring.pass_time("files", "expires_at", expired.id, "1 second")
+    await expiring.sweep()
+    assert expiring.rows("files") == [kept.id]
+    assert expiring.bytes_of() == {kept.id}
 
 
 async def test_a_file_that_an_unfinished_job_reads_stays_until_the_job_ends(
-    room: Room, world: World
+    expiring: ExpiringRows, world: World
 ) -> None:
-    file, job = await room.file(lifetime_s=3600), await world.job()
-    with psycopg.connect(room._url) as connection:
+    file, job = await expiring.file(lifetime_s=3600), await world.job()
+    with psycopg.connect(expiring._url) as connection:
         connection.execute("UPDATE fine_tuning_jobs SET training_file = %s", [file.id])
-    room.pass_time("files", "expires_at", file.id, "1 second")
-    await room.sweep()
-    assert room.bytes_of() == {file.id}
+    expiring.pass_time("files", "expires_at", file.id, "1 second")
+    await expiring.sweep()
+    assert expiring.bytes_of() == {file.id}
     with pytest.raises(NotFound):
-        await room.files.get(file.id)
+        await expiring.files.get(file.id)
     context = await world.context(job)
     async with context.unit() as unit:
         assert (await unit.files.get_for_run(file.id)).object_key == file.object_key
     async with world.app.tenant(world.tenant) as app_unit:
         await app_unit.jobs.request_stop(job.id, StopRequest.CANCEL)
-    await room.sweep()
-    assert file.id not in room.rows("files")
-    assert room.bytes_of() == set()
+    await expiring.sweep()
+    assert file.id not in expiring.rows("files")
+    assert expiring.bytes_of() == set()
 
 
-async def test_a_deleted_files_row_serves_as_a_cursor_for_a_day(room: Room) -> None:
-    files = [await room.file() for _ in range(3)]
-    await room.files.delete(files[1].id)
-    await room.sweep()
-    page, _ = await room.files.page(purpose=None, after=files[1].id, limit=9, order="asc")
+async def test_a_deleted_files_row_serves_as_a_cursor_for_a_day(expiring: ExpiringRows) -> None:
+    files = [await expiring.file() for _ in range(3)]
+    await expiring.files.delete(files[1].id)
+    await expiring.sweep()
+    page, _ = await expiring.files.page(purpose=None, after=files[1].id, limit=9, order="asc")
     assert [file.id for file in page] == [files[2].id]
-    room.pass_time("files", "deleted_at", files[1].id, "25 hours")
-    await room.sweep()
-    assert room.rows("files") == [files[0].id, files[2].id]
+    expiring.pass_time("files", "deleted_at", files[1].id, "25 hours")
+    await expiring.sweep()
+    assert expiring.rows("files") == [files[0].id, files[2].id]
 
 
 async def test_parts_go_when_their_uploads_time_is_over_and_the_row_a_day_later(
-    room: Room,
+    expiring: ExpiringRows,
 ) -> None:
-    live, over, old = [await room.upload() for _ in range(3)]
-    room.pass_time("uploads", "expires_at", over, "1 second")
-    room.pass_time("uploads", "expires_at", old, "25 hours")
-    await room.sweep()
-    assert room.rows("uploads") == [live, over]
-    assert len(room.bytes_of()) == 1
-    assert len(room.rows("upload_parts")) == 2
-    await room.uploads.cancel(live)
-    assert room.bytes_of() == set()
+    live, over, old = [await expiring.upload() for _ in range(3)]
+    expiring.pass_time("uploads", "expires_at", over, "1 second")
+    expiring.pass_time("uploads", "expires_at", old, "25 hours")
+    await expiring.sweep()
+    assert expiring.rows("uploads") == [live, over]
+    assert len(expiring.bytes_of()) == 1
+    assert len(expiring.rows("upload_parts")) == 2
+    await expiring.uploads.cancel(live)
+    assert expiring.bytes_of() == set()
 
 
-async def test_bytes_that_never_got_a_row_go_once_they_are_old(room: Room) -> None:
-    file = await room.file()
-    beside = (room.world.settings.objects_dir / file.object_key).parent
+async def test_bytes_that_never_got_a_row_go_once_they_are_old(expiring: ExpiringRows) -> None:
+    file = await expiring.file()
+    beside = (expiring.world.settings.objects_dir / file.object_key).parent
     names = ("file-neverarow", ".file-brokenoff.1f", "something-else")
     for name in (*names, "file-justnow"):
         (beside / name).write_bytes(b"x")
     hours_ago = time.time() - 2 * 3600
     for path in (beside / name for name in (*names, file.id)):
         os.utime(path, (hours_ago, hours_ago))
-    await room.sweep()
-    assert room.bytes_of() == {file.id, "something-else", "file-justnow"}
+    await expiring.sweep()
+    assert expiring.bytes_of() == {file.id, "something-else", "file-justnow"}
 
 
-async def test_nothing_stored_yet_is_nothing_to_do(room: Room, tmp_path: Path) -> None:
+async def test_nothing_stored_yet_is_nothing_to_do(expiring: ExpiringRows, tmp_path: Path) -> None:
     objects = LocalObjects(tmp_path / "not there")
-    await expire(room.world.worker, objects, room.world.inference)
+    await expire(expiring.world.worker, objects, expiring.world.inference)
 
 
-async def test_answers_are_kept_for_a_day(room: Room) -> None:
+async def test_answers_are_kept_for_a_day(expiring: ExpiringRows) -> None:
     answer = Answer(200, "application/json", b"{}")
-    async with room.world.app.request(room.world.tenant) as unit:
+    async with expiring.world.app.request(expiring.world.tenant) as unit:
         await unit.answers.keep("young", b"f", answer)
         await unit.answers.keep("old", b"f", answer)
-    room.age_answer("old", "25 hours")
-    await room.sweep()
-    async with room.world.app.request(room.world.tenant) as unit:
+    expiring.age_answer("old", "25 hours")
+    await expiring.sweep()
+    async with expiring.world.app.request(expiring.world.tenant) as unit:
         assert await unit.answers.find("old") is None
         assert await unit.answers.find("young") == KeptAnswer(b"f", answer)
 
 
-async def test_logged_events_are_kept_for_a_week(room: Room) -> None:
+async def test_logged_events_are_kept_for_a_week(expiring: ExpiringRows) -> None:
     for _ in range(2):
-        await room.world.job()
-    await Follower(room.world.worker, (WEBHOOKS,)).catch_up()
-    [old_event, young_event] = room.rows("event_log")
-    room.pass_time("event_log", "created_at", old_event, "8 days")
-    room.pass_time("event_log", "created_at", young_event, "6 days")
-    await room.sweep()
-    assert room.rows("event_log") == [young_event]
-    assert len(room.rows("job_events")) == 2, "a job keeps its own list"
+        await expiring.world.job()
+    await Follower(expiring.world.worker, (WEBHOOKS,)).catch_up()
+    [old_event, young_event] = expiring.rows("event_log")
+    expiring.pass_time("event_log", "created_at", old_event, "8 days")
+    expiring.pass_time("event_log", "created_at", young_event, "6 days")
+    await expiring.sweep()
+    assert expiring.rows("event_log") == [young_event]
+    assert len(expiring.rows("job_events")) == 2, "a job keeps its own list"

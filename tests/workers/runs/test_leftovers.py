@@ -29,7 +29,7 @@ NOTES = ("start", "reference", "validation")
 
 
 @dataclass(frozen=True, slots=True)
-class Room:
+class EndedJobs:
     world: World
     database: Database
 
@@ -76,8 +76,8 @@ class Room:
 
 
 @pytest.fixture
-def room(world: World, database: Database) -> Room:
-    return Room(world, database)
+def ended_jobs(world: World, database: Database) -> EndedJobs:
+    return EndedJobs(world, database)
 
 
 def _write(directory: Path) -> None:
@@ -106,48 +106,52 @@ async def _commit(context: RunContext, step: int) -> None:
 
 
 async def test_a_cancelled_job_keeps_what_can_be_read_and_nothing_to_work_with(
-    room: Room, world: World
+    ended_jobs: EndedJobs, world: World
 ) -> None:
-    job = await room.job()
-    everything = room.there(job)
-    await room.cancel(job)
-    await room.expire()
-    assert room.there(job) == everything, "its run may not have noticed yet"
-    assert room.journal() == [job.id]
-    room.pass_time()
-    await room.expire()
-    assert room.there(job) == ["step-000001-f1/adapter", "step-000003-f1/adapter"]
-    assert room.journal() == []
+    job = await ended_jobs.job()
+    everything = ended_jobs.there(job)
+    await ended_jobs.cancel(job)
+    await ended_jobs.expire()
+    assert ended_jobs.there(job) == everything, "its run may not have noticed yet"
+    assert ended_jobs.journal() == [job.id]
+    ended_jobs.pass_time()
+    await ended_jobs.expire()
+    assert ended_jobs.there(job) == ["step-000001-f1/adapter", "step-000003-f1/adapter"]
+    assert ended_jobs.journal() == []
     async with world.app.tenant(world.tenant) as unit:
         checkpoints, _ = await unit.checkpoints.page(job.id, after=None, limit=9)
         points = await unit.metrics.curve(job.id, names=None, split=None, after_step=0)
     assert ([one.step for one in checkpoints], len(points)) == ([1], 3)
 
 
-async def test_a_job_whose_workers_died_for_good_is_cleared_alike(room: Room, world: World) -> None:
-    job = await room.job()
+async def test_a_job_whose_workers_died_for_good_is_cleared_alike(
+    ended_jobs: EndedJobs, world: World
+) -> None:
+    job = await ended_jobs.job()
     await world.claim(job, lease_s=-1)
     await sweep(JOBS, world.worker, InMemoryJobQueue(), max_attempts=1)
     assert (await world.read(job)).status is JobStatus.FAILED
-    room.pass_time()
-    await room.expire()
-    assert room.there(job) == ["step-000001-f1/adapter", "step-000003-f1/adapter"]
-    assert room.journal() == []
+    ended_jobs.pass_time()
+    await ended_jobs.expire()
+    assert ended_jobs.there(job) == ["step-000001-f1/adapter", "step-000003-f1/adapter"]
+    assert ended_jobs.journal() == []
 
 
-async def test_a_run_that_fails_forgets_its_journal_at_once(room: Room, world: World) -> None:
+async def test_a_run_that_fails_forgets_its_journal_at_once(
+    ended_jobs: EndedJobs, world: World
+) -> None:
     job = await world.job()
     context = await world.context(job)
     await journal_of(context, 1).put("turn", "sha", {})
     ending = Ending(world.worker, project_id=job.project_id, job_id=job.id, fence=context.fence)
     await ending.failed(RunFailed("no", code="x"))
-    assert room.journal() == []
+    assert ended_jobs.journal() == []
 
 
 async def test_what_a_job_published_stays_when_its_last_clearing_was_cut_short(
-    room: Room, world: World
+    ended_jobs: EndedJobs, world: World
 ) -> None:
-    job = await room.job()
+    job = await ended_jobs.job()
     context = await world.context(job)
     key = f"projects/{job.project_id}/jobs/{job.id}/step-000002-f1/adapter"
     model = TunedModel("ft:m", job.project_id, job.id, "b", "model-1", key, 2, 0)
@@ -156,42 +160,42 @@ async def test_what_a_job_published_stays_when_its_last_clearing_was_cut_short(
         await unit.jobs.mark_validated(3, job.method)
         await unit.jobs.mark_running()
         await unit.jobs.mark_succeeded("ft:m")
-    room.pass_time()
-    await room.expire()
-    assert room.there(job) == ["step-000001-f1/adapter", "step-000002-f1/adapter"]
+    ended_jobs.pass_time()
+    await ended_jobs.expire()
+    assert ended_jobs.there(job) == ["step-000001-f1/adapter", "step-000002-f1/adapter"]
 
 
 async def test_jobs_that_have_not_ended_and_jobs_once_cleared_are_left_alone(
-    room: Room, world: World
+    ended_jobs: EndedJobs, world: World
 ) -> None:
-    paused = await room.job()
+    paused = await ended_jobs.job()
     async with world.app.tenant(world.tenant) as unit:
         await unit.jobs.request_stop(paused.id, StopRequest.PAUSE)
-    everything = room.there(paused)
+    everything = ended_jobs.there(paused)
     ended = await world.job()
     await world.context(ended)
-    await room.cancel(ended)
-    room.pass_time()
-    await room.expire()
-    assert (room.there(paused), room.journal()) == (everything, [paused.id])
-    _write(room.root(ended) / "start")
-    await room.expire()
-    assert room.there(ended) == ["start/file"], "it is looked at once"
+    await ended_jobs.cancel(ended)
+    ended_jobs.pass_time()
+    await ended_jobs.expire()
+    assert (ended_jobs.there(paused), ended_jobs.journal()) == (everything, [paused.id])
+    _write(ended_jobs.root(ended) / "start")
+    await ended_jobs.expire()
+    assert ended_jobs.there(ended) == ["start/file"], "it is looked at once"
 
 
 async def test_adapters_of_a_claim_that_died_leave_the_engine_once_it_is_there(
-    room: Room, world: World
+    ended_jobs: EndedJobs, world: World
 ) -> None:
-    dead, living = await room.job(), await room.job()
+    dead, living = await ended_jobs.job(), await ended_jobs.job()
     names = {job.id: f"{adapter_prefix(job.project_id, job.id)}1-s3" for job in (dead, living)}
     for name in (*names.values(), "model-of-a-caller"):
         await world.inference.load_adapter(name, Path("x"))
-    await room.cancel(dead)
-    room.pass_time()
+    await ended_jobs.cancel(dead)
+    ended_jobs.pass_time()
     world.inference.away = True
-    await room.expire()
-    assert room.there(dead) == ["step-000001-f1/adapter", "step-000003-f1/adapter"]
-    assert room.journal() == [living.id], "what needs no engine does not wait for it"
+    await ended_jobs.expire()
+    assert ended_jobs.there(dead) == ["step-000001-f1/adapter", "step-000003-f1/adapter"]
+    assert ended_jobs.journal() == [living.id], "what needs no engine does not wait for it"
     world.inference.away = False
-    await room.expire()
+    await ended_jobs.expire()
     assert set(world.inference.adapters) == {names[living.id], "model-of-a-caller"}
