@@ -13,14 +13,9 @@ from app.api.schemas.parameters import first_fault, missing
 from app.domain.errors import InvalidRequest
 from app.domain.jobs.jobs import TuningMethod
 from app.domain.jobs.usage import Caps
-from app.domain.methods.reinforcement import ReinforcementMethod
+from app.domain.methods.kinds import METHOD_MODELS
 from app.domain.methods.supervised import DpoMethod, MethodType, SupervisedMethod
 
-_MODELS: Final[dict[MethodType, type[TuningMethod]]] = {
-    "supervised": SupervisedMethod,
-    "dpo": DpoMethod,
-    "reinforcement": ReinforcementMethod,
-}
 _PATH: Final = "method.reinforcement"
 _Model = TypeVar("_Model", bound=BaseModel)
 
@@ -69,7 +64,9 @@ def read_method(method: Method | None, hyperparameters: Json | None) -> TuningMe
     sent = dict(sent)
     if hyperparameters is not None:
         sent = _with_deprecated(kind, sent, hyperparameters)
-    return _validated(_MODELS[kind], f"method.{kind}", _without_nulls(_MODELS[kind], sent))
+    return _validated(
+        METHOD_MODELS[kind], f"method.{kind}", _without_nulls(METHOD_MODELS[kind], sent)
+    )
 
 
 def read_caps(method: Method | None, top: Caps) -> Caps:

@@ -3,13 +3,14 @@
 from typing import Any
 
 from app.domain.methods.kinds import METHOD_MODELS
+from app.domain.methods.stored import stored_method
 from app.domain.secrets.envelope import Sealed, require_sealed, restored, split
 from app.domain.secrets.owner_labels import by_pointer, owners_of_method
 
 
 def split_method(method: dict[str, Any]) -> tuple[dict[str, Any], Sealed]:
     """A redacted copy, and its secrets by JSON pointer."""
-    kind = method["type"]
+    kind = stored_method(method).kind
     copy, sealed = split(METHOD_MODELS[kind], method, (kind,))
     return copy, sealed
 
@@ -20,7 +21,7 @@ def restored_method(method: dict[str, Any], opened: dict[str, Any]) -> dict[str,
     Raises `SecretsMissing` when a value that the job uses is not there.
     """
     sealed = by_pointer(opened, owners_of_method(method))
-    kind = method["type"]
+    kind = stored_method(method).kind
     require_sealed(METHOD_MODELS[kind], method, sealed, (kind,))
     whole: dict[str, Any] = restored(method, sealed)
     return whole
