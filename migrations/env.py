@@ -10,7 +10,7 @@ from sqlalchemy.pool import NullPool
 from app.settings import HostSettings
 from app.store.schema import Base
 
-# Any number will do, as long as every migrating process takes the same one.
+# An arbitrary number; every migrating process must use the same one.
 _ADVISORY_LOCK = 7_262_401_190
 _LOCK_TIMEOUT = "10s"
 

@@ -1,4 +1,4 @@
-"""Row-level security for a table of a project, the way every migration after the first sets it."""
+"""Sets row-level security on a table of a project, for every migration after 0002."""
 
 from alembic import op
 
@@ -7,7 +7,7 @@ WORKER = "agent_rft_worker"
 
 
 def setting(name: str) -> str:
-    """A transaction's setting; after a commit it reads as '', which must match nothing."""
+    """Returns SQL for a transaction's setting; after a commit it is '', which must match no row."""
     return f"nullif(current_setting('app.{name}', true), '')"
 
 
@@ -23,9 +23,9 @@ def guard(
     check: str | None = None,
     system: bool = False,
 ) -> None:
-    """Force row-level security and grant rights, e.g. `app="SELECT, INSERT"`.
+    """Forces row-level security and grants rights, e.g. `app="SELECT, INSERT"`.
 
-    `system` lets the worker's role look across tenants while it says so (`app.system` is on).
+    `system` lets the worker's role read across tenants while `app.system` is on.
     """
     op.execute(f"ALTER TABLE {table} ENABLE ROW LEVEL SECURITY")
     op.execute(f"ALTER TABLE {table} FORCE ROW LEVEL SECURITY")

@@ -1,1 +1,1 @@
-"""Rows: the only room that speaks SQL. Stores are built for one tenant."""
+"""Stores: the only room that contains SQL. Each store is built for one tenant."""

@@ -1,8 +1,8 @@
 """Transactions that see the rows of all tenants, for the GPU plane only.
 
 `app.system` lets the worker's role look past row-level security on the tables that need it. The
-API's role sees nothing more by it. This is the only module that names the setting, and every module
-of `app.store` that imports this one is closed to the control plane by an import contract.
+API's role gets no further rows from it. This is the only module that names the setting, and every
+module of `app.store` that imports this one is closed to the control plane by an import contract.
 """
 
 from typing import Generic, TypeVar
@@ -24,7 +24,7 @@ class AcrossTenants(BaseUnitOfWork):
 
 
 class ClaimUnitOfWork(AcrossTenants, Generic[Rows_co]):
-    """The leases of one table, over all tenants."""
+    """A transaction on the leases of one table, across all tenants."""
 
     def __init__(self, database: Database, rows: type[Rows_co]) -> None:
         super().__init__(database)

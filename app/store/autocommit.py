@@ -1,8 +1,8 @@
-"""One statement alone: a transaction of its own, in one round trip.
+"""Runs one statement as a transaction of its own, in one round trip.
 
-The statement makes the setting that row-level security reads, and the setting ends with it, so a
-pooled connection carries nothing over. Inside the transaction of a request the statement joins it
-instead. Measured reasons: decision 0010.
+The statement itself sets the setting that row-level security reads. The setting ends with the
+statement, so a pooled connection keeps no tenant. A statement that runs while a transaction of the
+request is open joins that transaction instead. Decision 0010 has the measurements.
 """
 
 from collections.abc import Mapping, Sequence
@@ -49,11 +49,12 @@ class AutocommitStatements:
         try:
             driver = connection.driver_connection
             if not isinstance(driver, DriverConnection):
-                raise TypeError("not a connection of psycopg")
+                raise TypeError("the driver's connection is not a psycopg AsyncConnection")
             try:
-                # Raw: a text with numbered parameters is not searched for placeholders.
+                # A raw cursor does not search the text for placeholders: its parameters are
+                # numbered.
                 cursor = AsyncRawCursor(driver, row_factory=namedtuple_row)
-                # The first use prepares the statement: planning takes as long as the rest.
+                # The first use prepares the statement, because planning takes as long as the rest.
                 await cursor.execute(text, arguments, prepare=True)
                 return await cursor.fetchall()
             except DriverError as error:

@@ -1,6 +1,6 @@
-"""Pooled connections: are they alive, where does their transaction begin, what does a loss mean.
+"""Pooled connections: the check that one is alive, the begin of a transaction, lost connections.
 
-A transaction's `BEGIN` and the settings that row-level security reads leave in one pipeline.
+`BEGIN` and the settings that row-level security reads are sent in one pipeline.
 """
 
 import select
@@ -21,7 +21,7 @@ _LOSSES = (OperationalError, InterfaceError, PoolTimeoutError, psycopg.Operation
 
 
 def is_connection_loss(error: BaseException) -> bool:
-    """Returns True when the server, not the statement, is at fault."""
+    """Returns True when the connection was lost, False for a fault of the statement."""
     if isinstance(error, DBAPIError) and error.connection_invalidated:
         return True
     return isinstance(error, (*_LOSSES, ConnectionError))
@@ -34,14 +34,14 @@ def losses_as_unavailable() -> Iterator[None]:
         yield
     except Exception as error:
         if is_connection_loss(error):
-            raise Unavailable("The database is away for a moment.") from error
+            raise Unavailable("The database is not available at the moment.") from error
         raise
 
 
 async def begin(connection: AsyncConnection, context: Mapping[str, str]) -> None:
-    """Open a transaction whose settings end with it.
+    """Begins a transaction with settings that end with it.
 
-    Raises `ConnectionError` when the connection is gone; the pool then forgets it.
+    Raises `ConnectionError` when the connection is lost, and removes it from the pool.
     """
     driver = await driver_of(connection)
     try:
@@ -53,21 +53,22 @@ async def begin(connection: AsyncConnection, context: Mapping[str, str]) -> None
         if not driver.closed:
             raise
         await connection.invalidate()
-        raise ConnectionError("the connection is gone") from error
+        raise ConnectionError("the connection is lost") from error
 
 
 async def driver_of(connection: AsyncConnection) -> DriverConnection[Any]:
     """Returns psycopg's own connection."""
     driver = (await connection.get_raw_connection()).driver_connection
     if not isinstance(driver, DriverConnection):
-        raise TypeError("not a connection of psycopg")
+        raise TypeError("the driver's connection is not a psycopg AsyncConnection")
     return driver
 
 
 def refuse_closed(connection: Any, _record: object, _proxy: object) -> None:
     """Refuses a closed connection at check-out from the pool, so that the pool opens another.
 
-    An idle server sends nothing but the end of the connection: a readable socket means that.
+    An idle server sends nothing except the end of the connection, so a readable socket means that
+    the server closed it.
     """
     pgconn = connection.driver_connection.pgconn
     if pgconn.status != 0:  # libpq's CONNECTION_OK

@@ -1,8 +1,8 @@
 """The pool of connections, and the constructors of units of work and stores on it.
 
 A unit of work is one transaction with one context (a tenant, a key look-up, an organization, a
-run). The context is set with `SET LOCAL` semantics and dies with the transaction, so a pooled
-connection carries nothing over. A role that row-level security does not bind is refused as soon as
+run). The context is set with `SET LOCAL` semantics and ends with the transaction, so a pooled
+connection keeps no tenant. A role that row-level security does not bind is refused as soon as
 it connects.
 """
 
@@ -61,7 +61,7 @@ class Database:
         return UnitOfWork(self.sessions, {PROJECT: tenant.project_id})
 
     def request(self, principal: Tenant | AdminPrincipal) -> RequestUnitOfWork:
-        """A transaction that the units of one request may join; in the context they would have."""
+        """Returns a transaction that units of work of the same request and context can join."""
         if isinstance(principal, Tenant):
             context: dict[str, str] = {PROJECT: principal.project_id}
         else:
@@ -69,32 +69,42 @@ class Database:
         return RequestUnitOfWork(self.sessions, context, slots=self._request_slots)
 
     def jobs(self, tenant: Tenant) -> JobStore:
-        """A tenant's jobs: each verb is a transaction of its own, or part of the request's."""
+        """Returns the store of a tenant's jobs. Each verb runs in a transaction of its own, or in
+        the request's.
+        """
         return JobStore(self._alone(PROJECT, tenant.project_id))
 
     def key_lookup(self, key_id: str) -> KeyLookup:
-        """Sees one key and nothing else, because the caller is not known yet."""
+        """Returns a look-up that can read one key only; the caller is not authenticated yet."""
         return KeyLookup(self._alone(KEY_ID, key_id))
 
     def _alone(self, name: str, value: str) -> AutocommitStatements:
         return AutocommitStatements(self._engine, self.sessions, {name: value})
 
     def organization(self, organization_id: OrganizationId) -> UnitOfWork:
-        """Sees an organization, its projects and its keys, but no project's data."""
+        """Returns a unit that can read an organization, its projects and its keys, but no project's
+        data.
+        """
         return UnitOfWork(self.sessions, {"app.organization": organization_id})
 
     def project_of(self, organization_id: OrganizationId, project_id: ProjectId) -> UnitOfWork:
-        """Sees both, and is never part of a longer transaction: for what others must see at once,
-        such as the end of a project.
+        """Returns a unit that can read an organization and the data of one of its projects.
+
+        It never joins the transaction of a request, so that other transactions see its changes at
+        once, such as the archiving of a project.
         """
         return UnitOfWork(self.sessions, {"app.organization": organization_id, PROJECT: project_id})
 
     def organization_slug(self, slug: str) -> UnitOfWork:
-        """Sees the organization of one slug, for provisioning that is safe to repeat."""
+        """Returns a unit that can read the organization with this slug, for repeatable
+        provisioning.
+        """
         return UnitOfWork(self.sessions, {"app.organization_slug": slug})
 
     def run(self, project_id: str, job_id: str, fence: int) -> RunUnitOfWork:
-        """A run's transaction: holds the fence, or raises `LeaseLost` on entry."""
+        """Returns a run's transaction. It locks the job at the fence, or raises `LeaseLost` on
+        entry.
+        """
         return RunUnitOfWork(self.sessions, {PROJECT: project_id}, job_id=job_id, fence=fence)
 
     async def ping(self) -> None:

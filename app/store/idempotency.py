@@ -1,4 +1,4 @@
-"""Answers under a key, as rows; one request at a time under each."""
+"""Answers stored under an idempotency key, as rows. One request at a time uses a key."""
 
 import hashlib
 from dataclasses import dataclass
@@ -12,14 +12,14 @@ from app.domain.events.idempotency import Answer
 from app.store.schema.idempotency import KeptAnswerTable as Table
 
 LEASE_S = 600.0
-"""After this time a request that only marked its key is taken for dead."""
+"""A request that marked its key and stored no answer counts as dead after this time."""
 
 
 @dataclass(frozen=True, slots=True)
 class KeptAnswer:
     fingerprint: bytes
     answer: Answer | None
-    """`None` while the first request is at work."""
+    """`None` while the first request runs."""
 
 
 class IdempotencyStore:
@@ -28,7 +28,7 @@ class IdempotencyStore:
         self._scope = scope
 
     async def try_lock(self, key: str) -> bool:
-        """Until the transaction's end, or `False`: another request holds the key."""
+        """Locks the key until the transaction ends. Returns `False` when another request has it."""
         digest = hashlib.sha256(f"{self._scope}\x1f{key}".encode()).digest()
         number = int.from_bytes(digest[:8], "big", signed=True)
         locked = await self._session.scalar(
@@ -37,7 +37,7 @@ class IdempotencyStore:
         return bool(locked)
 
     async def find(self, key: str) -> KeptAnswer | None:
-        """A mark left by a request that died is as good as none."""
+        """Returns the stored answer or mark of a key. Ignores the mark of a request that died."""
         query = select(Table).where(
             Table.scope == self._scope,
             Table.key == key,
@@ -53,7 +53,7 @@ class IdempotencyStore:
         return KeptAnswer(bytes(row.fingerprint), answer)
 
     async def keep(self, key: str, fingerprint: bytes, answer: Answer | None) -> None:
-        """An answer, or a mark that one is on its way."""
+        """Stores an answer, or with `None` the mark that a request runs."""
         values = {
             "fingerprint": fingerprint,
             "status": None if answer is None else answer.status,

@@ -1,10 +1,10 @@
-"""Leases: one worker at a time works on a row, and only the newest one may write.
+"""Leases: one worker at a time works on a row, and only the newest claim may write.
 
 Owns the SQL of claim, renew, release, due and exhausted for every table that carries the mixins of
 `app.store.schema.leased`. Promises: a claim raises the row's fence; every check of a fence and of a
-lease's end happens in Postgres, on its clock; no two workers get the same fence. Must not know what
-the rows mean: a subclass names its table, the states in which a row may be worked on, and how a row
-ends that was claimed too often.
+lease's end happens in Postgres, on its clock; no two workers get the same fence. Must not know the
+meaning of the rows: a subclass names its table, the states in which a row may be worked on, and the
+end of a row that was claimed too often.
 """
 
 from collections.abc import Mapping, Sequence
@@ -30,11 +30,11 @@ class Lease:
     project_id: str
     fence: int
     attempts: int = 0
-    """Claims since the last progress, this one included; 0 where they are not counted."""
+    """Claims since the last progress, including this one; 0 where they are not counted."""
 
 
 def is_held(table: type[LeasedRow], lease: Lease, *, states: Sequence[str]) -> ColumnElement[bool]:
-    """The row is still at the fence of the lease and may still be worked on."""
+    """Condition: the row is still at the fence of the lease and in one of `states`."""
     return and_(
         table.project_id == lease.project_id,
         table.id == lease.id,
@@ -44,12 +44,12 @@ def is_held(table: type[LeasedRow], lease: Lease, *, states: Sequence[str]) -> C
 
 
 def is_unleased(table: type[FencedRow]) -> ColumnElement[bool]:
-    """No lease of the row runs at this moment."""
+    """Condition: the row is not leased at this moment."""
     return or_(table.lease_until.is_(None), table.lease_until < func.now())
 
 
 def new_claim(table: type[FencedRow], lease_s: float) -> dict[str, ColumnElement[Any]]:
-    """The columns that every claim sets: a higher fence, and the end of the new lease."""
+    """Returns the columns that every claim sets: a higher fence, and the end of the new lease."""
     return {"fence": table.fence + 1, "lease_until": _from_now(lease_s)}
 
 
@@ -57,12 +57,12 @@ async def lock_held(
     session: AsyncSession, table: type[LeasedRow], lease: Lease, *, states: Sequence[str]
 ) -> None:
     """Locks the row at the fence of the lease until the transaction ends, so that no newer claim
-    gets in before the commit. Raises `LeaseLost`.
+    is made before the commit. Raises `LeaseLost`.
     """
-    found = await session.scalar(
+    row_id = await session.scalar(
         select(table.id).where(is_held(table, lease, states=states)).with_for_update(key_share=True)
     )
-    if found is None:
+    if row_id is None:
         raise lease_lost(lease)
 
 
@@ -81,13 +81,16 @@ class LeasedRows:
         self._session = session
 
     async def claim_chosen(self, chosen: TextualSelect, lease_s: float) -> list[Lease]:
-        """Takes the lease of every row that `chosen` names by `project_id` and `id`, and leaves out
-        rows that another transaction has locked. Counts no attempts.
+        """Claims every row that `chosen` selects by `project_id` and `id`, and skips rows that
+        another transaction has locked. Counts no attempts.
         """
-        table, wanted = self.table, chosen.cte("chosen")
+        table, chosen_rows = self.table, chosen.cte("chosen")
         locked = (
             select(table.project_id, table.id)
-            .join(wanted, and_(table.project_id == wanted.c.project_id, table.id == wanted.c.id))
+            .join(
+                chosen_rows,
+                and_(table.project_id == chosen_rows.c.project_id, table.id == chosen_rows.c.id),
+            )
             .with_for_update(of=table, skip_locked=True)
             .cte("locked")
         )
@@ -101,16 +104,16 @@ class LeasedRows:
         return [Lease(row.id, row.project_id, row.fence) for row in rows]
 
     async def renew(self, lease: Lease, lease_s: float) -> None:
-        """Moves the end of the lease. Raises `LeaseLost` once the row has ended, is gone, or was
-        claimed again.
+        """Extends the lease. Raises `LeaseLost` when the row has ended, was deleted, or was claimed
+        again.
         """
-        found = await self._session.scalar(
+        row_id = await self._session.scalar(
             update(self.table)
             .where(is_held(self.table, lease, states=self.open_states))
             .values(lease_until=_from_now(lease_s))
             .returning(self.table.id)
         )
-        if found is None:
+        if row_id is None:
             raise lease_lost(lease)
 
     def _is_open(self) -> ColumnElement[bool]:
@@ -125,8 +128,8 @@ class ClaimableRows(LeasedRows):
     async def claim(
         self, row_id: str, owner: str, lease_s: float, *, max_attempts: int
     ) -> Lease | None:
-        """Takes the lease with a new fence. Returns `None` when another worker holds it, or when
-        the row has ended or used up its attempts.
+        """Claims the row with a new fence. Returns `None` when another worker has the lease, or
+        when the row has ended or used up its attempts.
         """
         table = self.table
         row = (
@@ -150,7 +153,7 @@ class ClaimableRows(LeasedRows):
         return None if row is None else Lease(row.id, row.project_id, row.fence, row.attempts)
 
     def changes_of_claim(self) -> Mapping[str, Any]:
-        """Columns that a claim sets besides the lease's own."""
+        """Returns the columns that a claim sets besides those of the lease."""
         return {}
 
     async def release(self, lease: Lease, *, orderly: bool, back_off: bool) -> int | None:
@@ -173,24 +176,24 @@ class ClaimableRows(LeasedRows):
         )
 
     async def due(self, limit: int, resend_after_s: float) -> list[str]:
-        """Ids of rows that wait for a worker and for which no notification was sent lately. Notes
+        """Returns the ids of rows that wait for a worker and had no notification lately, and stores
         that one is sent now.
         """
         table = self.table
         unsent = or_(
             table.dispatched_at.is_(None),
             table.dispatched_at < func.now() - timedelta(seconds=resend_after_s),
-            # The lease ended after the last notification: its worker is gone.
+            # The lease ended after the last notification: its worker is dead.
             table.lease_until > table.dispatched_at,
         )
-        wanted = (
+        due_ids = (
             select(table.id)
             .where(self._is_open(), is_unleased(table), unsent)
             .order_by(table.created_at)
             .limit(limit)
             .with_for_update(skip_locked=True)
         )
-        ids = list(await self._session.scalars(wanted))
+        ids = list(await self._session.scalars(due_ids))
         if ids:
             await self._session.execute(
                 update(table).where(table.id.in_(ids)).values(dispatched_at=func.now())
@@ -198,7 +201,7 @@ class ClaimableRows(LeasedRows):
         return ids
 
     async def exhausted(self, max_attempts: int) -> list[Lease]:
-        """Rows that lost their worker too often to be claimed again, locked for their end."""
+        """Returns leases of rows that have used up their attempts, and locks the rows."""
         table = self.table
         rows = await self._session.execute(
             select(table.id, table.project_id, table.fence, table.attempts)

@@ -1,6 +1,6 @@
-"""Keyset pages: a page begins after the last row that the caller has seen.
+"""Keyset pages: a page begins after the last row of the page before.
 
-A query for one row more than the page holds shows whether another page follows.
+A query for one row more than the page needs shows whether another page follows.
 """
 
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from app.domain.errors import InvalidRequest
 
 Row = TypeVar("Row")
 MAX_PAGE_BYTES: Final = 8 * 1024 * 1024
-"""Limit for rows that may be large each: a hundred of 4 MB would take a gigabyte to answer."""
+"""Limit of a page of large rows: an answer with a hundred rows of 4 MB would take a gigabyte."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Keyset:
         cursor: Sequence[ColumnElement[bool]],
         limit: int,
     ) -> tuple[list[Row], bool]:
-        """Returns one page, and whether another one follows. Raises as `start_after`."""
+        """Returns one page, and whether another follows. Raises the errors of `start_after`."""
         query = await self.start_after(session, query, after=after, cursor=cursor)
         return cut((await session.scalars(query.limit(limit + 1))).all(), limit)
 
@@ -46,18 +46,18 @@ class Keyset:
         after: str | None,
         cursor: Sequence[ColumnElement[bool]],
     ) -> Any:
-        """Orders a query, and lets it begin behind the row `after`.
+        """Orders a query and restricts it to rows after the row `after`.
 
-        `cursor` finds that row, among rows that the listing itself may leave out. Raises
-        `InvalidRequest` when there is no such row.
+        `cursor` is the condition for that row, which the listing itself may leave out. Raises
+        `InvalidRequest` when no row meets it.
         """
         if after is not None:
-            seen = (await session.execute(select(*self.columns).where(*cursor))).one_or_none()
-            if seen is None:
+            last_row = (await session.execute(select(*self.columns).where(*cursor))).one_or_none()
+            if last_row is None:
                 raise unknown_cursor(after)
             position = tuple_(*self.columns)
             query = query.where(
-                position < tuple_(*seen) if self.descending else position > tuple_(*seen)
+                position < tuple_(*last_row) if self.descending else position > tuple_(*last_row)
             )
         return query.order_by(
             *(column.desc() if self.descending else column for column in self.columns)
@@ -65,12 +65,12 @@ class Keyset:
 
 
 def cut(rows: Sequence[Row], limit: int) -> tuple[list[Row], bool]:
-    """Returns the page, and whether another one follows."""
+    """Returns the page, and whether another follows."""
     return list(rows[:limit]), len(rows) > limit
 
 
 def fitting(sizes: Sequence[int], limit: int) -> int:
-    """Returns how many rows of these sizes in bytes fit a page: at most `limit`, one at least."""
+    """Returns the number of rows of these sizes in bytes that fit a page: from 1 to `limit`."""
     count, total = 0, 0
     for size in sizes[:limit]:
         total += size

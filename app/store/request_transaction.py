@@ -1,6 +1,6 @@
-"""One transaction for a whole request: the units of its tenant join it instead of their own.
+"""One transaction for a whole request: units of its tenant join it instead of opening their own.
 
-A joined unit is a savepoint: a failure inside undoes that unit alone, and nothing is committed
+A joined unit is a savepoint: a failure inside rolls back that unit alone, and nothing is committed
 before the request's answer is complete. Units of another context, such as a key's look-up, do not
 join.
 """
@@ -48,10 +48,10 @@ class RequestTransaction:
 
 
 class RequestSlots:
-    """Limits how many requests hold a transaction, and so a connection, until they end.
+    """Limits the number of requests that occupy a transaction, and so a connection, until they end.
 
-    Such a request may need a second connection, for a unit of another context. If requests held
-    all connections, none of them could ever end. One tenant does not get all of the slots.
+    Such a request may need a second connection, for a unit of another context. If requests
+    occupied all connections, none of them could end. One tenant does not get all of the slots.
     """
 
     def __init__(self, at_once: int) -> None:
@@ -69,12 +69,12 @@ class RequestSlots:
                     await stack.enter_async_context(own)
                     await stack.enter_async_context(self._all)
             except TimeoutError as error:
-                raise Unavailable("Too many requests are at work; ask again soon.") from error
+                raise Unavailable("Too many requests are running; try again soon.") from error
             yield
 
 
 def joinable(context: Mapping[str, str]) -> RequestTransaction | None:
-    """Returns the request's transaction to a unit with the same settings, else `None`."""
+    """Returns the request's transaction when it has the same settings, else `None`."""
     current = _current.get()
     return current if current is not None and current.context == dict(context) else None
 

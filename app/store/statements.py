@@ -1,8 +1,8 @@
-"""Fixed statements, and the seam through which a store runs one.
+"""Fixed statements, and the protocol by which a store runs one.
 
 Owns: `PreparedStatement`, the protocol `Statements`, and its implementation inside a transaction.
-The other implementation, `app.store.autocommit`, runs a statement alone. Promises: both return the
-same rows for the same statement and values.
+The other implementation, `app.store.autocommit`, runs a statement as its own transaction.
+Promises: both return the same rows for the same statement and values.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -26,7 +26,7 @@ _SETTING_VALUE: Final = "setting_value"
 class Scope:
     """The setting that row-level security reads, as a statement refers to it.
 
-    A statement that runs alone makes the setting itself, in the table expression `opened`. Each
+    A statement that runs alone sets the setting itself, in the table expression `opened`. Each
     query that depends on the setting must read `value` and go through `within`: the query then
     waits for the setting, because it is a lateral subquery over its value, and `OFFSET 0` keeps
     the planner from merging the two.
@@ -37,8 +37,8 @@ class Scope:
         self.value: ColumnElement[str] = func.current_setting(setting, true(), type_=Text())
         if opens:
             value = bindparam(_SETTING_VALUE, type_=Text())
-            made = func.set_config(setting, value, true(), type_=Text())
-            self._opened = select(made.label("value")).cte("opened")
+            new_value = func.set_config(setting, value, true(), type_=Text())
+            self._opened = select(new_value.label("value")).cte("opened")
             self.value = self._opened.c.value
 
     def within(self, query: Select[*tuple[Any, ...]]) -> Select[*tuple[Any, ...]]:
@@ -60,28 +60,28 @@ class PreparedStatement:
 
     @cached_property
     def joined(self) -> Select[*tuple[Any, ...]]:
-        """The statement for a transaction that has the setting already."""
+        """Returns the statement for a transaction that has the setting already."""
         return self._build(Scope(self.setting, opens=False))
 
     @cached_property
     def text(self) -> bytes:
-        """The statement that makes the setting itself, with the driver's numbered parameters."""
+        """Returns the statement that sets the setting itself, with numbered parameters."""
         return str(self._compiled).encode()
 
     def arguments(self, values: Values, setting_value: str) -> list[Any]:
-        """The parameters in the order of their numbers. JSON's null is stored as SQL's NULL."""
-        given = {**self._literals, **values, _SETTING_VALUE: setting_value}
+        """Returns the parameters in the order of their numbers. JSON null is stored as SQL NULL."""
+        named = {**self._literals, **values, _SETTING_VALUE: setting_value}
         for name in self._json:
-            if given[name] is not None:
-                given[name] = Jsonb(given[name])
-        return [given[name] for name in self._names]
+            if named[name] is not None:
+                named[name] = Jsonb(named[name])
+        return [named[name] for name in self._names]
 
     @cached_property
     def _compiled(self) -> SQLCompiler:
         dialect = PGDialect_psycopg(paramstyle="numeric_dollar")  # type: ignore[no-untyped-call]  # the library's constructor has no annotations
         compiled = self._build(Scope(self.setting, opens=True)).compile(dialect=dialect)
         if not isinstance(compiled, SQLCompiler):
-            raise TypeError("not a statement with parameters")
+            raise TypeError("the compiled statement is not SQL with parameters")
         return compiled
 
     @cached_property
@@ -90,8 +90,8 @@ class PreparedStatement:
 
     @cached_property
     def _literals(self) -> dict[str, Any]:
-        """Values that the statement itself contains."""
-        return {name: one for name, one in self._compiled.params.items() if one is not None}
+        """Returns the values that the statement itself contains, by name."""
+        return {name: value for name, value in self._compiled.params.items() if value is not None}
 
     @cached_property
     def _json(self) -> list[str]:
@@ -103,11 +103,11 @@ class Statements(Protocol):
     """Runs statements under one caller's row-level security."""
 
     async def rows(self, statement: PreparedStatement, values: Values) -> Sequence[Any]:
-        """Run one statement; returns its rows. Raises `Unavailable` without a database."""
+        """Runs one statement and returns its rows. Raises `Unavailable` without a database."""
         ...
 
     async def after_commit(self, callback: Callback) -> None:
-        """Run the callback once the statements before it are committed. It must not raise."""
+        """Runs the callback once the statements before it are committed. It must not raise."""
         ...
 
 

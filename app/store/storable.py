@@ -1,7 +1,7 @@
-"""Values that models, tools and graders produced, made storable.
+"""Makes values from models, tools and graders storable.
 
-Postgres text and jsonb hold no NUL, UTF-8 no lone surrogate; both become U+FFFD. JSON has no NaN
-and no infinity; a number that is none becomes null.
+Postgres text and jsonb cannot contain NUL, and UTF-8 cannot encode a lone surrogate; both become
+U+FFFD. JSON has no NaN and no infinity; both become null.
 """
 
 import math
@@ -12,7 +12,7 @@ _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
 def storable(value: Any) -> Any:
-    """The same JSON value with everything unstorable replaced, keys included."""
+    """Returns the JSON value with unstorable characters and numbers replaced, also in keys."""
     if isinstance(value, str):
         return _UNSTORABLE.sub("\ufffd", value)
     if isinstance(value, dict):

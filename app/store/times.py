@@ -1,4 +1,4 @@
-"""Between the database's timestamps and the wire's unix seconds."""
+"""Converts between the database's timestamps and the wire's unix seconds."""
 
 from datetime import UTC, datetime
 

@@ -1,7 +1,7 @@
 """The unit of work: one transaction, its context, its stores, and the only commit in the codebase.
 
 A lost connection becomes `Unavailable`. Callbacks registered with `after_commit` run only once the
-commit has succeeded; a failing one is logged, because the rows are already the truth.
+commit has succeeded. A callback that fails is logged and raises nothing: the rows are committed.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -65,7 +65,7 @@ class BaseUnitOfWork:
         self._after_commit.append(callback)
 
     async def rows(self, statement: PreparedStatement, values: Values) -> Sequence[Any]:
-        """Run one statement in this transaction; returns its rows."""
+        """Runs one statement in this transaction and returns its rows."""
         return await self._statements.rows(statement, values)
 
     async def __aenter__(self) -> Self:
@@ -101,7 +101,7 @@ class BaseUnitOfWork:
         await self._open(session)
 
     async def _open(self, session: AsyncSession) -> None:
-        """Build the stores of this unit; overridden by each kind of unit."""
+        """Builds the stores of this unit; overridden by each kind of unit."""
 
     async def __aexit__(
         self,
@@ -120,7 +120,7 @@ class BaseUnitOfWork:
             await self._run_callbacks()
 
     async def _leave(self, request: RequestTransaction, error: BaseException | None) -> None:
-        """Keep this unit's work in the request's transaction, or undo this unit's work alone."""
+        """Releases this unit's savepoint in the request's transaction, or rolls it back."""
         try:
             if error is None:
                 await self._savepoint.commit()
@@ -187,7 +187,9 @@ class UnitOfWork(ProjectUnitOfWork):
         self.registry = RegistryStore(session, project_id)
 
     def wrote_end(self) -> bool:
-        """True once the end of a job or a run was logged: its reader is to be notified."""
+        """Returns True once the end of a job or a run was logged: the log's reader needs a
+        notification.
+        """
         return wrote_end(self._session)
 
 
@@ -195,7 +197,7 @@ class RequestUnitOfWork(UnitOfWork):
     """The transaction of a whole request: units of its tenant join it once
     `begin_request_transaction` was called.
 
-    It holds one of the `slots` until it ends.
+    It occupies one of the `slots` until it ends.
     """
 
     def __init__(
@@ -232,15 +234,15 @@ class RequestUnitOfWork(UnitOfWork):
         self.answers = IdempotencyStore(session, self._scope)
 
     def begin_request_transaction(self) -> Callable[[], None]:
-        """The returned function ends it; what joined until then is committed with this unit."""
+        """Lets units join until the returned function is called; they commit with this unit."""
         transaction = RequestTransaction(self._session, self._context)
         self._after_commit = transaction.after_commit
         return register(transaction)
 
 
 class RunUnitOfWork(ProjectUnitOfWork):
-    """A run's transaction. It locks the job row at its own fence, so that no newer claim can slip
-    in before the commit, and an older claim can write nothing.
+    """A run's transaction. It locks the job row at its own fence, so that no newer claim is
+    made before the commit, and an older claim can write nothing.
 
     Transactions of one run therefore follow one another. A shared lock would let two of them wait
     for each other's end once both update the row.

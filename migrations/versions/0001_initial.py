@@ -1,4 +1,4 @@
-"""Every table, without rights: those follow in the next revision.
+"""Creates the tables. Revision 0002 grants the rights on them.
 
 Revision ID: 0001
 Revises:

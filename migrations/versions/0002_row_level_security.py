@@ -1,10 +1,10 @@
-"""Row-level security: forced on every table, one policy per way of seeing a row.
+"""Forces row-level security on every table, with one policy for each kind of access.
 
 Revision ID: 0002
 Revises: 0001
 
-The roles exist already where the supervisor made them. On another database they are made here
-without a password when the owner may, and otherwise asked for by name.
+The roles exist already where the supervisor created them. On another database this revision creates
+them without a password if the owner may, and otherwise fails with the name of the missing role.
 """
 
 from alembic import op

@@ -1,4 +1,4 @@
-"""Caps and usage of jobs, their place in the queue, and files that a run writes.
+"""Adds caps and usage of jobs, their queue position, and the right of a run to write files.
 
 Revision ID: 0003
 Revises: 0002

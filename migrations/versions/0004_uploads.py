@@ -1,4 +1,4 @@
-"""Multi-part uploads, and what removes expired and deleted files.
+"""Adds multi-part uploads, and the rights to remove expired and deleted files.
 
 Revision ID: 0004
 Revises: 0003

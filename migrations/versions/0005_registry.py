@@ -1,4 +1,4 @@
-"""Registered tools, graders and curricula, by version.
+"""Adds registered tools, graders and curricula, with their versions.
 
 Revision ID: 0005
 Revises: 0004

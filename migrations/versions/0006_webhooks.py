@@ -1,4 +1,4 @@
-"""Webhook endpoints, events and deliveries.
+"""Adds webhook endpoints, events and deliveries.
 
 Revision ID: 0006
 Revises: 0005

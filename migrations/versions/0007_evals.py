@@ -1,4 +1,4 @@
-"""Evals, their runs and output items; checkpoint permissions.
+"""Adds evals with their runs and output items, and checkpoint permissions.
 
 Revision ID: 0007
 Revises: 0006

@@ -1,4 +1,4 @@
-"""Archived projects, key usage, service accounts.
+"""Adds archived projects, the time of a key's last use, and service accounts.
 
 Revision ID: 0008
 Revises: 0007

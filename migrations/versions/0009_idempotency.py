@@ -1,4 +1,4 @@
-"""Answers kept under an Idempotency-Key.
+"""Adds the answers that are stored under an Idempotency-Key.
 
 Revision ID: 0009
 Revises: 0008

@@ -1,4 +1,4 @@
-"""Adds columns for the checkpoints that a run keeps, and for the reason of an early end.
+"""Adds columns for the checkpoints that a run retains, and for the reason of an early end.
 
 Revision ID: 0010
 Revises: 0009

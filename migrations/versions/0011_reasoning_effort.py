@@ -1,7 +1,7 @@
 """Stores the reasoning effort of a tuned model's training in the model's row.
 
-Rows that exist get it from their job's method. The tables force row-level security on their owner
-too, so the policies of both are lifted for that one statement.
+Existing rows get it from their job's method. Both tables force row-level security on their owner
+too, so it is lifted for that one statement.
 
 Revision ID: 0011
 Revises: 0010

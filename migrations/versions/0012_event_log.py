@@ -1,6 +1,6 @@
-"""The log of committed events, its cursors, and since when an endpoint is subscribed to a type.
+"""Adds the log of committed events, its cursors, and the time of each webhook subscription.
 
-Webhook deliveries are made by the log's reader in the worker; the API's role loses the right.
+The log's reader in the worker makes webhook deliveries from now on; the API's role loses the right.
 
 Revision ID: 0012
 Revises: 0011

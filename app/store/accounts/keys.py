@@ -56,13 +56,13 @@ class KeyStore:
         )
 
     async def get(self, organization_id: str, project_id: str | None, row_id: str) -> ApiKeyRow:
-        """A key that was not deleted: of a project, or of the organization's administration.
+        """Returns a key of a project, or without a project an admin key of the organization.
 
-        Raises `NotFound`.
+        Raises `NotFound`, also for a deleted key.
         """
         row = await self._session.scalar(
             select(Table)
-            .where(*_living(organization_id, project_id), Table.id == row_id)
+            .where(*_not_revoked(organization_id, project_id), Table.id == row_id)
             .execution_options(populate_existing=True)
         )
         if row is None:
@@ -78,7 +78,7 @@ class KeyStore:
         limit: int,
         descending: bool = False,
     ) -> tuple[list[ApiKeyRow], bool]:
-        query = select(Table).where(*_living(organization_id, project_id))
+        query = select(Table).where(*_not_revoked(organization_id, project_id))
         # A page may begin after a key that was deleted in the meantime.
         page, more = await Keyset((Table.created_at, Table.id), descending=descending).page(
             self._session,
@@ -90,11 +90,13 @@ class KeyStore:
         return [to_key(row) for row in page], more
 
     async def lock_admin_keys(self, organization_id: str) -> Sequence[str]:
-        """Ids of the admin keys that open anything now. Nobody else deletes one meanwhile."""
+        """Returns the ids of the valid admin keys. No other transaction deletes one until this one
+        ends.
+        """
         rows = await self._session.scalars(
             select(Table.id)
             .where(
-                *_living(organization_id, None),
+                *_not_revoked(organization_id, None),
                 or_(Table.expires_at.is_(None), Table.expires_at > func.now()),
             )
             .order_by(Table.id)
@@ -131,7 +133,9 @@ class KeyStore:
         )
 
     async def mark_used(self, row_id: str) -> None:
-        """Now, unless it was noted within the minute or somebody else holds the row."""
+        """Stores the time of use, unless a time within the last minute is stored or another
+        transaction has locked the row.
+        """
         stale = or_(
             Table.last_used_at.is_(None),
             Table.last_used_at < func.now() - timedelta(seconds=USE_RESOLUTION_S),
@@ -143,17 +147,19 @@ class KeyStore:
 
 
 def _of(organization_id: str, project_id: str | None) -> tuple[ColumnElement[bool], ...]:
-    """Lists the keys of a project, or without a project the organization's admin keys."""
+    """Returns the condition for the keys of a project, or without a project for the admin keys of
+    the organization.
+    """
     project = Table.project_id.is_(None) if project_id is None else Table.project_id == project_id
     return (Table.organization_id == organization_id, project)
 
 
-def _living(organization_id: str, project_id: str | None) -> tuple[ColumnElement[bool], ...]:
+def _not_revoked(organization_id: str, project_id: str | None) -> tuple[ColumnElement[bool], ...]:
     return (*_of(organization_id, project_id), Table.revoked_at.is_(None))
 
 
 def to_key(row: Any) -> ApiKeyRow:
-    """From any row with the table's columns."""
+    """Builds a key from any row with the table's columns."""
     return ApiKeyRow(
         id=row.id,
         organization_id=row.organization_id,

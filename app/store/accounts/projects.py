@@ -28,8 +28,8 @@ class ProjectStore:
         )
 
     async def insert_project(self, project: Project) -> None:
-        """Raises `InvalidRequest` for a name that an active project has: the transaction is then
-        over.
+        """Raises `InvalidRequest` when an active project has the name; the transaction then cannot
+        be used any further.
         """
         try:
             await self._session.execute(
@@ -45,17 +45,19 @@ class ProjectStore:
         return await self._get(organization_id, project_id)
 
     async def hold(self, organization_id: str, project_id: str) -> Project:
-        """Like `get`; the project cannot be archived before the transaction ends."""
+        """Like `get`, with a shared lock that prevents archiving until the transaction ends."""
         return await self._get(organization_id, project_id, share=True)
 
     async def seize(self, organization_id: str, project_id: str) -> Project:
-        """Like `get`, once no other transaction holds the project or adds to it."""
+        """Like `get`, with an exclusive lock: waits for every transaction that holds the project or
+        adds to it.
+        """
         return await self._get(organization_id, project_id, share=False)
 
     async def page(
         self, organization_id: str, *, archived: bool, after: str | None, limit: int
     ) -> tuple[list[Project], bool]:
-        """Oldest first, with the archived ones or without."""
+        """Returns a page of projects, oldest first, with or without archived ones."""
         query = select(ProjectTable).where(ProjectTable.organization_id == organization_id)
         if not archived:
             query = query.where(ProjectTable.archived_at.is_(None))
@@ -69,7 +71,7 @@ class ProjectStore:
         return [_to_project(row) for row in page], more
 
     async def rename(self, project_id: str, name: str) -> None:
-        """Raises as `insert_project`."""
+        """Raises the same errors as `insert_project`."""
         try:
             await self._session.execute(
                 update(ProjectTable).where(ProjectTable.id == project_id).values(name=name)

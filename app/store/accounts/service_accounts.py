@@ -31,7 +31,7 @@ class ServiceAccountStore:
         )
 
     async def get(self, project_id: str, account_id: str, *, lock: bool = False) -> ServiceAccount:
-        """Raises `NotFound`. Locked, it cannot be deleted before the transaction ends."""
+        """Raises `NotFound`. With `lock`, the account is not deleted until the transaction ends."""
         query = (
             select(Table)
             .where(
@@ -53,7 +53,7 @@ class ServiceAccountStore:
     async def page(
         self, project_id: str, *, after: str | None, limit: int
     ) -> tuple[list[ServiceAccount], bool]:
-        """Oldest first."""
+        """Returns a page, oldest first."""
         query = select(Table).where(Table.project_id == project_id, Table.deleted_at.is_(None))
         page, more = await _OLDEST_FIRST.page(
             self._session,

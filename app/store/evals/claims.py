@@ -1,4 +1,4 @@
-"""Leases of eval runs, over all tenants."""
+"""Leases of eval runs, across all tenants."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -28,7 +28,7 @@ class ClaimableEvalRuns(ClaimableRows):
 
     @override
     async def fail(self, lease: Lease, message: str) -> None:
-        """Writes the end and its event as the tenant, who owns them."""
+        """Writes the failed state and its event as the tenant, who owns both rows."""
         await set_tenant(self._session, lease.project_id)
         await self._session.execute(
             update(Table)

@@ -22,7 +22,9 @@ class EvalItemStore:
         self._project_id = project_id
 
     async def insert(self, item: OutputItem, *, usage: Usage) -> None:
-        """A place that is taken stays as it is: trying a write again makes no second item."""
+        """Inserts an item; does nothing when the run already has an item at this position, so that
+        a write can be repeated.
+        """
         await self._session.execute(
             insert(Table)
             .values(
@@ -41,7 +43,7 @@ class EvalItemStore:
         )
 
     async def done(self, run_id: str) -> list[tuple[int, ItemStatus, list[dict[str, Any]], Usage]]:
-        """Place, status, results and usage of every item that a run has."""
+        """Returns position, status, results and usage of every item that a run has."""
         rows = await self._session.execute(
             select(Table.position, Table.status, Table.results, Table.usage).where(
                 Table.project_id == self._project_id, Table.run_id == run_id
@@ -75,7 +77,7 @@ class EvalItemStore:
         limit: int,
         descending: bool,
     ) -> tuple[list[OutputItem], bool]:
-        """A page ends early where its items are very large."""
+        """Returns a page by position, cut below `limit` where its items exceed `MAX_PAGE_BYTES`."""
         query = select(Table).where(Table.project_id == self._project_id, Table.run_id == run_id)
         if status is not None:
             query = query.where(Table.status == status)
@@ -94,7 +96,7 @@ class EvalItemStore:
 
 
 def _length(column: Any) -> Any:
-    """The length of a JSON value as text, in bytes."""
+    """Returns the length of a JSON value as text, in bytes."""
     return func.octet_length(sql_cast(column, Text))
 
 

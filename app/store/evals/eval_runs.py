@@ -1,4 +1,4 @@
-"""Eval runs as rows: the verbs of their tenant, and the writes of the worker that holds one."""
+"""Eval runs as rows: the verbs of their tenant, and the writes of the worker under a lease."""
 
 from typing import Any
 
@@ -58,7 +58,7 @@ class EvalRunStore:
         limit: int,
         descending: bool,
     ) -> tuple[list[EvalRun], bool]:
-        """A page ends early where its runs bring very much data of their own."""
+        """Returns a page, cut below `limit` where the runs' own data exceed `MAX_PAGE_BYTES`."""
         query = select(Table).where(Table.eval_id == eval_id)
         if status is not None:
             query = query.where(Table.status == status.value)
@@ -76,7 +76,7 @@ class EvalRunStore:
         return [_to_run(row) for row in rows], len(sizes) > limit
 
     async def open_ids(self) -> list[tuple[str, str]]:
-        """Eval and run, of every run that has not ended."""
+        """Returns the ids of eval and run of every run that has not ended."""
         rows = await self._session.execute(
             select(Table.eval_id, Table.id).where(
                 Table.project_id == self._project_id, Table.status.in_(OPEN_RUNS)
@@ -85,7 +85,7 @@ class EvalRunStore:
         return [(row.eval_id, row.id) for row in rows]
 
     async def cancel(self, eval_id: str, run_id: str) -> EvalRun:
-        """Ends a run at once: its worker can write nothing more. Raises `WrongState`."""
+        """Ends a run at once; its worker can write nothing more. Raises `WrongState`."""
         run = await self.get(eval_id, run_id)
         ended = await self._session.scalar(
             update(Table)
@@ -100,16 +100,16 @@ class EvalRunStore:
         return await self.get(eval_id, run_id)
 
     async def delete(self, eval_id: str, run_id: str) -> None:
-        """With its items. Raises `NotFound`."""
-        gone = await self._session.scalar(
+        """Deletes a run with its items. Raises `NotFound`."""
+        deleted_id = await self._session.scalar(
             delete(Table).where(Table.id == run_id, Table.eval_id == eval_id).returning(Table.id)
         )
-        if gone is None:
+        if deleted_id is None:
             raise no_run(run_id)
 
 
 class LeasedEvalRunStore:
-    """Writes of the worker that holds a run; its unit of work has locked the row at its fence."""
+    """Writes of the worker that has the lease. The unit of work has locked the row at its fence."""
 
     def __init__(self, session: AsyncSession, project_id: str, run_id: str) -> None:
         self._session = session

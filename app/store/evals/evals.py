@@ -1,4 +1,4 @@
-"""Evals as rows, a user's and a job's alike."""
+"""Evals as rows: those of users and those of jobs."""
 
 from typing import Any, Literal, cast
 
@@ -61,7 +61,7 @@ class EvalStore:
         return [_to_eval(row) for row in page], more
 
     async def change(self, eval_id: str, values: dict[str, Any]) -> Eval:
-        """`values` may hold `name` and `metadata`. Raises `NotFound`."""
+        """Sets `name` and `metadata` where `values` contains them. Raises `NotFound`."""
         columns = {"eval_metadata" if key == "metadata" else key: values[key] for key in values}
         row = await self._session.scalar(
             update(Table)
@@ -74,7 +74,7 @@ class EvalStore:
         return _to_eval(row)
 
     async def delete(self, eval_id: str) -> None:
-        """With all its runs. Raises `NotFound`."""
+        """Deletes an eval with all its runs. Raises `NotFound`."""
         statement = delete(Table).where(Table.id == eval_id).returning(Table.id)
         if await self._session.scalar(statement) is None:
             raise _missing(eval_id)

@@ -1,4 +1,4 @@
-"""The transaction of the worker that holds an eval run."""
+"""The transaction of the worker that has the lease on an eval run."""
 
 from typing import Final
 
@@ -20,7 +20,7 @@ _HELD: Final = (EvalRunStatus.IN_PROGRESS.value,)
 
 
 class EvalRunUnitOfWork(BaseUnitOfWork):
-    """Locks the run at the fence of its lease, or raises `LeaseLost`."""
+    """Locks the run at the fence of its lease. Raises `LeaseLost` on entry."""
 
     def __init__(self, sessions: Sessions, lease: Lease) -> None:
         super().__init__(sessions, {"app.project": lease.project_id})

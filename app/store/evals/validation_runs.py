@@ -1,6 +1,7 @@
-"""The validations of a job, read from its ledger as an eval's runs and items. Nothing is written.
+"""Reads the validations of a job from its rollouts, as the runs and items of an eval.
 
-A validation's rollouts are committed with their step, so what is seen is always complete.
+Only reads. A validation's rollouts are committed together with their step, so a validation that
+can be read is always complete.
 """
 
 from sqlalchemy import Double, Select, and_, func, select
@@ -31,7 +32,7 @@ class ValidationRunStore:
         limit: int,
         descending: bool,
     ) -> tuple[list[Validation], bool]:
-        """By step; `after` is the step last seen."""
+        """Returns a page by step; `after` is the last step of the page before."""
         query = self._validations(job_id, threshold)
         if after is not None:
             query = query.where(Table.step < after if descending else Table.step > after)
@@ -56,7 +57,7 @@ class ValidationRunStore:
         limit: int,
         descending: bool,
     ) -> tuple[list[RolloutRow], bool]:
-        """In the order of prompt and sample; `after` is a rollout's id."""
+        """Returns a page in the order of prompt and sample; `after` is a rollout's id."""
         query = select(Table).where(*_of(job_id), Table.step == step)
         if status == "error":
             query = query.where(Table.reward.is_(None))
@@ -98,5 +99,5 @@ def _of(job_id: str) -> tuple[ColumnElement[bool], ...]:
 
 
 def _passes(threshold: float | None) -> ColumnElement[bool]:
-    """A reward of at least the threshold passes, or any above 0 where there is none."""
+    """Condition: the reward reaches the threshold, or without a threshold is above 0."""
     return Table.reward > 0 if threshold is None else Table.reward >= threshold

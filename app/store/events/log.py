@@ -1,7 +1,7 @@
 """Appends committed events to the log, in the transaction of the change that they announce.
 
 Owns the shape of a logged row. Promises that an event exists exactly if its change was committed.
-Must not know who reads the log.
+Must not know the readers of the log.
 """
 
 from typing import Any, Final, cast

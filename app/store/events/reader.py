@@ -1,9 +1,9 @@
-"""The event log across tenants, for the worker's role only: sequence, read, advance, forget.
+"""The event log across tenants, for the worker's role only: sequence, read, advance, prune.
 
 Owns positions and cursors. Promises that a consumer misses no event, whatever the order in which
 transactions commit: a row has no position when it is committed, and the sequencer, one at a time,
-gives the next positions to the rows that are committed by then. Every row that a reader does not
-see yet will get a higher position than all that it has seen. Must not know what consumers do.
+assigns the next positions to the rows that are committed by then. A row that a reader cannot see
+yet gets a higher position than every row that the reader has seen. Must not know what consumers do.
 """
 
 from collections.abc import Collection
@@ -27,7 +27,7 @@ from app.store.webhooks.fan_out import WebhookFanOut
 
 ALL_PROJECTS: Final = "*"
 _SEQUENCER: Final = "sequencer"
-"""Its cursor is the last position that was assigned; the holder of that row's lock sequences."""
+"""Consumer whose cursor is the last assigned position; the lock on its row allows to assign."""
 _ASSIGN = text("""
     WITH unsequenced AS (
         SELECT seq, :head + row_number() OVER (ORDER BY seq) AS position
@@ -40,7 +40,7 @@ _ASSIGN = text("""
 
 @dataclass(frozen=True, slots=True)
 class ClaimedCursor:
-    """A cursor under a lease: its consumer handles the events behind `position`."""
+    """A cursor under a lease: its consumer handles the events after `position`."""
 
     consumer: str
     scope: str
@@ -52,7 +52,7 @@ class ClaimedCursor:
 class Page:
     events: list[CommittedEvent]
     position: int
-    """The last position that was looked at: no wanted event up to there is left out."""
+    """The last position that was read: the page contains every requested event up to it."""
 
 
 class EventReaderUnitOfWork(AcrossTenants):
@@ -66,7 +66,7 @@ class EventReaderUnitOfWork(AcrossTenants):
 
 
 def event_reader(database: Database) -> EventReaderUnitOfWork:
-    """Opens a reader's transaction. Only the worker's role sees any row in it."""
+    """Returns a reader's transaction. Only the worker's role gets any row in it."""
     return EventReaderUnitOfWork(database)
 
 
@@ -75,9 +75,9 @@ class EventLogReader:
         self._session = session
 
     async def sequence(self, limit: int) -> int:
-        """Gives positions to the oldest committed rows that have none. Returns their number."""
+        """Assigns positions to the oldest committed rows without one. Returns their number."""
         head = await _locked(self._session, _SEQUENCER, ALL_PROJECTS)
-        # A second statement: its snapshot is newer than the lock, and sees what others assigned.
+        # A second statement: its snapshot is newer than the lock, and has the positions of others.
         values = {"head": head.position, "limit": limit}
         assigned = (await self._session.execute(_ASSIGN, values)).rowcount  # type: ignore[attr-defined]  # a cursor's result
         if assigned:
@@ -105,7 +105,7 @@ class EventLogReader:
         return Page(events, reached)
 
     async def forget(self, limit: int, *, keep_s: float) -> int:
-        """Removes old events, read or not. Returns their number."""
+        """Deletes old events, read or not. Returns their number."""
         oldest = (
             select(Table.seq)
             .where(Table.position.is_not(None))
@@ -113,7 +113,7 @@ class EventLogReader:
             .limit(limit)
             .scalar_subquery()
         )
-        gone = await self._session.scalars(
+        deleted = await self._session.scalars(
             delete(Table)
             .where(
                 Table.seq.in_(oldest),
@@ -121,7 +121,7 @@ class EventLogReader:
             )
             .returning(Table.seq)
         )
-        return len(gone.all())
+        return len(deleted.all())
 
 
 class EventCursorStore:
@@ -129,17 +129,17 @@ class EventCursorStore:
         self._session = session
 
     async def lock(self, consumer: str, scope: str) -> int:
-        """Holds the cursor until the transaction ends. Returns its position."""
+        """Locks the cursor until the transaction ends. Returns its position."""
         return (await _locked(self._session, consumer, scope)).position
 
     async def move(self, consumer: str, scope: str, *, position: int) -> None:
-        """Advances a cursor that this transaction holds by `lock`."""
+        """Advances a cursor that this transaction has locked with `lock`."""
         await self._session.execute(
             update(Cursor).where(_is(consumer, scope)).values(position=position)
         )
 
     async def claim(self, consumer: str, scope: str, *, lease_s: float) -> ClaimedCursor | None:
-        """Takes the cursor under a lease; `None` while another process has it."""
+        """Claims the cursor under a lease. Returns `None` while another process has the lease."""
         await _locked(self._session, consumer, scope)
         row = (
             await self._session.execute(
@@ -152,16 +152,16 @@ class EventCursorStore:
         return None if row is None else ClaimedCursor(consumer, scope, row.position, row.fence)
 
     async def advance(self, claimed: ClaimedCursor, position: int) -> None:
-        """Notes that everything up to `position` was handled, and ends the lease. Raises
+        """Stores that every event up to `position` was handled, and ends the lease. Raises
         `LeaseLost` after a newer claim.
         """
-        held = await self._session.scalar(
+        advanced = await self._session.scalar(
             update(Cursor)
             .where(_is(claimed.consumer, claimed.scope), Cursor.fence == claimed.fence)
             .values(position=position, lease_until=None)
             .returning(Cursor.position)
         )
-        if held is None:
+        if advanced is None:
             raise LeaseLost(f"cursor {claimed.consumer} is no longer held at {claimed.fence}")
 
 

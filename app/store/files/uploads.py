@@ -31,11 +31,11 @@ class UploadStore:
         )
 
     async def get(self, upload_id: str) -> UploadRow:
-        return await self._one(_with_time(upload_id), upload_id)
+        return await self._read(_with_time(upload_id), upload_id)
 
     async def hold(self, upload_id: str) -> UploadRow:
-        """Like `get`; no other transaction adds a part or ends the upload before this one does."""
-        return await self._one(_with_time(upload_id).with_for_update(), upload_id)
+        """Like `get`, with a lock: no other transaction adds a part or ends the upload."""
+        return await self._read(_with_time(upload_id).with_for_update(), upload_id)
 
     async def cancel(self, upload_id: str) -> None:
         await self._session.execute(
@@ -72,7 +72,7 @@ class UploadStore:
         return int(row[0]), int(row[1])
 
     async def parts(self, upload_id: str) -> dict[str, UploadPartRow]:
-        """The upload's parts by id."""
+        """Returns the upload's parts by id."""
         rows = await self._session.scalars(select(Part).where(Part.upload_id == upload_id))
         return {
             row.id: UploadPartRow(
@@ -84,25 +84,25 @@ class UploadStore:
             for row in rows
         }
 
-    async def _one(self, query: "Select[Table, bool]", upload_id: str) -> UploadRow:
-        found = (await self._session.execute(query)).one_or_none()
-        if found is None:
+    async def _read(self, query: "Select[Table, bool]", upload_id: str) -> UploadRow:
+        row_and_expired = (await self._session.execute(query)).one_or_none()
+        if row_and_expired is None:
             raise NotFound(f"No such Upload object: {upload_id}", param="upload_id")
-        row, over = found
-        return _to_upload(row, over=over)
+        row, expired = row_and_expired
+        return _to_upload(row, expired=expired)
 
 
 def _with_time(upload_id: str) -> "Select[Table, bool]":
     return select(Table, Table.expires_at <= func.now()).where(Table.id == upload_id)
 
 
-def _to_upload(row: Table, *, over: bool) -> UploadRow:
+def _to_upload(row: Table, *, expired: bool) -> UploadRow:
     status: UploadStatus = "pending"
     if row.status == "completed":
         status = "completed"
     elif row.status == "cancelled":
         status = "cancelled"
-    elif over:
+    elif expired:
         status = "expired"
     return UploadRow(
         id=row.id,

@@ -1,1 +1,1 @@
-"""Rows of jobs and of everything a run writes."""
+"""Rows of jobs, and rows that runs write."""

@@ -21,7 +21,7 @@ class CheckpointStore:
         self._project_id = project_id
 
     async def insert(self, checkpoint: Checkpoint, *, object_key: str) -> None:
-        """One per step; a second one for the same step changes nothing."""
+        """Inserts the checkpoint of a step; does nothing when the step has one already."""
         await self._session.execute(
             insert(Table)
             .values(
@@ -37,7 +37,7 @@ class CheckpointStore:
         )
 
     async def object_keys(self, job_id: str) -> frozenset[str]:
-        """Returns the object keys of the adapters that must stay."""
+        """Returns the object keys of the adapters that must not be deleted."""
         return frozenset((await self.kept(job_id)).values())
 
     async def kept(self, job_id: str) -> dict[int, str]:
@@ -48,12 +48,12 @@ class CheckpointStore:
         return {row.step: row.object_key for row in await self._session.execute(query)}
 
     async def all(self, job_id: str) -> list[Checkpoint]:
-        """Returns all checkpoints by step, also the dropped ones."""
+        """Returns all checkpoints by step, including dropped ones."""
         query = select(Table).where(Table.job_id == job_id).order_by(Table.step)
         return [_to_checkpoint(row) for row in await self._session.scalars(query)]
 
     async def needed(self, job_id: str) -> frozenset[int]:
-        """Returns the steps whose models another project, a job or an eval uses now."""
+        """Returns the steps whose models are in use by another project, a job or an eval."""
         query = select(Table.step).where(Table.job_id == job_id, checkpoint_in_use())
         return frozenset(await self._session.scalars(query))
 

@@ -1,4 +1,4 @@
-"""Leases of fine-tuning jobs, over all tenants."""
+"""Leases of fine-tuning jobs, across all tenants."""
 
 from typing import Any, ClassVar
 
@@ -21,7 +21,7 @@ class ClaimableJobs(ClaimableRows):
 
     @override
     async def fail(self, lease: Lease, message: str) -> None:
-        """Writes the end and its event as the tenant, who owns them."""
+        """Writes the failed state and its event as the tenant, who owns both rows."""
         await set_tenant(self._session, lease.project_id)
         error: dict[str, Any] = {"code": "worker_lost", "message": message, "param": None}
         await self._session.execute(

@@ -1,6 +1,7 @@
-"""Conditions that find checkpoints which a job no longer keeps.
+"""Conditions for checkpoints that a job has dropped, and for their models.
 
-A run may not change rows of checkpoints and models, so the job's own row tells what stays.
+A run may not change rows of checkpoints and models, so the job's row lists the steps that it
+retains.
 """
 
 from typing import Final
@@ -15,13 +16,16 @@ _CHECKPOINT_NAMES: Final = "%:ckpt-step-%"
 
 
 def checkpoint_dropped() -> ColumnElement[bool]:
-    """Returns the condition on a row of checkpoints."""
+    """Returns the condition for a row of checkpoints."""
     return _dropped(CheckpointTable, true())
 
 
 def model_dropped() -> ColumnElement[bool]:
-    """Returns the condition on a checkpoint's model, never the one that a job published. False for
-    a model of another project, whose job cannot be seen: what is shared is not dropped.
+    """Returns the condition for the model of a dropped checkpoint; false for the model that a job
+    published.
+
+    Also false for a model of another project, whose job row-level security hides: a shared
+    model is not dropped.
     """
     return _dropped(TunedModelTable, TunedModelTable.name.like(_CHECKPOINT_NAMES))
 

@@ -1,6 +1,6 @@
 """Events of jobs as rows: appended one after another, paged newest first, followed oldest first.
 
-Promises that the events of a job are committed in the order of their positions: a writer holds the
+Promises that the events of a job are committed in the order of their positions: a writer locks the
 job's row, so that the next event is written after this one is committed or rolled back. A reader
 that follows one job from a position misses none.
 """
@@ -58,7 +58,7 @@ class EventStore:
         message: str,
         data: dict[str, Any] | None = None,
     ) -> None:
-        """Appends an event, and holds the job's row until the transaction ends."""
+        """Appends an event, and locks the job's row until the transaction ends."""
         await self._session.execute(_HOLD_JOB, {"job": job_id})
         row = event_row(self._project_id, job_id, message)
         row |= {"level": level, "type": type, "data": storable(data)}
@@ -66,8 +66,8 @@ class EventStore:
         await log_job_event(self._session, row)
 
     async def after(self, job_id: str, *, position: int, limit: int) -> list[tuple[int, JobEvent]]:
-        """Returns the next events behind a position, oldest first, each with its own position;
-        the first event is behind 0.
+        """Returns the next events after a position, oldest first, each with its own position.
+        Position 0 is before the first event.
         """
         rows = await self._session.scalars(
             select(Table)

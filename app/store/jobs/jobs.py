@@ -31,16 +31,16 @@ _NEWEST_FIRST = Keyset((Table.created_at, Table.id), descending=True)
 
 
 def _get(scope: Scope) -> Select[*tuple[Any, ...]]:
-    wanted = bindparam("job_id", type_=Text())
+    job_id = bindparam("job_id", type_=Text())
     return scope.within(
-        select(*COLUMNS).where(JOBS.c.project_id == scope.value, JOBS.c.id == wanted)
+        select(*COLUMNS).where(JOBS.c.project_id == scope.value, JOBS.c.id == job_id)
     )
 
 
 def _queue_positions(scope: Scope) -> Select[*tuple[Any, ...]]:
-    wanted = bindparam("job_ids", type_=ARRAY(Text))
-    # The function reads the setting itself, so its argument waits for the setting.
-    after_setting = case((scope.value.is_not(None), wanted))
+    job_ids = bindparam("job_ids", type_=ARRAY(Text))
+    # The SQL function reads the setting, so its argument must depend on the setting.
+    after_setting = case((scope.value.is_not(None), job_ids))
     rows = func.queue_places(after_setting).table_valued("job_id", "place", "starts_at")
     return scope.within(select(rows))
 
@@ -50,13 +50,13 @@ _QUEUE_POSITIONS = PreparedStatement(_queue_positions)
 
 
 class JobReader:
-    """The one read that a tenant's store and a run's store share."""
+    """Reads a job; shared by a tenant's store and a run's store."""
 
     def __init__(self, statements: Statements) -> None:
         self._statements = statements
 
     async def get(self, job_id: str) -> Job:
-        """Raises `NotFound`, for another tenant's job exactly as for none."""
+        """Raises `NotFound`, with the same text for another tenant's job as for a missing one."""
         rows = await self._statements.rows(_GET, {"job_id": job_id})
         if not rows:
             raise no_such_job(job_id)
@@ -82,13 +82,13 @@ class JobStore(JobReader):
         archived or hidden, `InvalidRequest` for a file that is missing or has another purpose.
         """
         rows = new_rows(job, secrets=secrets, job_eval=job_eval, event_message=event_message)
-        found = await self._statements.rows(statement_of(rows), parameters(rows, job))
-        stored = stored_job(found[0] if found else None, job)
+        returned = await self._statements.rows(statement_of(rows), parameters(rows, job))
+        stored = stored_job(returned[0] if returned else None, job)
         await self._statements.after_commit(after_commit)
         return stored
 
     async def queue_positions(self, job_ids: list[str]) -> dict[str, QueuePosition]:
-        """Positions of the own jobs that wait for a worker, counted over all tenants."""
+        """Returns positions of own jobs that wait for a worker, in the queue of all tenants."""
         rows = await self._statements.rows(_QUEUE_POSITIONS, {"job_ids": job_ids})
         return {row.job_id: QueuePosition(row.place, unix_or_none(row.starts_at)) for row in rows}
 
@@ -109,7 +109,7 @@ class JobsInTransaction(JobStore):
         metadata: dict[str, str] | None,
         without_metadata: bool = False,
     ) -> tuple[list[Job], bool]:
-        """Newest first."""
+        """Returns a page, newest first."""
         query = select(Table)
         if metadata is not None:
             query = query.where(Table.job_metadata.contains(metadata))
@@ -143,10 +143,10 @@ class JobsInTransaction(JobStore):
         return list(await self._session.scalars(query))
 
     async def request_stop(self, job_id: str, request: StopRequest) -> Job:
-        """Cancel or pause a job.
+        """Cancels or pauses a job.
 
-        A cancel ends the job at once, and its run finds its fence gone. A pause is a request to
-        the run, or takes effect at once when no run has the lease. Raises `WrongState`.
+        A cancel ends the job at once, and the writes of its run raise `LeaseLost`. A pause is a
+        request to the run, or takes effect at once when no run has the lease. Raises `WrongState`.
         """
         row = await lock_job(self._session, job_id)
         current = JobStatus(row.status)
@@ -163,7 +163,7 @@ class JobsInTransaction(JobStore):
         elif await self._is_leased(job_id):
             await self._request_of_run(job_id, current, request)
         else:
-            # The last run may be frozen, not dead: after a resume it must find its fence gone.
+            # The last run may be suspended, not dead: after a resume its fence must be out of date.
             await self._move(job_id, JobStatus.PAUSED, fence=Table.fence + 1, estimated_finish=None)
         return await self.get(job_id)
 
@@ -181,7 +181,7 @@ class JobsInTransaction(JobStore):
         await self._session.execute(update(Table).where(Table.id == job_id).values(**values))
 
     async def mark_queued(self, job_id: str, caps: Caps = NO_CAPS) -> None:
-        """Queue a paused job again with these caps in place of its own; attempts count from zero.
+        """Queues a paused job again. `caps` replace the job's own; the count of attempts is reset.
 
         Raises `WrongState`, also while a cap would pause the job before its next step.
         """
@@ -209,14 +209,14 @@ class JobsInTransaction(JobStore):
         )
 
     async def recent_usage(self, model: str) -> list[Usage]:
-        """Returns the usage of the last finished jobs on a base model, of the newest jobs only."""
+        """Returns the usage of finished jobs on a base model, among the newest jobs only."""
         newest = (
             select(Table.model, Table.status, Table.usage)
             .order_by(Table.created_at.desc(), Table.id.desc())
             .limit(_NEWEST_LOOKED_AT)
             .subquery()
         )
-        found = await self._session.scalars(
+        usages = await self._session.scalars(
             select(newest.c.usage)
             .where(
                 newest.c.model == model,
@@ -225,10 +225,10 @@ class JobsInTransaction(JobStore):
             )
             .limit(_RECENT)
         )
-        return [Usage.from_json(usage) for usage in found]
+        return [Usage.from_json(usage) for usage in usages]
 
     async def set_result_files(self, job_id: str, file_ids: list[str]) -> None:
-        """For a job that the API ends; a run writes its own result files."""
+        """Sets the result files of a job that the API ends; a run sets its own."""
         await self._session.execute(
             update(Table).where(Table.id == job_id).values(result_files=file_ids)
         )

@@ -1,4 +1,4 @@
-"""The journal of a step that is not committed yet. Payloads come back exactly as they were put."""
+"""The journal of a step that is not committed yet. Payloads are read back exactly as written."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -19,14 +19,14 @@ class JournalStore:
         self._project_id = project_id
 
     async def get_many(self, job_id: str, step: int) -> dict[str, tuple[str, dict[str, Any]]]:
-        """Entries of one step by key."""
+        """Returns the entries of one step by key."""
         rows = await self._session.scalars(
             select(Table).where(Table.job_id == job_id, Table.step == step)
         )
         return {row.key: (row.request_sha256, row.payload) for row in rows}
 
     async def put_many(self, job_id: str, step: int, entries: Sequence[Entry]) -> None:
-        """A key that is there is overwritten; of two equal keys the last one stays."""
+        """Writes entries; overwrites an existing key, and the last of two equal keys counts."""
         if not entries:
             return
         values = [

@@ -18,7 +18,7 @@ class MetricStore:
         self._project_id = project_id
 
     async def upsert(self, job_id: str, points: Sequence[MetricPoint]) -> None:
-        """Writes points, all of them finite. The last of two equal points stays."""
+        """Writes points with finite values. The last of two points with the same key counts."""
         if not points:
             return
         values = [

@@ -1,7 +1,8 @@
 """The insert of a new job, its eval and its first event (also in the log) as one statement.
 
-The statement also checks the job's files and locks its project, and writes nothing unless both are
-in order. Foreign keys are checked when the statement ends, so the children find their job.
+The statement also checks the job's files and locks its project, and writes nothing unless all files
+are usable and the project is active. Foreign keys are checked when the statement ends, when the
+children's job exists.
 """
 
 from functools import cache
@@ -65,7 +66,7 @@ def statement_of(rows: Rows) -> PreparedStatement:
 
 
 def parameters(rows: Rows, job: Job) -> dict[str, Any]:
-    files = sorted({one for one in _files(job).values() if one is not None})
+    files = sorted({file_id for file_id in _files(job).values() if file_id is not None})
     columns = {
         f"{name}_{column}": value for name, row in rows.items() for column, value in row.items()
     }
@@ -111,8 +112,8 @@ def _statement(rows: tuple[tuple[str, ...], ...]) -> PreparedStatement:
 
 def _build(rows: tuple[tuple[str, ...], ...], scope: Scope) -> Select[*tuple[Any, ...]]:
     project, files = _locked_project(scope), _files_found(scope)
-    wanted = bindparam("files_count", type_=BigInteger())
-    in_order = and_(project.c.project_archived_at.is_(None), files.c.usable == wanted)
+    files_count = bindparam("files_count", type_=BigInteger())
+    in_order = and_(project.c.project_archived_at.is_(None), files.c.usable == files_count)
     gate = project.join(files, true())
     [(name, *columns), *others] = rows
     source = _values(name, columns).select_from(gate).where(in_order)
@@ -136,7 +137,7 @@ def _values(name: str, columns: list[str]) -> Select[Any]:
 
 
 def _locked_project(scope: Scope) -> CTE:
-    """The job's project. Archiving it waits for this lock, and then ends the new job."""
+    """Locks the job's project. Archiving it waits for this lock, and then ends the new job."""
     project = (
         select(ProjectTable.archived_at.label("project_archived_at"))
         .where(
@@ -149,7 +150,7 @@ def _locked_project(scope: Scope) -> CTE:
 
 
 def _files_found(scope: Scope) -> CTE:
-    """The purposes of the job's files by id, and how many of the files are usable."""
+    """Selects the purposes of the job's files by id, and the number of usable files."""
     usable = func.count().filter(FileTable.purpose == PURPOSE).label("usable")
     purposes = func.coalesce(
         func.jsonb_object_agg(FileTable.id, FileTable.purpose), literal_column("'{}'::jsonb")

@@ -1,4 +1,4 @@
-"""The ledger of rollouts as rows. A sample that is there already is an error, not a second row."""
+"""Rollouts as rows. Inserting a sample that exists already is an error."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, fields
@@ -37,7 +37,7 @@ class RolloutStore:
         after: str | None,
         limit: int,
     ) -> tuple[list[RolloutRow], bool]:
-        """In the order of their place: split, step, prompt, sample."""
+        """Returns a page in the order of split, step, prompt, sample and attempt."""
         query = select(Table).where(Table.job_id == job_id)
         if split is not None:
             query = query.where(Table.split == split)

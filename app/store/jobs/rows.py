@@ -13,11 +13,11 @@ from app.store.times import unix, unix_or_none
 
 JOBS: Final = cast("CoreTable", FineTuningJobTable.__table__)
 COLUMNS: Final = [
-    JOBS.c[one.columns[0].name].label(one.key)
-    for one in inspect(FineTuningJobTable).column_attrs
-    if one.key != "secrets"
+    JOBS.c[attribute.columns[0].name].label(attribute.key)
+    for attribute in inspect(FineTuningJobTable).column_attrs
+    if attribute.key != "secrets"
 ]
-"""The columns that `to_job` reads. A row of columns costs half of a mapped object."""
+"""The columns that `to_job` reads. Selecting columns takes half the time of a mapped object."""
 
 
 def to_job(row: Any) -> Job:

@@ -1,4 +1,4 @@
-"""Jobs as rows, for the run that holds one: its resume point, its progress, its end."""
+"""Writes of a run to its own job: its resume point, its progress, its end."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -19,7 +19,7 @@ from app.store.times import moment_or_none
 
 
 class RunJobStore(JobReader):
-    """The verbs of a run on its own job. Built only inside a fenced unit of work."""
+    """The verbs of a run on its own job. Built only by a unit of work that has locked the fence."""
 
     def __init__(
         self, statements: Statements, session: AsyncSession, *, project_id: str, job_id: str
@@ -33,10 +33,10 @@ class RunJobStore(JobReader):
         return await self._session.scalar(select(Table.secrets).where(Table.id == job_id))
 
     async def stop_request(self) -> StopRequest | None:
-        found = await self._session.scalar(
+        request = await self._session.scalar(
             select(Table.stop_request).where(Table.id == self._job_id)
         )
-        return None if found is None else StopRequest(found)
+        return None if request is None else StopRequest(request)
 
     async def resume_point(self) -> ResumePoint:
         query = select(Table.step, Table.resume_key, Table.adapter_key)
@@ -50,14 +50,16 @@ class RunJobStore(JobReader):
             await self._move(JobStatus.QUEUED)
 
     async def note_kept(self, steps: Sequence[int]) -> None:
-        """Keep these checkpoints; the others are hidden, and so are their models."""
+        """Stores the steps whose checkpoints are retained; others and their models are hidden."""
         await self._set(kept_checkpoints=list(steps))
 
     async def note_early_end(self, why: dict[str, Any]) -> None:
         await self._set(ended_early=storable(why))
 
     async def mark_running(self) -> None:
-        """Also for a run that takes over: it is running already, or asked to pause."""
+        """Sets a queued job to running. Does nothing for a run that takes over: its job is running
+        or pausing already.
+        """
         row = await lock_job(self._session, self._job_id)
         if JobStatus(row.status) is JobStatus.QUEUED:
             await self._move(
@@ -74,9 +76,9 @@ class RunJobStore(JobReader):
         usage: Usage,
         estimated_finish: int,
     ) -> None:
-        """Move the resume point; `usage` is the step's own and is added up.
+        """Moves the resume point and adds the step's `usage` to the job's.
 
-        Progress was made, so the attempts count from zero again.
+        Resets the count of attempts, because the run has made progress.
         """
         await self.add_usage(usage)
         await self._set(
@@ -89,7 +91,7 @@ class RunJobStore(JobReader):
         )
 
     async def add_usage(self, usage: Usage) -> Usage:
-        """Add what a commit used; the run's lock on the row makes this safe. Returns the sum."""
+        """Adds the usage of one commit, under the run's lock on the row. Returns the sum."""
         before = (await self.get(self._job_id)).usage
         total = usage if before is None else before.plus(usage)
         await self._set(usage=total.to_json())
@@ -103,8 +105,8 @@ class RunJobStore(JobReader):
         )
 
     async def mark_failed(self, error: JobError, *, result_files: Sequence[str] = ()) -> None:
-        shown = {"code": error.code, "message": error.message, "param": error.param}
-        await self._end(JobStatus.FAILED, error=storable(shown), result_files=list(result_files))
+        document = {"code": error.code, "message": error.message, "param": error.param}
+        await self._end(JobStatus.FAILED, error=storable(document), result_files=list(result_files))
 
     async def mark_paused(self) -> None:
         await self._move(

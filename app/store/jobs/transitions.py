@@ -32,7 +32,7 @@ async def lock_job(session: AsyncSession, job_id: str) -> Table:
 async def move_job(
     session: AsyncSession, project_id: str, job_id: str, following: JobStatus, **values: Any
 ) -> None:
-    """Compare and set along the transition table. Raises `WrongState`."""
+    """Compares and sets the state along the transition table. Raises `WrongState`."""
     row = await lock_job(session, job_id)
     current = JobStatus(row.status)
     if not may_become(current, following):

@@ -1,6 +1,6 @@
 """Finds and removes expired rows of all tenants, for the GPU plane only.
 
-The rows are invisible to their tenants already. The caller removes the bytes that belong to a row
+The rows are hidden from their tenants already. The caller removes the bytes that belong to a row
 before it removes the row.
 """
 
@@ -31,7 +31,7 @@ _ENDED = [status.value for status in TERMINAL]
 
 @dataclass(frozen=True, slots=True)
 class ExpiredObject:
-    """A row that may be removed, and the key of its bytes."""
+    """A row that can be removed, and the object key of its bytes."""
 
     project_id: str
     id: str
@@ -45,7 +45,7 @@ class EndedRun:
     project_id: str
     job_id: str
     adapters: frozenset[str]
-    """Keys of the adapters to keep: a model, a checkpoint or the ended job still refers to them."""
+    """Object keys of adapters to which a model, a checkpoint or the ended job still refers."""
 
 
 class MaintenanceUnitOfWork(AcrossTenants):
@@ -64,8 +64,8 @@ class ExpiryStore:
         self._session = session
 
     async def files(self, limit: int, *, deleted_keep_s: float) -> list[ExpiredObject]:
-        """Expired files, and files deleted longer ago than a list can page on from them. A file
-        that an unfinished job reads is left out.
+        """Returns expired files, and files deleted at least `deleted_keep_s` ago, from which no
+        list can page on any more. Leaves out a file that an unfinished job reads.
         """
         read = select(Job.id).where(
             Job.project_id == File.project_id,
@@ -87,14 +87,14 @@ class ExpiryStore:
         )
 
     async def known_files(self, project_id: str, file_ids: Sequence[str]) -> set[str]:
-        """The ids that have a row, whatever its state."""
-        found = await self._session.scalars(
+        """Returns the ids that have a row, in any state."""
+        known = await self._session.scalars(
             select(File.id).where(File.project_id == project_id, File.id.in_(file_ids))
         )
-        return set(found)
+        return set(known)
 
     async def uploads(self, limit: int) -> list[ExpiredObject]:
-        """Expired uploads whose parts may still be stored."""
+        """Returns expired uploads whose parts may still be stored."""
         rows = await self._session.execute(
             select(Upload.project_id, Upload.id)
             .where(Upload.status == "pending", Upload.expires_at <= func.now())
@@ -112,7 +112,9 @@ class ExpiryStore:
         )
 
     async def remove_uploads(self, limit: int, *, keep_s: float) -> list[ExpiredObject]:
-        """Removes uploads that ended long ago. Returns them, so that their directories go, too."""
+        """Removes uploads that ended long ago. Returns them, so that the caller can remove their
+        directories.
+        """
         old = (
             select(Upload.project_id, Upload.id)
             .where(
@@ -121,16 +123,16 @@ class ExpiryStore:
             )
             .limit(limit)
         )
-        gone = await self._session.execute(
+        removed = await self._session.execute(
             delete(Upload)
             .where(tuple_(Upload.project_id, Upload.id).in_(old))
             .returning(Upload.project_id, Upload.id)
         )
-        return [_upload(row.project_id, row.id) for row in gone]
+        return [_upload(row.project_id, row.id) for row in removed]
 
     async def remove_answers(self, limit: int, *, keep_s: float) -> int:
-        """Removes replies stored under an Idempotency-Key for longer than promised. Returns how
-        many.
+        """Removes replies stored under an Idempotency-Key at least `keep_s` ago. Returns their
+        number.
         """
         old = (
             select(Answer.scope, Answer.key)
@@ -143,7 +145,7 @@ class ExpiryStore:
         return len(removed.all())
 
     async def remove_events(self, limit: int, *, keep_s: float) -> int:
-        """Removes old webhook events with their deliveries. Returns how many events."""
+        """Removes old webhook events with their deliveries. Returns the number of events."""
         old = (
             select(Event.project_id, Event.id)
             .where(Event.created_at <= func.now() - timedelta(seconds=keep_s))
@@ -151,15 +153,17 @@ class ExpiryStore:
             .limit(limit)
             .cte()
         )
-        gone = await self._session.scalars(
+        removed = await self._session.scalars(
             delete(Event)
             .where(Event.project_id == old.c.project_id, Event.id == old.c.id)
             .returning(Event.id)
         )
-        return len(gone.all())
+        return len(removed.all())
 
     async def ended_runs(self, limit: int, *, settled_s: float) -> list[EndedRun]:
-        """Jobs that ended so long ago that no claim of theirs runs, and are not cleared yet."""
+        """Returns jobs that are not cleared yet and ended so long ago that none of their claims
+        runs.
+        """
         rows = await self._session.execute(
             select(Job.project_id, Job.id, Job.status, Job.adapter_key)
             .where(
@@ -170,19 +174,19 @@ class ExpiryStore:
             .order_by(Job.finished_at)
             .limit(limit)
         )
-        found = []
+        ended = []
         for row in rows.all():
             await set_tenant(self._session, row.project_id)
-            kept = set(
+            adapters = set(
                 await self._session.scalars(
                     select(Model.object_key).where(Model.job_id == row.id, ~model_dropped())
                 )
             )
-            kept |= await CheckpointStore(self._session, row.project_id).object_keys(row.id)
+            adapters |= await CheckpointStore(self._session, row.project_id).object_keys(row.id)
             if row.status != JobStatus.SUCCEEDED.value and row.adapter_key is not None:
-                kept.add(row.adapter_key)
-            found.append(EndedRun(row.project_id, row.id, frozenset(kept)))
-        return found
+                adapters.add(row.adapter_key)
+            ended.append(EndedRun(row.project_id, row.id, frozenset(adapters)))
+        return ended
 
     async def forget_run(self, run: EndedRun, *, cleared: bool) -> None:
         """Removes the journal of an ended job. Once everything else is `cleared` the job is no

@@ -1,4 +1,4 @@
-"""Tuned models as rows, by the name a tenant calls."""
+"""Tuned models as rows, by the name that a tenant calls."""
 
 from sqlalchemy import Select, and_, func, select, update
 from sqlalchemy.dialects.postgresql import insert
@@ -18,7 +18,7 @@ class ModelStore:
         self._project_id = project_id
 
     async def insert(self, model: TunedModel) -> None:
-        """A name that is there stays as it is: a repeated commit makes no second model."""
+        """Inserts a model; does nothing when the name exists, so that a commit can be repeated."""
         await self._session.execute(
             insert(Table)
             .values(
@@ -35,7 +35,7 @@ class ModelStore:
         )
 
     async def get(self, name: str) -> TunedModel | None:
-        """The project's own model of that name, or else one that was shared with the project."""
+        """Returns the project's own model of that name, or else one shared with the project."""
         for query in (self._own(), self._shared()):
             row = await self._session.scalar(query.where(Table.name == name).limit(1))
             if row is not None:
@@ -43,7 +43,7 @@ class ModelStore:
         return None
 
     async def all(self) -> list[TunedModel]:
-        """Own and shared ones, newest first."""
+        """Returns own and shared models, newest first."""
         rows = [
             row
             for query in (self._own(), self._shared())
@@ -54,7 +54,7 @@ class ModelStore:
         return [_to_model(row) for row in rows]
 
     async def owner_in(self, organization_id: str, name: str) -> str | None:
-        """The project of an organization that owns a model; only the organization sees it."""
+        """Returns the project that owns a model, to a unit in the context of the organization."""
         return await self._session.scalar(
             select(Table.project_id)
             .join(ProjectTable, ProjectTable.id == Table.project_id)

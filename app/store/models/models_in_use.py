@@ -1,6 +1,7 @@
-"""Finds models that running work still needs, which must stay among a job's checkpoints.
+"""Conditions for models in use, whose checkpoints a job must retain.
 
-Seen from the model's own project; what another project uses was shared with it.
+Evaluated in the model's own project: another project can use the model only by a permission, which
+counts as use.
 """
 
 from typing import Any, Final
@@ -50,5 +51,5 @@ def _names(
     document: InstrumentedAttribute[Any], path: str, model: InstrumentedAttribute[str]
 ) -> ColumnElement[bool]:
     """Condition: a grader below `path`, at any depth, uses the model."""
-    wanted = cast(f"{path}.**.model ? (@ == $model)", JSONPATH)
-    return func.jsonb_path_exists(document, wanted, func.jsonb_build_object("model", model))
+    path_of_model = cast(f"{path}.**.model ? (@ == $model)", JSONPATH)
+    return func.jsonb_path_exists(document, path_of_model, func.jsonb_build_object("model", model))

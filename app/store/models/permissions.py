@@ -24,10 +24,11 @@ class PermissionStore:
     async def grant(
         self, model_name: str, target_project_ids: Sequence[str], *, organization_id: str
     ) -> list[CheckpointPermission]:
-        """One row for each project, in the order named; one that is there stays as it is.
+        """Inserts one row for each project, in the order of the ids; leaves existing rows
+        unchanged.
 
-        Raises `InvalidRequest` for a project that the organization does not have: the transaction
-        is then over, and none of them is granted.
+        Raises `InvalidRequest` for a project that the organization does not have. The transaction
+        then fails as a whole, and nothing is granted.
         """
         for target in target_project_ids:
             statement = insert(Table).values(
@@ -76,7 +77,7 @@ class PermissionStore:
 
     async def revoke(self, model_name: str, permission_id: str) -> None:
         """Raises `NotFound`."""
-        gone = await self._session.scalar(
+        deleted_id = await self._session.scalar(
             delete(Table)
             .where(
                 Table.project_id == self._project_id,
@@ -85,7 +86,7 @@ class PermissionStore:
             )
             .returning(Table.id)
         )
-        if gone is None:
+        if deleted_id is None:
             raise NotFound(f"No such permission: {permission_id}", param="permission_id")
 
     def _of(self, model_name: str) -> Select[Table]:

@@ -1,4 +1,4 @@
-"""Registered objects as rows. A deleted one is as if it had never been; its name is free again."""
+"""Registered objects as rows. A deleted object is hidden from reads, and its name is free again."""
 
 from sqlalchemy import Select, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
@@ -21,7 +21,7 @@ class RegistryStore:
         self._project_id = project_id
 
     async def insert(self, new: Registered) -> None:
-        """Its first version. Raises `InvalidRequest` when a living object has the name."""
+        """Inserts an object's first version. Raises `InvalidRequest` when the name is taken."""
         head = insert(Head).values(
             id=new.id,
             project_id=self._project_id,
@@ -32,13 +32,13 @@ class RegistryStore:
         try:
             await self._session.execute(head)
         except IntegrityError as error:
-            raise _named(error, new) from error
+            raise _name_error(error, new) from error
         await self._insert_version(new)
 
     async def append(self, new: Registered) -> None:
-        """The version after the current one.
+        """Inserts the version that follows the current one.
 
-        Raises `WrongState` when another update came first, `NotFound` when the object is gone.
+        Raises `WrongState` when another update came first, `NotFound` when the object was deleted.
         """
         moved = (
             update(Head)
@@ -52,10 +52,10 @@ class RegistryStore:
             .returning(Head.id)
         )
         try:
-            found = await self._session.scalar(moved)
+            updated_id = await self._session.scalar(moved)
         except IntegrityError as error:
-            raise _named(error, new) from error
-        if found is None:
+            raise _name_error(error, new) from error
+        if updated_id is None:
             await self.get(new.noun, new.id)
             raise WrongState(
                 f"{new.id} was updated by another call at the same time; read it and try again.",
@@ -64,22 +64,22 @@ class RegistryStore:
         await self._insert_version(new)
 
     async def get(self, noun: Noun, object_id: str, *, version: int | None = None) -> Registered:
-        """The current version, or an earlier one. Raises `NotFound`."""
-        wanted = Head.version if version is None else version
-        query = self._living(noun).where(Head.id == object_id, Version.version == wanted)
-        found = (await self._session.execute(query)).one_or_none()
-        if found is None:
+        """Returns the current version, or the given one. Raises `NotFound`."""
+        number = Head.version if version is None else version
+        query = self._not_deleted(noun).where(Head.id == object_id, Version.version == number)
+        row = (await self._session.execute(query)).one_or_none()
+        if row is None:
             which = "" if version is None else f" of version {version}"
             raise NotFound(
                 f"No such {noun.value}: {object_id}{which}", param="id", code=f"{noun}_not_found"
             )
-        return _to_registered(*found)
+        return _to_registered(*row)
 
     async def page(
         self, noun: Noun, *, after: str | None, limit: int
     ) -> tuple[list[Registered], bool]:
-        """Current versions, newest object first."""
-        query = self._living(noun).where(Version.version == Head.version)
+        """Returns a page of current versions, newest object first."""
+        query = self._not_deleted(noun).where(Version.version == Head.version)
         query = await _NEWEST_FIRST.start_after(
             self._session,
             query,
@@ -92,15 +92,15 @@ class RegistryStore:
     async def versions(
         self, noun: Noun, object_id: str, *, before: int | None, limit: int
     ) -> tuple[list[Registered], bool]:
-        """Newest first. Raises `NotFound`."""
-        query = self._living(noun).where(Head.id == object_id)
+        """Returns a page of versions, newest first. Raises `NotFound`."""
+        query = self._not_deleted(noun).where(Head.id == object_id)
         if before is not None:
             query = query.where(Version.version < before)
         query = query.order_by(Version.version.desc()).limit(limit + 1)
-        found = (await self._session.execute(query)).all()
-        if not found:
+        all_rows = (await self._session.execute(query)).all()
+        if not all_rows:
             await self.get(noun, object_id)
-        rows, more = cut(found, limit)
+        rows, more = cut(all_rows, limit)
         return [_to_registered(*row) for row in rows], more
 
     async def mark_deleted(self, noun: Noun, object_id: str) -> None:
@@ -124,7 +124,7 @@ class RegistryStore:
         )
 
     @staticmethod
-    def _living(noun: Noun) -> Select[Head, Version]:
+    def _not_deleted(noun: Noun) -> Select[Head, Version]:
         return (
             select(Head, Version)
             .join(
@@ -135,8 +135,8 @@ class RegistryStore:
         )
 
 
-def _named(error: IntegrityError, new: Registered) -> Exception:
-    """Returns the error for a name that is taken; other errors stay as they are."""
+def _name_error(error: IntegrityError, new: Registered) -> Exception:
+    """Returns `InvalidRequest` for a name that is taken, and any other error unchanged."""
     if _NAME_INDEX not in str(error.orig):
         return error
     return InvalidRequest(

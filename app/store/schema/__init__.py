@@ -1,4 +1,4 @@
-"""Tables, one file per noun, no behaviour. Importing this room registers every one of them."""
+"""Tables, one file per noun, without behaviour. Importing this room registers all of them."""
 
 from app.store.schema import (
     checkpoints,

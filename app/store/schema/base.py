@@ -27,7 +27,9 @@ class Base(DeclarativeBase):
 
 
 def of_job() -> ForeignKeyConstraint:
-    """A child of a job, and of the same project: a guessed id of another tenant finds nothing."""
+    """Returns the foreign key of a job's child. It includes the project, so that a row cannot refer
+    to another tenant's job.
+    """
     return ForeignKeyConstraint(
         ["project_id", "job_id"],
         ["fine_tuning_jobs.project_id", "fine_tuning_jobs.id"],
@@ -40,8 +42,10 @@ def of_project() -> ForeignKeyConstraint:
 
 
 def of_own_project() -> ForeignKeyConstraint:
-    """A project of the very organization the row names: row-level security looks at one of the
-    two columns, and foreign keys look past row-level security.
+    """Returns the foreign key to a project of the row's own organization.
+
+    Both columns are needed: row-level security checks only one of them, and foreign keys are not
+    subject to row-level security.
     """
     return ForeignKeyConstraint(
         ["organization_id", "project_id"], ["projects.organization_id", "projects.id"]

@@ -1,4 +1,4 @@
-"""Output items of eval runs: the unique place in a run is what `graded once` means."""
+"""Output items of eval runs. The unique position in a run guarantees that an item counts once."""
 
 from typing import Any
 
@@ -29,5 +29,5 @@ class EvalItemTable(Base):
     results: Mapped[list[Any]] = mapped_column(JSONB)
     sample: Mapped[Json]
     usage: Mapped[list[Any]] = mapped_column(JSONB)
-    """`[[model, tokens]]` of every call it took, so that a successor can go on counting."""
+    """`[[model, tokens]]` of every call for the item; the next claim adds them to the totals."""
     created_at: Mapped[Now]

@@ -1,4 +1,4 @@
-"""Evals. That of a job belongs to it; its runs are read from the job's ledger."""
+"""Evals. The eval of a job belongs to the job; its runs are read from the job's rollouts."""
 
 from typing import Any
 
@@ -26,7 +26,7 @@ class EvalTable(Base):
     data_source_config: Mapped[Json]
     testing_criteria: Mapped[list[Any]] = mapped_column(JSONB)
     secrets: Mapped[bytes | None] = mapped_column(LargeBinary)
-    """Headers of graders, sealed; see `app.gateways.secrets`."""
+    """Sealed headers of graders; see `app.gateways.secrets`."""
     eval_metadata: Mapped[dict[str, Any] | None] = mapped_column(
         "metadata", JSONB(none_as_null=True)
     )

@@ -1,4 +1,4 @@
-"""The log of committed events, and how far each of its consumers has read."""
+"""The log of committed events, and the cursors of its consumers."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ class EventLogTable(Base):
     )
 
     seq: Mapped[int] = mapped_column(BigInteger, Identity(always=True), primary_key=True)
-    """Order of writing. Transactions commit in another order: no cursor may rest on it."""
+    """Order of writing. Transactions commit in another order, so a cursor must not use it."""
     id: Mapped[str]
     project_id: Mapped[str]
     type: Mapped[str]

@@ -1,4 +1,4 @@
-"""Events of jobs, in the order they were written."""
+"""Events of jobs, in the order of writing."""
 
 from typing import Any
 

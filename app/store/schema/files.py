@@ -1,4 +1,4 @@
-"""Uploaded files; the bytes lie in the object store."""
+"""Uploaded files; the bytes are in the object store."""
 
 from sqlalchemy import BigInteger, Index, PrimaryKeyConstraint
 from sqlalchemy.orm import Mapped, mapped_column

@@ -34,7 +34,7 @@ class FineTuningJobTable(ClaimableRow, Base):
     suffix: Mapped[str | None]
     method: Mapped[Json]
     secrets: Mapped[bytes | None] = mapped_column(LargeBinary)
-    """Customer headers, sealed; see `app.gateways.secrets`."""
+    """Sealed headers for customers' endpoints; see `app.gateways.secrets`."""
     job_metadata: Mapped[dict[str, Any] | None] = mapped_column(
         "metadata", JSONB(none_as_null=True)
     )
@@ -51,7 +51,7 @@ class FineTuningJobTable(ClaimableRow, Base):
     usage: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
     """The sum over all commits; see `app.domain.jobs.usage`."""
     kept_checkpoints: Mapped[list[int] | None] = mapped_column(JSONB(none_as_null=True))
-    """Steps whose checkpoints stay; `None` before a run has dropped any."""
+    """Steps whose checkpoints are retained; `None` before a run has dropped any."""
     ended_early: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
     """The rule that ended the run before its last step."""
     stop_request: Mapped[str | None]
@@ -61,4 +61,4 @@ class FineTuningJobTable(ClaimableRow, Base):
     resume_key: Mapped[str | None]
     adapter_key: Mapped[str | None]
     queued_at: Mapped[Now]
-    """Time at which the job was last put in the queue: created or resumed."""
+    """Time at which the job last entered the queue, by creation or resume."""

@@ -1,4 +1,4 @@
-"""Answers kept under an Idempotency-Key."""
+"""Answers stored under an Idempotency-Key."""
 
 from sqlalchemy import Index, LargeBinary
 from sqlalchemy.orm import Mapped, mapped_column
@@ -15,7 +15,7 @@ class KeptAnswerTable(Base):
     key: Mapped[str] = mapped_column(primary_key=True)
     fingerprint: Mapped[bytes] = mapped_column(LargeBinary)
     status: Mapped[int | None]
-    """`NULL` while the first request is at work on something that makes no row."""
+    """`NULL` while the first request runs, on a path that creates no row."""
     content_type: Mapped[str | None]
     body: Mapped[bytes | None] = mapped_column(LargeBinary)
     """The sealed answer; see `app.services.idempotency`."""

@@ -1,7 +1,7 @@
 """Journal of samples and replies within a step that is not committed yet.
 
-The payload is `json`, not `jsonb`: it is read back as it was written, with NUL and lone surrogates
-as escapes. A replay that read other characters than the first run would sample other tokens.
+The payload is `json`, not `jsonb`, so that it is read back as written, with NUL and lone surrogates
+as escapes. A replay that reads other characters than the first run would sample other tokens.
 """
 
 from typing import Any

@@ -18,7 +18,7 @@ class ApiKeyTable(Base):
     __table_args__ = (
         ForeignKeyConstraint(["organization_id"], ["organizations.id"]),
         of_own_project(),
-        # An account of the very project: a guessed id of another tenant finds nothing.
+        # Includes the project, so that a key cannot refer to another tenant's account.
         ForeignKeyConstraint(
             ["project_id", "service_account_id"],
             ["service_accounts.project_id", "service_accounts.id"],
@@ -32,7 +32,7 @@ class ApiKeyTable(Base):
             "id",
             postgresql_where=text("revoked_at IS NULL"),
         ),
-        # Postgres does not take rows in index order behind `project_id IS NULL`.
+        # For `project_id IS NULL`, Postgres does not use the order of the index above.
         Index(
             "ix_api_keys_living_admin",
             "organization_id",
@@ -41,7 +41,7 @@ class ApiKeyTable(Base):
             postgresql_where=text("project_id IS NULL AND revoked_at IS NULL"),
         ),
         Index("ix_api_keys_service_account", "project_id", "service_account_id"),
-        # A project key without its project would speak for the whole organization.
+        # A project key without its project would act for the whole organization.
         CheckConstraint("(kind = 'admin') = (project_id IS NULL)", name="admin_has_no_project"),
     )
 
@@ -57,6 +57,6 @@ class ApiKeyTable(Base):
     expires_at: Mapped[Timestamp | None]
     revoked_at: Mapped[Timestamp | None]
     project_archived_at: Mapped[Timestamp | None]
-    """Copy in each key of a project, so that one look-up shows whether the key is valid."""
+    """Copy of the project's value in each of its keys: one look-up shows if a key is valid."""
     last_used_at: Mapped[Timestamp | None]
     service_account_id: Mapped[str | None]

@@ -7,7 +7,7 @@ from app.store.schema.base import Now, Timestamp
 
 
 class FencedRow:
-    """The lease itself: the number of the newest claim, and the end of its time."""
+    """The lease: the number of the newest claim, and the end of its time."""
 
     fence: Mapped[int] = mapped_column(BigInteger, server_default="0")
     """Rises with every claim; a write that carries a lower one is refused."""
@@ -16,7 +16,7 @@ class FencedRow:
 
 
 class LeasedRow(FencedRow):
-    """A tenant's row under a lease, which workers may hold in some of its states."""
+    """A tenant's row that workers may lease in some of its states."""
 
     id: Mapped[str]
     project_id: Mapped[str]

@@ -1,4 +1,4 @@
-"""Tuned models by the name a tenant calls."""
+"""Tuned models by the name that a tenant calls."""
 
 from sqlalchemy import PrimaryKeyConstraint, UniqueConstraint
 from sqlalchemy.orm import Mapped

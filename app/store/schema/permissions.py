@@ -1,4 +1,4 @@
-"""Checkpoint permissions: which other projects of the organization may call a tuned model."""
+"""Checkpoint permissions: other projects of the organization that may call a tuned model."""
 
 from sqlalchemy import ForeignKeyConstraint, Index, PrimaryKeyConstraint, UniqueConstraint
 from sqlalchemy.orm import Mapped
@@ -14,7 +14,7 @@ class CheckpointPermissionTable(Base):
             "project_id", "model_name", "target_project_id", name="uq_checkpoint_permissions_grant"
         ),
         of_own_project(),
-        # Only a project of the same organization can be named: foreign keys see every project.
+        # Includes the organization, because foreign keys are not subject to row-level security.
         ForeignKeyConstraint(
             ["organization_id", "target_project_id"],
             ["projects.organization_id", "projects.id"],

@@ -1,4 +1,4 @@
-"""Registered tools, graders and curricula: one row each, and one for every version."""
+"""Registered tools, graders and curricula: one row for each object, one for each version."""
 
 from typing import Any
 
@@ -37,7 +37,7 @@ class RegisteredObjectTable(Base):
 
 
 class RegisteredVersionTable(Base):
-    """Never changed once written."""
+    """A version of an object; it never changes."""
 
     __tablename__ = "registered_versions"
     __table_args__ = (

@@ -1,4 +1,4 @@
-"""The ledger of rollouts: its unique key is what `scored and trained once` means."""
+"""Rollouts. The unique key guarantees that a sample is scored and trained once."""
 
 from sqlalchemy import Double, PrimaryKeyConstraint, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column

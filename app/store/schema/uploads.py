@@ -1,4 +1,4 @@
-"""Uploads in parts; the bytes of a part lie in the object store until its upload ends."""
+"""Uploads in parts; the bytes of a part are in the object store until its upload ends."""
 
 from sqlalchemy import ARRAY, BigInteger, ForeignKeyConstraint, Index, PrimaryKeyConstraint, Text
 from sqlalchemy.orm import Mapped, mapped_column
@@ -21,7 +21,7 @@ class UploadTable(Base):
     mime_type: Mapped[str]
     bytes: Mapped[int] = mapped_column(BigInteger)
     status: Mapped[str]
-    """`pending`, `completed` or `cancelled`; `expired` follows from the time."""
+    """`pending`, `completed` or `cancelled`; `expired` is derived from the time."""
     file_expires_after_s: Mapped[int | None]
     file_id: Mapped[str | None]
     part_ids: Mapped[list[str]] = mapped_column(ARRAY(Text), server_default="{}")

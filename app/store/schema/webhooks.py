@@ -24,7 +24,7 @@ class WebhookEndpointTable(Base):
     subscribed_at: Mapped[dict[str, float]] = mapped_column(JSONB)
     """Unix seconds by event type: events before that moment are not sent."""
     secrets: Mapped[bytes]
-    """Every secret that still signs, sealed for this row."""
+    """All secrets that still sign, sealed for this row."""
     secret_hint: Mapped[str]
     created_at: Mapped[Now]
     updated_at: Mapped[Now]

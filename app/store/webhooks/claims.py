@@ -1,6 +1,6 @@
-"""Leases of webhook deliveries, over all tenants.
+"""Leases of webhook deliveries, across all tenants.
 
-Claims follow one another, so that the bounds hold over all workers together. A delivery's attempts
+One claim runs at a time, so that the bounds apply to all workers together. A delivery's attempts
 are counted when their outcome is written, not when they are claimed.
 """
 
@@ -16,8 +16,8 @@ from app.store.leases import Lease, LeasedRows, is_unleased
 from app.store.schema.webhooks import WebhookDeliveryTable as Table
 
 _ONE_CLAIM_AT_A_TIME = text("SELECT pg_advisory_xact_lock(hashtextextended('webhook_claims', 0))")
-# `of_endpoint` and `of_project` number the due deliveries of an endpoint and of a project, those
-# that are being sent first. Endpoints and projects take turns by these numbers.
+# `of_endpoint` and `of_project` number the due deliveries of an endpoint and of a project; the
+# numbers begin with deliveries in flight. Endpoints and projects take turns by these numbers.
 _CHOSEN = text("""
     WITH open AS (
         SELECT project_id, endpoint_id, id, next_attempt_at, lease_until > now() IS TRUE AS held
@@ -55,16 +55,16 @@ class LeasedDeliveries(LeasedRows):
     open_states = (DeliveryStatus.PENDING.value,)
 
     async def is_due(self) -> bool:
-        """Returns whether there is anything to claim."""
-        found = await self._session.scalar(
+        """Returns whether any delivery can be claimed."""
+        delivery_id = await self._session.scalar(
             select(Table.id)
             .where(self._is_open(), Table.next_attempt_at <= func.now(), is_unleased(Table))
             .limit(1)
         )
-        return found is not None
+        return delivery_id is not None
 
     async def claim_due(self, lease_s: float, bounds: Bounds) -> list[Lease]:
-        """Takes what is due within the bounds; endpoints and projects take turns."""
+        """Claims due deliveries within the bounds; endpoints and projects take turns."""
         await self._session.execute(_ONE_CLAIM_AT_A_TIME)
         chosen = _CHOSEN.bindparams(
             total=bounds.total, per_project=bounds.per_project, per_endpoint=bounds.per_endpoint

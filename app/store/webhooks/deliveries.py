@@ -1,4 +1,4 @@
-"""The transaction of the worker that holds a webhook delivery."""
+"""The transaction of the worker that has the lease on a webhook delivery."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -23,7 +23,7 @@ _PENDING: Final = DeliveryStatus.PENDING.value
 
 @dataclass(frozen=True, slots=True)
 class DeliveryAttempt:
-    """The data that one attempt to deliver needs."""
+    """The data for one attempt to deliver an event."""
 
     event: WebhookEvent
     endpoint_id: str
@@ -48,7 +48,7 @@ def leased_delivery(database: Database, lease: Lease) -> LeasedDeliveryUnitOfWor
 
 
 class LeasedDeliveryStore:
-    """Every method raises `LeaseLost` once the delivery is gone, has ended or was claimed again."""
+    """Every method raises `LeaseLost` when the delivery was deleted, ended or claimed again."""
 
     def __init__(self, session: AsyncSession, lease: Lease) -> None:
         self._session = session
@@ -92,12 +92,12 @@ class LeasedDeliveryStore:
         )
 
     async def mark_failed(self, endpoint_id: str, outcome: Outcome) -> None:
-        """Writes the last failed attempt: no other follows."""
+        """Writes the last failed attempt, after which no other follows."""
         await self._mark_endpoint(endpoint_id, last_failed_at=func.now())
         await self._end(DeliveryStatus.FAILED, outcome)
 
     async def disable_endpoint(self, endpoint_id: str, outcome: Outcome) -> None:
-        """Disables an endpoint that answered 410 Gone, and ends all deliveries that wait for it."""
+        """Disables an endpoint that answered 410 Gone, and ends all its pending deliveries."""
         await self._mark_endpoint(endpoint_id, disabled_at=func.now(), last_failed_at=func.now())
         await self._end(DeliveryStatus.FAILED, outcome)
         await self._session.execute(
@@ -121,7 +121,7 @@ class LeasedDeliveryStore:
         await self._change(outcome, status=status.value, finished_at=func.now(), lease_until=None)
 
     async def _change(self, outcome: Outcome, **values: Any) -> None:
-        found = await self._session.scalar(
+        delivery_id = await self._session.scalar(
             update(Table)
             .where(self._is_held())
             .values(
@@ -132,7 +132,7 @@ class LeasedDeliveryStore:
             )
             .returning(Table.id)
         )
-        if found is None:
+        if delivery_id is None:
             raise lease_lost(self._lease)
 
     def _is_held(self) -> ColumnElement[bool]:

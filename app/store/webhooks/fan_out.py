@@ -1,8 +1,8 @@
-"""Makes webhook deliveries from committed events: one for each endpoint that wants the event.
+"""Makes webhook deliveries from committed events: one for each endpoint subscribed to the event.
 
-Owns who gets an event: an endpoint that is enabled and subscribed to its type when the event is
-read, and was so already when the event happened. Promises one delivery for each such pair, however
-often the event is read. Across tenants, for the worker's role only.
+Owns the choice of endpoints: those that are enabled and subscribed to the event's type, both when
+the event happened and when it is read. Promises one delivery for each event and endpoint, however
+often the event is read. Works across tenants, for the worker's role only.
 """
 
 from sqlalchemy import Float, func, select
@@ -22,14 +22,14 @@ class WebhookFanOut:
         self._session = session
 
     async def fan_out(self, event: CommittedEvent) -> None:
-        """Writes the event's deliveries, none when no endpoint wants it.
+        """Writes the event's deliveries; none when no endpoint is subscribed to it.
 
         The endpoints are locked against deletion until the transaction ends: a delivery without its
-        endpoint would undo the whole batch.
+        endpoint would roll back the whole batch.
         """
         await set_tenant(self._session, event.project_id)
         happened = func.to_timestamp(event.created_at)
-        wanted = await self._session.scalars(
+        endpoint_ids = await self._session.scalars(
             select(Endpoint.id)
             .where(
                 Endpoint.project_id == event.project_id,
@@ -40,7 +40,7 @@ class WebhookFanOut:
             .order_by(Endpoint.id)
             .with_for_update(read=True, key_share=True)
         )
-        endpoints = list(wanted)
+        endpoints = list(endpoint_ids)
         if not endpoints:
             return
         await self._session.execute(

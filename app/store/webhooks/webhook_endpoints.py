@@ -90,24 +90,24 @@ class WebhookEndpointStore:
             await self._subscribe(endpoint_id, anew=False)
 
     async def enable(self, endpoint_id: str) -> None:
-        """Ends the endpoint's exclusion: it is sent events that happen from here on."""
+        """Enables the endpoint again: it gets events that happen from now on."""
         await self._session.execute(
             update(Table).where(Table.id == endpoint_id).values(disabled_at=None)
         )
         await self._subscribe(endpoint_id, anew=True)
 
     async def _subscribe(self, endpoint_id: str, *, anew: bool) -> None:
-        """Sets the moment from which each type is sent: now, except for a type that is sent
-        already, which keeps its moment unless `anew`.
+        """Sets the moment from which events of each type are sent. It is now; a type that has a
+        moment already retains it unless `anew`.
         """
         await self._session.execute(_SUBSCRIBE, {"endpoint_id": endpoint_id, "anew": anew})
 
     async def delete(self, endpoint_id: str) -> None:
         """Deletes the endpoint and every delivery to it. Raises `NotFound`."""
-        gone = await self._session.scalar(
+        deleted_id = await self._session.scalar(
             delete(Table).where(Table.id == endpoint_id).returning(Table.id)
         )
-        if gone is None:
+        if deleted_id is None:
             raise _missing(endpoint_id)
 
     async def deliveries(

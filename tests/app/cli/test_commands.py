@@ -121,4 +121,4 @@ def test_a_verb_that_cannot_reach_the_database_says_so_in_a_line() -> None:
     url = f"postgresql+psycopg://nobody:canary-password@127.0.0.1:{free_port()}/none"
     failed = _run("keys", "bootstrap", AGENT_RFT_DATABASE_URL=url, AGENT_RFT_SECRET_KEY="x" * 32)
     assert (failed.returncode, failed.stdout) == (1, "")
-    assert failed.stderr == "agent-rft: The database is away for a moment.\n"
+    assert failed.stderr == "agent-rft: The database is not available at the moment.\n"
