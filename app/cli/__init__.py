@@ -1,1 +1,1 @@
-"""The `agent-rft` command: verbs for people at a terminal."""
+"""The `agent-rft` command line: its commands and their output."""

@@ -1,6 +1,7 @@
-"""`agent-rft demo`: the whole path on one machine: service up, example agent up, a first job.
+"""`agent-rft demo`: starts the service and the example agent on one machine and trains a first job.
 
-Runs what a user would run, as separate programs; leaves nothing behind unless asked to.
+Runs the commands that a user would run, as separate programs. Removes its processes and its data at
+the end, unless `keep` is set.
 """
 
 import json
@@ -20,7 +21,7 @@ _START_TIMEOUT_S = 120
 
 
 def run(*, keep: bool) -> int:
-    """Returns the exit code of the first job."""
+    """Runs the demo and returns the exit code of the first job."""
     if not (REPOSITORY / "examples" / "records_agent").is_dir():
         print("the demo needs the repository's examples/ beside the package", file=sys.stderr)
         return 1
@@ -34,7 +35,7 @@ def run(*, keep: bool) -> int:
         print(f"agent-rft at {stack['base_url']}", flush=True)
         code = _first_job(stack, endpoint)
         if keep:
-            _say_how_to_stop(stack, agent)
+            _print_stop_commands(stack, agent)
     except KeyboardInterrupt:
         code = 130
     finally:
@@ -47,8 +48,8 @@ def run(*, keep: bool) -> int:
     return code
 
 
-def _say_how_to_stop(stack: dict[str, Any], agent: subprocess.Popen[str]) -> None:
-    print(f"left running: OPENAI_BASE_URL={stack['base_url']} OPENAI_API_KEY={stack['api_key']}")
+def _print_stop_commands(stack: dict[str, Any], agent: subprocess.Popen[str]) -> None:
+    print(f"still running: OPENAI_BASE_URL={stack['base_url']} OPENAI_API_KEY={stack['api_key']}")
     print(f"stop it: agent-rft down --data-dir {DATA_DIR}; kill {agent.pid}")
 
 
@@ -66,13 +67,13 @@ def _start_agent(*, keep: bool) -> tuple[subprocess.Popen[str], str]:
 def _up(endpoint: str) -> dict[str, Any]:
     command = _cli("up", "--data-dir", str(DATA_DIR), "--port", str(_free_port()), "--detach")
     command += ["--allow-endpoint", endpoint.removeprefix("http://")]
-    done = subprocess.run(  # noqa: S603 - our own command
+    result = subprocess.run(  # noqa: S603 - our own command
         command, stdout=subprocess.PIPE, text=True, check=False, timeout=_START_TIMEOUT_S
     )
-    if done.returncode != 0:
-        raise SystemExit(done.returncode)
-    answer: dict[str, Any] = json.loads(done.stdout)
-    return answer
+    if result.returncode != 0:
+        raise SystemExit(result.returncode)
+    announcement: dict[str, Any] = json.loads(result.stdout)
+    return announcement
 
 
 def _first_job(stack: dict[str, Any], endpoint: str) -> int:

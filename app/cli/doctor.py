@@ -1,4 +1,4 @@
-"""`agent-rft doctor`: what `up` will need, checked without starting anything."""
+"""`agent-rft doctor`: checks the requirements of `agent-rft up` without starting anything."""
 
 import importlib.metadata
 import os
@@ -24,7 +24,7 @@ class _Problem(EmbeddedError):
 
 
 def report(data_dir: Path, port: int) -> int:
-    """Print a line for each check; 0 when all are fine, else 1."""
+    """Prints one line per check; returns 0 if every check passes, else 1."""
     status = 0
     for name, check in _checks(data_dir.expanduser().absolute(), port):
         try:
@@ -53,15 +53,17 @@ def _checks(root: Path, port: int) -> Iterator[_Check]:
 
 
 def _postgres(host: HostSettings) -> str:
-    found = find_postgres(host.pg_bin)
-    return f"{found.major} in {found.directory}"
+    binaries = find_postgres(host.pg_bin)
+    return f"{binaries.major} in {binaries.directory}"
 
 
 def _postgres_user() -> str:
     run_as = unprivileged()
     if run_as.prefix:
-        return "we are root: a user namespace"
-    return "ourselves" if run_as.uid is None else f"we are root: uid {run_as.uid}"
+        return "started by root: Postgres runs in a user namespace"
+    if run_as.uid is None:
+        return "the current user"
+    return f"started by root: Postgres runs as uid {run_as.uid}"
 
 
 def _version(package: str) -> str:
@@ -91,7 +93,7 @@ def _disk(root: Path) -> str:
     nearest = next(path for path in (root, *root.parents) if path.exists())
     free = shutil.disk_usage(nearest).free
     if free < _ENOUGH_DISK_BYTES:
-        raise _Problem(f"{free / 1e9:.1f} GB free; 2 GB are wanted")
+        raise _Problem(f"{free / 1e9:.1f} GB free; 2 GB are required")
     return f"{free / 1e9:.1f} GB free"
 
 

@@ -1,4 +1,4 @@
-"""`agent-rft keys`: the development organization, project and keys."""
+"""`agent-rft keys`: creates the development organization, project and keys."""
 
 import asyncio
 import json
@@ -12,7 +12,7 @@ DEVELOPMENT_SLUG = "development"
 
 
 def bootstrap() -> None:
-    """Print one JSON object with `api_key` and `admin_key`; both are shown only now."""
+    """Prints one JSON object with `api_key` and `admin_key`; neither can be displayed again."""
     print(json.dumps(asyncio.run(_bootstrap(load_settings()))))
 
 

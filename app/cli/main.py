@@ -1,7 +1,8 @@
-"""`agent-rft`: the verbs and where each of them lives.
+"""`agent-rft`: the command tree of the command line.
 
-Owns: the command tree and turning known errors into one line and an exit code.
-Promises: a verb's own modules load only when it runs; standard output carries results only.
+Owns: the commands, their options, and the conversion of known errors into one line and an exit
+code. Promises: a command's own modules are imported only when it runs; standard output contains
+results only.
 """
 
 import importlib.util
@@ -22,7 +23,7 @@ keys = typer.Typer(help="API keys.", no_args_is_help=True)
 app.add_typer(keys, name="keys")
 
 DataDirOption = Annotated[
-    Path, typer.Option("--data-dir", help="Everything the installation keeps lies below it.")
+    Path, typer.Option("--data-dir", help="Directory that contains all data of the installation.")
 ]
 DEFAULT_DATA_DIR = Path(".agent-rft")
 DEFAULT_PORT = 8000
@@ -35,8 +36,8 @@ def _host_ports(values: list[str] | None) -> list[str] | None:
 
     try:
         EgressSettings(allow_endpoints=tuple(values or ()))
-    except ValidationError as wrong:
-        raise typer.BadParameter(wrong.errors()[0]["msg"]) from wrong
+    except ValidationError as error:
+        raise typer.BadParameter(error.errors()[0]["msg"]) from error
     return values
 
 
@@ -45,21 +46,24 @@ def up(
     *,
     data_dir: DataDirOption = DEFAULT_DATA_DIR,
     port: Annotated[int, typer.Option(min=1, max=65535, help="Port of the API.")] = DEFAULT_PORT,
-    detach: Annotated[bool, typer.Option("--detach", help="Return once all is ready.")] = False,
+    detach: Annotated[
+        bool, typer.Option("--detach", help="Return once every process is ready.")
+    ] = False,
     allow_endpoint: Annotated[
         list[str] | None,
         typer.Option(
             metavar="HOST:PORT",
             callback=_host_ports,
-            help="Tool or grader address allowed although it is not public; for this start only.",
+            help="Tool or grader address to allow although it is not public; for this start only.",
         ),
     ] = None,
     lease_s: Annotated[
-        float | None, typer.Option(min=1, help="Seconds after which a silent worker loses its job.")
+        float | None,
+        typer.Option(min=1, help="Seconds without a heartbeat after which a worker loses its job."),
     ] = None,
     ready_fd: Annotated[int | None, typer.Option(hidden=True)] = None,
 ) -> None:
-    """Start everything; print where it is reached and its keys as one JSON object."""
+    """Start every process; print the base URL and the keys as one JSON object."""
     from app.cli.up import start, start_detached  # noqa: PLC0415 - loaded only when it runs
     from app.embedded.layout import UpOptions  # noqa: PLC0415 - keeps `agent-rft --help` fast
 
@@ -72,7 +76,7 @@ def up(
 
 @app.command()
 def down(*, data_dir: DataDirOption = DEFAULT_DATA_DIR) -> None:
-    """Stop everything below a data directory. Saying it twice is fine."""
+    """Stop every process of a data directory. Safe to repeat."""
     from app.embedded.shutdown import shut_down  # noqa: PLC0415 - keeps `agent-rft --help` fast
 
     stopped = shut_down(data_dir)
@@ -85,7 +89,7 @@ def doctor(
     data_dir: DataDirOption = DEFAULT_DATA_DIR,
     port: Annotated[int, typer.Option(min=1, max=65535)] = DEFAULT_PORT,
 ) -> None:
-    """Check what `up` needs: binaries, rights, disk, port, torch, base models."""
+    """Check the requirements of `up`: binaries, rights, disk, port, torch, base models."""
     from app.cli.doctor import report  # noqa: PLC0415 - keeps `agent-rft --help` fast
 
     raise typer.Exit(report(data_dir, port))
@@ -93,7 +97,7 @@ def doctor(
 
 @app.command()
 def migrate() -> None:
-    """Bring AGENT_RFT_OWNER_DATABASE_URL to the newest schema (production; `up` does it itself)."""
+    """Migrate AGENT_RFT_OWNER_DATABASE_URL to the newest schema (production; `up` does it too)."""
     from app.embedded.migrate import main as run_migrations  # noqa: PLC0415 - keeps `agent-rft --help` fast
 
     run_migrations()
@@ -101,7 +105,7 @@ def migrate() -> None:
 
 @app.command("base-models")
 def base_models() -> None:
-    """Print the configured base models, as an engine's --models-json file holds them."""
+    """Print the configured base models in the format of an engine's --models-json file."""
     from app.settings import ModelSettings, to_models_json  # noqa: PLC0415 - keeps `agent-rft --help` fast
 
     print(to_models_json(ModelSettings().base_models))
@@ -114,23 +118,25 @@ def validate(
         Path, typer.Argument(help="JSON file with the body of a create call.", exists=True)
     ],
     training_file: Annotated[
-        Path | None, typer.Option(help="JSONL on this machine, in place of the call's id.")
+        Path | None, typer.Option(help="Local JSONL file that replaces the call's training_file.")
     ] = None,
-    validation_file: Annotated[Path | None, typer.Option(help="Likewise.")] = None,
+    validation_file: Annotated[
+        Path | None, typer.Option(help="Local JSONL file that replaces the call's validation_file.")
+    ] = None,
     as_json: Annotated[
-        bool, typer.Option("--json", help="The report as the API gives it.")
+        bool, typer.Option("--json", help="Print the report in the API's JSON format.")
     ] = False,
 ) -> None:
-    """Judge a job and its files offline, with the checks of POST /v1/fine_tuning/jobs/validate."""
-    from app.cli.validate import validate as judge  # noqa: PLC0415 - keeps `agent-rft --help` fast
+    """Check a job and its files offline, with the checks of POST /v1/fine_tuning/jobs/validate."""
+    from app.cli.validate import validate as check  # noqa: PLC0415 - keeps `agent-rft --help` fast
 
     files = {"training_file": training_file, "validation_file": validation_file}
-    raise typer.Exit(judge(call, files=files, as_json=as_json))
+    raise typer.Exit(check(call, files=files, as_json=as_json))
 
 
 @keys.command("bootstrap")
 def keys_bootstrap() -> None:
-    """Make the development organization, project and keys; print api_key and admin_key as JSON."""
+    """Create the development organization, project and keys; print both keys as JSON."""
     from app.cli.keys import bootstrap  # noqa: PLC0415 - keeps `agent-rft --help` fast
 
     bootstrap()
@@ -166,8 +172,8 @@ def main() -> None:
     except AgentRftError as failure:
         print(f"agent-rft: {failure}", file=sys.stderr)
         sys.exit(1)
-    except ValidationError as wrong:
-        print(f"agent-rft: {describe(wrong)}", file=sys.stderr)
+    except ValidationError as error:
+        print(f"agent-rft: {describe(error)}", file=sys.stderr)
         sys.exit(2)
 
 

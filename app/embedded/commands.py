@@ -1,7 +1,7 @@
-"""Programs that run once and end: initdb, psql, a version question.
+"""Runs short-lived programs: initdb, psql, version checks.
 
-Owns: running one with a time limit and turning its failure into one readable error.
-Promises: the error carries the program's last lines, never its input or environment.
+Owns: the time limit and the conversion of a failure into one readable error.
+Promises: the error contains the program's last lines, never its input or environment.
 """
 
 import subprocess
@@ -26,10 +26,10 @@ def run_once(
     text_in: str | None = None,
     timeout_s: float = 60.0,
 ) -> str:
-    """Run to the end and return standard output."""
+    """Runs a program to its end and returns its standard output. Raises `CommandFailed`."""
     line = (*run_as.prefix, *command)
     try:
-        done = subprocess.run(  # noqa: S603 - programs found by this room, no shell
+        result = subprocess.run(  # noqa: S603 - programs found by this package, no shell
             line,
             env={**inherited_environment(), **(environment or {})},
             input=text_in,
@@ -41,7 +41,7 @@ def run_once(
         )
     except (OSError, subprocess.TimeoutExpired) as failure:
         raise CommandFailed(f"{command[0]}: {failure}") from failure
-    if done.returncode != 0:
-        tail = "\n".join((done.stderr or done.stdout).splitlines()[-_TAIL_LINES:])
-        raise CommandFailed(f"{command[0]} ended with status {done.returncode}:\n{tail}")
-    return done.stdout
+    if result.returncode != 0:
+        tail = "\n".join((result.stderr or result.stdout).splitlines()[-_TAIL_LINES:])
+        raise CommandFailed(f"{command[0]} ended with status {result.returncode}:\n{tail}")
+    return result.stdout

@@ -1,14 +1,15 @@
-"""Errors of a single-machine installation, in words a person can act on.
+"""Errors of a single-machine installation, with messages that a user can act on.
 
-Owns: the error types of this room and the exit code each gives the command line.
-Promises: a message says what failed and what to do; log tails ride along, secrets never.
+Owns: the error types of this package and the exit code of each.
+Promises: a message names the failure and the remedy; it may contain the end of a log, never a
+secret.
 """
 
 from typing import ClassVar
 
 
 class EmbeddedError(Exception):
-    """Root of the supervisor's errors. `exit_code` is what `agent-rft` ends with."""
+    """Base class of the supervisor's errors. `exit_code` is the exit status of `agent-rft`."""
 
     exit_code: ClassVar[int] = 1
 
@@ -20,7 +21,7 @@ class BinaryMissing(EmbeddedError):
 
 
 class PortInUse(EmbeddedError):
-    """The address the API was asked to listen on is taken."""
+    """Another program uses the address that the API should listen on."""
 
     exit_code = 4
 
@@ -32,12 +33,12 @@ class DataDirBusy(EmbeddedError):
 
 
 class ChildFailed(EmbeddedError):
-    """A child ended or never became ready during the first start."""
+    """A child ended or did not become ready during the first start."""
 
     exit_code = 6
 
 
 class DataDirUnusable(EmbeddedError):
-    """The data directory cannot be written, or not by the user that Postgres must run as."""
+    """The data directory is not writable for us, or not for the user that Postgres runs as."""
 
     exit_code = 7

@@ -1,7 +1,8 @@
-"""Chooses the user that a server runs as when we are root. Postgres refuses to run as root.
+"""Chooses the user that Postgres runs as when the supervisor is root: Postgres refuses root.
 
-Owns: the two ways around it, in order of preference, and the check that the second can work.
-Promises: no directory above the data directory is made more open, no user is created.
+Owns: the two solutions in order of preference (a user namespace, a service user) and the access
+check that the second one needs.
+Promises: no directory above the data directory gets wider permissions, and no user is created.
 """
 
 import os
@@ -26,7 +27,7 @@ class PopenArguments(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class RunAs:
-    """Starts programs under the chosen identity."""
+    """Identity that a program runs under: a command prefix, or a user and group id."""
 
     prefix: tuple[str, ...] = ()
     uid: int | None = None
@@ -38,27 +39,29 @@ class RunAs:
         return {"user": self.uid, "group": self.gid, "extra_groups": []}
 
     def own(self, path: Path) -> None:
-        """Give a directory that we made to the identity."""
+        """Changes the owner of one of our directories or files to the identity."""
         if self.uid is not None and self.gid is not None:
             os.chown(path, self.uid, self.gid)
 
     def can(self, test: str, path: Path) -> bool:
         """Returns true if the identity passes `test -r`, `-w` or `-x` on the path."""
-        done = subprocess.run(  # noqa: S603 - fixed program, no shell
+        result = subprocess.run(  # noqa: S603 - fixed program, no shell
             (*self.prefix, "/usr/bin/test", test, str(path)), check=False, **self.popen_arguments()
         )
-        return done.returncode == 0
+        return result.returncode == 0
 
 
 AS_OURSELVES = RunAs()
-# Postgres sees uid 1000, files stay root's, 0700 parents stay, and the parent-death signal holds.
+# Postgres sees uid 1000; files still belong to root, parents keep mode 0700, and the parent-death
+# signal still works.
 _MAPPED = ("unshare", "--user", "--map-user=1000", "--map-group=1000")
 
 
 def unprivileged() -> RunAs:
-    """Ourselves when not root; else a user namespace; else an unprivileged user of the system.
+    """Returns the current user if it is not root, else a user namespace, else an existing
+    unprivileged user.
 
-    The namespace needs no chmod and no chown but is refused by docker's default seccomp filter.
+    The namespace needs no chmod and no chown, but docker's default seccomp filter refuses it.
     """
     if os.geteuid() != 0:
         return AS_OURSELVES
@@ -71,12 +74,15 @@ def namespaces_work() -> bool:
     unshare = shutil.which("unshare")
     if unshare is None:
         return False
-    done = subprocess.run((*_MAPPED, "true"), check=False, capture_output=True)  # noqa: S603 - fixed
-    return done.returncode == 0
+    result = subprocess.run((*_MAPPED, "true"), check=False, capture_output=True)  # noqa: S603 - fixed
+    return result.returncode == 0
 
 
 def service_user() -> RunAs:
-    """The first existing user of a short list, for machines that refuse user namespaces."""
+    """Returns the first existing user of a short list, for machines that refuse user namespaces.
+
+    Raises `DataDirUnusable` if none exists.
+    """
     for name in _SERVICE_USERS:
         try:
             entry = pwd.getpwnam(name)

@@ -1,7 +1,7 @@
 """Lists the processes of one machine and the configuration that each of them starts with.
 
-Owns: the children's command lines and the least configuration each gets: the API never sees the
-worker's or the owner's database password, the engine sees none.
+Owns: the children's command lines and the minimal configuration of each: the API never receives
+the worker's or the owner's database password, the engine receives none.
 Must not know: how children are supervised.
 """
 
@@ -31,12 +31,12 @@ from app.settings import (
 
 HOST = "127.0.0.1"
 # Idle threads sleep instead of spinning: engine, trainer and servers share the same few cores.
-_PATIENT_THREADS = {"OMP_WAIT_POLICY": "PASSIVE", "KMP_BLOCKTIME": "0"}
+_PASSIVE_THREADS = {"OMP_WAIT_POLICY": "PASSIVE", "KMP_BLOCKTIME": "0"}
 
 
 @dataclass(frozen=True, slots=True)
 class UpOptions:
-    """Options of one start. `allow_endpoints` and `lease_s` last until the next stop."""
+    """Options of one start. `allow_endpoints` and `lease_s` apply until the next stop."""
 
     port: int
     allow_endpoints: tuple[str, ...] = ()
@@ -50,7 +50,9 @@ class UpOptions:
 def build_settings(
     options: UpOptions, *, host: HostSettings, state: State, data_dir: DataDir
 ) -> Settings:
-    """The configuration of this start: given URLs win, the rest leads to our own children."""
+    """Returns the configuration of this start: configured URLs have priority, all others point to
+    our own children.
+    """
 
     def own_url(role: str, password: str) -> str:
         return database_url(state.postgres_port, role=role, password=password)
@@ -62,7 +64,7 @@ def build_settings(
             "owner_database_url": own_url(OWNER_ROLE, state.owner_password),
         }
     else:
-        databases = {}  # the environment holds them
+        databases = {}  # `Settings` reads them from the environment
     overrides: dict[str, object] = {
         **databases,
         "data_dir": data_dir.root,
@@ -109,7 +111,9 @@ def api_child(settings: Settings, data_dir: DataDir, port: int) -> ChildSpec:
 
 
 def worker_child(settings: Settings, data_dir: DataDir, queue: str) -> ChildSpec:
-    """One Celery worker. The one on `control` also runs the clock of periodic tasks."""
+    """Returns the spec of one Celery worker. The worker of `control` also runs the beat scheduler
+    of periodic tasks.
+    """
     log = data_dir.logs / f"{queue}.log"
     started = LogLine(log, " ready.")
     beat = ("-B", "--schedule", str(data_dir.root / "beat")) if queue == "control" else ()
@@ -123,9 +127,9 @@ def worker_child(settings: Settings, data_dir: DataDir, queue: str) -> ChildSpec
         ),
         environment={
             **_without(_environment(as_worker), ("AGENT_RFT_OWNER_DATABASE_URL",)),
-            **_PATIENT_THREADS,
+            **_PASSIVE_THREADS,
             "OMP_NUM_THREADS": str(os.cpu_count() or 1),
-            # A warm stop would wait for a job of hours; the cold one re-queues its message at once.
+            # A warm shutdown would wait hours for a job; a cold one re-queues its message at once.
             "REMAP_SIGTERM": "SIGQUIT",
         },
         log=log,
@@ -149,7 +153,7 @@ def engine_child(settings: Settings, data_dir: DataDir, port: int) -> ChildSpec:
         ),
         environment={
             **inherited_environment(),
-            **_PATIENT_THREADS,
+            **_PASSIVE_THREADS,
             "OMP_NUM_THREADS": str(os.cpu_count() or 1),
             "TOKENIZERS_PARALLELISM": "false",
             "AGENT_RFT_ENGINE_API_KEY": settings.engine_api_key.get_secret_value(),
@@ -157,20 +161,20 @@ def engine_child(settings: Settings, data_dir: DataDir, port: int) -> ChildSpec:
         log=data_dir.logs / "engine.log",
         prepare=write_models,
         ready=http_ok(HOST, port, "/health"),
-        ready_timeout_s=180.0,  # a cold disk reads half a gigabyte of libraries first
+        ready_timeout_s=180.0,  # half a gigabyte of libraries must be read from a cold disk
         directory=data_dir.root,
     )
 
 
 def owner_environment(settings: Settings) -> dict[str, str]:
-    """Returns the environment of the one process that runs as the tables' owner."""
+    """Returns the environment of the migration process, which connects as the tables' owner."""
     return _environment(settings)
 
 
 def postgres_server(state: State, data_dir: DataDir, host: HostSettings) -> PostgresServer:
     run_as, binaries = unprivileged(), find_postgres(host.pg_bin)
     if run_as.uid is not None:
-        data_dir.root.chmod(0o711)  # the server's user may pass through, not look around
+        data_dir.root.chmod(0o711)  # the server's user may traverse the directory, not list it
         binaries = runnable_by(run_as, binaries, data_dir.root / "binaries")
     return PostgresServer(
         binaries=binaries,

@@ -1,7 +1,7 @@
-"""Processes that an earlier, killed supervisor left running.
+"""Stops child processes that an earlier, killed supervisor did not stop.
 
-Owns: recognising a process we started (pid plus kernel start time) and stopping it.
-Promises: never signals a process whose start time differs from the recorded one; pids are reused
+Owns: identifying a process that we started (pid plus kernel start time) and stopping it.
+Promises: never signals a process whose start time differs from the recorded one: pids are reused
 after a reboot or a container restart.
 """
 
@@ -19,14 +19,14 @@ from app.embedded.commands import CommandFailed, run_once
 from app.embedded.processes import kill_group
 
 _log = structlog.get_logger()
-_PATIENCE_S = 3.0
-_CHECKPOINT_S = 30.0
+_STOP_TIMEOUT_S = 3.0
+_CHECKPOINT_TIMEOUT_S = 30.0
 _STAT_STATE = 0
 _STAT_STARTED = 19
 
 
 def fingerprint(pid: int) -> str | None:
-    """Identity of a live process, None when it is gone or only a zombie."""
+    """Returns the identity of a live process, `None` if it has ended or is a zombie."""
     if Path("/proc/self/stat").exists():
         return _fingerprint_from_proc(pid)
     try:
@@ -41,14 +41,14 @@ def _fingerprint_from_proc(pid: int) -> str | None:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
     except OSError:
         return None
-    fields = stat.rpartition(")")[2].split()  # the name before it may hold spaces
+    fields = stat.rpartition(")")[2].split()  # the program's name before it may contain spaces
     if fields[_STAT_STATE] in "ZX":
         return None
     return f"{boot}/{fields[_STAT_STARTED]}"
 
 
 def command_line(pid: int) -> str:
-    """Arguments of a process, empty when it is gone."""
+    """Returns the arguments of a process, an empty text if it has ended."""
     try:
         return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode()
     except OSError:
@@ -60,7 +60,7 @@ def command_line(pid: int) -> str:
 
 
 def record(path: Path, pids: Mapping[str, int]) -> None:
-    """Remember the running children for the next start."""
+    """Writes the pids of the running children to a file that the next start reads."""
     entries = {name: [pid, fingerprint(pid)] for name, pid in pids.items()}
     scratch = path.with_suffix(".new")
     scratch.touch(mode=0o600)
@@ -69,36 +69,37 @@ def record(path: Path, pids: Mapping[str, int]) -> None:
 
 
 def stop_recorded(path: Path) -> list[str]:
-    """Stop every recorded process that is still the same one. Returns their names.
+    """Stops every recorded process that still has the recorded identity. Returns their names.
 
-    Only Postgres is worth waiting for: it writes a checkpoint. A worker whose broker died in the
-    same moment may wait for it without end.
+    Postgres gets the long timeout because it writes a checkpoint. The others get a short one: a
+    worker whose broker died at the same moment may wait for it forever.
     """
     try:
         entries: dict[str, tuple[int, str | None]] = json.loads(path.read_text())
     except (OSError, ValueError):
         return []
-    found = {name: (pid, mark) for name, (pid, mark) in entries.items() if _is_ours(pid, mark)}
-    for name, (pid, _) in found.items():
+    running = {name: (pid, mark) for name, (pid, mark) in entries.items() if _is_ours(pid, mark)}
+    for name, (pid, _) in running.items():
         _log.warning("leftover_stopped", child=name, pid=pid)
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGINT if name == "postgres" else signal.SIGTERM)
-    asked_at = time.monotonic()
-    for name, (pid, mark) in found.items():
-        patience_s = _PATIENCE_S if name != "postgres" else _CHECKPOINT_S
-        left_s = patience_s - (time.monotonic() - asked_at)
+    signalled_at = time.monotonic()
+    for name, (pid, mark) in running.items():
+        timeout_s = _STOP_TIMEOUT_S if name != "postgres" else _CHECKPOINT_TIMEOUT_S
+        remaining_s = timeout_s - (time.monotonic() - signalled_at)
         if mark is not None:
-            wait_gone(pid, mark, timeout_s=left_s)
+            wait_gone(pid, mark, timeout_s=remaining_s)
         kill_group(pid)
     path.unlink(missing_ok=True)
-    return list(found)
+    return list(running)
 
 
 def _is_ours(pid: int, mark: str | None) -> bool:
-    """The recorded process lives, or it is gone since this boot and its group is not.
+    """Returns true if the recorded process is alive, or if it ended since this boot and its group
+    still has members.
 
-    While a group has members the kernel gives its number to no new process; so a group whose
-    leader is missing is still the recorded one.
+    The kernel does not assign the number of a group that has members to a new process, so a group
+    without its leader is still the recorded group.
     """
     if mark is None:
         return False
@@ -118,7 +119,7 @@ def _group_exists(pid: int) -> bool:
 
 
 def wait_gone(pid: int, mark: str, *, timeout_s: float) -> bool:
-    """Wait until the process has ended; False when it has not in time."""
+    """Waits until the process has ended; returns false after `timeout_s`."""
     deadline = time.monotonic() + timeout_s
     while fingerprint(pid) == mark:
         if time.monotonic() > deadline:

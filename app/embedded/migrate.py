@@ -1,8 +1,8 @@
-"""Brings a database to the newest schema: `python -m app.embedded.migrate`.
+"""Migrates a database to the newest schema: `python -m app.embedded.migrate`.
 
-Owns: finding the migration scripts and running them as the owning role. Promises: safe to run from
-several processes at once; the scripts' environment takes an advisory lock.
-Must not know: what a migration does.
+Owns: locating the migration scripts and running them as the owning role. Promises: several
+processes may run it at once, because the scripts' environment takes an advisory lock.
+Must not know: the content of a migration.
 """
 
 import sys
@@ -13,7 +13,7 @@ from app.settings import HostSettings
 
 
 def upgrade(owner_url: str) -> None:
-    """Run every migration that the database lacks."""
+    """Runs every migration that the database lacks."""
     from alembic import command  # noqa: PLC0415 - half a second of imports
     from alembic.config import Config  # noqa: PLC0415 - keeps `agent-rft --help` fast
 

@@ -1,7 +1,4 @@
-"""TCP ports of the loopback services.
-
-Owns: the choice of free ports and the check that one is free.
-"""
+"""Chooses and checks the TCP ports of the loopback services."""
 
 import errno
 import random
@@ -13,10 +10,10 @@ _HIGHEST = 32_000
 
 
 def free_port(taken: frozenset[int] = frozenset()) -> int:
-    """A loopback port nobody listens on, below the kernel's range for outgoing connections.
+    """Returns an unused loopback port below the kernel's range for outgoing connections.
 
-    A port inside that range can be given to a client while its server restarts; a client that
-    keeps dialling its dead server can even be connected to itself and hold the port.
+    The kernel may assign a port inside that range to a client while its server restarts; a client
+    that redials its dead server can even connect to itself and block the port.
     """
     highest = min(_HIGHEST, _first_outgoing_port() - 1)
     for _ in range(200):

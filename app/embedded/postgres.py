@@ -1,8 +1,8 @@
 """The embedded Postgres server: cluster directory, command line, readiness.
 
-Owns: initdb, server flags, the stale pid file, SQL run as the superuser through psql.
-Promises: TCP on loopback only, scram passwords for everyone, recovery after any kill.
-Must not know: the roles and databases that live in it.
+Owns: initdb, server flags, the stale pid file, and SQL run as the superuser through psql.
+Promises: TCP on loopback only, scram passwords for every role, recovery after any kill.
+Must not know: the roles and databases of the cluster.
 """
 
 import os
@@ -39,9 +39,8 @@ class PostgresServer:
     port: int
     password: str = field(repr=False)
     run_as: RunAs
-    durable: bool = (
-        True  # False: no flushes to disk, for clusters that may be lost with the machine
-    )
+    durable: bool = True
+    """False disables flushes to disk, for clusters that may be lost with the machine."""
 
     def child(self, log: Path) -> ChildSpec:
         settings = ["max_connections=200", "ssl=off"]
@@ -66,7 +65,7 @@ class PostgresServer:
         )
 
     def prepare(self) -> None:
-        """Make the cluster if there is none and clear the way for the server."""
+        """Creates the cluster if it does not exist; else checks its version and its pid file."""
         if (self.cluster / "PG_VERSION").exists():
             self._check_version()
             self._clear_pid_file()
@@ -74,7 +73,9 @@ class PostgresServer:
             self._create()
 
     def is_ready(self, pid: int) -> bool:
-        """The server writes its pid first and its status last into `postmaster.pid`."""
+        """Returns true if `postmaster.pid` names the pid in its first line and `ready` in its
+        last; the server updates the status there.
+        """
         try:
             lines = (self.cluster / "postmaster.pid").read_text().splitlines()
         except OSError:
@@ -82,7 +83,7 @@ class PostgresServer:
         return bool(lines) and lines[0] == str(pid) and lines[-1].strip() == "ready"
 
     def execute(self, sql: str, *, database: str = "postgres") -> str:
-        """Run a script as the superuser; stops at the first error. Input is not logged."""
+        """Runs a script as the superuser and stops at the first error. The input is not logged."""
         return run_once(
             (
                 *(self.binaries.program("psql"), "-X", "-q", "-A", "-t"),
@@ -94,7 +95,7 @@ class PostgresServer:
         )
 
     def _create(self) -> None:
-        # initdb works beside the final place, so a kill in the middle leaves nothing half-made.
+        # initdb runs in a scratch directory, so a kill leaves no incomplete cluster behind.
         scratch = self.cluster.with_name(self.cluster.name + ".new")
         if scratch.exists():
             shutil.rmtree(scratch)
@@ -123,18 +124,19 @@ class PostgresServer:
         _log.info("cluster_created", version=self.binaries.major)
 
     def _check_version(self) -> None:
-        made_by = (self.cluster / "PG_VERSION").read_text().strip()
-        if made_by != str(self.binaries.major):
+        version = (self.cluster / "PG_VERSION").read_text().strip()
+        if version != str(self.binaries.major):
             raise DataDirUnusable(
-                f"{self.cluster} was made by Postgres {made_by}, found is {self.binaries.major}: "
-                "point AGENT_RFT_PG_BIN at a matching version, or dump and restore"
+                f"{self.cluster} was created by Postgres {version}, but version "
+                f"{self.binaries.major} is installed: set AGENT_RFT_PG_BIN to the directory of a "
+                "matching version, or dump and restore"
             )
 
     def _clear_pid_file(self) -> None:
-        """Remove a pid file whose server is gone; stop a server that nobody supervises.
+        """Removes the pid file of an ended server; stops a server without a supervisor first.
 
-        The server itself refuses to start while *any* process has the recorded pid, which after a
-        reboot or a container restart is somebody else's.
+        The server refuses to start while *any* process has the recorded pid, which may belong to
+        another program after a reboot or a container restart.
         """
         pid_file = self.cluster / "postmaster.pid"
         try:
@@ -148,13 +150,15 @@ class PostgresServer:
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGINT)
             if not wait_gone(pid, mark, timeout_s=30.0):
-                raise DataDirUnusable(f"a Postgres server (pid {pid}) holds {self.cluster}")
+                raise DataDirUnusable(
+                    f"a Postgres server (pid {pid}) still runs on {self.cluster}: stop it"
+                )
         pid_file.unlink(missing_ok=True)
 
 
 @contextmanager
 def _password_file(password: str, run_as: RunAs) -> Iterator[Path]:
-    """A file that only the server's user can read, for the length of initdb."""
+    """Writes the password to a file that only the server's user can read; removes it at exit."""
     handle, name = tempfile.mkstemp(prefix="agent-rft-", text=True)
     path = Path(name)
     try:

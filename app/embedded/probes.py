@@ -1,7 +1,7 @@
-"""Ways to tell that a child works.
+"""Readiness probes of child processes.
 
-Owns: the HTTP health question and the search for a line in a child's own log.
-Promises: a probe answers within a second.
+Owns: the HTTP health check and the search for a text in a child's own log.
+Promises: a probe returns within about a second.
 """
 
 import http.client
@@ -12,7 +12,7 @@ _HTTP_OK = 200
 
 
 def http_ok(host: str, port: int, path: str) -> Callable[[int], bool]:
-    """Ready when GET answers 200."""
+    """Returns a probe that is true if GET returns 200."""
 
     def ready(pid: int) -> bool:
         del pid
@@ -29,7 +29,7 @@ def http_ok(host: str, port: int, path: str) -> Callable[[int], bool]:
 
 
 class LogLine:
-    """Ready when the child has written a text to its log since its last start."""
+    """Probe that is true once the child has written a text to its log since its last start."""
 
     def __init__(self, log: Path, text: str) -> None:
         self._log = log

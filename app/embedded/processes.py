@@ -1,12 +1,12 @@
-"""One supervised child process: start, readiness, restart with backoff, stop.
+"""Supervises one child process: start, readiness, restart with backoff, stop.
 
 Owns: the process group, the log file and the state of each child.
-Promises: a child that ends is started again on the same command; its group leaves nothing behind;
-on Linux it is signalled by the kernel when the supervisor dies.
-Must not know: what the children are or how they depend on each other.
+Promises: a child that ends is restarted with the same command; no process of its group survives
+it; on Linux the kernel signals it when the supervisor dies.
+Must not know: the purpose of the children or their dependencies.
 
-Everything here runs on the supervisor's main thread: the parent-death signal follows the *thread*
-that started the child.
+This module runs on the supervisor's main thread only: the kernel sends the parent-death signal when
+the *thread* that started the child ends.
 """
 
 import ctypes
@@ -32,14 +32,14 @@ _PR_SET_PDEATHSIG = 1
 _LOG_BYTES = 10_000_000
 _FIRST_DELAY_S = 0.1
 _LONGEST_DELAY_S = 10.0
-_STEADY_S = 10.0  # a child that was up this long starts its backoff anew
+_STEADY_S = 10.0  # the backoff of a child that was ready this long is reset
 
 State = Literal["down", "starting", "ready", "stopped"]
 
 
 @dataclass(frozen=True, slots=True)
 class ChildSpec:
-    """A child's command and its readiness probe. `ready` gets the pid and must return quickly."""
+    """Command and readiness probe of a child. `ready` receives the pid and must return quickly."""
 
     name: str
     command: tuple[str, ...]
@@ -50,13 +50,13 @@ class ChildSpec:
     ready_timeout_s: float = 60.0
     stop_signal: signal.Signals = signal.SIGTERM
     stop_timeout_s: float = 10.0
-    orphan_signal: signal.Signals = signal.SIGTERM  # from the kernel, when the supervisor dies
+    orphan_signal: signal.Signals = signal.SIGTERM  # sent by the kernel when the supervisor dies
     run_as: RunAs = AS_OURSELVES
     directory: Path | None = None  # working directory
 
 
 class Child:
-    """State machine over one spec. Call `tick()` often; it never blocks longer than a probe."""
+    """State machine of one child. Call `tick()` often; it never blocks longer than a probe."""
 
     def __init__(self, spec: ChildSpec, *, on_start: Callable[[], None] = lambda: None) -> None:
         self.spec = spec
@@ -68,14 +68,14 @@ class Child:
         self._process: subprocess.Popen[bytes] | None = None
         self._started_at = 0.0
         self._retry_at = 0.0
-        self._stop_asked_at = 0.0
+        self._stop_signalled_at = 0.0
 
     @property
     def pid(self) -> int | None:
         return self._process.pid if self._process else None
 
     def tick(self) -> None:
-        """Reap, restart or probe, whichever is due."""
+        """Reaps, restarts or probes the child, depending on its state."""
         now = time.monotonic()
         if self.state == "stopped":
             return
@@ -89,15 +89,15 @@ class Child:
             self._probe(now)
 
     def signal_stop(self) -> None:
-        """Ask the child to end; it is not started again."""
+        """Sends the stop signal; the child is not restarted."""
         self.state = "stopped"
-        self._stop_asked_at = time.monotonic()
+        self._stop_signalled_at = time.monotonic()
         if self._process is not None and self._process.poll() is None:
             with suppress(ProcessLookupError):
                 os.kill(self._process.pid, self.spec.stop_signal)
 
     def wait_stopped(self) -> None:
-        """Wait for the end that `signal_stop` asked for, then kill what is left of the group."""
+        """Waits for the child to end after `signal_stop`, then kills the rest of its group."""
         if self._process is None:
             return
         try:
@@ -107,8 +107,8 @@ class Child:
         kill_group(self._process.pid)
         self._process.wait()
         self._process = None
-        taken_s = round(time.monotonic() - self._stop_asked_at, 2)
-        _log.info("child_stopped", child=self.spec.name, after_s=taken_s)
+        duration_s = round(time.monotonic() - self._stop_signalled_at, 2)
+        _log.info("child_stopped", child=self.spec.name, after_s=duration_s)
 
     def log_tail(self, lines: int = 15) -> str:
         try:
@@ -137,7 +137,7 @@ class Child:
             return
         _rotate(self.spec.log)
         with self.spec.log.open("ab") as log:
-            self._process = subprocess.Popen(  # noqa: S603 - commands built by this room, no shell
+            self._process = subprocess.Popen(  # noqa: S603 - our own commands, no shell
                 (*self.spec.run_as.prefix, *self.spec.command),
                 env=dict(self.spec.environment),
                 cwd=self.spec.directory,
@@ -186,7 +186,7 @@ class Child:
 
 
 def kill_group(pid: int) -> None:
-    """SIGKILL to the process group that the child led."""
+    """Sends SIGKILL to the child's process group."""
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(pid, signal.SIGKILL)
 
@@ -205,7 +205,7 @@ def _dies_with_us(orphan_signal: signal.Signals) -> Callable[[], None] | None:
 
     def in_child() -> None:
         libc.prctl(_PR_SET_PDEATHSIG, int(orphan_signal))
-        if os.getppid() != parent:  # it died before the line above
+        if os.getppid() != parent:  # the supervisor died before the line above
             os._exit(1)
 
     return in_child

@@ -1,8 +1,8 @@
-"""Roles and database of the embedded cluster.
+"""Creates the roles and the database of the embedded cluster.
 
-Owns: `roles.sql`: three login roles without any special right, one database owned by the first.
-Promises: safe to repeat; nothing of the service ever connects as the superuser, who sees through
-row-level security. Must not know: tables and grants; the migrations own those.
+Owns: `roles.sql`: three login roles without special rights, one database owned by the first.
+Promises: safe to repeat; the service never connects as the superuser, who bypasses row-level
+security. Must not know: tables and grants, which the migrations own.
 """
 
 from pathlib import Path
@@ -16,7 +16,7 @@ _SCRIPT = Path(__file__).with_name("roles.sql")
 
 
 def provision(server: PostgresServer, state: State, *, database: str = DATABASE) -> None:
-    """Make what is missing and set every password to the state's."""
+    """Creates the missing roles and database, and sets every password to the state's."""
     variables = {
         "database": database,
         "owner": OWNER_ROLE,
@@ -26,11 +26,11 @@ def provision(server: PostgresServer, state: State, *, database: str = DATABASE)
         "app_password": state.app_password,
         "worker_password": state.worker_password,
     }
-    # Through standard input: arguments of a process can be read by every user.
-    given = "".join(f"\\set {name} '{value}'\n" for name, value in variables.items())
-    server.execute(given + _SCRIPT.read_text())
+    # Sent through standard input: every user can read the arguments of a process.
+    definitions = "".join(f"\\set {name} '{value}'\n" for name, value in variables.items())
+    server.execute(definitions + _SCRIPT.read_text())
 
 
 def database_url(port: int, *, role: str, password: str, database: str = DATABASE) -> str:
-    """SQLAlchemy URL of one role. Passwords are URL-safe by construction."""
+    """Returns the SQLAlchemy URL of one role. Generated passwords are URL-safe."""
     return f"postgresql+psycopg://{role}:{password}@127.0.0.1:{port}/{database}"

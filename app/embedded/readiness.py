@@ -1,6 +1,6 @@
-"""Waiting for children on the main thread.
+"""Waits for several children at once on the main thread.
 
-Owns: the loop that drives several children to readiness at once, and their ordered stop.
+Owns: the loop that ticks children until all are ready, and their ordered stop.
 """
 
 import time
@@ -14,13 +14,15 @@ _PAUSE_S = 0.03
 
 
 class Interrupted(EmbeddedError):
-    """Raised when a stop is requested before everything was ready."""
+    """A stop was requested before every child was ready."""
 
 
 def wait_ready(
     children: Sequence[Child], *, interrupted: Callable[[], bool] = lambda: False
 ) -> None:
-    """Tick until every child is ready. ChildFailed once one has failed three times."""
+    """Ticks until every child is ready. Raises `ChildFailed` once a child has failed three times,
+    and `Interrupted`.
+    """
     while any(child.state != "ready" for child in children):
         if interrupted():
             raise Interrupted("stopped before everything was ready")
@@ -31,7 +33,7 @@ def wait_ready(
 
 
 def stop_in_order(waves: Iterable[Sequence[Child]]) -> None:
-    """Stop wave after wave; the children of one wave end together."""
+    """Stops one wave after another; the children of one wave stop concurrently."""
     for wave in waves:
         for child in wave:
             child.signal_stop()

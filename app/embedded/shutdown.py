@@ -1,6 +1,6 @@
-"""Stopping an installation from outside: `agent-rft down`.
+"""Stops an installation from another process: `agent-rft down`.
 
-Promises: when it returns nothing of the data directory runs any more; saying it twice is fine.
+Promises: no process of the data directory runs when it returns; safe to repeat.
 """
 
 import os
@@ -13,11 +13,14 @@ from app.embedded.announcement import withdraw
 from app.embedded.leftovers import fingerprint, stop_recorded, wait_gone
 from app.embedded.state import DataDir, owner_pid, ownership
 
-_PATIENCE_S = 90.0  # longer than the sum of the children's own limits
+_STOP_TIMEOUT_S = 90.0  # longer than the sum of the children's own stop timeouts
 
 
 def shut_down(path: Path) -> bool:
-    """Stop the supervisor and whatever an earlier one left. False when nothing was running."""
+    """Stops the supervisor and the children that an earlier one did not stop.
+
+    Returns false if nothing was running.
+    """
     root = path.expanduser().absolute()
     if not root.is_dir():
         return False
@@ -37,7 +40,7 @@ def _stop_owner(data_dir: DataDir, pid: int) -> None:
     mark = fingerprint(pid)
     with suppress(ProcessLookupError):
         os.kill(pid, signal.SIGTERM)
-    if mark is not None and not wait_gone(pid, mark, timeout_s=_PATIENCE_S):
+    if mark is not None and not wait_gone(pid, mark, timeout_s=_STOP_TIMEOUT_S):
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
     while owner_pid(data_dir) == pid:

@@ -1,7 +1,7 @@
 """State of one data directory between starts: ports, passwords, keys.
 
 Owns: the directory's layout, `state.json` (0600) and the lock that makes one supervisor its owner.
-Promises: a second start sees the same values; a file is replaced whole or not at all.
+Promises: a second start reads the same values; files are replaced atomically.
 Must not know: how the values are used.
 """
 
@@ -27,7 +27,7 @@ class DataDir:
 
     @classmethod
     def at(cls, path: Path) -> Self:
-        """The directory, made if missing, closed to other users when it is made here."""
+        """Returns the directory; creates it with mode 0700 if it does not exist."""
         root = path.expanduser().absolute()
         try:
             root.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -75,7 +75,7 @@ def _password() -> str:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """Secrets and ports of one installation. Secrets are never shown."""
+    """Secrets and ports of one installation. Its `repr` omits the secrets."""
 
     postgres_port: int
     valkey_port: int
@@ -97,17 +97,17 @@ class State:
         return cls(first, second, free_port(frozenset((first, second))))
 
     def with_free_ports(self) -> Self:
-        """Returns the state with each port that another program has taken replaced."""
+        """Returns the state with a new port for each one that another program uses."""
         ports = [self.postgres_port, self.valkey_port, self.engine_port]
-        for place, port in enumerate(ports):
+        for index, port in enumerate(ports):
             if not is_free("127.0.0.1", port):
-                ports[place] = free_port(frozenset(ports))
+                ports[index] = free_port(frozenset(ports))
         postgres, valkey, engine = ports
         return replace(self, postgres_port=postgres, valkey_port=valkey, engine_port=engine)
 
 
 def load_state(data_dir: DataDir) -> State:
-    """Read the directory's state, or make and keep a new one."""
+    """Reads the directory's state, or creates and saves a new one."""
     try:
         values = json.loads(data_dir.state_file.read_text())
     except FileNotFoundError:
@@ -125,7 +125,7 @@ def save_state(data_dir: DataDir, state: State) -> None:
 
 
 def write_private(path: Path, value: dict[str, Any]) -> None:
-    """Replace a JSON file whole, readable by its owner only, on disk when this returns."""
+    """Replaces a JSON file atomically, with mode 0600, flushed to disk before this returns."""
     scratch = path.with_suffix(".new")
     scratch.unlink(missing_ok=True)
     handle = os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -138,9 +138,9 @@ def write_private(path: Path, value: dict[str, Any]) -> None:
 
 @contextmanager
 def ownership(data_dir: DataDir) -> Iterator[None]:
-    """Hold the directory's lock; the kernel lets go of it when the process ends, however it ends.
+    """Holds the directory's lock; the kernel releases it when the process ends, even by a kill.
 
-    Raises DataDirBusy when another process holds it.
+    Raises `DataDirBusy` if another process holds the lock.
     """
     with data_dir.lock_file.open("a+") as file:
         try:
@@ -159,7 +159,7 @@ def ownership(data_dir: DataDir) -> Iterator[None]:
 
 
 def owner_pid(data_dir: DataDir) -> int | None:
-    """Pid of the supervisor that holds the lock, None when nobody does."""
+    """Returns the pid of the supervisor that holds the lock, `None` if no process does."""
     try:
         with data_dir.lock_file.open("r") as file:
             try:

@@ -1,10 +1,10 @@
-"""The parent of every process of the single-machine default.
+"""Parent of every process of the single-machine default.
 
-Owns: start order, readiness, healing, ordered stop, and `services.json`, which says where a
-running installation is reached.
-Promises: one supervisor for each data directory; a child that ends, however it ends, comes back on
-the same port with the same password; nothing survives an ordered stop.
-Must not know: what jobs, files or models are.
+Owns: start order, readiness, restarts, ordered stop, and `services.json`, which contains the
+addresses of a running installation.
+Promises: one supervisor for each data directory; a child that ends for any reason is restarted on
+the same port with the same password; no process survives an ordered stop.
+Must not know: jobs, files or models.
 """
 
 import os
@@ -37,12 +37,12 @@ _TICK_S = 0.2
 _STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
-# Callers before what they call; Postgres last, so that a last write still lands.
+# Callers stop before the servers they call; Postgres stops last, so that final writes succeed.
 _STOP_WAVES = (("api", "runs", "control"), ("engine",), ("valkey",), ("postgres",))
 
 
 class Supervisor:
-    """One start of one data directory, from leftovers to ordered stop."""
+    """Runs one start of one data directory, from stopping leftovers to the ordered stop."""
 
     def __init__(self, data_dir: DataDir, options: UpOptions, host: HostSettings) -> None:
         self._data_dir = data_dir
@@ -53,9 +53,9 @@ class Supervisor:
         self._stopping = False
 
     def run(self, on_ready: Callable[[Announcement], None]) -> None:
-        """Start, report once, keep everything alive until a stop signal, stop in order.
+        """Starts every child, reports once, restarts children until a stop signal, stops in order.
 
-        Raises EmbeddedError when the first start fails; nothing is left running then.
+        Raises `EmbeddedError` if the first start fails; every child is stopped in this case.
         """
         with ownership(self._data_dir), _woken_by_signals(self._on_stop_signal) as wake_up:
             stop_recorded(self._data_dir.children_file)
@@ -91,7 +91,7 @@ class Supervisor:
         self._publish()
 
     def _start_servers(self, state: State) -> PostgresServer | None:
-        """Postgres and Valkey where none was given, started but not waited for."""
+        """Starts Postgres and Valkey unless a URL is configured; does not wait for readiness."""
         postgres = None
         if self._host.database_url is None:
             postgres = layout.postgres_server(state, self._data_dir, self._host)
@@ -104,7 +104,7 @@ class Supervisor:
     def _prepare_database(
         self, postgres: PostgresServer | None, state: State, settings: Settings
     ) -> State:
-        """Roles, newest schema, development keys. The engine goes on loading meanwhile."""
+        """Creates roles, the newest schema and the development keys while the engine loads."""
         if postgres is not None:
             provision(postgres, state)
         if settings.owner_database_url is not None:
@@ -134,14 +134,14 @@ class Supervisor:
 
     def _launch(self, spec: ChildSpec) -> None:
         child = Child(spec, on_start=self._publish)
-        self._children.append(child)  # before it starts, so that a failure here still stops it
+        self._children.append(child)  # before the start, so that `_stop` covers a failed start
         child.tick()
 
     def _wait(self, children: Sequence[Child]) -> None:
         wait_ready(children, interrupted=lambda: self._stopping)
 
     def _publish(self) -> None:
-        """Records the pids for the next start and for readers of `services.json`."""
+        """Writes the pids to `children.json` for the next start, and to `services.json`."""
         pids = {child.spec.name: child.pid for child in self._children if child.pid is not None}
         record(self._data_dir.children_file, pids)
         if self._announcement is not None:
@@ -158,7 +158,7 @@ class Supervisor:
 
 @contextmanager
 def _woken_by_signals(on_stop: Callable[[], None]) -> Iterator[int]:
-    """A descriptor that becomes readable at every signal, the end of a child included."""
+    """Yields a descriptor that becomes readable at every signal, including a child's end."""
 
     def stop(_number: int, _frame: FrameType | None) -> None:
         on_stop()

@@ -1,7 +1,7 @@
 """The embedded Valkey (or Redis) server: configuration file, command line, readiness.
 
 Owns: the server's configuration. Promises: loopback only, a password, every accepted message on
-disk within a second, no eviction. Must not know: what is kept in it.
+disk within a second, no eviction. Must not know: the data that it stores.
 """
 
 import socket
@@ -14,7 +14,7 @@ from app.settings import inherited_environment
 
 @dataclass(frozen=True, slots=True)
 class ValkeyServer:
-    """One server on one loopback port with its files in one directory."""
+    """One server on one loopback port, with its files in one directory."""
 
     binary: Path
     directory: Path
@@ -40,7 +40,9 @@ class ValkeyServer:
         return self.directory / "valkey.conf"
 
     def prepare(self) -> None:
-        """Write the configuration. The password goes into a file: arguments are public."""
+        """Writes the configuration file. It contains the password, because every user can read
+        the arguments of a process.
+        """
         self.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         lines = (
             "bind 127.0.0.1",
@@ -57,7 +59,7 @@ class ValkeyServer:
         self._configuration.write_text("\n".join(lines) + "\n")
 
     def is_ready(self, pid: int) -> bool:
-        """PONG, which the server does not say while it still loads its file."""
+        """Returns true if PING returns PONG; the server does not answer so while it loads data."""
         del pid
         request = f"*2\r\n$4\r\nAUTH\r\n${len(self.password)}\r\n{self.password}\r\nPING\r\n"
         try:
