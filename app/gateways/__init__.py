@@ -1,1 +1,1 @@
-"""The outside world: one protocol, one real and one in-memory implementation per file."""
+"""Clients of external systems: protocols with a production and an in-memory implementation."""

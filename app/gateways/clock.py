@@ -1,4 +1,4 @@
-"""Time as the limits of endpoints see it, so that tests need not wait for it."""
+"""Clock protocol for the limits of endpoints, so that tests can replace real time."""
 
 import asyncio
 import time
@@ -7,7 +7,7 @@ from typing import Protocol
 
 class Clock(Protocol):
     def now(self) -> float:
-        """Seconds of a clock that never goes back."""
+        """Returns the seconds of a monotonic clock."""
         ...
 
     async def sleep(self, seconds: float) -> None: ...
@@ -22,7 +22,9 @@ class SystemClock:
 
 
 async def settled_by(clock: Clock, future: asyncio.Future[None], *, deadline: float) -> bool:
-    """Wait for `future` until `deadline`; whether it was done in time. It is not cancelled."""
+    """Waits for `future` until `deadline`; returns true if it was done in time. Does not cancel
+    it.
+    """
     if future.done():
         return True
     timer = asyncio.ensure_future(clock.sleep(max(0.0, deadline - clock.now())))

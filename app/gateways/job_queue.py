@@ -1,6 +1,6 @@
 """The job queue: best-effort notifications for workers. Postgres is the source of truth.
 
-A message carries nothing but an id. A lost message is no lost job: the sweeper sends another one.
+A message contains an id only. A lost message does not lose a job: the sweeper sends another one.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ log = structlog.get_logger()
 
 BROKER_TIMEOUT_S = 2.0
 VISIBILITY_TIMEOUT_S = 86_400
-"""Longer than any task runs with its message; recovery never depends on redelivery."""
+"""Longer than any task runs before it acknowledges; recovery never depends on redelivery."""
 
 
 def broker_settings(redis_url: str) -> dict[str, Any]:
@@ -55,19 +55,19 @@ class JobQueue(Protocol):
         ...
 
     async def enqueue_deliveries(self) -> None:
-        """Notifies a worker of due deliveries. Never raises: the schedule looks for them, too."""
+        """Notifies a worker of due deliveries. Never raises: a schedule checks for them, too."""
         ...
 
     async def aclose(self) -> None: ...
 
 
 class CeleryJobQueue:
-    """Sends messages that Celery has built from the event loop. `send_task` would need a thread,
-    which competes with the loop for the interpreter, at four times the processor time.
+    """Sends messages, built by Celery, from the event loop. `send_task` would need a thread, which
+    competes with the loop for the interpreter lock and takes four times the processor time.
     """
 
     def __init__(self, redis_url: str) -> None:
-        # Not made current: inside a worker the current application is the worker's own.
+        # Not set as current: inside a worker the current application must be the worker's own.
         self._celery = Celery("agent-rft-api", set_as_current=False)
         self._celery.conf.update(broker_settings(redis_url))
         self._redis: Redis = Redis.from_url(
@@ -94,14 +94,14 @@ class CeleryJobQueue:
             log.warning("notification not sent", task=task, ids=subject, error=type(error).__name__)
 
     def _message(self, task: str, arguments: list[str], queue: str) -> bytes:
-        """The bytes of a message in the broker's Redis list, which has the queue's name. Source:
-        Celery's message protocol 2, and kombu's virtual transports.
+        """Returns the bytes of a message in the broker's Redis list, which has the queue's name.
+        Source: Celery's message protocol 2, and kombu's virtual transports.
         """
-        made = self._celery.amqp.create_task_message(
+        task_message = self._celery.amqp.create_task_message(
             str(uuid4()), task, args=arguments, kwargs={}, reply_to="", ignore_result=True
         )
         properties = {
-            **made.properties,
+            **task_message.properties,
             "delivery_mode": 2,
             "delivery_info": {"exchange": "", "routing_key": queue},
             "priority": 0,
@@ -109,10 +109,10 @@ class CeleryJobQueue:
             "delivery_tag": str(uuid4()),
         }
         message = {
-            "body": base64.b64encode(json.dumps(made.body).encode()).decode(),
+            "body": base64.b64encode(json.dumps(task_message.body).encode()).decode(),
             "content-encoding": "utf-8",
             "content-type": "application/json",
-            "headers": made.headers,
+            "headers": task_message.headers,
             "properties": properties,
         }
         return json.dumps(message).encode()

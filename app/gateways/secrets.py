@@ -1,9 +1,8 @@
-"""Customers' header values at rest: envelope encryption bound to the row they belong to.
+"""Envelope encryption of customers' secrets at rest, bound to the row that they belong to.
 
-Owns the sealed form of a job's headers. Promises: each blob has a data key of its own
-(AES-256-GCM), wrapped by a key derived from the service's secret key; a blob moved to another row
-or changed by a bit does not open; the wrapping key can be rotated without touching the data. Must
-not know rows.
+Owns the format of a sealed blob. Promises: each blob has its own data key (AES-256-GCM), wrapped by
+a key derived from the service's secret key; a blob that was moved to another row or altered cannot
+be opened; the wrapping key can be rotated without encrypting the data again. Must not know rows.
 """
 
 import hashlib
@@ -29,20 +28,22 @@ _SMALLEST: Final = _HEAD_BYTES + _WRAPPED_BYTES + _NONCE_BYTES + _TAG_BYTES
 
 
 class SecretsUnreadable(AgentRftError):
-    """A sealed blob that this service cannot open: wrong key, wrong row, or damaged."""
+    """A sealed blob cannot be opened: wrong key, wrong row, or damaged."""
 
 
 class SecretBox:
-    """Seals and opens. Blob: version, key id (8), wrapped data key (60), nonce (12), ciphertext."""
+    """Seals and opens blobs. Layout in bytes: version (1), key id (8), wrapped data key (60),
+    nonce (12), ciphertext with tag.
+    """
 
     def __init__(self, secret_key: str, *, older_keys: tuple[str, ...] = ()) -> None:
-        """`secret_key` seals; `older_keys` still open what they sealed."""
+        """`secret_key` seals; blobs sealed under `older_keys` can still be opened."""
         wrapping = [_wrapping_key(key) for key in (secret_key, *older_keys)]
         self._current_id = _key_id(wrapping[0])
         self._keys = {_key_id(key): AESGCM(key) for key in reversed(wrapping)}
 
     def seal(self, plain: dict[str, Any], *, project_id: str, job_id: str) -> bytes:
-        """Encrypt a JSON map for one job's row."""
+        """Encrypts a JSON object for one row."""
         row = _row(project_id, job_id)
         data_key, nonce = os.urandom(_KEY_BYTES), os.urandom(_NONCE_BYTES)
         text = json.dumps(plain, separators=(",", ":")).encode()
@@ -62,11 +63,11 @@ class SecretBox:
         return plain
 
     def is_current(self, blob: bytes) -> bool:
-        """Returns whether the newest key wraps a blob."""
+        """Returns true if the newest key wraps the blob."""
         return blob[len(_VERSION) : _HEAD_BYTES] == self._current_id
 
     def rewrap(self, blob: bytes, *, project_id: str, job_id: str) -> bytes:
-        """The same secrets under the newest key; the data itself is not encrypted again."""
+        """Returns the blob with its data key wrapped by the newest key; the data is unchanged."""
         row = _row(project_id, job_id)
         return self._wrap(self._unwrap(blob, row), row) + blob[_HEAD_BYTES + _WRAPPED_BYTES :]
 

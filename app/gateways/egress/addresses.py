@@ -1,12 +1,12 @@
 """Rules for the addresses and URLs that may be dialled for a customer. Pure, no sockets.
 
 Owns the address table (IANA special-purpose registries, IPv6 forms that embed IPv4, cloud metadata
-services) and the strict reading of a URL. Promises: an address counts as public only if it is
-plainly public unicast, and a URL that two parsers could read differently is refused. Must not know
-its callers.
+services) and the strict parser of URLs. Promises: an address counts as public only if it is
+unambiguously public unicast, and a URL that two parsers could interpret differently is refused.
+Must not know its callers.
 
 Sources: RFC 6890 and its registries; RFC 4291, 6052, 8215, 3056, 4380, 5214 for embedded IPv4;
-stripe/smokescreen, svix and pydantic-ai for what attackers send.
+stripe/smokescreen, svix and pydantic-ai for URLs used in attacks.
 """
 
 import ipaddress
@@ -22,7 +22,7 @@ IPAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
 _SPECIAL_V4: Final = tuple(
     ipaddress.IPv4Network(text)
     for text in (
-        "0.0.0.0/8",  # this network; 0.0.0.0 reaches the own host
+        "0.0.0.0/8",  # "this network"; 0.0.0.0 reaches the local host
         "10.0.0.0/8",
         "100.64.0.0/10",  # carrier-grade NAT
         "127.0.0.0/8",
@@ -69,7 +69,7 @@ _METADATA: Final = frozenset(
         "fd00:42::42",
     )
 )
-# Ports of services other than HTTP; a foreign service must not be probed through this one.
+# Ports of services other than HTTP; customers must not probe third-party services through this one.
 _REFUSED_PORTS: Final = frozenset(
     {1433, 1521, 2049, 2375, 2376, 2379, 2380, 3306, 3389, 4369, 5432, 5672, 5900, 5984, 6379}
     | {6443, 6667, 9200, 9300, 10250, 10255, 11211, 27017}
@@ -92,31 +92,33 @@ _NUMBER: Final = re.compile(r"[0-9]+|0x[0-9a-f]*")
 
 @dataclass(frozen=True, slots=True)
 class EndpointUrl:
-    """A customer URL read one way only."""
+    """A customer URL, parsed and normalised."""
 
     url: str
-    """The normalised URL that is dialled, without its fragment."""
+    """The normalised URL to dial, without its fragment."""
     scheme: str
     host: str
-    """Lower case, no brackets, no trailing dot."""
+    """Host in lower case, without brackets and trailing dot."""
     port: int
     address: IPAddress | None
-    """The host itself when it is a literal address."""
+    """The host if it is a literal address, else `None`."""
 
     @property
     def key(self) -> str:
-        """`host:port` as an allow-list names it."""
+        """`host:port` in the form of allow-list entries."""
         return host_port(self.host, self.port)
 
 
 def host_port(host: str, port: int) -> str:
-    """`host:port`, IPv6 in its shortest form and in brackets."""
+    """Returns `host:port`, with an IPv6 address in its shortest form and in brackets."""
     bare = host.strip("[]").rstrip(".").lower()
     return f"[{ipaddress.IPv6Address(bare)}]:{port}" if ":" in bare else f"{bare}:{port}"
 
 
 def read_url(url: str) -> EndpointUrl:
-    """Raises `EndpointRefused`, with a text for the customer, unless the URL is plain."""
+    """Parses and normalises a URL. Raises `EndpointRefused`, with a message for the customer, if
+    the URL is invalid or ambiguous.
+    """
     if len(url) > _MAX_URL:
         raise EndpointRefused(f"the URL is longer than {_MAX_URL} characters")
     match = _URL.fullmatch(url)
@@ -149,7 +151,7 @@ def _literal(host: str, *, bracketed: bool) -> IPAddress | None:
         if bracketed:
             return ipaddress.IPv6Address(host)
         if _NUMBER.fullmatch(host.rstrip(".").rpartition(".")[2]):
-            # WHATWG: a host whose last label is a number is an IPv4 address or nothing.
+            # WHATWG: a host whose last label is a number is an IPv4 address or invalid.
             return ipaddress.IPv4Address(host)
     except ValueError:
         raise EndpointRefused(
@@ -173,7 +175,7 @@ def port_allowed(port: int) -> bool:
 
 
 def is_public(address: IPAddress) -> bool:
-    """Returns true for a public unicast address. An IPv6 form of IPv4 never is one."""
+    """Returns true for a public unicast address, false for every IPv6 form of an IPv4 address."""
     if is_metadata(address):
         return False
     if isinstance(address, ipaddress.IPv4Address):
@@ -184,7 +186,9 @@ def is_public(address: IPAddress) -> bool:
 
 
 def is_metadata(address: IPAddress) -> bool:
-    """A cloud's metadata service or a link-local address, in any spelling: refused always."""
+    """Returns true for a cloud's metadata service or a link-local address, in any notation: no
+    allow-list permits them.
+    """
     if address in _METADATA or address.is_link_local:
         return True
     if isinstance(address, ipaddress.IPv4Address):
@@ -195,7 +199,7 @@ def is_metadata(address: IPAddress) -> bool:
 
 
 def embedded_ipv4(address: ipaddress.IPv6Address) -> Iterator[ipaddress.IPv4Address]:
-    """Every IPv4 address that this IPv6 address may stand for."""
+    """Yields every IPv4 address that this IPv6 address may embed."""
     number = int(address)
     if number >> 32 in {0, 0xFFFF, 0xFFFF_0000}:  # compatible, mapped, translated (RFC 2765)
         yield ipaddress.IPv4Address(number & 0xFFFF_FFFF)
@@ -211,7 +215,7 @@ def embedded_ipv4(address: ipaddress.IPv6Address) -> Iterator[ipaddress.IPv4Addr
 
 
 def _isatap(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address | None:
-    """RFC 5214: an interface identifier 0000:5efe or 0200:5efe before the IPv4 address."""
+    """Returns the IPv4 address behind an interface identifier 0000:5efe or 0200:5efe (RFC 5214)."""
     number = int(address)
     if (number >> 32) & 0xFDFF_FFFF == _ISATAP_MARK:
         return ipaddress.IPv4Address(number & 0xFFFF_FFFF)
@@ -219,7 +223,9 @@ def _isatap(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address | None:
 
 
 def _nat64(number: int) -> Iterator[ipaddress.IPv4Address]:
-    """RFC 6052 §2.2: prefixes of 48, 56, 64 and 96 bits; bits 64 to 71 are skipped."""
+    """Yields the IPv4 address for prefixes of 96, 48, 56 and 64 bits (RFC 6052 §2.2); bits 64 to
+    71 are skipped.
+    """
     yield ipaddress.IPv4Address(number & 0xFFFF_FFFF)
     before, after = number >> 64, (number & ((1 << 56) - 1)) >> 16
     joined = (before << 40) | after  # 104 bits: the address without its reserved octet and tail

@@ -1,9 +1,9 @@
-"""Guarded outbound HTTP to customers' tools and graders: the only way out to a URL of theirs.
+"""Guarded outbound HTTP to customers' tools and graders: the only code that dials a customer's URL.
 
-Owns which endpoints may be dialled, how, and how much of an answer is read. Promises: every address
-a name resolves to must be public or nothing is dialled, and only a checked address is; redirects,
-proxies, cookies, decompression and oversized replies do not happen; a call ends by its deadline.
-Must not know what is called, who signs it or whether to try again.
+Owns the choice of endpoints that may be dialled, the transport settings and the size limit of a
+reply. Promises: only checked addresses are dialled, and none if a name resolves to any address that
+is not public; redirects, proxies, cookies, decompression and oversized replies are disabled; a call
+ends by its deadline. Must not know the purpose of a call, its signature or its retries.
 """
 
 import asyncio
@@ -37,12 +37,12 @@ class _Request:
     headers: Mapping[str, str]
     body: bytes | None
     status_only: bool = False
-    """The rest of the reply is not read."""
+    """If true, the body of the reply is not read."""
 
 
 class EgressClient:
-    """One per process and event loop. Connections are pooled per endpoint; nothing else is shared
-    between calls, in particular no cookies.
+    """HTTP client, one per process and event loop. Connections are pooled per endpoint; calls share
+    nothing else, in particular no cookies.
     """
 
     def __init__(
@@ -53,7 +53,9 @@ class EgressClient:
         lookup: Lookup | None = None,
         ssl_context: ssl.SSLContext | None = None,
     ) -> None:
-        """`lookup` and `ssl_context` replace name resolution and trust roots, e.g. a private CA."""
+        """`lookup` replaces name resolution; `ssl_context` replaces trust roots, e.g. by a private
+        CA.
+        """
         self._guard = EgressGuard(policy, lookup)
         self._max_body_bytes = max_body_bytes
         self._ssl_context = ssl_context
@@ -117,10 +119,11 @@ class EgressClient:
             allow_redirects=False,
         ) as response:
             content = b"" if request.status_only else await self._content(response)
-            seen: dict[str, str] = {}
+            reply_headers: dict[str, str] = {}
             for name, value in response.headers.items():
-                seen.setdefault(name.lower(), value)
-            return EgressReply(response.status, seen, content, time.perf_counter() - started)
+                reply_headers.setdefault(name.lower(), value)
+            latency_s = time.perf_counter() - started
+            return EgressReply(response.status, reply_headers, content, latency_s)
 
     async def _content(self, response: aiohttp.ClientResponse) -> bytes:
         encoding = response.headers.get("Content-Encoding", "identity").strip().lower()
@@ -130,7 +133,7 @@ class EgressClient:
         return b"" if response.method == "HEAD" else await self._read(response)
 
     async def _read(self, response: aiohttp.ClientResponse) -> bytes:
-        """The body, and never more of it than the cap: the connection is dropped instead."""
+        """Reads the body; closes the connection and fails if it exceeds the limit."""
         chunks: list[bytes] = []
         size = response.content_length or 0
         if size <= self._max_body_bytes:
@@ -168,7 +171,7 @@ class EgressClient:
 
 
 def _describe(error: Exception) -> str:
-    """Describes a connection error in words that name no address."""
+    """Describes a connection error without naming an address."""
     match error:
         case aiohttp.ClientConnectorDNSError():
             return "the host name does not resolve"
@@ -181,7 +184,7 @@ def _describe(error: Exception) -> str:
 
 
 def build_egress(settings: EgressSettings) -> EgressClient:
-    """The client every process uses, from its configuration."""
+    """Builds the client of a process from its configuration."""
     policy = EgressPolicy(
         allow_endpoints=frozenset(settings.allow_endpoints),
         allow_plain_http=settings.allow_plain_http,

@@ -1,6 +1,7 @@
-"""Calls to customers' tools, graders and receivers: what can be asked for, and how it fails.
+"""Protocol of calls to customers' tools, graders and receivers: operations, replies, failures.
 
-Owns the contract and its twin. Must not know what is called, who signs it or whether to try again.
+Owns the contract and its in-memory twin. Must not know the purpose of a call, its signature or its
+retries.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -14,7 +15,7 @@ from app.gateways.egress.addresses import read_url
 
 class FailureKind(StrEnum):
     UNREACHABLE = "unreachable"
-    """No connection, or it broke before the reply was whole."""
+    """No connection, or it broke before the reply was complete."""
     TIMEOUT = "timeout"
     TOO_LARGE = "too_large"
     REFUSED = "refused"
@@ -24,7 +25,7 @@ class FailureKind(StrEnum):
 
 
 class EgressFailure(AgentRftError):
-    """A call without a usable reply. The text holds no address, body or header."""
+    """A call without a usable reply. The message contains no address, body or header."""
 
     def __init__(self, kind: FailureKind, message: str) -> None:
         super().__init__(message)
@@ -35,30 +36,34 @@ class EgressFailure(AgentRftError):
 class EgressReply:
     status: int
     headers: Mapping[str, str]
-    """Names in lower case; of a repeated header the first."""
+    """Headers with names in lower case; a repeated header has its first value."""
     body: bytes
     latency_s: float
 
 
 class Egress(Protocol):
     async def check_url(self, url: str) -> None:
-        """Raise `EndpointRefused`, with a text for the customer, unless the URL may be dialled."""
+        """Raises `EndpointRefused`, with a message for the customer, unless the URL may be
+        dialled.
+        """
         ...
 
     async def post(
         self, url: str, *, headers: Mapping[str, str], body: bytes, timeout_s: float
     ) -> EgressReply:
-        """POST once. Raises `EgressFailure`; any status is a reply."""
+        """Sends one POST and returns the reply, whatever its status. Raises `EgressFailure`."""
         ...
 
     async def notify(
         self, url: str, *, headers: Mapping[str, str], body: bytes, timeout_s: float
     ) -> EgressReply:
-        """POST once for its status: the reply's body is not read, so nothing in it is a failure."""
+        """Sends one POST and returns the status. The reply's body is not read, so it cannot cause a
+        failure.
+        """
         ...
 
     async def probe(self, url: str, *, headers: Mapping[str, str], timeout_s: float) -> EgressReply:
-        """HEAD once, which runs nothing at the other end. Raises and answers as `post`."""
+        """Sends one HEAD, which must have no side effects there. Returns and raises as `post`."""
         ...
 
     async def aclose(self) -> None: ...
@@ -74,7 +79,7 @@ class SentRequest:
 
 @dataclass(slots=True)
 class InMemoryEgress:
-    """Twin: a script answers or raises, and every request is kept."""
+    """In-memory twin: a script returns replies or raises, and every request is recorded."""
 
     script: Callable[[SentRequest], EgressReply]
     refused: Iterable[str] = ()

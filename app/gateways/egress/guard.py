@@ -1,9 +1,9 @@
-"""The checks of outbound calls at each place where an address becomes known.
+"""Address checks of outbound calls: of the URL, of resolved names, and of the connected peer.
 
 Owns the policy, name resolution and the connector that dials checked addresses only. Promises: a
-name is resolved once per connection, one address that is not public refuses them all, and the peer
-of an open connection is checked again before a byte is sent. Metadata services are refused even
-when the allow-list names them. Must not know HTTP.
+name is resolved once per connection, one address that is not public refuses the whole name, and the
+peer of an open connection is checked again before a byte is sent. Metadata services are refused
+even if the allow-list contains them. Must not know HTTP.
 """
 
 import asyncio
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from aiohttp.tracing import Trace
 
 Lookup = Callable[[str, int], Awaitable[list[str]]]
-"""Host name and port to addresses. Raises `OSError` when there are none."""
+"""Resolves host name and port to addresses. Raises `OSError` if none exist."""
 
 _LOOKUP_TIMEOUT_S: Final = 5.0
 _LOOKUP_THREADS: Final = 8
@@ -49,9 +49,9 @@ class EgressPolicy:
     """Destinations that may be dialled besides public `https` endpoints."""
 
     allow_endpoints: frozenset[str] = frozenset()
-    """Exact `host:port` as written in a URL; exempt from the address check, nothing else is."""
+    """Exact `host:port` as written in a URL; exempt from the address check and the port check."""
     allow_plain_http: bool = False
-    """Development: `http://` to allowed endpoints."""
+    """Permits `http://` to allowed endpoints, for development."""
 
     def __post_init__(self) -> None:
         canonical = frozenset(_canonical(entry) for entry in self.allow_endpoints)
@@ -87,17 +87,17 @@ class EgressGuard:
             raise EndpointRefused(_NOT_PUBLIC)
 
     async def resolve(self, host: str, port: int) -> list[str]:
-        """All addresses of a name, every one of them checked.
+        """Returns all addresses of a name; every one of them has been checked.
 
-        Raises `EndpointRefused`, or `OSError` when the name does not resolve. Connections that
-        open at the same moment share one query; no answer is kept.
+        Raises `EndpointRefused`, or `OSError` if the name does not resolve. Connections that
+        open at the same moment share one query; results are not cached.
         """
         key = (host, port)
         task = self._running.get(key)
         if task is None:
             task = asyncio.ensure_future(self._look_up(host, port))
             self._running[key] = task
-            task.add_done_callback(lambda done: self._forget(key, done))
+            task.add_done_callback(lambda ended: self._remove(key, ended))
         addresses = await asyncio.shield(task)
         for text in addresses:
             self.check_address(ipaddress.ip_address(text), host, port)
@@ -105,10 +105,10 @@ class EgressGuard:
             raise OSError("no addresses")
         return addresses
 
-    def _forget(self, key: tuple[str, int], done: asyncio.Task[list[str]]) -> None:
+    def _remove(self, key: tuple[str, int], task: asyncio.Task[list[str]]) -> None:
         del self._running[key]
-        if not done.cancelled():
-            done.exception()  # every waiter may be gone; asyncio would log it as never retrieved
+        if not task.cancelled():
+            task.exception()  # without a waiter asyncio would log it as never retrieved
 
     async def _look_up(self, host: str, port: int) -> list[str]:
         try:
@@ -120,12 +120,12 @@ class EgressGuard:
 
 @cache
 def _lookup_threads() -> ThreadPoolExecutor:
-    """Lookups block: in threads of their own a slow name server stops nobody else."""
+    """Threads for blocking lookups, separate so that a slow name server delays nothing else."""
     return ThreadPoolExecutor(_LOOKUP_THREADS, thread_name_prefix="egress-dns")
 
 
 async def system_lookup(host: str, port: int) -> list[str]:
-    """The system's resolver."""
+    """Resolves a name with the system's resolver."""
     answers = await asyncio.get_running_loop().run_in_executor(
         _lookup_threads(), lambda: socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     )
@@ -158,7 +158,7 @@ class _GuardedResolver(AbstractResolver):
 
 
 class GuardedConnector(aiohttp.TCPConnector):
-    """Dials what the guard resolved. Host header and TLS name stay the URL's own."""
+    """Dials the addresses that the guard resolved. Host header and TLS name stay the URL's own."""
 
     def __init__(
         self,
@@ -193,6 +193,6 @@ class GuardedConnector(aiohttp.TCPConnector):
         transport = protocol.transport
         peer = transport.get_extra_info("peername") if transport is not None else None
         if peer is None:
-            raise OSError("the connection closed at once")
+            raise OSError("the connection closed immediately")
         host, port = req.url.raw_host or "", req.url.port or 0
         self._guard.check_address(ipaddress.ip_address(peer[0]), host, port)

@@ -1,4 +1,4 @@
-"""Headers of outbound calls: which a customer may set, which can be sent safely, which we add."""
+"""Headers of outbound calls: rules for customers' headers, and the headers that we add."""
 
 import re
 from collections.abc import Mapping
@@ -40,7 +40,7 @@ _USER_AGENT: Final = "agent-rft/1"
 
 
 def check_headers(headers: Mapping[str, str]) -> None:
-    """Raise `EndpointRefused` for a header a customer may not set, or could not be sent safely."""
+    """Raises `EndpointRefused` for a header that is reserved or cannot be sent safely."""
     for name in headers:
         lower = name.lower()
         if lower in _RESERVED_HEADERS or lower.startswith("webhook-"):
@@ -49,20 +49,20 @@ def check_headers(headers: Mapping[str, str]) -> None:
 
 
 def check_syntax(headers: Mapping[str, str]) -> None:
-    """Raise `EndpointRefused` for what cannot be sent safely."""
+    """Raises `EndpointRefused` for a header that cannot be sent safely."""
     for name, value in headers.items():
         if _HEADER_NAME.fullmatch(name) is None:
             raise EndpointRefused("a header's name is not a token of letters, digits and dashes")
         if _HEADER_VALUE.fullmatch(value) is None or len(value) > _MAX_HEADER_VALUE:
             raise EndpointRefused(
-                f"the value of the header '{name.lower()}' holds a control character or is longer "
-                f"than {_MAX_HEADER_VALUE} characters"
+                f"the value of the header '{name.lower()}' contains a control character or is "
+                f"longer than {_MAX_HEADER_VALUE} characters"
             )
 
 
 def all_headers(headers: Mapping[str, str]) -> CIMultiDict[str]:
-    every = CIMultiDict(headers)
-    every["Accept-Encoding"] = "identity"
-    every["Content-Type"] = "application/json"
-    every.setdefault("User-Agent", _USER_AGENT)
-    return every
+    complete = CIMultiDict(headers)
+    complete["Accept-Encoding"] = "identity"
+    complete["Content-Type"] = "application/json"
+    complete.setdefault("User-Agent", _USER_AGENT)
+    return complete

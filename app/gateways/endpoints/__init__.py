@@ -1,1 +1,1 @@
-"""Customer endpoints: retries, pace, circuit breaker, signed calls."""
+"""Customer endpoints: retries, rate and concurrency limits, circuit breaker, signed calls."""

@@ -1,8 +1,9 @@
 """Protects one customer endpoint from overload: rate limit, concurrency slots, circuit breaker.
 
 Owns the declared rate limit (`Pacer`), the number of requests in flight (`ConcurrencySlots`) and
-the memory of an outage (`Breaker`). All three make callers wait; none of them fails a call except
-at its deadline. Single event loop, no locks across processes. Must not know HTTP.
+the state of an outage (`Breaker`). All three make callers wait; none of them fails a call except
+at its deadline or at the end of the breaker's patience. They work in a single event loop, without
+locks across processes. Must not know HTTP.
 """
 
 import asyncio
@@ -22,11 +23,13 @@ _FIRST_PAUSE_S: Final = 1.0
 _LONGEST_PAUSE_S: Final = 30.0
 _LOWEST_RATE: Final = 1e-9
 _HIGHEST_RATE: Final = 1e6
-"""A customer may declare any positive number; beyond these no clock and no queue could hold it."""
+"""Bounds of a declared rate, which may be any positive number: beyond them intervals and queue
+lengths are not representable.
+"""
 
 
 class Pacer:
-    """At most `rate` sends in any second, evenly spaced. `rate` may be below 1."""
+    """Limits sends to `rate` in any second, evenly spaced. `rate` may be below 1."""
 
     def __init__(self, rate: float, clock: Clock) -> None:
         rate = min(max(rate, _LOWEST_RATE), _HIGHEST_RATE)
@@ -39,13 +42,13 @@ class Pacer:
         self._turn = asyncio.Lock()
 
     async def wait(self) -> None:
-        """Return when the next request may be sent, in the order of asking."""
+        """Returns when the next request may be sent, in the order of the calls."""
         async with self._turn:
             now = self._clock.now()
             due = max(now, self._next)
             self._next = due + self._interval
             if len(self._sent) == self._sent.maxlen:
-                # After a stall several sends are due at once; they still may not crowd a second.
+                # After a stall several sends are due at once; the limit per second still applies.
                 due = max(due, self._sent[0] + self._window)
             if due > now:
                 await self._clock.sleep(due - now)
@@ -53,12 +56,14 @@ class Pacer:
 
 
 class ConcurrencySlots:
-    """Limits the requests in flight: grows while the endpoint copes, shrinks when it refuses.
+    """Limits the requests in flight: the limit grows with served requests and shrinks when the
+    endpoint refuses one.
 
     Additive increase, multiplicative decrease. A refusal (429, 503, timeout) of a request that was
-    the n-th in flight caps the slots at 0.9 n: a cap far too high is right after one round, and a
-    burst of refusals that one request too many set off costs no more than that one. Slots double
-    per round until the first refusal, then grow by one, after three clean rounds by a tenth.
+    the n-th in flight caps the slots at 0.9 n: a limit that is far too high is correct after one
+    round, and a burst of refusals caused by one excess request costs no more than a single refusal.
+    Slots double per round until the first refusal, then grow by one per round, and after three
+    rounds without a refusal by a tenth.
     """
 
     def __init__(self, *, start: int = _START, ceiling: int = CEILING) -> None:
@@ -78,26 +83,26 @@ class ConcurrencySlots:
         return self._taken
 
     async def take(self, clock: Clock, *, deadline: float, first: bool) -> bool:
-        """Take a place; `False` when none came free by `deadline`. `first` goes before the queue:
-        a call that was sent once has less time left than a new one.
+        """Takes a slot; returns false if none became free by `deadline`. `first` skips the queue: a
+        call that was sent before has less time left than a new one.
         """
         if self._taken < self.limit and (first or not self._waiting):
             self._taken += 1
             return True
-        place: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        slot: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         if first:
-            self._waiting.appendleft(place)
+            self._waiting.appendleft(slot)
         else:
-            self._waiting.append(place)
+            self._waiting.append(slot)
         try:
-            if await settled_by(clock, place, deadline=deadline):
+            if await settled_by(clock, slot, deadline=deadline):
                 return True
-            self._waiting.remove(place)
+            self._waiting.remove(slot)
         except asyncio.CancelledError:
-            if place.done():
+            if slot.done():
                 self.leave()
             else:
-                self._waiting.remove(place)
+                self._waiting.remove(slot)
             raise
         return False
 
@@ -106,7 +111,7 @@ class ConcurrencySlots:
         self._hand_out()
 
     def coped(self) -> None:
-        """A request was served."""
+        """Records that a request was served."""
         self._clean += 1
         if self._doubling:
             growth = 1.0
@@ -118,32 +123,35 @@ class ConcurrencySlots:
         self._hand_out()
 
     def refused(self, in_flight: int) -> None:
-        """A request was too many; `in_flight` counts it and those before it when it was sent."""
+        """Records a refused request; `in_flight` is the number of requests in flight when it was
+        sent, itself included.
+        """
         self._clean = 0
         self._doubling = False
         self._limit = max(1.0, min(self._limit, _DECREASE * in_flight))
 
     def restart(self) -> None:
-        """Begin small after an outage: everyone who waited would come at once."""
+        """Resets to few slots after an outage: otherwise all waiting callers would send at once."""
         self._limit = float(min(_AFTER_OUTAGE, self._ceiling))
         self._doubling = True
 
     def _hand_out(self) -> None:
         while self._waiting and self._taken < self.limit:
-            place = self._waiting.popleft()
-            if not place.done():
+            slot = self._waiting.popleft()
+            if not slot.done():
                 self._taken += 1
-                place.set_result(None)
+                slot.set_result(None)
 
 
 class Breaker:
-    """Open while the endpoint is down: callers wait, and one of them tries now and then.
+    """Circuit breaker: open while the endpoint is down. Callers wait, and a single one of them
+    probes the endpoint after each pause.
 
     Opens when sixteen different calls failed since the last answer, in their first attempt or
-    because nobody listens. Other retries do not count: at the end of a step those of a tool that
-    fails for some calls only are all that is left, and would look like an outage. `patience_s`
-    after the outage began, waiting ends for everybody: what has been dead for so long is dead, and
-    each call would otherwise wait as long again.
+    because the endpoint was unreachable. Other retries do not count: at the end of a step the only
+    calls left may be retries of a tool that fails for some calls only, which would look like an
+    outage. `patience_s` after the outage began, all callers stop waiting: otherwise each call would
+    wait that long again for an endpoint that is unlikely to recover.
     """
 
     def __init__(self, clock: Clock, *, patience_s: float) -> None:
@@ -152,8 +160,8 @@ class Breaker:
         self._failed_calls: set[str] = set()
         self._down_since: float | None = None
         self._pause_s = _FIRST_PAUSE_S
-        self._try_at = 0.0
-        self._trier: str | None = None
+        self._probe_at = 0.0
+        self._prober: str | None = None
         self._changed: asyncio.Future[None] | None = None
 
     @property
@@ -161,49 +169,52 @@ class Breaker:
         return self._down_since is not None
 
     async def admit(self, call_id: str, *, deadline: float) -> bool:
-        """Waits until the call may be sent and returns true, or false when the deadline passes
+        """Waits until the call may be sent; returns false if its deadline or the patience ends
         first.
         """
         while self._down_since is not None:
             now = self._clock.now()
-            if self._trier is None and now >= self._try_at:
-                self._trier = call_id
+            if self._prober is None and now >= self._probe_at:
+                self._prober = call_id
                 return True
-            give_up = min(deadline, self._down_since + self._patience_s)
-            if now >= give_up:
+            give_up_at = min(deadline, self._down_since + self._patience_s)
+            if now >= give_up_at:
                 return False
-            await self._change(min(give_up, self._try_at) if self._trier is None else give_up)
+            can_probe = self._prober is None
+            await self._change(min(give_up_at, self._probe_at) if can_probe else give_up_at)
         return True
 
     def answered(self) -> bool:
-        """The endpoint is alive. Returns whether this ended an outage."""
+        """Records that the endpoint is alive. Returns true if this ended an outage."""
         was_open = self.is_open
         self._failed_calls.clear()
         self._down_since, self._pause_s = None, _FIRST_PAUSE_S
-        self._tell()
+        self._notify()
         return was_open
 
-    def failed(self, call_id: str, *, telling: bool) -> None:
-        """No answer, or one that says the endpoint is broken; `telling` of the endpoint itself."""
+    def failed(self, call_id: str, *, counts: bool) -> None:
+        """Records a failed attempt. `counts` is true if it indicates a fault of the endpoint as a
+        whole rather than of one call.
+        """
         now = self._clock.now()
         if self.is_open:
-            if self._trier == call_id:
+            if self._prober == call_id:
                 self._pause_s = min(2 * self._pause_s, _LONGEST_PAUSE_S)
-                self._try_at = now + self._pause_s
-                self._tell()
+                self._probe_at = now + self._pause_s
+                self._notify()
             return
-        if telling:
+        if counts:
             self._failed_calls.add(call_id)
         if len(self._failed_calls) >= _CALLS_TO_OPEN:
-            self._down_since, self._try_at = now, now + self._pause_s
+            self._down_since, self._probe_at = now, now + self._pause_s
 
     def abandoned(self, call_id: str) -> None:
-        """A call ended without an outcome; if it was the one that tried, another may."""
-        if self._trier == call_id:
-            self._tell()
+        """Records that a call ended without an outcome; if it was the probe, another may probe."""
+        if self._prober == call_id:
+            self._notify()
 
-    def _tell(self) -> None:
-        self._trier = None
+    def _notify(self) -> None:
+        self._prober = None
         if self._changed is not None and not self._changed.done():
             self._changed.set_result(None)
         self._changed = None

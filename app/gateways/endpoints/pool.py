@@ -1,9 +1,9 @@
-"""Calls to customers' endpoints, made to last: retries inside one deadline, pace, places, breaker.
+"""Calls to customers' endpoints with retries, rate limit, concurrency slots and circuit breaker.
 
-Owns what is tried again and how long (DESIGN §6): connection errors, timeouts, 408/425/429/5xx and
-unusable replies, up to three times with full jitter and Retry-After, all within `timeout_s`.
+Owns the retry policy: connection errors, timeouts, 408/425/429/5xx and unusable replies are
+retried, up to three times by default, with full jitter and Retry-After, all within `timeout_s`.
 Promises: ids stay the same over retries, only `X-Attempt`, timestamp and signature change; a call
-always ends. Must not know what is asked or what a failure means for a rollout.
+always ends. Must not know the content of a call or the effect of a failure on a rollout.
 """
 
 import email.utils
@@ -41,7 +41,9 @@ class FaultKind(StrEnum):
 
 
 class EndpointFault(Exception):
-    """No usable answer. The text names status and class, never a body, header or address."""
+    """A call without a usable answer. The message names status and class, never a body, header or
+    address.
+    """
 
     def __init__(
         self, kind: FaultKind, message: str, *, status: int | None = None, retry_after_s: float = 0
@@ -56,10 +58,10 @@ class EndpointFault(Exception):
 
 @dataclass(frozen=True, slots=True)
 class EndpointRequest:
-    """One logical call: the same bytes and ids on every attempt."""
+    """One logical call, with the same bytes and ids on every attempt."""
 
     headers: Mapping[str, str]
-    """The customer's own."""
+    """The customer's own headers."""
     body: bytes
     call_id: str
     trace_id: str
@@ -70,11 +72,11 @@ class Answer(Generic[Value]):
     value: Value
     attempts: int
     latency_s: float
-    """Latency of the attempt that was answered."""
+    """Latency of the attempt that succeeded."""
 
 
 Read = Callable[[EgressReply], Value]
-"""Reads a reply of any status but those that are always tried again; raises `EndpointFault`."""
+"""Parses a reply whose status is not always retried; raises `EndpointFault`."""
 
 
 class EndpointPool:
@@ -98,7 +100,9 @@ class EndpointPool:
         self._endpoints: dict[str, Endpoint] = {}
 
     def endpoint(self, url: str, *, rate_limit: float | None = None) -> "Endpoint":
-        """The endpoint of a URL; a declared rate (requests per second) is kept from then on."""
+        """Returns the endpoint of a URL; a declared rate (requests per second) applies from now
+        on.
+        """
         endpoint = self._endpoints.setdefault(url, Endpoint(self, url))
         if rate_limit is not None:
             endpoint.declare_rate(rate_limit)
@@ -113,30 +117,32 @@ class Endpoint:
         self._pacer: Pacer | None = None
         self._calls = 0
         self._last_fault = FaultKind.UNREACHABLE
-        self.places = ConcurrencySlots()
+        self.slots = ConcurrencySlots()
         self.breaker = Breaker(pool.clock, patience_s=pool.timeout_s)
 
     def declare_rate(self, rate: float) -> None:
-        """The lowest declared rate holds."""
+        """Sets the rate limit unless a lower rate was declared before."""
         if self._rate is None or rate < self._rate:
             self._rate, self._pacer = rate, Pacer(rate, self._pool.clock)
 
     async def call(
         self, request: EndpointRequest, read: Read[Value], *, signer: CallSigner
     ) -> Answer[Value]:
-        """POST until there is a usable answer. Raises `EndpointFault` with its `attempts`."""
+        """Sends POST requests until an answer is usable. Raises `EndpointFault` with its
+        `attempts`.
+        """
         if len(request.body) > MAX_REQUEST_BYTES:
             raise EndpointFault(FaultKind.TOO_LARGE, "the request is larger than 1 MB")
-        # Time spent behind one's own declared rate is not the endpoint's: the queue is granted.
-        granted = self._calls / self._rate if self._rate else 0.0
-        deadline = self._pool.clock.now() + self._pool.timeout_s + granted
+        # The queue behind the declared rate is our own, so its time is added to the deadline.
+        queue_s = self._calls / self._rate if self._rate else 0.0
+        deadline = self._pool.clock.now() + self._pool.timeout_s + queue_s
         self._calls += 1
         try:
-            return await self._persist(request, read, signer, deadline=deadline)
+            return await self._call_with_retries(request, read, signer, deadline=deadline)
         finally:
             self._calls -= 1
 
-    async def _persist(
+    async def _call_with_retries(
         self, request: EndpointRequest, read: Read[Value], signer: CallSigner, *, deadline: float
     ) -> Answer[Value]:
         attempt = 1
@@ -153,7 +159,7 @@ class Endpoint:
             attempt += 1
 
     def _delay(self, fault: EndpointFault, attempt: int) -> float | None:
-        """Seconds before the next attempt, `None` when there is none."""
+        """Returns the seconds before the next attempt, `None` if the call must not be retried."""
         final = fault.kind in {FaultKind.REFUSED, FaultKind.TOO_LARGE}
         if final or attempt > self._pool.max_retries:
             return None
@@ -164,7 +170,7 @@ class Endpoint:
         self, request: EndpointRequest, signer: CallSigner, attempt: int, *, deadline: float
     ) -> EgressReply:
         clock = self._pool.clock
-        if not await self.places.take(clock, deadline=deadline, first=attempt > 1):
+        if not await self.slots.take(clock, deadline=deadline, first=attempt > 1):
             if self.breaker.is_open:
                 raise EndpointFault(self._last_fault, "the endpoint is down")
             raise EndpointFault(FaultKind.TIMEOUT, "no answer: too many calls before this one")
@@ -173,38 +179,40 @@ class Endpoint:
                 raise EndpointFault(self._last_fault, "the endpoint is down")
             return await self._send(request, signer, attempt, deadline=deadline)
         finally:
-            self.places.leave()
+            self.slots.leave()
 
     async def _send(
         self, request: EndpointRequest, signer: CallSigner, attempt: int, *, deadline: float
     ) -> EgressReply:
-        in_flight = self.places.taken
+        in_flight = self.slots.taken
         try:
             if self._pacer is not None:
                 await self._pacer.wait()
-                in_flight = self.places.taken
+                in_flight = self.slots.taken
             reply = await self._post(request, signer, attempt, deadline=deadline)
         except EndpointFault as fault:
-            self._note(fault, request.call_id, in_flight, first=attempt == 1)
+            self._record_fault(fault, request.call_id, in_flight, first=attempt == 1)
             raise
         except BaseException:
             self.breaker.abandoned(request.call_id)
             raise
         if self.breaker.answered():
-            self.places.restart()
-        self.places.coped()
+            self.slots.restart()
+        self.slots.coped()
         return reply
 
     async def _post(
         self, request: EndpointRequest, signer: CallSigner, attempt: int, *, deadline: float
     ) -> EgressReply:
-        ours = signer.headers(request.call_id, request.trace_id, body=request.body, attempt=attempt)
+        signed = signer.headers(
+            request.call_id, request.trace_id, body=request.body, attempt=attempt
+        )
         remaining = max(0.001, deadline - self._pool.clock.now())
         try:
             check_headers(request.headers)
             reply = await self._pool.egress.post(
                 self._url,
-                headers={**request.headers, **ours},
+                headers={**request.headers, **signed},
                 body=request.body,
                 timeout_s=remaining,
             )
@@ -221,16 +229,18 @@ class Endpoint:
             )
         return reply
 
-    def _note(self, fault: EndpointFault, call_id: str, in_flight: int, *, first: bool) -> None:
-        """Classifies a failed attempt by its meaning for the endpoint as a whole."""
+    def _record_fault(
+        self, fault: EndpointFault, call_id: str, in_flight: int, *, first: bool
+    ) -> None:
+        """Updates slots and breaker after a failed attempt."""
         if fault.status in _OVERLOADED or fault.kind is FaultKind.TIMEOUT:
-            self.places.refused(in_flight)
+            self.slots.refused(in_flight)
         if fault.kind in _ALIVE or fault.status in _RETRIED_STATUSES:
             self.breaker.answered()
         else:
             self._last_fault = fault.kind
-            telling = first or fault.kind is FaultKind.UNREACHABLE
-            self.breaker.failed(call_id, telling=telling)
+            counts = first or fault.kind is FaultKind.UNREACHABLE
+            self.breaker.failed(call_id, counts=counts)
 
 
 _ALIVE: Final = frozenset({FaultKind.BAD_REPLY, FaultKind.TOO_LARGE, FaultKind.REFUSED})
@@ -244,7 +254,9 @@ _KINDS: Final = {
 
 
 def retry_after(value: str | None) -> float:
-    """Seconds asked for by a Retry-After header (RFC 9110 §10.2.3), 0 when it makes no sense."""
+    """Returns the seconds that a Retry-After header requests (RFC 9110 §10.2.3), 0 if it is absent
+    or invalid.
+    """
     if value is None:
         return 0.0
     if value.strip().isascii() and value.strip().isdigit():

@@ -1,8 +1,8 @@
-"""Signatures on our calls to customers' tools and graders: Standard Webhooks 1.0.
+"""Signatures of our calls to customers' tools and graders: Standard Webhooks 1.0.
 
 Owns the signing secret of a project (derived, never stored) and the headers of one attempt.
 Promises: `webhook-id` and `Idempotency-Key` are the same over all retries of one call; timestamp,
-`X-Attempt` and signature belong to the attempt. Must not know URLs or what a body means.
+`X-Attempt` and signature differ per attempt. Must not know URLs or the content of a body.
 """
 
 import base64
@@ -23,7 +23,7 @@ _SPAN_DIGITS: Final = 16
 
 
 def signing_secret(secret_key: str, project_id: str) -> str:
-    """The project's `whsec_…`, for its owner to verify our calls with.
+    """Derives the project's `whsec_…`, with which its owner verifies our calls.
 
     HKDF-SHA256 (RFC 5869) of the service's secret key with the project id as info.
     """
@@ -33,8 +33,8 @@ def signing_secret(secret_key: str, project_id: str) -> str:
 
 
 def cache_salt(secret_key: str, project_id: str) -> str:
-    """Derives the salt that separates a project's prompts in an engine's cache, in the way of
-    `signing_secret`, so that nobody else can name it.
+    """Derives the salt that separates a project's prompts in an engine's cache, with the method of
+    `signing_secret`, so that other projects cannot compute it.
     """
     info = b"agent-rft/engine-cache/v1/" + project_id.encode()
     return HKDF(SHA256(), _SECRET_BYTES, salt=None, info=info).derive(secret_key.encode()).hex()
@@ -54,7 +54,7 @@ class CallSigner:
         self._now = now
 
     def headers(self, call_id: str, trace_id: str, *, body: bytes, attempt: int) -> dict[str, str]:
-        """Headers of one attempt (from 1). `body` is UTF-8 and must be sent byte for byte."""
+        """Returns the headers of one attempt (from 1). `body`, UTF-8, must be sent unchanged."""
         now = self._now()
         return {
             "webhook-id": call_id,
@@ -68,7 +68,7 @@ class CallSigner:
 
 
 def traceparent(trace_id: str, call_id: str, *, attempt: int) -> str:
-    """W3C Trace Context: the rollout is the trace, each attempt a span of its own."""
+    """Returns the W3C Trace Context header: a rollout is a trace, each attempt a separate span."""
     digits = "".join(_HEX_DIGITS.findall(trace_id.removeprefix("trace_")))
     if len(digits) != _TRACE_DIGITS:
         digits = hashlib.sha256(trace_id.encode()).hexdigest()[:_TRACE_DIGITS]

@@ -1,8 +1,9 @@
-"""One tool call on the wire: the bytes that are sent, and what a reply is to a model.
+"""Encodes a tool call and converts its reply to text for the model.
 
 Owns the hosted contract's shapes (`function_call` in, `function_call_output` out) for every caller:
-training, a single trial run and the contract test read a reply alike. Promises: what a model can
-learn from is text, everything else raises `EndpointFault`. Must not know rollouts, rows or tokens.
+training, a trial run and the contract test parse a reply in the same way. Promises: a reply that a
+model can learn from becomes text, every other outcome raises `EndpointFault`. Must not know
+rollouts, rows or tokens.
 """
 
 import json
@@ -26,20 +27,20 @@ _HIGHEST_RATE: Final = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class FunctionCall:
-    """Source: the hosted Agent RFT tool call."""
+    """A tool call of the model. Source: the hosted Agent RFT tool call."""
 
     name: str
     arguments: str
-    """JSON as text, as the model wrote it."""
+    """JSON text, as the model wrote it."""
     call_id: str
     """`call_…`: the idempotency key of the call over all its attempts."""
     function_call_id: str
-    """`fc_…`."""
+    """`fc_…`: the id of the `function_call` item."""
     trace_id: str
     item: dict[str, Any] = field(default_factory=dict)
 
     def encode(self) -> bytes:
-        """ASCII JSON, so that whatever the model wrote can be sent."""
+        """Returns ASCII JSON, so that any text of the model can be sent."""
         request = {
             "type": "function_call",
             "id": self.function_call_id,
@@ -52,7 +53,7 @@ class FunctionCall:
         return json.dumps(request, separators=(",", ":")).encode()
 
     def request(self, headers: dict[str, str] | None) -> EndpointRequest:
-        """Includes the customer's own headers."""
+        """Returns the endpoint request of this call, with the customer's own headers."""
         return EndpointRequest(
             headers=headers or {},
             body=self.encode(),
@@ -64,7 +65,7 @@ class FunctionCall:
 async def call_tool(
     endpoint: Endpoint, request: EndpointRequest, *, signer: CallSigner
 ) -> ToolOutcome:
-    """One call with its retries. Raises `EndpointFault` for what is the endpoint's own fault."""
+    """Runs one call with its retries. Raises `EndpointFault` for a fault of the endpoint."""
     try:
         answer = await endpoint.call(request, read_output, signer=signer)
     except EndpointFault as fault:
@@ -77,7 +78,9 @@ async def call_tool(
 
 
 def read_output(reply: EgressReply) -> tuple[str, str | None]:
-    """Text for the model, and the class of its mistake. Raises `EndpointFault`."""
+    """Returns the text for the model, and the class of the model's mistake or `None`. Raises
+    `EndpointFault`.
+    """
     if not is_error(reply.status):
         output = _output(reply)
         if not is_success(reply.status) or output is None:
@@ -93,7 +96,9 @@ def read_output(reply: EgressReply) -> tuple[str, str | None]:
 
 
 def declared_rate(tool: ToolSpec) -> float | None:
-    """Hosted tools may carry `rate_limit` as an extra key, requests per second."""
+    """Returns the tool's extra key `rate_limit` in requests per second, `None` if it is absent or
+    not a positive number.
+    """
     rate = (tool.model_extra or {}).get("rate_limit")
     if isinstance(rate, int | float) and not isinstance(rate, bool) and rate > 0:
         return float(min(rate, _HIGHEST_RATE))

@@ -1,7 +1,7 @@
-"""One attempt to deliver one event: Standard Webhooks 1.0 over the guarded way out.
+"""Attempts to deliver one event: Standard Webhooks 1.0 through the guarded egress.
 
-Promises: the id is the event's at every attempt, timestamp and signatures are the attempt's, and
-every secret that signs at that moment does. Must not know rows or when to try again.
+Promises: every attempt has the event's id, and a timestamp and signatures of its own; all secrets
+that are valid at that moment sign it. Must not know rows or the schedule of retries.
 """
 
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ USER_AGENT: Final = "agent-rft/1 (webhooks)"
 async def send_event(
     egress: Egress, url: str, event: WebhookEvent, secrets: Sequence[SigningSecret]
 ) -> Outcome:
-    """POST the event once. Never raises for what the receiver does."""
+    """Sends the event once. Never raises for a fault of the receiver."""
     body = event_body(event)
     headers = signed_headers(event.id, body, secrets, now=datetime.now(UTC))
     try:
@@ -56,7 +56,7 @@ def signed_headers(
 
 
 class EndpointSecrets:
-    """The secrets of endpoints as they lie in rows: sealed for the project and the endpoint."""
+    """Seals and opens the signing secrets of webhook endpoints, bound to project and endpoint."""
 
     def __init__(self, box: SecretBox, project_id: str) -> None:
         self._box = box

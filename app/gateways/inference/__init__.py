@@ -1,1 +1,1 @@
-"""The engine behind its HTTP contract, adapters, and judge models."""
+"""Inference engines over HTTP, their adapters, and judge models."""

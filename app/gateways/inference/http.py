@@ -1,8 +1,8 @@
-"""Engines over HTTP: vLLM's protocol, one client for all.
+"""HTTP client of inference engines that implement vLLM's protocol.
 
 Owns the wire format of vLLM 0.32's OpenAI-compatible server (`/v1/completions` with token ids in
-and out, adapter loading, `/v1/models`, `/health`, chat passed through) and what its failures mean.
-Must not know tensors, tenants or prompts' meaning.
+and out, adapter loading, `/v1/models`, `/health`, chat passed through) and the mapping of its
+failures to exceptions. Must not know tensors, tenants or the content of prompts.
 """
 
 import asyncio
@@ -38,7 +38,7 @@ class HttpInference:
         self._salted: dict[str, str] = {}
 
     def with_cache_namespace(self, salt: str) -> "HttpInference":
-        """Shares the connections of this client, which alone is closed."""
+        """Returns a client that shares this client's connections; only this one is closed."""
         other = copy.copy(self)
         other._salted = {"cache_salt": salt}  # noqa: SLF001 - its own class
         return other
@@ -64,10 +64,10 @@ class HttpInference:
             "temperature": temperature,
             "seed": seed,
             "stop_token_ids": list(stop_token_ids),
-            "ignore_eos": True,  # unless it is among them
-            "logprobs": 0,  # the sampled token alone
+            "ignore_eos": True,  # EOS stops only if `stop_token_ids` contains it
+            "logprobs": 0,  # only of the sampled token
             "return_token_ids": True,
-            # Explicit, because a model's own generation_config would otherwise narrow the sampling.
+            # Explicit, because a model's own generation_config would otherwise change the sampling.
             "top_p": 1.0,
             "top_k": 0,
             "min_p": 0.0,
@@ -87,9 +87,9 @@ class HttpInference:
         try:
             async with self._request("POST", "/v1/load_lora_adapter", body):
                 pass
-        except AdapterMissing as error:  # vLLM's answer to a directory without an adapter
+        except AdapterMissing as error:  # vLLM: the directory contains no adapter
             raise InvalidRequest(error.message, param="lora_path") from error
-        except EngineFailed as error:  # and to files it cannot use, without failing further
+        except EngineFailed as error:  # vLLM also answers 500 for unusable files, and stays healthy
             if not await self.healthy():
                 raise
             message = f"The engine cannot load the adapter '{name}'."
@@ -121,14 +121,14 @@ class HttpInference:
                 yield chunk
 
     def _chat_body(self, body: dict[str, Any], *, stream: bool) -> dict[str, Any]:
-        """Returns the body with the effort as template variables, as in training. An engine would
-        write it into the prompt in its own way.
+        """Returns the body with the effort as template variables, as in training: an engine would
+        render `reasoning_effort` in its own way.
         """
-        sent = {key: value for key, value in body.items() if key != "reasoning_effort"}
+        chat = {key: value for key, value in body.items() if key != "reasoning_effort"}
         variables = template_variables(body.get("reasoning_effort"))
         if variables:
-            sent["chat_template_kwargs"] = variables
-        return {**sent, **self._salted, "stream": stream}
+            chat["chat_template_kwargs"] = variables
+        return {**chat, **self._salted, "stream": stream}
 
     async def _post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
         async with self._request("POST", path, body) as response:
@@ -144,7 +144,7 @@ class HttpInference:
     async def _request(
         self, method: str, path: str, body: dict[str, Any] | None
     ) -> AsyncGenerator[aiohttp.ClientResponse]:
-        """A reply of status 200, or the error its status means."""
+        """Yields a reply of status 200; raises the exception of any other status."""
         try:
             async with self._connections.session().request(
                 method, self._base_url + path, json=body
@@ -159,7 +159,9 @@ class HttpInference:
 
 
 class _Connections:
-    """Opens its session with the first request, because a session belongs to an event loop."""
+    """Connection pool. Its session is opened by the first request, because a session belongs to an
+    event loop.
+    """
 
     def __init__(self, headers: dict[str, str], timeout: aiohttp.ClientTimeout) -> None:
         self._headers = headers
@@ -183,13 +185,13 @@ class _Connections:
 
 
 def _read_completion(
-    choice: dict[str, Any], prompt: list[int], want_prompt_logprobs: bool
+    choice: dict[str, Any], prompt: list[int], with_prompt_logprobs: bool
 ) -> Completion:
     completion = Completion(
         token_ids=tuple(choice["token_ids"]),
         logprobs=tuple(choice["logprobs"]["token_logprobs"]),
         finish_reason=choice["finish_reason"],
-        prompt_logprobs=_read_prompt_logprobs(choice, prompt) if want_prompt_logprobs else None,
+        prompt_logprobs=_read_prompt_logprobs(choice, prompt) if with_prompt_logprobs else None,
     )
     if len(completion.token_ids) != len(completion.logprobs):
         raise ValueError("token_ids and token_logprobs differ in length")
@@ -197,7 +199,9 @@ def _read_completion(
 
 
 def _read_prompt_logprobs(choice: dict[str, Any], prompt: list[int]) -> tuple[float | None, ...]:
-    """Reads vLLM's one `{token id as text: {logprob, …}}` per token, `null` for the first."""
+    """Reads vLLM's list of `{token id as text: {logprob, …}}`, one per token, `null` for the
+    first.
+    """
     entries = choice["prompt_logprobs"]
     return tuple(
         None if entry is None else float(entry[str(token)]["logprob"])
@@ -216,7 +220,7 @@ def _error(status: int, text: str) -> Exception:
     except (ValueError, LookupError, TypeError):
         message, param = "", None
     if status == NotFound.status_code and message:
-        # vLLM goes on to list what it serves, which is no caller's business.
+        # vLLM appends a list of its model names, which may belong to other tenants.
         return AdapterMissing(message.partition(" Valid aliases")[0], param="model")
     if status in {400, 413, 422}:
         return InvalidRequest(message or text[:500], param=param)

@@ -1,8 +1,8 @@
-"""Inference engines, as both planes use them: what can be asked of one, and how it fails.
+"""Protocol of inference engines for both planes: operations and failures.
 
-Owns the contract and its twin. Promises: token ids and log-probs come back exactly as the engine
-gave them, and nothing is retried here, because only the caller knows whether waiting is right. Must
-not know tensors, tenants, the wire or prompts' meaning.
+Owns the contract and its in-memory twin. Promises: token ids and log-probs are returned exactly as
+the engine sent them, and nothing is retried here, because the right reaction depends on the caller.
+Must not know tensors, tenants, the wire format or the content of prompts.
 """
 
 import json
@@ -15,23 +15,23 @@ from app.domain.errors import InvalidRequest, NotFound, Unavailable
 
 
 class EngineAway(Unavailable):
-    """No engine answers, or it failed itself: worth waiting for."""
+    """The engine does not answer or has failed; a later call may succeed."""
 
 
 class EngineFailed(EngineAway):
-    """It answered that it failed itself."""
+    """The engine answered with status 500."""
 
 
 class AdapterMissing(NotFound):
-    """The engine does not serve that model name: worth loading the adapter (again)."""
+    """The engine does not serve that model name; loading the adapter may help."""
 
     default_code = "model_not_found"
 
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """One continuation. `token_ids` and `logprobs` have equal length N; a stop token that ended it
-    is the last of them. `logprobs` are natural logs at the sampling temperature.
+    """One continuation. `token_ids` and `logprobs` have equal length N; a stop token that ended the
+    continuation is included. `logprobs` are natural logs at the sampling temperature.
     """
 
     token_ids: tuple[int, ...]
@@ -39,7 +39,9 @@ class Completion:
     finish_reason: str
     """`stop` or `length`."""
     prompt_logprobs: tuple[float | None, ...] | None = None
-    """Per prompt token, at temperature 1; the first has none. `None` unless asked for."""
+    """Log-prob of each prompt token at temperature 1; the first one's is `None`. `None` unless
+    requested.
+    """
 
 
 class Inference(Protocol):
@@ -56,21 +58,21 @@ class Inference(Protocol):
         stop_token_ids: tuple[int, ...],
         prompt_logprobs: bool = False,
     ) -> Completion:
-        """Continue token ids under a base model's or an adapter's name, up to `max_tokens`, a stop
-        token or the end of the context. No token stops that is not named.
+        """Continues token ids with a base model or an adapter, up to `max_tokens`, a stop token or
+        the end of the context. Only `stop_token_ids` stop; EOS does not by itself.
         """
         ...
 
     async def load_adapter(self, name: str, path: Path) -> None:
-        """Serve a PEFT directory under a new name. `InvalidRequest` when the name is taken or the
-        directory is no adapter of the base.
+        """Serves a PEFT directory under a new name. Raises `InvalidRequest` if the name is in use
+        or the directory is not an adapter of the base model.
         """
         ...
 
     async def unload_adapter(self, name: str) -> None: ...
 
     async def model_names(self) -> list[str]:
-        """Base models and loaded adapters."""
+        """Returns the names of base models and loaded adapters."""
         ...
 
     async def healthy(self) -> bool:
@@ -78,7 +80,7 @@ class Inference(Protocol):
         ...
 
     async def chat(self, body: dict[str, Any]) -> dict[str, Any]:
-        """A Chat Completions call, its `model` already the engine's name. `reasoning_effort`
+        """Runs a Chat Completions call whose `model` is a name in the engine. `reasoning_effort`
         reaches the chat template as `template_variables`.
         """
         ...
@@ -102,7 +104,7 @@ Script = Callable[[str, list[int], int], Completion]
 
 
 class InMemoryInference:
-    """Twin whose continuations come from a script of (model, prompt ids, seed)."""
+    """In-memory twin whose continuations come from a script of (model, prompt ids, seed)."""
 
     def __init__(self, script: Script, *, base_models: tuple[str, ...] = ("base",)) -> None:
         self._script = script

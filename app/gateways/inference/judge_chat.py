@@ -1,6 +1,6 @@
 """Requests to a judge model and its replies, in Chat Completions form.
 
-Owns reading a reply: its text, a refusal, tokens used. Must not know which server it came from.
+Owns the parser of a reply: text, refusal, token counts. Must not know the server that sent it.
 """
 
 import json
@@ -24,7 +24,7 @@ class JudgeQuestion:
     sampling: dict[str, Any] = field(default_factory=dict)
     """Chat Completions settings, e.g. `temperature`."""
     base_url: str | None = None
-    """The customer's own server, with `headers`; else the model's name decides."""
+    """The customer's own server, called with `headers`; `None` routes by the model's name."""
     headers: dict[str, str] = field(default_factory=dict)
 
     def body(self, model: str, *, structured: bool) -> dict[str, Any]:
@@ -43,7 +43,7 @@ class JudgeReply:
 
 
 class JudgeFault(Exception):
-    """No answer. `kind` as in `FaultKind`; the text is safe for the customer."""
+    """A call without an answer. The message is safe for the customer."""
 
     def __init__(self, kind: FaultKind, message: str) -> None:
         super().__init__(message)
@@ -52,7 +52,7 @@ class JudgeFault(Exception):
 
 
 class Unstructured(Exception):
-    """The server knows no structured output; it may be asked in words alone."""
+    """The server does not support structured output; a request without it may succeed."""
 
 
 def refuses_structure(message: str) -> bool:
@@ -61,13 +61,13 @@ def refuses_structure(message: str) -> bool:
 
 
 def read_completion(content: Any, *, latency_s: float) -> JudgeReply:
-    """Raises `EndpointFault` for what is no chat completion."""
+    """Parses a chat completion. Raises `EndpointFault` if `content` is not one."""
     try:
         message = content["choices"][0]["message"]
         text, refusal = message.get("content"), message.get("refusal")
     except (LookupError, TypeError, AttributeError):
         raise EndpointFault(
-            FaultKind.BAD_REPLY, "the judge's reply is no chat completion"
+            FaultKind.BAD_REPLY, "the judge's reply is not a chat completion"
         ) from None
     usage = content.get("usage")
     details = usage.get("prompt_tokens_details") if isinstance(usage, dict) else None
@@ -81,13 +81,15 @@ def read_completion(content: Any, *, latency_s: float) -> JudgeReply:
     )
 
 
-def _count(holder: Any, key: str) -> int:
-    value = holder.get(key) if isinstance(holder, dict) else None
+def _count(usage: Any, key: str) -> int:
+    value = usage.get(key) if isinstance(usage, dict) else None
     return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
 
 
 def read_reply(reply: EgressReply) -> JudgeReply | EgressReply:
-    """An answer, or a 4xx that no repetition would change. Raises `EndpointFault`."""
+    """Returns the answer, or the reply itself for a 4xx, which a retry would not change. Raises
+    `EndpointFault`.
+    """
     if is_client_error(reply.status):
         return reply
     if not is_success(reply.status):

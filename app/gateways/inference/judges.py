@@ -1,9 +1,9 @@
-"""Judges: models that score for a grader, wherever they are served.
+"""Judges: models that score for a grader, on any of three kinds of servers.
 
-Owns the way from a model's name to its server: the customer's own address, an endpoint of the
-operator's, or our engine with the tenant's adapters. Promises: retries inside one deadline; a
-customer's address only through the guarded egress; no fault tells an engine's name, a header or an
-address. Must not know prompts or scores.
+Owns the routing from a model's name to its server: the customer's own address, an endpoint of the
+operator, or our engine with the tenant's adapters. Promises: retries inside one deadline; a
+customer's address is called only through the guarded egress; no fault contains an engine's name, a
+header or an address. Must not know prompts or scores.
 """
 
 import asyncio
@@ -59,20 +59,20 @@ class Judges(Protocol):
         ...
 
     async def ask(self, question: JudgeQuestion) -> JudgeReply:
-        """Raises `JudgeFault`."""
+        """Sends a question and returns the judge's reply. Raises `JudgeFault`."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class EngineModel:
-    """A model of our engine: a base model, or an adapter of the tenant's."""
+    """A model of our engine: a base model, or an adapter of the tenant."""
 
     name: str
     engine_name: str
     object_key: str | None
     """Object key of the adapter; `None` for a base model."""
     reasoning_effort: str | None = None
-    """The effort that a tuned model was trained with; `None` for the model's own default."""
+    """The effort that a tuned model was trained with; `None` means the model's own default."""
 
     @classmethod
     def of_tuned(cls, model: TunedModel) -> "EngineModel":
@@ -81,7 +81,7 @@ class EngineModel:
 
 @dataclass(frozen=True, slots=True)
 class EngineModels:
-    """Our engine, and the way to find a tenant's models on it."""
+    """Our engine, with the lookup of a tenant's models on it."""
 
     inference: Inference
     adapters: AdapterCache
@@ -89,7 +89,7 @@ class EngineModels:
 
 
 def build_judge_egress(judges: Iterable[JudgeSettings], egress: EgressSettings) -> EgressClient:
-    """A client for the operator's own endpoints, which may be private; customers' never are."""
+    """Builds a client for the operator's own endpoints, which may be private."""
     allowed = frozenset(read_url(chat_url(judge.base_url)).key for judge in judges)
     policy = EgressPolicy(allow_endpoints=allowed, allow_plain_http=True)
     return EgressClient(policy, max_body_bytes=egress.max_body_bytes)
@@ -107,25 +107,27 @@ class RoutedJudges:
         endpoints: EndpointPool,
         signer: CallSigner,
     ) -> None:
-        """`endpoints` are the customer's; the deadline of every call is theirs."""
+        """`endpoints` is the pool for the customer's addresses; its `timeout_s` also limits calls
+        to our engine.
+        """
         self._engine = engine
         self._configured = {model: judge for judge in configured for model in judge.models}
         self._configured_endpoints = configured_endpoints
         self._endpoints = endpoints
         self._signer = signer
-        self._wordy: set[tuple[str | None, str]] = set()
-        """Servers that know no structured output."""
+        self._unstructured: set[tuple[str | None, str]] = set()
+        """Servers and models without support for structured output."""
 
     async def knows(self, model: str) -> bool:
         return model in self._configured or await self._engine.find(model) is not None
 
     async def ask(self, question: JudgeQuestion) -> JudgeReply:
         server = (question.base_url, question.model)
-        if server not in self._wordy:
+        if server not in self._unstructured:
             try:
                 return await self._ask(question, structured=True)
             except Unstructured:
-                self._wordy.add(server)
+                self._unstructured.add(server)
         try:
             return await self._ask(question, structured=False)
         except Unstructured:
@@ -178,7 +180,9 @@ class RoutedJudges:
         raise JudgeFault(FaultKind.ERROR, f"answered {answer.value.status}")
 
     async def _chat(self, model: EngineModel, body: dict[str, Any]) -> JudgeReply:
-        """Our engine: an adapter is loaded when it is missing, an absence is waited out."""
+        """Calls our engine: loads a missing adapter and retries an unavailable engine until the
+        deadline.
+        """
         clock, attempt = self._endpoints.clock, 0
         deadline = clock.now() + self._endpoints.timeout_s
         while True:
@@ -205,7 +209,7 @@ class RoutedJudges:
                         inference, model.engine_name, object_key=model.object_key
                     )
                     content = await inference.chat(body)
-        except AdapterMissing as error:  # the engine restarted, or another load is under way
+        except AdapterMissing as error:  # the engine restarted, or another load is in progress
             raise Unavailable("The model cannot be served at the moment.") from error
         except TimeoutError:
             raise JudgeFault(FaultKind.TIMEOUT, "no answer in time") from None
@@ -221,7 +225,7 @@ class RoutedJudges:
 
 @dataclass(slots=True)
 class InMemoryJudges:
-    """Twin: a script answers or raises, and every question is kept."""
+    """In-memory twin: a script returns replies or raises, and every question is recorded."""
 
     script: Callable[[JudgeQuestion], JudgeReply]
     models: frozenset[str] = frozenset()

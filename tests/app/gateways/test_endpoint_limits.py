@@ -185,31 +185,31 @@ async def test_a_brown_out_is_found_kept_and_recovered_from() -> None:
     assert lost <= 0.01 * len(served)
 
 
-async def test_places_double_until_the_first_refusal_and_then_obey_the_earliest() -> None:
-    places = ConcurrencySlots(start=4)
+async def test_slots_double_until_the_first_refusal_and_then_obey_the_earliest() -> None:
+    slots = ConcurrencySlots(start=4)
     for _ in range(4):
-        places.coped()
-    assert places.limit == 8
+        slots.coped()
+    assert slots.limit == 8
     for in_flight in (8, 7, 6, 6, 6):  # the sixth of a burst and those behind it
-        places.refused(in_flight)
-    assert places.limit == 5
+        slots.refused(in_flight)
+    assert slots.limit == 5
     for _ in range(5):
-        places.coped()
-    assert places.limit == 6
+        slots.coped()
+    assert slots.limit == 6
     for in_flight in range(6, 0, -1):
-        places.refused(in_flight)
-    assert places.limit == 1
+        slots.refused(in_flight)
+    assert slots.limit == 1
 
 
-async def test_a_place_is_handed_on_in_order_and_not_lost_by_a_cancel() -> None:
+async def test_a_slot_is_handed_on_in_order_and_not_lost_by_a_cancel() -> None:
     async with VirtualClock().running() as clock:
-        places, order = ConcurrencySlots(start=1, ceiling=1), []
+        slots, order = ConcurrencySlots(start=1, ceiling=1), []
 
         async def take(name: str, *, first: bool = False) -> None:
-            assert await places.take(clock, deadline=100, first=first)
+            assert await slots.take(clock, deadline=100, first=first)
             order.append(name)
             await clock.sleep(1)
-            places.leave()
+            slots.leave()
 
         tasks = [asyncio.create_task(take(name)) for name in "abc"]
         await asyncio.sleep(0)
@@ -218,9 +218,9 @@ async def test_a_place_is_handed_on_in_order_and_not_lost_by_a_cancel() -> None:
         tasks[1].cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         assert order == ["a", "retry", "c"]
-        assert places.taken == 0
-        await places.take(clock, deadline=clock.now(), first=False)
-        assert not await places.take(clock, deadline=clock.now() + 5, first=False)
+        assert slots.taken == 0
+        await slots.take(clock, deadline=clock.now(), first=False)
+        assert not await slots.take(clock, deadline=clock.now() + 5, first=False)
         assert clock.now() == 8
 
 
@@ -259,7 +259,7 @@ async def test_dead_for_good_ends_for_all_within_one_deadline() -> None:
         assert {result.kind for result in results} == {FaultKind.UNREACHABLE}
         assert clock.now() - started < 60
         assert len(egress.sent_at) < 512
-        assert (endpoint.places.taken, endpoint.breaker.is_open) == (0, True)
+        assert (endpoint.slots.taken, endpoint.breaker.is_open) == (0, True)
 
 
 async def test_a_black_hole_ends_as_timeout() -> None:
@@ -324,9 +324,9 @@ async def test_the_breaker_lets_one_try_and_frees_the_place_of_one_that_gave_up(
     async with VirtualClock().running() as clock:
         breaker = Breaker(clock, patience_s=600)
         for number in range(16):
-            breaker.failed(f"late_{number}", telling=False)
+            breaker.failed(f"late_{number}", counts=False)
             assert not breaker.is_open
-            breaker.failed(f"call_{number}", telling=True)
+            breaker.failed(f"call_{number}", counts=True)
         assert breaker.is_open
         assert await breaker.admit("first", deadline=600)
         assert clock.now() == 1
@@ -334,7 +334,7 @@ async def test_the_breaker_lets_one_try_and_frees_the_place_of_one_that_gave_up(
         await asyncio.sleep(0)
         breaker.abandoned("first")
         assert await waiting
-        breaker.failed("second", telling=True)
+        breaker.failed("second", counts=True)
         assert await breaker.admit("third", deadline=600)
         assert clock.now() == 3
         assert not await breaker.admit("fourth", deadline=10)
