@@ -1,8 +1,8 @@
-"""Log lines on standard error, for every process of both planes.
+"""Configures log lines on standard error, for every process of both planes.
 
-Promises: a traceback shows code, never the values of local variables. structlog's own default draws
-them as soon as `rich` is installed: API keys, customer headers and rows among them, and drawing one
-took 3 to 11 seconds of the event loop (measured).
+Promises: a traceback contains code, never the values of local variables. structlog's default prints
+them if `rich` is installed, API keys, customer headers and rows included, and rendering one such
+traceback blocked the event loop for 3 to 11 seconds (measured).
 """
 
 import sys
@@ -11,7 +11,7 @@ import structlog
 
 
 def log_to_stderr() -> None:
-    """Configure this process. Saying it twice is fine."""
+    """Configures the logs of this process. Safe to repeat."""
     structlog.configure(
         processors=[
             structlog.contextvars.merge_contextvars,
@@ -21,9 +21,9 @@ def log_to_stderr() -> None:
                 colors=sys.stderr.isatty(), exception_formatter=structlog.dev.plain_traceback
             ),
         ],
-        logger_factory=_stderr_of_now,
+        logger_factory=_current_stderr_logger,
     )
 
 
-def _stderr_of_now(*_: object) -> structlog.PrintLogger:
+def _current_stderr_logger(*_: object) -> structlog.PrintLogger:
     return structlog.PrintLogger(sys.stderr)

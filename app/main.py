@@ -1,6 +1,6 @@
-"""The application: routers, middleware, handlers, lifespan. Nothing else.
+"""Assembles the application: routers, middleware, error handlers, lifespan.
 
-Importing this module builds nothing and loads no torch.
+Importing this module creates no application and does not import torch.
 """
 
 import gc
@@ -74,9 +74,9 @@ _ROUTES = (
 
 
 @cache
-def _spare_startup_objects() -> None:
-    """Exempts objects made at start-up from garbage collection. Scanning them would delay requests
-    for some 150 ms whenever one request brings many values.
+def _freeze_startup_objects() -> None:
+    """Exempts the objects of start-up from garbage collection. Scanning them would delay requests
+    by some 150 ms whenever one request allocates many values.
     """
     gc.collect()
     gc.freeze()
@@ -88,7 +88,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         log_to_stderr()
         context = ProcessContext.of(settings or load_settings())
         app.state.context = context
-        _spare_startup_objects()
+        _freeze_startup_objects()
         try:
             yield
         finally:

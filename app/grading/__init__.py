@@ -1,1 +1,1 @@
-"""Graders at work: one file per kind, shared by both planes, so that a trial scores like a job."""
+"""Scorers, one file per kind of grader, shared by both planes: a trial scores like a job."""

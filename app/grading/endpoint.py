@@ -1,8 +1,8 @@
 """The customer's own grader over HTTP, in the hosted Agent RFT shape.
 
 Owns its request `{sample, item, trace_id}` and its reply `{"score": …}`. Promises: any failure, a
-4xx included, and any score that is not a finite number is infrastructure. Numbers named in
-`metrics` become sub-scores. Must not know where samples come from.
+4xx included, and any score that is not a finite number counts as an infrastructure fault. Numbers
+in the reply's `metrics` become sub-scores. Must not know the source of samples.
 """
 
 import json
@@ -48,7 +48,7 @@ class EndpointScorer:
 
 
 def encode(request: GradeRequest) -> bytes:
-    """The body: ASCII JSON without white space."""
+    """Returns the request body: ASCII JSON without white space."""
     body = {"sample": request.sample, "item": request.item, "trace_id": request.trace_id}
     return json.dumps(body, separators=(",", ":")).encode()
 
@@ -60,7 +60,7 @@ def _fault(fault: EndpointFault, source: str) -> ScoreFault:
 
 
 def read_score(reply: EgressReply) -> tuple[float, dict[str, float]]:
-    """Score and named numbers of a reply. Raises `EndpointFault`."""
+    """Returns the score and the named metrics of a reply. Raises `EndpointFault`."""
     if not is_success(reply.status):
         kind = FaultKind.ERROR if is_error(reply.status) else FaultKind.BAD_REPLY
         raise EndpointFault(kind, f"answered {reply.status}", status=reply.status)
@@ -75,7 +75,7 @@ def read_score(reply: EgressReply) -> tuple[float, dict[str, float]]:
 
 
 def _components(metrics: Any) -> dict[str, float]:
-    """Well-named finite numbers, the first 32 of them; anything else is ignored."""
+    """Returns the first 32 finite numbers with valid names; other entries are ignored."""
     components: dict[str, float] = {}
     for name, value in metrics.items() if isinstance(metrics, dict) else ():
         number = finite(value)
@@ -85,7 +85,7 @@ def _components(metrics: Any) -> dict[str, float]:
 
 
 def finite(value: Any) -> float | None:
-    """A JSON value as a float, `None` unless it is a finite number."""
+    """Returns a JSON value as a float, `None` unless it is a finite number."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     try:

@@ -21,13 +21,13 @@ class GroupGradeRequest:
     tools: list[dict[str, Any]]
     """Schemas of the tools that the row offers."""
     item: dict[str, Any]
-    """The dataset row, as per-sample graders see it."""
+    """The dataset row, in the form that per-sample graders receive."""
     trace_id: str
     call_id: str
     """Stable over retries and replays: the receiver may drop a duplicate by it."""
 
     def encode(self) -> bytes:
-        """Returns the content as ASCII JSON; two requests with equal bytes ask the same."""
+        """Returns the content as ASCII JSON; equal bytes mean equal requests."""
         content = {
             "conversations": self.conversations,
             "tools": self.tools,

@@ -1,8 +1,8 @@
 """Runs several graders at once and computes the formula over their scores.
 
-Promises: a bounded number of children run side by side; a child that fails makes the whole grader
-fail, it is never a 0 in the formula; a formula without a finite value scores `invalid_grade`, or 0,
-and raises the flag `formula_parse_error`.
+Promises: a bounded number of children run concurrently; a child that fails makes the whole grader
+fail and is never a 0 in the formula; a formula without a finite value scores `invalid_grade`, or 0
+if that is not set, and raises the flag `formula_parse_error`.
 """
 
 import asyncio
@@ -76,7 +76,7 @@ class MultiScorer:
 
 
 def child_request(request: GradeRequest, name: str) -> GradeRequest:
-    """Uses a call id of its own, because two children may share one address."""
+    """Returns a child's request with its own call id, because two children may share an address."""
     digest = hashlib.sha256(f"{request.call_id}\x1f{name}".encode()).hexdigest()
     return replace(request, call_id=f"grade_{digest[:24]}")
 

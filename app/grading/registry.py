@@ -1,6 +1,6 @@
-"""Graders by kind: the one way from a configuration to what scores.
+"""Builds the scorer of a grader definition, by its kind.
 
-A new kind is a class in `app.domain.graders.graders`, a file beside this one and one case below.
+A new kind needs a class in `app.domain.graders.graders`, a file in this package and a case below.
 """
 
 import time
@@ -36,7 +36,7 @@ class GradingPorts:
 
 
 class _Timed:
-    """Measures a scorer that calls no endpoint."""
+    """Measures the execution time of a scorer that calls no endpoint."""
 
     def __init__(self, scorer: Scorer) -> None:
         self._scorer = scorer
@@ -48,7 +48,7 @@ class _Timed:
 
 
 def build_scorer(spec: SingleGrader | MultiGrader, ports: GradingPorts) -> Scorer:
-    """The scorer of a configuration, which carries its real headers."""
+    """Builds the scorer of a definition, which must contain its real headers."""
     if isinstance(spec, MultiGrader):
         children = {
             name: _single(child, ports, source=name) for name, child in spec.graders.items()

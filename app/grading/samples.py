@@ -1,4 +1,4 @@
-"""A single text as graders see it: the hosted `sample` object of a trial."""
+"""Builds the hosted `sample` object of a trial from a text."""
 
 import json
 import math
@@ -6,7 +6,7 @@ from typing import Any, NoReturn
 
 
 def text_sample(text: str) -> dict[str, Any]:
-    """`output_json` is the text's value where it is JSON."""
+    """Returns the sample; its `output_json` is the parsed text, `None` if it is not JSON."""
     message = {"role": "assistant", "content": text, "tool_calls": []}
     return {
         "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],

@@ -1,9 +1,9 @@
-"""A model that answers with a number.
+"""Scores with a judge model that answers with a number.
 
 Owns the fixed answer format `{steps: [{description, conclusion}], result: number}` (source: the
-hosted graders guide), how a prompt is filled and how an answer is read. Promises: a judge that
-cannot be asked is a fault, never a 0; an answer without a number, and a refusal, are 0 with a flag.
-Must not know where judges are served.
+hosted graders guide), the rendering of the prompt and the parser of the answer. Promises: an
+unavailable judge is a fault, never a 0; a refusal and an answer without a number score 0 with a
+flag. Must not know the servers of judges.
 """
 
 import json
@@ -18,7 +18,7 @@ from app.grading.endpoint import finite
 from app.grading.scorer import GradeRequest, GraderErrors, ScoreFault, ScoreResult, TokenUsage
 from app.grading.templating import Unrenderable, fill
 
-_SHOWN: Final = 200
+_QUOTED_CHARACTERS: Final = 200
 
 
 class ScoreModelScorer:
@@ -65,11 +65,12 @@ class ScoreModelScorer:
 
     def _read(self, reply: JudgeReply) -> tuple[float, GraderErrors]:
         if reply.refusal is not None:
-            details = f"the judge refused: {reply.refusal[:_SHOWN]!r}"
+            details = f"the judge refused: {reply.refusal[:_QUOTED_CHARACTERS]!r}"
             return 0.0, GraderErrors(model_grader_refusal_error=True, details=details)
         result = read_result(reply.text)
         if result is None:
-            details = f"the judge's answer holds no number `result`: {reply.text[:_SHOWN]!r}"
+            excerpt = reply.text[:_QUOTED_CHARACTERS]
+            details = f"the judge's answer contains no number `result`: {excerpt!r}"
             return 0.0, GraderErrors(model_grader_parse_error=True, details=details)
         return min(self._high, max(self._low, result)), GraderErrors()
 
@@ -84,21 +85,21 @@ class ScoreModelScorer:
 
 
 def _sampling(spec: ScoreModelGrader) -> dict[str, Any]:
-    sent = spec.sampling_params
-    if sent is None:
+    params = spec.sampling_params
+    if params is None:
         return {}
     settings = {
-        "seed": sent.seed,
-        "temperature": sent.temperature,
-        "top_p": sent.top_p,
-        "max_completion_tokens": sent.max_completions_tokens or sent.max_completion_tokens,
-        "reasoning_effort": sent.reasoning_effort,
+        "seed": params.seed,
+        "temperature": params.temperature,
+        "top_p": params.top_p,
+        "max_completion_tokens": params.max_completions_tokens or params.max_completion_tokens,
+        "reasoning_effort": params.reasoning_effort,
     }
     return {key: value for key, value in settings.items() if value is not None}
 
 
 def response_format(low: float, high: float) -> dict[str, Any]:
-    """The hosted answer format as a strict JSON schema."""
+    """Returns the hosted answer format as a strict JSON schema."""
     text = {"type": "string"}
     step = {
         "type": "object",
@@ -122,9 +123,11 @@ def response_format(low: float, high: float) -> dict[str, Any]:
 def with_instruction(
     messages: list[dict[str, Any]], low: float, high: float
 ) -> list[dict[str, Any]]:
-    """The prompt with the format said in words, since few servers show a schema to the model.
+    """Returns the prompt with a description of the answer format, since few servers include the
+    schema in the model's prompt.
 
-    In the first system message, or in one before all others: many templates take no second.
+    The description extends the first system message, or is a new one before all others: many
+    templates do not accept a second system message.
     """
     instruction = (
         'Answer with one JSON object: {"steps": [{"description": …, "conclusion": …}], '
@@ -137,7 +140,7 @@ def with_instruction(
 
 
 def read_result(text: str) -> float | None:
-    """The number `result` of an answer, `None` when there is none."""
+    """Returns the number `result` of an answer, `None` if it has none."""
     try:
         answer = json.loads(text)
     except (ValueError, RecursionError):

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 @dataclass(frozen=True, slots=True)
 class GradeRequest:
-    """One sample to score. `sample` and `item` have the hosted shapes that templates address."""
+    """One sample to score. `sample` and `item` have the hosted shapes that templates refer to."""
 
     sample: dict[str, Any]
     item: dict[str, Any]
@@ -21,7 +21,7 @@ class GradeRequest:
 
 @dataclass(frozen=True, slots=True)
 class GraderErrors:
-    """Flags of the hosted `RunGraderResponse.metadata.errors`; all false when a score is sound."""
+    """Flags of the hosted `RunGraderResponse.metadata.errors`; all false for a valid score."""
 
     formula_parse_error: bool = False
     sample_parse_error: bool = False
@@ -38,8 +38,8 @@ class GraderErrors:
     model_grader_parse_error: bool = False
     model_grader_server_error_details: str | None = None
     details: str | None = None
-    """Reason of a raised flag for people (an addition to the hosted shape); no bodies, headers,
-    addresses.
+    """Human-readable reason of a raised flag (an addition to the hosted shape), without bodies,
+    headers and addresses.
     """
 
     @property
@@ -48,9 +48,9 @@ class GraderErrors:
         return tuple(name for name, value in asdict(self).items() if value is True)
 
     def joined(self, other: "GraderErrors") -> "GraderErrors":
-        """Merges two results; the first text wins."""
-        mine, others = asdict(self), asdict(other)
-        return GraderErrors(**{name: mine[name] or others[name] for name in mine})
+        """Returns the union of two sets of flags; this one's texts have priority."""
+        first, second = asdict(self), asdict(other)
+        return GraderErrors(**{name: first[name] or second[name] for name in first})
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,25 +71,25 @@ class TokenUsage:
 
 @dataclass(frozen=True, slots=True)
 class ScoreResult:
-    """A finite score. `errors` may still say that the sample earned it by being unreadable."""
+    """A finite score. `errors` may still flag a sample that scored 0 because it was unreadable."""
 
     score: float
     errors: GraderErrors = GraderErrors()
     sub_scores: dict[str, float] = field(default_factory=dict)
-    """Scores of a multi grader's children by name, or an endpoint grader's own named numbers."""
+    """Scores of a multi grader's children by name, or an endpoint grader's own metrics."""
     execution_time_s: float = 0.0
     token_usage: dict[str, TokenUsage] = field(default_factory=dict)
     """Judge tokens by model name."""
     sampled_model_name: str | None = None
     children: dict[str, "ScoreResult"] = field(default_factory=dict)
-    """A multi grader's own, by name."""
+    """Results of a multi grader's children, by name."""
 
 
 class ScoreFault(Exception):
-    """No score, and the sample is not to blame: infrastructure, never a reward of 0.
+    """A missing score that is not the sample's fault: infrastructure, never a reward of 0.
 
-    `kind` is one of error, timeout, unreachable, bad_reply, refused; `errors` are the flags with
-    which a trial run shows it. The text is safe for the customer: no bodies, headers, addresses.
+    `kind` is one of error, timeout, unreachable, bad_reply, refused; `errors` are the flags in the
+    response of a trial run. The message is safe for the customer: no bodies, headers, addresses.
     """
 
     def __init__(self, kind: str, message: str, *, source: str, errors: GraderErrors) -> None:
@@ -104,5 +104,5 @@ class ScoreFault(Exception):
 
 class Scorer(Protocol):
     async def score(self, request: GradeRequest) -> ScoreResult:
-        """Raises `ScoreFault`."""
+        """Scores one sample. Raises `ScoreFault`."""
         ...

@@ -1,4 +1,4 @@
-"""Comparison of two texts: 1 or 0."""
+"""Scores the comparison of two texts with 1 or 0."""
 
 from app.domain.graders.graders import StringCheckGrader
 from app.domain.graders.templates import parse_template
@@ -23,7 +23,7 @@ class StringCheckScorer:
 
 
 def compare(operation: str, text: str, reference: str) -> bool:
-    """`ilike` folds case as Unicode does, so that `STRASSE` is like `straße`."""
+    """Compares two texts; `ilike` uses Unicode case folding, so `STRASSE` matches `straße`."""
     match operation:
         case "eq":
             return text == reference

@@ -1,6 +1,7 @@
-"""Templates as graders fill them: what a path that leads nowhere, or a flood of text, is scored.
+"""Renders graders' templates, and converts a rendering error to a score of 0 with a flag.
 
-Both are the sample's or the row's doing, so they score 0 with a flag and never cost a rollout.
+The sample or the row causes a missing variable or a text that is too long, so both score 0 and
+never count as a failure of the rollout.
 """
 
 from collections.abc import Iterator
@@ -13,7 +14,7 @@ from app.grading.scorer import GradeRequest, GraderErrors, ScoreResult
 
 
 class Unrenderable(Exception):
-    """`errors` say why."""
+    """A template cannot be rendered for a sample; `errors` contains the reason."""
 
     def __init__(self, errors: GraderErrors) -> None:
         super().__init__(errors.details)
@@ -25,24 +26,24 @@ class Unrenderable(Exception):
 
 
 def render(template: Template, request: GradeRequest) -> str:
-    """Raises `Unrenderable`."""
-    with _told():
+    """Renders a template for a sample. Raises `Unrenderable`."""
+    with _as_unrenderable():
         return template.render(sample=request.sample, item=request.item)
 
 
 def fill(prompt: Prompt, request: GradeRequest) -> list[dict[str, Any]]:
-    """Raises `Unrenderable`."""
-    with _told():
+    """Renders a judge prompt for a sample. Raises `Unrenderable`."""
+    with _as_unrenderable():
         return prompt.fill(sample=request.sample, item=request.item)
 
 
 @contextmanager
-def _told() -> Iterator[None]:
+def _as_unrenderable() -> Iterator[None]:
     try:
         yield
     except MissingVariable as missing:
         raise Unrenderable(
             GraderErrors(invalid_variable_error=True, details=str(missing))
         ) from None
-    except RenderedTooLong as flood:
-        raise Unrenderable(GraderErrors(other_error=True, details=str(flood))) from None
+    except RenderedTooLong as error:
+        raise Unrenderable(GraderErrors(other_error=True, details=str(error))) from None

@@ -1,14 +1,14 @@
 """Similarity of two texts, 0…1, by the metrics of the hosted grader.
 
 Owns the choices that the hosted guide leaves open:
-- `fuzzy_match`: rapidfuzz `ratio` (normalised indel similarity of characters, case kept).
+- `fuzzy_match`: rapidfuzz `ratio` (normalised indel similarity of characters, case-sensitive).
 - `bleu`: NLTK sentence BLEU-4, words split at white space, smoothing method 1.
 - `gleu`: NLTK sentence GLEU, 1- to 4-grams, words split at white space.
 - `meteor`: NLTK METEOR with its exact and stem stages; the synonym stage has no synonyms, because
-  the WordNet corpus is not shipped. Texts that are alike in synonyms only score lower than hosted.
+  the WordNet corpus is not shipped. Texts that match by synonyms only score lower than hosted.
 - `rouge_1` … `rouge_5`, `rouge_l`: F1 of rouge-score, without stemming.
 
-Promises: a score takes about a second at most, and the event loop stays free.
+Promises: a score takes about a second at most, and does not block the event loop.
 """
 
 import asyncio
@@ -21,8 +21,9 @@ from app.grading.scorer import GradeRequest, GraderErrors, ScoreResult
 from app.grading.templating import Unrenderable, render
 
 MAX_CHARACTERS: Final = 262_144
-"""Limit for each text; no longer answer could be similar to a reference."""
+"""Limit for each text, which bounds the time of a score."""
 _THREAD_FROM: Final = 4_096
+"""Characters from which a score is computed in a thread."""
 
 
 class TextSimilarityScorer:
@@ -48,7 +49,7 @@ class TextSimilarityScorer:
 
 
 def similarity(metric: str, text: str, reference: str) -> float:
-    """0…1; two empty texts are nothing to compare: 1 for `fuzzy_match`, else 0."""
+    """Returns 0…1. Two empty texts have a similarity of 1 by `fuzzy_match`, else of 0."""
     if metric.startswith("rouge_"):
         return _rouge(metric.removeprefix("rouge_"), text, reference)
     return _METRICS[metric](text, reference)
@@ -61,8 +62,8 @@ def _fuzzy_match(text: str, reference: str) -> float:
         return float(ratio(text, reference)) / 100
     from rapidfuzz.process import cdist  # noqa: PLC0415 - rapidfuzz loads only where it is used
 
-    # The same number. `ratio` itself keeps the interpreter's lock: on a thread it would hold up
-    # everything else for a second.
+    # `cdist` returns the same number. `ratio` does not release the interpreter lock: in a thread it
+    # would still block the event loop for a second.
     return float(cdist([text], [reference], scorer=ratio, dtype=float)[0][0]) / 100
 
 
@@ -72,23 +73,23 @@ def _bleu(text: str, reference: str) -> float:
         sentence_bleu,
     )
 
-    words, wanted = text.split(), reference.split()
-    if not words or not wanted:
+    words, expected = text.split(), reference.split()
+    if not words or not expected:
         return 0.0
-    return float(sentence_bleu([wanted], words, smoothing_function=SmoothingFunction().method1))
+    return float(sentence_bleu([expected], words, smoothing_function=SmoothingFunction().method1))
 
 
 def _gleu(text: str, reference: str) -> float:
     from nltk.translate.gleu_score import sentence_gleu  # noqa: PLC0415 - a slow import
 
-    words, wanted = text.split(), reference.split()
-    return float(sentence_gleu([wanted], words)) if words and wanted else 0.0
+    words, expected = text.split(), reference.split()
+    return float(sentence_gleu([expected], words)) if words and expected else 0.0
 
 
 class _NoSynonyms:
-    """Stands in NLTK's METEOR where the WordNet corpus would."""
+    """Empty replacement of the WordNet corpus for NLTK's METEOR."""
 
-    def synsets(self, word: str) -> tuple[Any, ...]:  # noqa: ARG002 - the corpus reader's own shape
+    def synsets(self, word: str) -> tuple[Any, ...]:  # noqa: ARG002 - signature of NLTK's reader
         return ()
 
 
@@ -99,21 +100,21 @@ def _meteor(text: str, reference: str) -> float:
 
 
 def _rouge(size: str, text: str, reference: str) -> float:
-    """F1 of n-grams, or of the longest common subsequence of words for `l`."""
+    """Returns the F1 of n-grams, or of the longest common subsequence of words for `l`."""
     from rouge_score.rouge_scorer import RougeScorer  # noqa: PLC0415 - a slow import
     from rouge_score.tokenize import tokenize  # noqa: PLC0415 - as above
 
     if size != "l":
         name = f"rouge{size}"
         return float(RougeScorer([name]).score(reference, text)[name].fmeasure)
-    words, wanted = tokenize(text, None), tokenize(reference, None)
-    if not words or not wanted:
+    words, expected = tokenize(text, None), tokenize(reference, None)
+    if not words or not expected:
         return 0.0
-    # rouge-score's own table takes time and memory of words × words.
+    # rouge-score's own table needs time and memory proportional to words × words.
     from rapidfuzz.distance import LCSseq  # noqa: PLC0415 - rapidfuzz loads only where it is used
 
-    common = LCSseq.similarity(words, wanted)
-    return 2 * common / (len(words) + len(wanted))
+    common = LCSseq.similarity(words, expected)
+    return 2 * common / (len(words) + len(expected))
 
 
 _METRICS: Final[dict[str, Callable[[str, str], float]]] = {

@@ -1,1 +1,1 @@
-"""Prompts as a model reads them (template, token ids, tool-call text), shared by both planes."""
+"""Renders prompts (template, token ids) and parses sampled turns, shared by both planes."""

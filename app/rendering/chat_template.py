@@ -1,6 +1,6 @@
-"""A model's chat template, compiled as transformers compiles it but without importing torch.
+"""Compiles a model's chat template as transformers does, but without importing torch.
 
-Owns the Jinja environment and the shape messages have when a template sees them. Promises the same
+Owns the Jinja environment and the form in which a template receives messages. Promises the same
 text as `apply_chat_template` of transformers 5.23 (`utils/chat_template_utils.py`) for the same
 messages. Templates come with model files and are untrusted: they run in Jinja's immutable sandbox.
 Must not know token ids.
@@ -27,7 +27,9 @@ _PROBE: Final = '{"probe": 1}'
 
 
 class _GenerationBlock(Extension):
-    """`{% generation %}` marks assistant text for training elsewhere; here it prints its body."""
+    """Support for `{% generation %}`, which marks assistant text for training in transformers; here
+    it only renders its body.
+    """
 
     tags = {"generation"}  # noqa: RUF012 - Jinja reads the class attribute
 
@@ -41,7 +43,7 @@ class ChatTemplate:
     def __init__(
         self, source: str, special_tokens: dict[str, str], *, reasoning_effort: str | None = None
     ) -> None:
-        """`reasoning_effort` is given to the template as `template_variables` has it."""
+        """The template receives `reasoning_effort` as the variables of `template_variables`."""
         environment = ImmutableSandboxedEnvironment(
             trim_blocks=True, lstrip_blocks=True, extensions=[_GenerationBlock, loopcontrols]
         )
@@ -62,9 +64,9 @@ class ChatTemplate:
     def render(
         self, messages: list[Message], tools: list[Message] | None, *, generate: bool
     ) -> str:
-        """The conversation as text; `generate` opens the assistant's turn.
+        """Renders the conversation to text; `generate` appends the opening of the assistant's turn.
 
-        Raises `InvalidRequest` with the template's own words when it refuses the messages.
+        Raises `InvalidRequest` with the template's own message if it refuses the messages.
         """
         try:
             return self._template.render(
@@ -94,7 +96,9 @@ class ChatTemplate:
         return prepared
 
     def _takes_argument_text(self) -> bool:
-        """Some templates print argument strings as they are, others would quote them again."""
+        """Returns true if the template prints argument strings unchanged; other templates expect
+        objects and would quote a string again.
+        """
         self._arguments_as_text = True
         call = {"type": "function", "function": {"name": "probe", "arguments": _PROBE}}
         messages: list[Message] = [
@@ -108,7 +112,9 @@ class ChatTemplate:
 
 
 def flat_content(content: Any) -> str:
-    """Text of a message's content: a string, nothing, or a list of text parts."""
+    """Returns the text of a message's content: a string, `None`, or a list of text parts. Raises
+    `InvalidRequest` for other content.
+    """
     if content is None:
         return ""
     if isinstance(content, str):

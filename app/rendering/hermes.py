@@ -1,8 +1,9 @@
-"""The Hermes tool-call format: `<tool_call>{"name": …, "arguments": {…}}</tool_call>`, any number.
+"""Parses the Hermes tool-call format: any number of
+`<tool_call>{"name": …, "arguments": {…}}</tool_call>`.
 
-Owns telling content from calls. Promises never to raise on what a model wrote and never to
-evaluate it: a broken call is a `parse_error` sentence that can be shown to the model. Agrees with
-vLLM 0.32's `hermes` parser on well-formed calls: content is the text before the first call and
+Owns the separation of content and calls. Promises never to raise on a model's text and never to
+evaluate it: a malformed call becomes a `parse_error` sentence for the model. Agrees with vLLM
+0.32's `hermes` parser on well-formed calls: content is the text before the first call, and
 arguments are re-serialised with default separators.
 """
 
@@ -21,20 +22,20 @@ _CALL: Final = re.compile(r"<tool_call>(.*?)(</tool_call>|$)", re.DOTALL)
 class ParsedToolCall:
     name: str
     arguments_json: str
-    """A JSON object as text."""
+    """The arguments: a JSON object as text."""
 
 
 @dataclass(frozen=True, slots=True)
 class ParsedCalls:
     content: str
     tool_calls: list[ParsedToolCall]
-    """The well-formed calls, in the order they were written."""
+    """The well-formed calls, in their order in the text."""
     parse_error: str | None
-    """The first fault found, as a sentence for the model."""
+    """The first fault, as a sentence for the model."""
 
 
 def parse_tool_calls(text: str) -> ParsedCalls:
-    """Content and calls of one assistant turn, reasoning already removed."""
+    """Returns content and calls of an assistant turn, whose reasoning must be removed before."""
     calls: list[ParsedToolCall] = []
     error: str | None = None
     for match in _CALL.finditer(text):
@@ -81,7 +82,7 @@ def _arguments(call: dict[str, Any]) -> str:
 
 def _finite(text: str) -> float:
     number = float(text)
-    if not math.isfinite(number):  # it would be written as Infinity, which is no JSON
+    if not math.isfinite(number):  # `json.dumps` would write Infinity, which is not JSON
         raise ValueError(f"{text[:20]} is out of range")
     return number
 

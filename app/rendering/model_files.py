@@ -1,6 +1,6 @@
 """Reads the small files of a model directory or hub id, without its weights.
 
-Owns the way these files are found. Must not know tokens or messages.
+Owns the lookup of these files. Must not know tokens or messages.
 """
 
 import json
@@ -12,7 +12,7 @@ from huggingface_hub.errors import EntryNotFoundError
 
 
 class ModelFiles:
-    """Files of a model directory, or of a hub id in (or fetched into) the hub cache."""
+    """Files of a model directory, or of a hub id, which are downloaded to the hub cache."""
 
     def __init__(self, path: str) -> None:
         self._path = path
@@ -53,7 +53,7 @@ def template_source(files: ModelFiles, config: dict[str, Any], override: Path | 
 
 
 def special_tokens(*configs: dict[str, Any]) -> dict[str, str]:
-    """`bos_token`, `eos_token`, … as text; older files keep each as an object."""
+    """Returns `bos_token`, `eos_token`, … as text; older files contain an object for each."""
     names: dict[str, str] = {}
     for config in configs:
         for key, value in config.items():
@@ -67,5 +67,5 @@ def context_length(config: dict[str, Any]) -> int:
     text_config = config.get("text_config", config)
     length = text_config.get("max_position_embeddings") or text_config.get("n_positions")
     if not isinstance(length, int):
-        raise ValueError("config.json names no max_position_embeddings")  # noqa: TRY004 - a bad file
+        raise ValueError("config.json has no max_position_embeddings")  # noqa: TRY004 - a bad file
     return length

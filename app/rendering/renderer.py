@@ -1,10 +1,11 @@
-"""Messages and tools <-> token ids, for one model.
+"""Converts messages and tools to token ids and sampled ids to turns, for one model.
 
-Owns: the tokenizer, the chat template, what ends a turn, and reading a sampled turn. Promises that
-sampled ids are never encoded again: after a turn only the delta up to the next turn is rendered, so
-`prompt + sampled + bridge` is the conversation the engine sees and the trainer trains on. Control
-tokens inside message text (a tool reply that spells `<|im_end|>`) are broken up and stay text.
-Must not know torch, engines or who asks. Built on `tokenizers` and Jinja: 0.1 s to load.
+Owns the tokenizer, the chat template, the stop tokens and the parser of a sampled turn. Promises
+that sampled ids are never encoded again: after a turn only the delta up to the next turn is
+rendered, so `prompt + sampled + bridge` is the conversation that the engine sees and the trainer
+trains on. Control tokens inside message text (a tool reply that contains `<|im_end|>`) are broken
+up and stay text. Must not know torch, engines or its callers. Uses `tokenizers` and Jinja, which
+load in 0.1 s.
 """
 
 import copy
@@ -42,7 +43,7 @@ class ParsedTurn:
     reasoning_tokens: int
     tool_calls: list[ParsedToolCall]
     parse_error: str | None
-    """A sentence for the model when a call was broken; well-formed calls beside it are kept."""
+    """A sentence for the model if a call is malformed; `tool_calls` still has the other calls."""
 
 
 class Renderer:
@@ -54,8 +55,8 @@ class Renderer:
         chat_template: Path | None,
         reasoning_effort: str | None = None,
     ) -> None:
-        """`path` is a model directory or hub id; `reasoning_effort` of `None` leaves the model its
-        default. Raises `ValueError` for an unusable model.
+        """Loads the files of `path`, a model directory or hub id. A `reasoning_effort` of `None`
+        means the model's default. Raises `ValueError` for an unusable model.
         """
         files = ModelFiles(path)
         self._parse_calls = _PARSERS[tool_parser]
@@ -83,29 +84,32 @@ class Renderer:
         return other
 
     def prompt_ids(self, messages: list[Message], tools: list[Message] | None) -> list[int]:
-        """The conversation up to and with the opening of the assistant's turn.
+        """Returns the token ids of a conversation, up to and including the opening of the
+        assistant's turn.
 
-        Raises `InvalidRequest` when the messages are not what the template takes.
+        Raises `InvalidRequest` if the template refuses the messages.
         """
         return self._encode(self.prompt_text(messages, tools))
 
     def prompt_text(self, messages: list[Message], tools: list[Message] | None) -> str:
-        """The text behind `prompt_ids`. Raises `InvalidRequest` likewise."""
+        """Returns the text that `prompt_ids` encodes. Raises `InvalidRequest` likewise."""
         return self._template.render(self._safe(messages), tools, generate=True)
 
     def turn_ids(self, messages: list[Message], tools: list[Message] | None) -> list[int]:
-        """The assistant's turn that stands last, as it would be sampled after `prompt_ids` of what
-        precedes it: with its end, without what follows.
+        """Returns the ids of the last message, an assistant's turn, as a model would sample them
+        after `prompt_ids` of the messages before it: up to and including its end of turn.
 
-        Raises `InvalidRequest` when the template takes the messages not at all, or not so.
+        Raises `InvalidRequest` if the template refuses the messages, or does not render the turn
+        directly after its opening.
         """
         history = self._safe(messages)
         opening = self._template.render(history[:-1], tools, generate=True)
-        whole = self._template.render(history, tools, generate=False)
-        ids = self._encode(whole[len(opening) :]) if whole.startswith(opening) else []
+        conversation = self._template.render(history, tools, generate=False)
+        is_prefix = conversation.startswith(opening)
+        ids = self._encode(conversation[len(opening) :]) if is_prefix else []
         if self._end_of_turn_id not in ids:
             raise InvalidRequest(
-                "The model's chat template does not write this turn after its opening.",
+                "The model's chat template does not render this turn directly after its opening.",
                 param="messages",
             )
         return ids[: len(ids) - ids[::-1].index(self._end_of_turn_id)]
@@ -113,14 +117,16 @@ class Renderer:
     def reread_call(
         self, messages: list[Message], tools: list[Message], *, name: str, arguments: Message
     ) -> list[ParsedToolCall]:
-        """The calls read from a turn that calls one tool, written as the template writes it."""
+        """Renders a turn that calls one tool, and returns the calls that the parser reads from
+        it.
+        """
         function = {"name": name, "arguments": json.dumps(arguments, ensure_ascii=False)}
         call = {"id": "call00000", "type": "function", "function": function}
         turn: Message = {"role": "assistant", "content": "", "tool_calls": [call]}
         history = self._safe(messages)
         before = self._template.render(history, tools, generate=False)
-        whole = self._template.render([*history, turn], tools, generate=False)
-        return self.parse(self._encode(whole[len(before) :])).tool_calls
+        after = self._template.render([*history, turn], tools, generate=False)
+        return self.parse(self._encode(after[len(before) :])).tool_calls
 
     def bridge_ids(
         self,
@@ -132,9 +138,9 @@ class Renderer:
     ) -> list[int]:
         """Renders the tokens between a sampled turn and the next: turn end, tool replies, opening.
 
-        `messages` may or may not already hold the sampled turn as its last message. `ended` says
-        that the turn's last sampled id was a stop token; else the end of turn is part of the
-        bridge. The sampled turn's text is replaced by a sentinel, so its tokens play no part.
+        `messages` may or may not already contain the sampled turn as its last message. `ended`
+        means that the turn's last sampled id was a stop token; else the end of turn is part of the
+        bridge. A sentinel replaces the sampled turn's text, so its tokens have no influence.
         """
         history = self._safe(messages)
         last = history.pop() if history and history[-1]["role"] == "assistant" else {}
@@ -142,7 +148,7 @@ class Renderer:
         turn: Message = {"role": "assistant", "content": _SENTINEL}
         try:
             text = self._template.render([*history, turn, *replies], tools, generate=True)
-        except InvalidRequest:  # templates that look up the call a reply belongs to
+        except InvalidRequest:  # some templates look up the call of each reply
             turn["tool_calls"] = last.get("tool_calls") or _dummy_calls(replies)
             text = self._template.render([*history, turn, *replies], tools, generate=True)
         ids = self._encode(text.rpartition(_SENTINEL)[2])
@@ -152,8 +158,8 @@ class Renderer:
     def parse(
         self, token_ids: list[int] | tuple[int, ...], *, until: int | None = None
     ) -> ParsedTurn:
-        """Read a sampled turn, of its text the first `until` characters. Never raises on what the
-        model wrote.
+        """Parses a sampled turn, or the first `until` characters of its text. Never raises on a
+        model's text.
         """
         text = self.decode(token_ids)[:until]
         opened = self.starts_thinking or text.lstrip().startswith(_THINK)
@@ -173,7 +179,7 @@ class Renderer:
         )
 
     def decode(self, token_ids: list[int] | tuple[int, ...]) -> str:
-        """Text without control tokens; tool-call and reasoning marks stay."""
+        """Returns the text without control tokens, but with tool-call and reasoning marks."""
         visible = [i for i in token_ids if i not in self._hidden_ids]
         text: str = self._tokenizer.decode(visible, skip_special_tokens=False)
         return text
@@ -182,16 +188,16 @@ class Renderer:
         return len(self._encode(text))
 
     def check_prefix_stable(self, messages: list[Message], tools: list[Message] | None) -> bool:
-        """Returns true if later turns leave earlier ones unchanged: false for templates that
-        rewrite them (e.g. drop old reasoning), so that a re-rendered conversation differs from the
-        sampled.
+        """Returns true if later turns do not change the rendering of earlier ones; false for
+        templates that rewrite them (e.g. drop old reasoning), so that a re-rendered conversation
+        differs from the sampled one.
         """
         safe = self._safe(messages)
-        whole = self._template.render(safe, tools, generate=False)
+        conversation = self._template.render(safe, tools, generate=False)
         turns = [i for i, message in enumerate(safe) if message["role"] == "assistant"]
         return all(
-            whole.startswith(self._template.render(safe[:i], tools, generate=True))
-            and whole.startswith(self._template.render(safe[: i + 1], tools, generate=False))
+            conversation.startswith(self._template.render(safe[:i], tools, generate=True))
+            and conversation.startswith(self._template.render(safe[: i + 1], tools, generate=False))
             for i in turns
         )
 
@@ -200,7 +206,9 @@ class Renderer:
         return ids
 
     def _safe(self, messages: list[Message]) -> list[Message]:
-        """Copies whose text cannot forge a turn: control tokens get a zero-width space inside."""
+        """Returns copies whose text cannot forge a turn: control tokens get a zero-width space
+        inside.
+        """
         copies = []
         for message in messages:
             if not isinstance(message, dict):
