@@ -50,7 +50,7 @@ class ChildSpec:
     ready_timeout_s: float = 60.0
     stop_signal: signal.Signals = signal.SIGTERM
     stop_timeout_s: float = 10.0
-    orphan_signal: signal.Signals = signal.SIGTERM  # sent by the kernel when the supervisor dies
+    orphan_signal: signal.Signals = signal.SIGTERM  # the kernel sends it when the supervisor dies
     run_as: RunAs = AS_OURSELVES
     directory: Path | None = None  # working directory
 

@@ -26,7 +26,7 @@ def provision(server: PostgresServer, state: State, *, database: str = DATABASE)
         "app_password": state.app_password,
         "worker_password": state.worker_password,
     }
-    # Sent through standard input: every user can read the arguments of a process.
+    # Standard input hides the passwords: every user can read the arguments of a process.
     definitions = "".join(f"\\set {name} '{value}'\n" for name, value in variables.items())
     server.execute(definitions + _SCRIPT.read_text())
 
