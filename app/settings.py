@@ -1,9 +1,9 @@
 """Configuration: one frozen tree per process, and the only reader of the environment.
 
 Owns: the variable names (prefix ``AGENT_RFT_``, ``__`` between levels), the optional TOML file
-named by ``AGENT_RFT_CONFIG``, the defaults, and the way a tree is handed to a child process.
-Promises: ``load_settings()`` fails with every wrong variable named, never with a half-read tree.
-Must not know: what any value is used for beyond its unit and range.
+named by ``AGENT_RFT_CONFIG``, the defaults, and the encoding of a tree for a child process.
+Promises: ``load_settings()`` either returns a complete tree or raises an error that names every
+invalid variable. Must not know: the use of any value beyond its unit and range.
 """
 
 import hashlib
@@ -38,7 +38,7 @@ from app.domain.models.models import BaseModelSpec
 
 PREFIX = "AGENT_RFT_"
 CONFIG_VARIABLE = "AGENT_RFT_CONFIG"
-# Login roles, none of them superuser: migrations grant to these names, the supervisor creates them.
+# Login roles, none a superuser. The supervisor creates them, and migrations grant rights to them.
 OWNER_ROLE = "agent_rft_owner"
 APP_ROLE = "agent_rft_app"
 WORKER_ROLE = "agent_rft_worker"
@@ -56,15 +56,15 @@ def _host_port(value: str) -> str:
 
 
 def _psycopg_url(value: str) -> str:
-    # SQLAlchemy changed the driver that a bare postgresql:// means between 2.0 and 2.1.
+    # The default driver of a plain postgresql:// differs between SQLAlchemy 2.0 and 2.1.
     if not value.startswith(_DRIVER):
-        raise ValueError(f"a database URL starts with {_DRIVER}")
+        raise ValueError(f"a database URL must start with {_DRIVER}")
     return value
 
 
 def _long_enough(value: SecretStr) -> SecretStr:
     if len(value.get_secret_value().encode()) < 32:  # noqa: PLR2004 - the hash's own width
-        raise ValueError("the secret key needs at least 32 bytes: openssl rand -hex 32")
+        raise ValueError("the secret key needs at least 32 bytes, e.g. of openssl rand -hex 32")
     return value
 
 
@@ -77,7 +77,7 @@ class _Part(BaseModel):
 
 
 class EgressSettings(_Part):
-    """Rules for calls to customer tools and graders. Times in seconds, sizes in bytes."""
+    """Rules for calls to customers' tools and graders. Times in seconds, sizes in bytes."""
 
     allow_endpoints: tuple[HostPort, ...] = ()  # exact HOST:PORT exempt from the address check
     allow_plain_http: bool = False  # development only: http:// to allowed endpoints
@@ -99,7 +99,7 @@ class LeaseSettings(_Part):
 
 
 class JudgeSettings(_Part):
-    """An OpenAI-compatible server of the operator's, whose models score for any project."""
+    """An OpenAI-compatible server of the operator, whose models score for any project."""
 
     models: tuple[Annotated[str, Field(min_length=1)], ...] = Field(min_length=1)
     base_url: str = Field(pattern=r"^https?://[^?#]+$")  # with the version: https://api.example/v1
@@ -112,8 +112,8 @@ class JudgeSettings(_Part):
 
 
 class ObjectsSettings(_Part):
-    """An S3-compatible bucket that keeps the objects instead of the local directory. Without keys,
-    the machine's own credentials count: environment, container or instance role.
+    """An S3-compatible bucket that stores the objects instead of the local directory. Without keys,
+    the machine's own credentials are used: environment, container or instance role.
     """
 
     bucket: str = Field(min_length=3, max_length=63)
@@ -146,14 +146,14 @@ class RunSettings(_Part):
 
 
 class PricingSettings(_Part):
-    """Prices behind `usage_metrics.estimated_cost`. Without a price no cost is shown."""
+    """Prices for `usage_metrics.estimated_cost`, which is absent without a price."""
 
     per_hour: float | None = Field(None, ge=0)  # price of an hour of a job's training_time_s
     currency: str = Field("USD", min_length=1, max_length=16)
 
 
 def shipped_model_dir() -> Path:
-    """Directory of the tiny model in the package. Finding a package does not import it."""
+    """Returns the directory of the tiny model in the package `workers`, without importing it."""
     spec = importlib.util.find_spec("workers")
     if spec is None or not spec.submodule_search_locations:
         raise FileNotFoundError("the package `workers` is not installed")
@@ -161,7 +161,7 @@ def shipped_model_dir() -> Path:
 
 
 def shipped_models() -> tuple[BaseModelSpec, ...]:
-    """The base models of an installation that configures none."""
+    """Returns the base models of an installation that configures none."""
     return (
         BaseModelSpec(
             name=DEFAULT_MODEL,
@@ -170,7 +170,7 @@ def shipped_models() -> tuple[BaseModelSpec, ...]:
             context_length=1024,
             lora_rank=16,
             lora_alpha=16,
-            # At 2e-3 with alpha 32 one seed in ten loses a whole kind of question for good.
+            # At 2e-3 with alpha 32 one seed in ten permanently unlearns a whole kind of question.
             learning_rate=1e-3,
             max_turn_tokens=256,
         ),
@@ -178,7 +178,7 @@ def shipped_models() -> tuple[BaseModelSpec, ...]:
 
 
 class _Sources(BaseSettings):
-    """Order of precedence: arguments, environment, TOML file, defaults."""
+    """Base class with the order of precedence: arguments, environment, TOML file, defaults."""
 
     model_config = SettingsConfigDict(
         env_prefix=PREFIX, env_nested_delimiter="__", frozen=True, extra="ignore"
@@ -195,23 +195,23 @@ class _Sources(BaseSettings):
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         path = os.environ.get(CONFIG_VARIABLE)
-        if not path:  # compose files hand on unset variables as empty ones
+        if not path:  # compose files pass unset variables as empty ones
             return init_settings, env_settings
         try:
             toml = TomlConfigSettingsSource(settings_cls, toml_file=path)
-        except tomllib.TOMLDecodeError as broken:
-            raise ValueError(f"{CONFIG_VARIABLE}: {path} is not TOML: {broken}") from broken
+        except tomllib.TOMLDecodeError as error:
+            raise ValueError(f"{CONFIG_VARIABLE}: {path} is not TOML: {error}") from error
         return init_settings, env_settings, toml
 
 
 class ModelSettings(_Sources):
-    """Settings of an engine beside its key."""
+    """Settings of an engine, except its key."""
 
     base_models: tuple[BaseModelSpec, ...] = Field(default_factory=shipped_models, min_length=1)
 
 
 class Settings(ModelSettings):
-    """Settings of an API process, a worker or a migration. Each gets only the URLs of its role."""
+    """Settings of an API process, a worker or a migration. Each receives only its role's URLs."""
 
     database_url: DatabaseUrl = Field(repr=False)
     worker_database_url: DatabaseUrl = Field(
@@ -221,14 +221,17 @@ class Settings(ModelSettings):
     redis_url: str = Field("redis://127.0.0.1:6379/0", repr=False)
     data_dir: Path = Path(".agent-rft")
     objects: ObjectsSettings | None = None
-    """A bucket; `None` keeps objects in `objects_dir`."""
+    """The bucket of the objects; `None` stores them in `objects_dir`."""
     objects_dir: Path = Field(default_factory=lambda data: Path(data["data_dir"]) / "objects")
     work_dir: Path = Field(default_factory=lambda data: Path(data["data_dir"]) / "work")
-    """Files that runs work with, and adapters fetched for the engine. The API, the workers and the
-    engine of one machine see this directory under the same path; nothing in it is kept for good.
+    """Directory of temporary files of runs, and of adapters fetched for the engine. The API, the
+    workers and the engine of one machine must see it under the same path. Its contents are
+    disposable.
     """
     adapter_cache_bytes: int = Field(20 * 1024**3, gt=0)
-    """The tuned models' adapters under `work_dir` may take this much before the oldest leave."""
+    """Size of the tuned models' adapters under `work_dir` above which the least recently used are
+    removed.
+    """
     engine_url: str = "http://127.0.0.1:8300"
     engine_api_key: SecretStr = SecretStr("")
     public_url: str = "http://127.0.0.1:8000"
@@ -239,23 +242,23 @@ class Settings(ModelSettings):
     runs: RunSettings = RunSettings()
     pricing: PricingSettings = PricingSettings()
     requests_per_minute: int = Field(30_000, ge=0)
-    """Requests of one project, over all API processes; 0 is no limit."""
+    """Limit of one project's requests over all API processes; 0 means no limit."""
 
     def derive_key(self, purpose: str) -> bytes:
-        """32 bytes for one purpose (HKDF-SHA256, RFC 5869, empty salt, one output block)."""
+        """Derives 32 bytes for one purpose (HKDF-SHA256, RFC 5869, no salt, one output block)."""
         extracted = hmac.digest(b"\0" * 32, self.secret_key.get_secret_value().encode(), "sha256")
         return hmac.digest(extracted, f"agent-rft/{purpose}".encode() + b"\x01", hashlib.sha256)
 
     @property
     def key_hmac(self) -> bytes:
-        """Key under which API keys are stored. Changing it disables every key."""
+        """Returns the HMAC key of stored API keys. Changing it invalidates every API key."""
         return self.derive_key("api-key-hmac/v1")
 
 
 class HostSettings(_Sources):
-    """Settings that the single-machine supervisor reads before any service exists.
+    """Settings that the single-machine supervisor reads before any service runs.
 
-    A given URL means that this part runs elsewhere and is not started here.
+    A configured URL means that this service runs elsewhere and is not started here.
     """
 
     database_url: DatabaseUrl | None = Field(None, repr=False)
@@ -265,21 +268,23 @@ class HostSettings(_Sources):
     engine_url: str | None = None
     engine_api_key: SecretStr | None = None
     secret_key: Annotated[SecretStr, AfterValidator(_long_enough)] | None = None
-    pg_bin: Path | None = None  # directory that holds `postgres` and `initdb`
+    pg_bin: Path | None = None  # directory that contains `postgres` and `initdb`
     valkey_bin: Path | None = None  # the server's executable
 
 
 @cache
 def load_settings() -> Settings:
-    """Read the environment once per process.
+    """Reads the environment once per process.
 
-    Raises pydantic.ValidationError when a variable is missing or wrong; it names each.
+    Raises `pydantic.ValidationError`, which names every missing or invalid variable.
     """
     return Settings()
 
 
 def to_environment(settings: Settings) -> dict[str, str]:
-    """The tree as variables that ``load_settings()`` reads back to an equal tree."""
+    """Returns the tree as environment variables, from which ``load_settings()`` reads an equal
+    tree.
+    """
     variables: dict[str, str] = {}
     for name in type(settings).model_fields:
         value = getattr(settings, name)
@@ -289,7 +294,7 @@ def to_environment(settings: Settings) -> dict[str, str]:
 
 
 def to_models_json(models: tuple[BaseModelSpec, ...]) -> str:
-    """The base models as an engine's `--models-json` file holds them."""
+    """Returns the base models in the format of an engine's `--models-json` file."""
     return json.dumps([spec.model_dump(mode="json") for spec in models], indent=1)
 
 
@@ -304,9 +309,9 @@ def _to_variable(value: Any) -> str:
 
 
 def inherited_environment() -> dict[str, str]:
-    """Returns the environment of a child process: this one's without `AGENT_RFT_…` and locale.
+    """Returns this process's environment without `AGENT_RFT_…` and locale, for a child process.
 
-    ``LC_*`` naming a locale that the machine lacks makes initdb fail (measured), so it is dropped.
+    An ``LC_*`` with a locale that is not installed makes initdb fail (measured), so it is removed.
     """
-    dropped = ("LC_", "LANG", PREFIX)
-    return {name: value for name, value in os.environ.items() if not name.startswith(dropped)}
+    excluded = ("LC_", "LANG", PREFIX)
+    return {name: value for name, value in os.environ.items() if not name.startswith(excluded)}

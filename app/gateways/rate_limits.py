@@ -1,9 +1,9 @@
 """Rate limits of projects, counted over all API processes together.
 
-Fixed windows of one minute on the broker's Redis, exact over processes; a burst across a window's
-edge may reach twice the limit. Requests that come while one is being counted are counted together.
-While Redis is away nothing is counted and every request passes: a limit protects the service, it is
-no reason to stop it. Must not know HTTP.
+Fixed windows of one minute in the broker's Redis, exact over processes; a burst across a window's
+edge may reach twice the limit. Requests that arrive during a count are counted together by the next
+one. While Redis is unavailable nothing is counted and every request passes: a limit protects the
+service and must not stop it. Must not know HTTP.
 """
 
 import asyncio
@@ -90,7 +90,7 @@ class RedisRateLimits:
         return waiter
 
     async def _counted(self, key: str) -> None:
-        """Count the waiting requests together, until no request waits."""
+        """Counts the waiting requests in batches until none is left."""
         waiting: list[asyncio.Future[int | None]] = []
         try:
             while waiting := self._waiting[key]:

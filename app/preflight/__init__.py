@@ -1,1 +1,1 @@
-"""Checks of a job before it exists: its rows, its prompts, its cost. Runs offline too."""
+"""Checks a job before its creation: rows, prompts, tools, cost. Also works offline."""

@@ -1,6 +1,6 @@
-"""A create call as sent, looked over without a database: model, tools, addresses, cost.
+"""Inspects the body of a create call without a database: model, tools, addresses, cost.
 
-Works on bodies that do not validate as well, so that every fault can be told at once.
+Accepts bodies that fail validation, so that one report can contain every fault.
 """
 
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ _ROOT: Final = "method.reinforcement"
 
 @dataclass(frozen=True, slots=True)
 class CalledAddress:
-    """An address of the customer's that the job would call."""
+    """An address of the customer that the job would call."""
 
     param: str
     name: str
@@ -35,8 +35,8 @@ class CalledAddress:
 def base_model(
     body: dict[str, Any], base_models: tuple[BaseModelSpec, ...], findings: list[PreflightIssue]
 ) -> BaseModelSpec | None:
-    """The base model of the call, or of the tuned one that it names; a name that nobody offers
-    becomes a finding.
+    """Returns the base model of the call, or the base of the tuned model that it names. An unknown
+    name adds a finding.
     """
     name = body.get("model")
     if not isinstance(name, str):
@@ -54,13 +54,13 @@ def method_of(body: dict[str, Any]) -> dict[str, Any]:
 
 
 def method_type(body: dict[str, Any]) -> MethodType:
-    """Returns the training method of a call. An unknown type is reported elsewhere; its files are
-    checked as those of the method that is spelled out.
+    """Returns the training method of a call. For an unknown type, which is reported elsewhere, it
+    is the method whose settings the call contains, so that its files can be checked.
     """
     method = method_of(body)
-    sent = method.get("type", "supervised")
+    named = method.get("type", "supervised")
     return (
-        next((kind for kind in _METHODS if kind == sent), None)
+        next((kind for kind in _METHODS if kind == named), None)
         or next((kind for kind in _METHODS if kind in method), None)
         or "supervised"
     )
@@ -73,7 +73,7 @@ def estimate_of(
     *,
     pace: Pace | None,
 ) -> Estimate | None:
-    """`None` where the call cannot be read or is no reinforcement job."""
+    """Estimates the cost; `None` if the call or its dataset is unusable, or for other methods."""
     if base is None or dataset is None or dataset.training is None or not dataset.training.rows:
         return None
     match None if new is None else new.method:
@@ -101,21 +101,27 @@ def tool_names(method: dict[str, Any]) -> Iterator[str]:
 
 
 def reasoning_effort(method: dict[str, Any]) -> str | None:
-    """`None` where it is the model's own default; a wrong one is another's finding."""
-    sent = _reinforcement(method).get("hyperparameters")
-    effort = sent.get("reasoning_effort") if isinstance(sent, dict) else None
+    """Returns the reasoning effort; `None` means the model's default, also for an invalid value,
+    which validation reports.
+    """
+    hyper = _reinforcement(method).get("hyperparameters")
+    effort = hyper.get("reasoning_effort") if isinstance(hyper, dict) else None
     return effort if effort in _EFFORTS else None
 
 
 def train_on(method: dict[str, Any]) -> TrainOn:
-    """`all` where the call does not say; a wrong one is another's finding."""
-    sent = method.get("supervised")
-    wanted = sent.get("train_on") if isinstance(sent, dict) else None
-    return "last" if wanted == "last" else "all"
+    """Returns the trained part of rows; `all` by default, also for an invalid value, which
+    validation reports.
+    """
+    supervised = method.get("supervised")
+    part = supervised.get("train_on") if isinstance(supervised, dict) else None
+    return "last" if part == "last" else "all"
 
 
 def called_addresses(method: dict[str, Any]) -> list[CalledAddress]:
-    """Tools, then graders with an address, however deep and however wrong the rest of the call."""
+    """Returns tools, then graders with an address, at any depth and even if the rest of the call is
+    invalid.
+    """
     found = [
         CalledAddress(
             param=parameter(_ROOT, place.path),
@@ -130,7 +136,7 @@ def called_addresses(method: dict[str, Any]) -> list[CalledAddress]:
 
 
 def judge_models(method: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """Parameter and model of each model grader that leaves it to the service to find the model."""
+    """Yields parameter and model of each model grader whose model the service must resolve."""
     for place in places(ReinforcementMethod, _reinforcement(method)):
         if place.kind is Kind.JUDGE:
             yield parameter(_ROOT, place.path), place.value
@@ -149,7 +155,7 @@ def _reinforcement(method: dict[str, Any]) -> dict[str, Any]:
 
 
 def _listed(value: Any) -> list[dict[str, Any]]:
-    """The objects of a list; positions of others are kept as empty objects."""
+    """Returns the objects of a list; other items become empty objects, so positions stay valid."""
     if not isinstance(value, list):
         return []
     return [item if isinstance(item, dict) else {} for item in value]

@@ -1,7 +1,7 @@
-"""The files of a job, inspected: faults, repeats, overlap, prompt lengths, tools.
+"""Inspects the files of a job: faults, repeats, overlap, prompt lengths, tools.
 
-`inspect` is one call with plain data in and out, so that the API runs it in a process of its own
-and the command line runs the very same. Must not know rows of the database.
+`inspect` is one call with plain data in and out, so that the API can run it in a separate process
+and the command line can run the same code. Must not know rows of the database.
 """
 
 from collections.abc import Iterator
@@ -29,7 +29,7 @@ _MAX_TOOL_SETS = 50
 
 
 def inspect(question: DatasetQuestion) -> DatasetReport:
-    """Read both files, and the model's tokenizer. Raises `OSError` when a file is gone."""
+    """Reads both files and the model's tokenizer. Raises `OSError` if a file does not exist."""
     files = {
         param: read_file(path, _rules(question, param))
         for param, path in (
@@ -41,13 +41,13 @@ def inspect(question: DatasetQuestion) -> DatasetReport:
     renderer = _renderer(question.base_model, question.reasoning_effort)
     findings = [finding for file in files.values() for finding in file.findings]
     summaries: dict[str, FileSummary] = {}
-    seen: list[list[Message]] = []
+    checked: list[list[Message]] = []
     for param, file in files.items():
         lengths = None if renderer is None else _lengths(renderer, file, question.base_model)
         summaries[param] = _summary(file, lengths)
         findings += _length_findings(param, lengths)
         if renderer is not None:
-            findings += _tool_findings(renderer, file, param, seen)
+            findings += _tool_findings(renderer, file, param, checked)
     overlap = _overlap(files)
     if overlap is not None and overlap.rows:
         message = f"{overlap.rows} validation rows have a prompt that is in the training file too."
@@ -87,7 +87,7 @@ def _lengths(renderer: Renderer, file: ReadFile, base: BaseModelSpec | None) -> 
     if base is None:
         return None
     lengths = []
-    for prompt in file.kept.values():
+    for prompt in file.sampled.values():
         try:
             lengths.append(len(renderer.prompt_ids(prompt.messages, prompt.tools)))
         except InvalidRequest:
@@ -126,21 +126,22 @@ def _length_findings(param: str, lengths: TokenLengths | None) -> Iterator[Prefl
     if lengths is not None and lengths.over_context:
         message = (
             f"{lengths.over_context} of {lengths.measured_rows} measured prompts fill the context "
-            f"of {lengths.context_length} tokens (longest: {lengths.max}): they can get no answer."
+            f"of {lengths.context_length} tokens (longest: {lengths.max}), which leaves no tokens "
+            "for an answer."
         )
         yield PreflightIssue("warning", "prompt_exceeds_context", message, param)
 
 
 def _tool_findings(
-    renderer: Renderer, file: ReadFile, param: str, seen: list[list[Message]]
+    renderer: Renderer, file: ReadFile, param: str, checked: list[list[Message]]
 ) -> Iterator[PreflightIssue]:
-    """Each set of tools once, at the first measured row that offers it."""
-    for line, prompt in file.kept.items():
-        if len(seen) == _MAX_TOOL_SETS:
+    """Checks each set of tools once, at the first measured row that offers it."""
+    for line, prompt in file.sampled.items():
+        if len(checked) == _MAX_TOOL_SETS:
             return
-        if prompt.tools in seen:
+        if prompt.tools in checked:
             continue
-        seen.append(prompt.tools)
+        checked.append(prompt.tools)
         try:
             problems = list(tool_problems(renderer, prompt.messages, prompt.tools))
         except InvalidRequest as error:

@@ -1,6 +1,6 @@
 """Estimates the cost of a job: steps and rollouts by arithmetic, tokens and time by measured means.
 
-Must not know where a pace came from.
+Must not know the source of a pace.
 """
 
 from collections.abc import Sequence
@@ -11,8 +11,9 @@ from app.domain.jobs.usage import Usage
 from app.domain.methods.reinforcement import ResolvedHyperparameters
 
 _ASSUMED_FILL = 0.25
-"""Share of the context behind the prompt that a rollout is taken to fill before anything is known:
-between a short answer and an agent that stops at its limit."""
+"""Assumed share of the context behind the prompt that a rollout fills, for projects without
+history: between a short answer and an agent that stops at its limit.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,12 +22,12 @@ class Pace:
 
     completion_tokens_per_rollout: float
     seconds_per_rollout: float
-    """Wall time of a whole job, training included, by its rollouts."""
+    """Wall time of a job, training included, divided by its rollouts."""
     jobs: int
 
 
 def pace_of(used: Sequence[Usage]) -> Pace | None:
-    """Rollouts weigh alike, whatever job they belong to."""
+    """Returns the mean pace of jobs, weighted by rollouts; `None` without rollouts."""
     rollouts = sum(usage.rollouts for usage in used)
     if not rollouts:
         return None
@@ -45,14 +46,14 @@ def estimate(
     pace: Pace | None,
     tokens_per_s: float | None = None,
 ) -> Estimate | None:
-    """`None` unless both files hold a measured row. `tokens_per_s` is the operator's figure for the
-    base model, used where the project has no history.
+    """Returns the estimate; `None` unless both files contain a measured row. `tokens_per_s` is the
+    operator's setting for the base model, used if the project has no history.
     """
     training, validation = dataset.training, dataset.validation
     if training is None or validation is None or not (training.tokens and validation.tokens):
         return None
     train_rollouts = training.rows * hyper.n_epochs * hyper.group_size
-    # The base model before the first step, then every interval and the last step.
+    # Evaluations: of the base model before the first step, after every interval, after the last.
     evaluations = 1 + -(-hyper.total_steps // hyper.eval_interval)
     valid_rollouts = validation.rows * hyper.eval_samples * evaluations
     rollouts = train_rollouts + valid_rollouts
@@ -64,15 +65,16 @@ def estimate(
         completion = _ASSUMED_FILL * max(0.0, context_length - training.tokens.mean)
         seconds = None if tokens_per_s is None else completion / tokens_per_s
         explanation = (
-            "This project trained nothing on this base model yet: each rollout is assumed to fill "
-            f"{_ASSUMED_FILL:.0%} of the context behind its prompt, at the pace configured for the "
-            "base model" + ("." if tokens_per_s is not None else " (none is, so no time is told).")
+            "This project has no finished job on this base model: each rollout is assumed to fill "
+            f"{_ASSUMED_FILL:.0%} of the context behind its prompt, at the tokens per second "
+            "configured for the base model"
+            + ("." if tokens_per_s is not None else " (none are configured: time is unknown).")
         )
     else:
         completion, seconds = pace.completion_tokens_per_rollout, pace.seconds_per_rollout
         explanation = (
-            f"Tokens and time of a rollout as in the last {pace.jobs} finished job(s) of this "
-            "project on this base model; slower tools or another worker change them."
+            f"Tokens and time of a rollout are the means of the last {pace.jobs} finished job(s) "
+            "of this project on this base model; slower tools or another worker change them."
         )
     return Estimate(
         total_steps=hyper.total_steps,

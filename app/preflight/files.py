@@ -1,7 +1,7 @@
-"""One dataset file read from end to end: every fault, repeated prompts, and which rows to measure.
+"""Reads one dataset file: every fault, repeated prompts, and a sample of rows to measure.
 
-Owns the pass over the bytes, in bounded memory: a digest for each row and the rows kept for
-measuring. Must not know tokens, jobs or where the file came from.
+Owns the pass over the bytes, in bounded memory: a digest for each row, and the sample. Must not
+know tokens, jobs or the source of the file.
 """
 
 import hashlib
@@ -32,12 +32,14 @@ class Prompt:
 
 
 RowReader = Callable[[bytes, int], tuple[Prompt | None, list[DatasetError]]]
-"""Line and line number to the row's prompt, `None` for an unusable row, and all its faults."""
+"""Reads a line with its number: returns the row's prompt, `None` for an unusable row, and all of
+its faults.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class FileRules:
-    """Rules for reading a file of a job; `param` and `code` name it in findings."""
+    """Rules for reading a file of a job; findings contain its `param` and `code`."""
 
     param: str
     code: str
@@ -53,18 +55,18 @@ class ReadFile:
     faults: int = 0
     findings: list[PreflightIssue] = field(default_factory=list)
     first_lines: dict[bytes, int] = field(default_factory=dict)
-    """Digest of a row's messages to the first line that has them."""
+    """First line of each distinct prompt, by the digest of its messages."""
     duplicate_rows: int = 0
     duplicate_lines: list[tuple[int, int]] = field(default_factory=list)
     tools: Counter[str] = field(default_factory=Counter)
-    kept: dict[int, Prompt] = field(default_factory=dict)
-    """Line number to prompt: an even sample and the longest rows."""
+    sampled: dict[int, Prompt] = field(default_factory=dict)
+    """Prompts to measure by line number: an even sample and the longest rows."""
 
 
 def read_file(path: Path, rules: FileRules) -> ReadFile:
-    """Read the whole file once. Faults past the first 100 are only counted."""
+    """Reads the whole file once. Faults past the first 100 are only counted."""
     result = ReadFile()
-    keeper = _Keeper()
+    sampler = _RowSampler()
     with path.open("rb") as file:
         for number, line in _lines(file):
             if not line.strip():
@@ -76,18 +78,18 @@ def read_file(path: Path, rules: FileRules) -> ReadFile:
             if prompt is None:
                 result.faulty_rows += 1
                 result.faults += len(faults)
-                room = MAX_FINDINGS - len(result.findings)
-                result.findings += [_finding(rules, fault) for fault in faults[:room]]
+                remaining = MAX_FINDINGS - len(result.findings)
+                result.findings += [_finding(rules, fault) for fault in faults[:remaining]]
                 continue
-            _note(result, prompt, number)
-            keeper.offer(number, prompt, size=len(line))
-    result.kept = keeper.kept()
-    result.findings += _counting(result, rules)
+            _count_prompt(result, prompt, number)
+            sampler.offer(number, prompt, size=len(line))
+    result.sampled = sampler.prompts()
+    result.findings += _count_findings(result, rules)
     return result
 
 
 def _lines(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
-    """Number and bytes; of a line that is too long only the piece that shows it."""
+    """Yields number and bytes of each line; a line over the limit is cut just above it."""
     number = 0
     while line := file.readline(MAX_ROW_BYTES + 2):
         number += 1
@@ -97,7 +99,7 @@ def _lines(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
         yield number, line
 
 
-def _note(result: ReadFile, prompt: Prompt, number: int) -> None:
+def _count_prompt(result: ReadFile, prompt: Prompt, number: int) -> None:
     result.tools.update(str(tool["function"]["name"]) for tool in prompt.tools)
     first = result.first_lines.setdefault(_digest(prompt.messages), number)
     if first != number:
@@ -122,11 +124,11 @@ def _finding(rules: FileRules, fault: DatasetError) -> PreflightIssue:
     )
 
 
-def _counting(result: ReadFile, rules: FileRules) -> Iterator[PreflightIssue]:
+def _count_findings(result: ReadFile, rules: FileRules) -> Iterator[PreflightIssue]:
     label = rules.param.replace("_", " ").capitalize()
-    unsaid = result.faults - len(result.findings)
-    if unsaid > 0:
-        message = f"{unsaid} more faults, in {result.faulty_rows} faulty rows altogether."
+    omitted = result.faults - len(result.findings)
+    if omitted > 0:
+        message = f"{omitted} more faults, in {result.faulty_rows} faulty rows altogether."
         yield PreflightIssue("error", rules.code, message, rules.param)
     if result.rows < rules.min_rows:
         message = (
@@ -142,8 +144,8 @@ def _counting(result: ReadFile, rules: FileRules) -> Iterator[PreflightIssue]:
         yield PreflightIssue("warning", "duplicate_rows", message, rules.param)
 
 
-class _Keeper:
-    """Keeps every row of a small file; of a large one an even sample and the longest rows.
+class _RowSampler:
+    """Samples every row of a small file, or an even sample and the longest rows of a large one.
 
     The sample takes every n-th row and doubles n whenever it is full, so it is even over a file
     whose length is not known beforehand.
@@ -162,12 +164,12 @@ class _Keeper:
         self._seen += 1
         if len(self._even) > _EVEN_SAMPLE:
             self._stride *= 2
-            self._even = {n: kept for n, kept in self._even.items() if kept[0] % self._stride == 0}
+            self._even = {n: row for n, row in self._even.items() if row[0] % self._stride == 0}
         heapq.heappush(self._longest, (size, number))
         self._long[number] = prompt
         if len(self._longest) > _LONGEST:
             del self._long[heapq.heappop(self._longest)[1]]
 
-    def kept(self) -> dict[int, Prompt]:
-        every = {number: prompt for number, (_, prompt) in self._even.items()}
-        return dict(sorted({**every, **self._long}.items()))
+    def prompts(self) -> dict[int, Prompt]:
+        even = {number: prompt for number, (_, prompt) in self._even.items()}
+        return dict(sorted({**even, **self._long}.items()))

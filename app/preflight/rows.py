@@ -1,4 +1,4 @@
-"""Returns the prompt of a row, for each training method, and the faults of the row."""
+"""Extracts the prompt of a row and its faults, for each training method."""
 
 from typing import Any, assert_never
 
@@ -11,7 +11,7 @@ from app.preflight.files import Prompt, RowReader
 def row_reader(
     method: MethodType, job_tools: frozenset[str] | None, train_on: TrainOn = "all"
 ) -> RowReader:
-    """`job_tools` and `train_on` as in `inspect_row`."""
+    """Returns the reader of a method's rows; `job_tools` and `train_on` as in `inspect_row`."""
     tools = None if job_tools is None else set(job_tools)
 
     def read_row(line: bytes, number: int) -> tuple[Prompt | None, list[DatasetError]]:
@@ -22,12 +22,15 @@ def row_reader(
 
 
 def _prompt(method: MethodType, item: dict[str, Any]) -> Prompt:
-    """Returns the prompt; for supervised rows with the answer, since all of it must fit."""
+    """Returns the prompt; for supervised and preference rows with the answer, which must also fit
+    into the context.
+    """
     match method:
         case "reinforcement" | "supervised":
             return Prompt(item["messages"], item.get("tools") or [])
         case "dpo":
-            given = item["input"]
-            return Prompt([*given["messages"], *item["preferred_output"]], given.get("tools") or [])
+            prompt = item["input"]
+            messages = [*prompt["messages"], *item["preferred_output"]]
+            return Prompt(messages, prompt.get("tools") or [])
         case _:
             assert_never(method)

@@ -1,7 +1,7 @@
-"""Checks that a row's tools survive the model's chat template and tool-call parser.
+"""Checks that a row's tools pass through the model's chat template and tool-call parser unchanged.
 
-Owns the round trip: each schema must be found whole in the rendered prompt, and a call of each tool
-must be read back as it was written. Must not know files.
+Owns the round trip: the rendered prompt must contain each schema completely, and a call of each
+tool must be parsed to the same call. Must not know files.
 """
 
 import json
@@ -22,11 +22,13 @@ _BRANCHES: Final = ("anyOf", "oneOf", "allOf")
 def tool_problems(
     renderer: Renderer, messages: list[Message], tools: list[Message]
 ) -> Iterator[tuple[int, str]]:
-    """Position in `tools` and what is wrong with it. Rendering errors of the prompt pass."""
-    shown = list(_objects(renderer.prompt_text(messages, tools)))
+    """Yields positions in `tools` with their problems. Raises `InvalidRequest` if the prompt cannot
+    be rendered.
+    """
+    rendered = list(_objects(renderer.prompt_text(messages, tools)))
     for position, tool in enumerate(tools):
         function = tool["function"]
-        if tool not in shown and function not in shown:
+        if tool not in rendered and function not in rendered:
             yield position, "the chat template does not show the model this tool's whole schema"
         problem = _call_problem(renderer, messages, tools, function)
         if problem is not None:
@@ -40,31 +42,31 @@ def _call_problem(
     if not isinstance(arguments, dict):
         return "its parameters describe no JSON object, so the model cannot fill them"
     try:
-        read = renderer.reread_call(messages, tools, name=function["name"], arguments=arguments)
+        parsed = renderer.reread_call(messages, tools, name=function["name"], arguments=arguments)
     except InvalidRequest as error:
         return f"the chat template cannot show a call of it: {error.message}"
-    if len(read) != 1 or read[0].name != function["name"]:
+    if len(parsed) != 1 or parsed[0].name != function["name"]:
         return "a call of it is not read back by the tool-call parser"
-    if json.loads(read[0].arguments_json) != arguments:
+    if json.loads(parsed[0].arguments_json) != arguments:
         return "the arguments of a call of it are read back differently"
     return None
 
 
 def _objects(text: str) -> Iterator[Any]:
-    """Every JSON object that stands in a text."""
-    at = text.find("{")
-    while at != -1:
+    """Yields every outermost JSON object in a text."""
+    start = text.find("{")
+    while start != -1:
         try:
-            value, end = _DECODER.raw_decode(text, at)
+            value, end = _DECODER.raw_decode(text, start)
         except (ValueError, RecursionError):
-            at = text.find("{", at + 1)
+            start = text.find("{", start + 1)
             continue
         yield value
-        at = text.find("{", end)
+        start = text.find("{", end)
 
 
 def example_of(schema: Any, depth: int = 0) -> Any:
-    """A value of a JSON schema's type; constraints beyond type and enum are not met."""
+    """Returns a value of a JSON schema's type; constraints beyond type and enum are ignored."""
     if not isinstance(schema, dict) or depth > _DEEPEST:
         return _TEXT
     choices = schema.get("enum")

@@ -1,1 +1,1 @@
-"""Environments and tools of rollouts, one way to reach them per file."""
+"""Environments and tools of rollouts, one file per kind of transport."""

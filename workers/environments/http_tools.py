@@ -1,8 +1,8 @@
 """Tools behind the customer's own HTTP endpoints, in the hosted Agent RFT shape.
 
 Owns the classification of outcomes: a text that the model can learn from is returned, every other
-outcome raises `ToolFailure` and costs the rollout. Must not know tokens, nor the shapes on the
-wire.
+outcome raises `ToolFailure`, which removes the rollout from its batch. Must not know tokens or the
+wire format.
 """
 
 from collections.abc import Sequence
@@ -51,7 +51,7 @@ class HttpTools:
         }
 
     def offered(self, row: DatasetRow) -> list[dict[str, Any]]:
-        """Returns those schemas of a row for which the job has an endpoint."""
+        """Returns the schemas of a row whose tools have an endpoint in the job."""
         return [tool for tool in row.tools if tool["function"]["name"] in self._tools]
 
     async def call(

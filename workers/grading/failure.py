@@ -1,4 +1,4 @@
-"""The exception of a grader without a score: the rollout leaves the batch, it is never a 0."""
+"""Defines the failure of a grader: the rollout leaves the batch and is never scored 0."""
 
 from app.domain.rollouts.trajectory import Failure
 

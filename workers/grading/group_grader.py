@@ -1,8 +1,9 @@
-"""A job's group judge: asked once per group about all of its rollouts, its scores journalled.
+"""A job's group judge: called once per group for all of its rollouts, with journalled scores.
 
-Owns the way from a judge's scores to verdicts. Promises: the scores of a group are durable before
-they are used, under one key of the group, so a replayed step sees the same ones; a judge that fails
-costs the whole group, a score out of range costs its own rollout. Must not know how a judge works.
+Owns the conversion of a judge's scores to verdicts. Promises: the scores of a group are durable
+before they are used, under one key of the group, so a replayed step sees the same ones; a judge
+that fails removes the whole group, a score out of range only its own rollout. Must not know how a
+judge works.
 """
 
 from collections.abc import Sequence
@@ -40,7 +41,7 @@ class GroupGrader:
     """Implements `workers.grading.group_scorer.GroupScorer` with a `GroupJudge`."""
 
     def __init__(self, name: str, judge: GroupJudge) -> None:
-        """`name` is the grader's name in the job; failures and journal keys carry it."""
+        """`name` is the grader's name in the job; failures and journal keys contain it."""
         self._name = name
         self._judge = judge
 

@@ -22,7 +22,7 @@ class Grader(Protocol):
     async def grade(
         self, trajectory: Trajectory, row: DatasetRow, key: SampleKey, *, journal: Journal
     ) -> Grade:
-        """Returns a finite score, journalled if it came from outside. Raises `GraderFailure`."""
+        """Returns a finite score, journalled if external. Raises `GraderFailure`."""
         ...
 
 

@@ -1,7 +1,7 @@
-"""A job's per-sample grader: the shared scorer, applied to trajectories, its scores journalled.
+"""A job's per-sample grader: applies the shared scorer to trajectories and journals its scores.
 
-Owns the way from a score to a `Grade` and from a fault to the failure class that costs the rollout.
-Promises: a score that came from outside is durable before it is used, so a replayed step sees the
+Owns the conversion of a score to a `Grade` and of a fault to the failure class of the rollout.
+Promises: a score of an external grader is durable before it is used, so a replayed step sees the
 same one. Must not know how anything is scored.
 """
 
@@ -88,8 +88,8 @@ def out_of_range(grade: Grade, grader: str) -> Failure | None:
 
 
 def to_grade(result: ScoreResult) -> Grade:
-    """Makes a grade of a score: children's scores are components, and so are their own named
-    numbers, as `child.number`. A number too large for a mean is left out.
+    """Converts a score to a grade: children's scores are components, and so are their own metrics,
+    as `child.metric`. Numbers that are too large for a mean are omitted.
     """
     inner = {
         f"{name}.{part}": value

@@ -1,6 +1,7 @@
 """Builds the scorer of a job from its grader definition.
 
-The kinds of graders live in `app.grading`; here they meet trajectories and the journal.
+The kinds of graders are in `app.grading`; this package applies them to trajectories and journals
+their scores.
 """
 
 from app.domain.graders.graders import MultiGrader, SingleGrader
@@ -11,12 +12,12 @@ from workers.grading.job_grader import JobGrader
 
 
 def build_group_scorer(spec: SingleGrader | MultiGrader, ports: GradingPorts) -> GroupScorer:
-    """`spec` carries its real headers."""
+    """Builds the group scorer of `spec`, which must contain its real headers."""
     return PerSampleScorer(build_grader(spec, ports))
 
 
 def build_grader(spec: SingleGrader | MultiGrader, ports: GradingPorts) -> Grader:
-    """`spec` carries its real headers."""
+    """Builds the per-sample grader of `spec`, which must contain its real headers."""
     asks_outside = any(
         place.kind in (Kind.ADDRESS, Kind.JUDGE) for place in places(type(spec), spec)
     )

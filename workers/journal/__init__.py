@@ -1,1 +1,1 @@
-"""The journal: answers from outside are durable before a run uses them."""
+"""The journal: external answers are durable before a run uses them."""

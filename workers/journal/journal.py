@@ -1,7 +1,7 @@
-"""The journal protocol: sampled turns, tool outputs and grades, remembered under derived keys.
+"""The journal protocol: sampled turns, tool outputs and grades, stored under derived keys.
 
-After a kill the step is replayed with the same keys. An entry that exists is used as it is, so no
-engine, tool or grader is asked twice for the same answer.
+After a kill the step is replayed with the same keys. An existing entry is used unchanged, so no
+engine, tool or grader is called twice for the same answer.
 """
 
 import hashlib
@@ -14,7 +14,7 @@ class Journal(Protocol):
     """Durable map from a derived key to a JSON payload."""
 
     async def get(self, key: str, request_sha256: str) -> dict[str, Any] | None:
-        """Returns the payload, or `None` when there is none or it answers another request."""
+        """Returns the payload; `None` if none exists or it belongs to another request."""
         ...
 
     async def put(self, key: str, request_sha256: str, payload: dict[str, Any]) -> None:
@@ -41,14 +41,16 @@ class AdapterJournal:
         await self._journal.put(key, self._with_adapter(key, request_sha256), payload)
 
     def _with_adapter(self, key: str, request_sha256: str) -> str:
-        """Leaves tool and grader entries alone: their answer depends on the request only."""
+        """Adds the adapter to the digest of a turn's request. Entries of tools and graders keep
+        their digest, because their answer depends on the request only.
+        """
         if not is_turn_key(key):
             return request_sha256
         return hashlib.sha256(f"{self._adapter}/{request_sha256}".encode()).hexdigest()
 
 
 class InMemoryJournal:
-    """Implements `Journal` for tests and offline runs; entries live as long as the process."""
+    """Implements `Journal` for tests and offline runs; entries are lost with the process."""
 
     def __init__(self) -> None:
         self.entries: dict[str, tuple[str, dict[str, Any]]] = {}

@@ -1,6 +1,6 @@
-"""The run's journal in Postgres: entries are durable before anything is built on them.
+"""The run's journal in Postgres: entries are durable before they are used.
 
-Writes of many rollouts are gathered into one transaction at a time (group commit), so that the few
+Writes of many rollouts are collected into one transaction at a time (group commit), so that the few
 hundred entries of a step cost a few dozen transactions. Must not know how a run is claimed.
 """
 
@@ -28,7 +28,7 @@ class PostgresJournal:
         self._waiting: list[tuple[Entry, asyncio.Future[None]]] = []
         self._flushing: asyncio.Task[None] | None = None
         self.replayed = 0
-        """Entries of an earlier claim that were used instead of asking again."""
+        """Number of entries of an earlier claim that replaced a new call."""
 
     async def load(self) -> None:
         """Reads the entries that earlier claims wrote for this step."""

@@ -1,6 +1,6 @@
-"""Asks the world outside at most once: a journalled answer is replayed, a fresh one is journalled.
+"""Calls external systems at most once: replays a journalled answer, or journals a new one.
 
-Owns the order "make it durable, then use it". Must not know what is asked, nor of whom.
+Owns the order: an answer is durable before it is used. Must not know the call or its receiver.
 """
 
 import hashlib
@@ -22,10 +22,10 @@ async def replay_or_ask(
     *,
     codec: TypeAdapter[T],
 ) -> T:
-    """Returns the journalled answer to exactly this request, or a fresh one once it is durable.
+    """Returns the journalled answer to exactly this request, or a new one once it is durable.
 
-    `codec` must encode to a JSON object. An exception of `ask` is not journalled: after a resume
-    the question is worth asking again.
+    `codec` must encode to a JSON object. An exception of `ask` is not journalled, so the call is
+    repeated after a resume.
     """
     digest = hashlib.sha256(request).hexdigest()
     payload = await journal.get(key, digest)

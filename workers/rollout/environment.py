@@ -108,6 +108,6 @@ class Environment(Protocol):
     async def close(self) -> None:
         """Releases everything; called once, also after a failure or a cancellation.
 
-        Does not raise when the outside is away: the rollout has its result by then.
+        Does not raise if an external system is unavailable: the rollout already has its result.
         """
         ...

@@ -1,7 +1,7 @@
 """Renders an environment's replies into the context: as messages and as token ids, cut to fit.
 
-Owns the cut: every reply over a common length loses its end and says so. Must not know how the
-replies came about.
+Owns the cut: every reply over a common length is truncated and ends with a notice. Must not know
+the source of the replies.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ class FittedReplies:
     texts: list[str]
     """The text of each reply that the model reads."""
     token_ids: list[int] | None
-    """The bridge to the next turn, or `None` when even cut replies do not fit."""
+    """The bridge to the next turn; `None` if not even truncated replies fit."""
 
 
 async def fit_replies(

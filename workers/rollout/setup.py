@@ -1,4 +1,4 @@
-"""Everything that rollouts need and that does not change during a run."""
+"""The dependencies and settings of rollouts that do not change during a run."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,7 +1,7 @@
-"""Has an engine load a tuned model that it lacks, and forget one. Must not know tenants.
+"""Loads a missing tuned model into an engine, and unloads one. Must not know tenants.
 
 Owns the local copies of adapters, one directory per engine name, from which an engine loads. A name
-is never used for other files, so a copy is never stale.
+is never reused for other files, so a copy is never stale.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ _UNLOAD_TIMEOUT_S: Final = 5.0
 
 
 class AdapterCache:
-    """Adapters on the disk that this process shares with the engine, up to a number of bytes."""
+    """Cache of adapters on a disk that this process and the engine share, limited in bytes."""
 
     def __init__(self, objects: Objects, directory: Path, *, max_bytes: int) -> None:
         self._objects = objects
@@ -33,10 +33,10 @@ class AdapterCache:
         self._max_bytes = max_bytes
 
     async def load(self, inference: Inference, engine_name: str, *, object_key: str | None) -> None:
-        """Has the engine load an adapter. `object_key` names the stored adapter; `None` means a
-        base model, which needs none. Raises `Unavailable`.
+        """Loads an adapter into the engine. `object_key` is the key of the stored adapter, `None`
+        for a base model, which needs none. Raises `Unavailable`.
 
-        Nothing is raised when the adapter is gone or refused: the next chat finds it missing.
+        Does not raise if the adapter is missing or refused: the next chat then fails.
         """
         if object_key is None:
             return
@@ -47,41 +47,41 @@ class AdapterCache:
             log.warning("adapter cannot be read", name=engine_name, error=repr(error))
             return
         await self._shrink(inference, keep=path)
-        with suppress(InvalidRequest):  # another call has loaded it meanwhile
+        with suppress(InvalidRequest):  # another call has loaded it in the meantime
             await inference.load_adapter(engine_name, path)
 
     async def _fetch(self, object_key: str, path: Path) -> None:
         try:
-            await asyncio.to_thread(os.utime, path)  # the last use decides which one leaves
+            await asyncio.to_thread(os.utime, path)  # the least recently used is removed first
         except FileNotFoundError:
-            with suppress(FileExistsError):  # another process has fetched it meanwhile
+            with suppress(FileExistsError):  # another process has fetched it in the meantime
                 await self._objects.fetch_directory(object_key, path)
 
     async def _shrink(self, inference: Inference, *, keep: Path) -> None:
-        """Unloads and removes the adapters used longest ago while all take too much."""
-        for path in await asyncio.to_thread(self._too_many, keep):
+        """Unloads and removes the least recently used adapters until the cache fits its limit."""
+        for path in await asyncio.to_thread(self._to_remove, keep):
             await unload_unused(inference, path.name)
             await asyncio.to_thread(remove, path)
 
-    def _too_many(self, keep: Path) -> list[Path]:
-        aged: list[tuple[float, int, Path]] = []
+    def _to_remove(self, keep: Path) -> list[Path]:
+        adapters: list[tuple[float, int, Path]] = []
         for path in self._directory.iterdir():
-            with suppress(FileNotFoundError):  # another process removed it just now
+            with suppress(FileNotFoundError):  # removed concurrently by another process
                 size = sum(file.stat().st_size for file in path.iterdir())
-                aged.append((path.stat().st_mtime, size, path))
-        total, leaving = sum(size for _, size, _ in aged), []
-        for _, size, path in sorted(aged):
+                adapters.append((path.stat().st_mtime, size, path))
+        total, removed = sum(size for _, size, _ in adapters), []
+        for _, size, path in sorted(adapters):
             if total <= self._max_bytes:
                 break
             if path != keep:
-                leaving.append(path)
+                removed.append(path)
                 total -= size
-        return leaving
+        return removed
 
 
 async def unload_unused(inference: Inference, engine_name: str) -> None:
-    """Unloads an adapter if the engine can: one that is away or has never loaded it is no error,
-    and one that stays loaded only takes memory.
+    """Unloads an adapter, best effort: an unavailable engine or an adapter that is not loaded is no
+    error, and an adapter that stays loaded only uses memory.
     """
     try:
         async with asyncio.timeout(_UNLOAD_TIMEOUT_S):
@@ -89,7 +89,7 @@ async def unload_unused(inference: Inference, engine_name: str) -> None:
     except AdapterMissing:
         return
     except (AgentRftError, TimeoutError) as error:
-        log.warning("an adapter stays in the engine", name=engine_name, error=repr(error))
+        log.warning("an adapter stays loaded in the engine", name=engine_name, error=repr(error))
 
 
 def build_adapter_cache(settings: Settings, objects: Objects) -> AdapterCache:

@@ -1,4 +1,4 @@
-"""Builds the object storage that the settings name: the only place that chooses one."""
+"""Builds the object storage that the settings select."""
 
 from app.gateways.objects.local import LocalObjects
 from app.gateways.objects.objects import Objects
@@ -8,6 +8,6 @@ from app.settings import Settings
 def build_objects(settings: Settings) -> Objects:
     if settings.objects is None:
         return LocalObjects(settings.objects_dir)
-    from app.gateways.objects.s3 import S3Objects  # noqa: PLC0415 - with an optional library
+    from app.gateways.objects.s3 import S3Objects  # noqa: PLC0415 - needs an optional library
 
     return S3Objects(settings.objects)

@@ -35,7 +35,7 @@ def room_needed() -> Iterator[None]:
 
 
 def partial_of(path: Path) -> Path:
-    """Returns a new neighbour of a path to write to before the path appears."""
+    """Returns a new path in the same directory, for a write that is renamed when it is complete."""
     return path.with_name(f".{path.name}.{uuid4().hex}.partial")
 
 
@@ -49,13 +49,15 @@ def link_or_copy(source: Path, destination: Path) -> None:
 
 
 def appear(partial: Path, target: Path) -> None:
-    """Renames, and makes the new name as durable as the row that will point to it."""
+    """Renames the file and flushes the directory, so that the new name is durable before a row
+    references it.
+    """
     partial.rename(target)
     flush(target.parent)
 
 
 def flush(path: Path) -> None:
-    """Writes a file or the entries of a directory to the disk."""
+    """Flushes a file, or the entries of a directory, to the disk."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)
@@ -72,26 +74,28 @@ def sha256_of(path: Path) -> str:
 
 
 def check_directory(directory: Path, *, name: str) -> None:
-    """Raises `FileNotFoundError` for no directory, `ManifestMismatch` for a damaged one."""
+    """Checks a directory against its manifest. Raises `FileNotFoundError` if it does not exist,
+    `ManifestMismatch` if it is damaged.
+    """
     try:
         expected = read_manifest(name, (directory / MANIFEST).read_bytes())
     except FileNotFoundError:
         if not directory.is_dir():
             raise FileNotFoundError(name) from None
         expected = read_manifest(name, b"")
-    found = {path.name: sha256_of(path) for path in directory.iterdir() if path.name != MANIFEST}
-    check_digests(name, expected, found)
+    actual = {path.name: sha256_of(path) for path in directory.iterdir() if path.name != MANIFEST}
+    check_digests(name, expected, actual)
 
 
 def remove(path: Path) -> None:
-    """Removes a file or a directory tree. Files that cannot be removed cost space, so they are
-    logged and raise nothing.
+    """Removes a file or a directory tree. Files of a tree that cannot be removed only cost space,
+    so they are logged and do not raise.
     """
     if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path, onerror=_note)
+        shutil.rmtree(path, onerror=_log_failure)
     else:
         path.unlink(missing_ok=True)
 
 
-def _note(_function: object, path: str, error: object) -> None:
+def _log_failure(_function: object, path: str, error: object) -> None:
     log.warning("leftover not removed", name=Path(path).name, error=repr(error))

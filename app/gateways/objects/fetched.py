@@ -1,4 +1,4 @@
-"""Gives a reader that needs a path a stored object as a temporary local file."""
+"""Provides a stored object as a temporary local file, for readers that need a path."""
 
 import shutil
 import tempfile
@@ -14,13 +14,13 @@ from app.gateways.objects.objects import Objects
 
 _PREFIX: Final = "fetched-"
 _STALE_S: Final = 24 * 3600.0
-"""No reader takes this long: the file of a process that was killed."""
+"""Age above which a file belongs to a killed process: no reader takes this long."""
 
 
 @asynccontextmanager
 async def fetched(objects: Objects, key: str, work_dir: Path) -> AsyncIterator[Path]:
-    """Yields a file with the object's bytes, which is removed at the end; one that is still open
-    then can be read on. Raises `FileNotFoundError` and `Unavailable`.
+    """Yields a file with the object's bytes, which is removed at the end; a reader that has it open
+    can continue. Raises `FileNotFoundError` and `Unavailable`.
     """
     directory = await to_thread.run_sync(_new_directory, work_dir)
     try:
@@ -36,7 +36,7 @@ def _new_directory(work_dir: Path) -> Path:
     for old in work_dir.glob(f"{_PREFIX}*"):
         try:
             stale = time.time() - old.stat().st_mtime > _STALE_S
-        except FileNotFoundError:  # its reader has just ended
+        except FileNotFoundError:  # removed concurrently by its reader
             continue
         if stale:
             shutil.rmtree(old, ignore_errors=True)

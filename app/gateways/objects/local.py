@@ -1,8 +1,8 @@
 """Objects in a local directory, or in one that several machines share.
 
-Promises that what was stored survives a power failure: files and names are flushed before a call
-returns. Fetches and stored directories are hard links where the file system has them, so that they
-cost neither time nor space.
+Promises that stored objects survive a power failure: files and names are flushed before a call
+returns. Fetches and stored directories are hard links if the file system supports them, so that
+they need neither time nor space.
 """
 
 import hashlib
@@ -145,16 +145,16 @@ def _fetch_directory(source: Path, destination: Path, key: str) -> None:
 
 
 def _children(path: Path, directory: str) -> list[StoredChild]:
-    found, now = [], time.time()
+    children, now = [], time.time()
     try:
         with os.scandir(path) as entries:
             for entry in entries:
                 try:
                     written = entry.stat(follow_symlinks=False).st_mtime
-                except FileNotFoundError:  # somebody removed it just now
+                except FileNotFoundError:  # removed concurrently
                     continue
                 age_s = None if entry.is_dir(follow_symlinks=False) else now - written
-                found.append(StoredChild(f"{directory}/{entry.name}", age_s))
+                children.append(StoredChild(f"{directory}/{entry.name}", age_s))
     except (FileNotFoundError, NotADirectoryError):
         return []
-    return sorted(found, key=lambda child: child.key)
+    return sorted(children, key=lambda child: child.key)

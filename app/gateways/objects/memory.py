@@ -1,4 +1,4 @@
-"""Objects in memory: the twin of a storage, for tests."""
+"""Objects in memory: the twin of an object storage, for tests."""
 
 import hashlib
 import time
@@ -48,12 +48,12 @@ class InMemoryObjects:
         if not files:
             raise FileNotFoundError(key)
         expected = read_manifest(key, files.get(MANIFEST, b""))
-        found = {
+        actual = {
             name: hashlib.sha256(content).hexdigest()
             for name, content in files.items()
             if name != MANIFEST
         }
-        check_digests(key, expected, found)
+        check_digests(key, expected, actual)
         _write_all(destination, files)
 
     async def delete(self, key: str) -> None:
@@ -62,12 +62,12 @@ class InMemoryObjects:
             del self.stored[stored]
 
     async def children(self, directory: str) -> list[StoredChild]:
-        now, found = time.time(), {}
+        now, children = time.time(), {}
         for rest in self._names(directory):
             name, below, _ = rest.partition("/")
             key = f"{directory}/{name}"
-            found[key] = StoredChild(key, None if below else now - self._written[key])
-        return [found[key] for key in sorted(found)]
+            children[key] = StoredChild(key, None if below else now - self._written[key])
+        return [children[key] for key in sorted(children)]
 
     def _names(self, directory: str) -> list[str]:
         key_parts(directory)

@@ -1,7 +1,7 @@
 """The protocol of object storage, and the checks that every implementation makes.
 
-A key is a relative POSIX path made by us, never a client's file name. An object appears whole or
-not at all, and so does a directory. Must not know what is stored.
+A key is a relative POSIX path that the service generates, never a client's file name. Writes of
+objects and directories are atomic. Must not know the content of objects.
 """
 
 from collections.abc import AsyncIterable, AsyncIterator
@@ -51,24 +51,25 @@ class Objects(Protocol):
         ...
 
     async def fetch(self, key: str, destination: Path) -> None:
-        """Makes an object a local file, which must not be written to: it may share its bytes with
-        the storage. Deleting the object does not change it. Raises `FileNotFoundError`.
+        """Creates a local file with the object's bytes. It must not be written to, because it may
+        be a hard link into the storage; it survives a deletion of the object. Raises
+        `FileNotFoundError`.
         """
         ...
 
     async def put_directory(self, key: str, directory: Path) -> None:
         """Stores the files of a committed directory (plain files and their `manifest.json`) under
-        a new key. Readers see all of them or none. `directory` must not change afterwards.
+        a new key. Readers see all files or none. `directory` must not change afterwards.
 
-        Raises `FileExistsError` when the key has a directory: a version is never overwritten.
+        Raises `FileExistsError` if the key exists: a version is never overwritten.
         """
         ...
 
     async def fetch_directory(self, key: str, destination: Path) -> None:
-        """Makes a stored directory a local one, whole or not at all, with the promises of `fetch`.
+        """Creates a local copy of a stored directory, atomically and with the promises of `fetch`.
 
-        Raises `FileNotFoundError`, `FileExistsError` when `destination` exists, and
-        `ManifestMismatch` unless the files are exactly those that were stored.
+        Raises `FileNotFoundError`, `FileExistsError` if `destination` exists, and
+        `ManifestMismatch` if the files differ from the stored ones.
         """
         ...
 
@@ -77,16 +78,16 @@ class Objects(Protocol):
         ...
 
     async def children(self, directory: str) -> list[StoredChild]:
-        """Returns what is right below a directory, in order of key.
+        """Returns the objects and directories directly below a directory, in order of key.
 
-        A storage on a disk also returns writes that broke off, whose names start with a dot, and
-        any storage may return a directory that has just become empty.
+        A storage on a disk also returns interrupted writes, whose names start with a dot, and any
+        storage may return a directory that has just become empty.
         """
         ...
 
 
 async def put_bytes(objects: Objects, key: str, content: bytes) -> StoredObject:
-    """Stores content that is in memory."""
+    """Stores bytes that are in memory."""
 
     async def chunks() -> AsyncIterator[bytes]:
         yield content

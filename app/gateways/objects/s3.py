@@ -1,8 +1,8 @@
 """Objects in an S3-compatible bucket, through `obstore` (the Rust crate `object_store`).
 
 The library signs, retries, splits big objects into parts and pages through lists. A directory is
-complete once its manifest is there: it is written last and removed first. Parts of an upload that a
-killed process left are invisible; a lifecycle rule of the bucket removes them.
+complete once its manifest exists: it is written last and removed first. Parts of an upload of a
+killed process are invisible; a lifecycle rule of the bucket should remove them.
 """
 
 import asyncio
@@ -34,7 +34,7 @@ if TYPE_CHECKING:  # an optional extra, imported when a bucket is configured
 log = structlog.get_logger()
 
 PART_BYTES: Final = 8 << 20
-"""An object up to this size is one request; a bigger one is uploaded in parts of it."""
+"""Size up to which an object is uploaded in one request; a larger one is split into parts of it."""
 _PARTS_AT_ONCE: Final = 4
 _RETRY_S: Final = 30.0
 _READ_TIMEOUT_S: Final = 30.0
@@ -55,10 +55,10 @@ class S3Objects:
         async with aclosing(counted.parts()) as parts:
             first = await anext(parts, b"")
             second = await anext(parts, None)
-            whole = first if second is None else _joined(first, second, parts)
+            content = first if second is None else _joined(first, second, parts)
             with _faults(counted):
                 await self._store.put_async(
-                    name, whole, chunk_size=PART_BYTES, max_concurrency=_PARTS_AT_ONCE
+                    name, content, chunk_size=PART_BYTES, max_concurrency=_PARTS_AT_ONCE
                 )
         return StoredObject(bytes=counted.size, sha256=counted.digest.hexdigest())
 
@@ -127,11 +127,11 @@ class S3Objects:
     async def children(self, directory: str) -> list[StoredChild]:
         name = _name(directory)
         with _faults():
-            found = await self._store.list_with_delimiter_async(name)
+            listing = await self._store.list_with_delimiter_async(name)
         now = datetime.now(UTC)
-        children = [StoredChild(prefix, None) for prefix in found["common_prefixes"]]
-        for meta in found["objects"]:
-            if meta["path"] == name:  # a marker that stands for the directory itself
+        children = [StoredChild(prefix, None) for prefix in listing["common_prefixes"]]
+        for meta in listing["objects"]:
+            if meta["path"] == name:  # an object that represents the directory itself
                 continue
             age_s = (now - meta["last_modified"]).total_seconds()
             children.append(StoredChild(meta["path"], max(0.0, age_s)))
@@ -156,7 +156,7 @@ class S3Objects:
             )
 
     async def _download(self, key: str, destination: Path) -> str:
-        """Returns the SHA-256 of what was written. The file appears whole or not at all."""
+        """Downloads an object to a file atomically and returns its SHA-256."""
         digest = hashlib.sha256()
         partial = partial_of(destination)
         async with aclosing(self._chunks(key)) as chunks:
@@ -175,7 +175,7 @@ class S3Objects:
 
 
 class _Counted:
-    """Counts and hashes a stream on its way, and gives it out in parts of `PART_BYTES`."""
+    """Counts and hashes a stream, and yields it in parts of `PART_BYTES`."""
 
     def __init__(self, chunks: AsyncIterable[bytes], max_bytes: int | None) -> None:
         self._chunks = chunks
@@ -210,8 +210,8 @@ async def _joined(first: bytes, second: bytes, rest: AsyncIterator[bytes]) -> As
 
 @contextmanager
 def _faults(source: _Counted | None = None) -> Iterator[None]:
-    """Turns the library's errors into those of the protocol; a fault of the stream that is stored
-    passes as it is.
+    """Converts the library's errors to those of the protocol; raises an exception of the stored
+    stream unchanged.
     """
     from obstore.exceptions import AlreadyExistsError, BaseError  # noqa: PLC0415 - an optional extra
 
@@ -248,7 +248,7 @@ def _open_store(settings: ObjectsSettings) -> "S3Store":
         virtual_hosted_style_request=settings.bucket_in_host,
         client_options={
             "allow_http": (settings.endpoint or "").startswith("http://"),
-            # A whole download may take long; a stalled one may not.
+            # Long for a whole download; `read_timeout` ends a stalled one.
             "timeout": timedelta(hours=6),
             "read_timeout": timedelta(seconds=_READ_TIMEOUT_S),
         },
