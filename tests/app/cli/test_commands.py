@@ -1,4 +1,4 @@
-"""What `agent-rft` says when it cannot start, that it leaves nothing behind, and small verbs."""
+"""Failed starts of `agent-rft`: error messages and cleanup; the small commands."""
 
 import os
 import socket

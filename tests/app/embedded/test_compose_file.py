@@ -1,4 +1,4 @@
-"""The production file names only settings that exist, and the roles the migrations grant to."""
+"""The production file contains only existing settings, and the roles that migrations grant to."""
 
 from pathlib import Path
 from typing import Any

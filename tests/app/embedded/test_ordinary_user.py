@@ -1,4 +1,4 @@
-"""The same servers when an ordinary user starts them."""
+"""The embedded servers, started by an ordinary user."""
 
 import os
 import subprocess

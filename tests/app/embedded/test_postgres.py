@@ -33,7 +33,7 @@ Run = Callable[..., tuple[PostgresServer, Child]]
 
 @pytest.fixture
 def directory() -> Iterator[Path]:
-    """A place that other users may enter, unlike pytest's own."""
+    """A directory that other users may enter, unlike pytest's own."""
     with tempfile.TemporaryDirectory() as name:
         yield Path(name)
 

@@ -1,4 +1,4 @@
-"""The whole product on one machine: announced, healed, stopped, found again."""
+"""The complete product on one machine: announcement, restarts, stop, second start."""
 
 import io
 import json

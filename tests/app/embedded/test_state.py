@@ -1,4 +1,4 @@
-"""What a data directory remembers, and who may own it."""
+"""The persistent state of a data directory, and its exclusive ownership."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""The embedded Valkey: accepted messages survive a kill, strangers are refused."""
+"""The embedded Valkey: accepted messages survive a kill, clients without password are refused."""
 
 import os
 import signal

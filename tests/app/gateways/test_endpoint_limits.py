@@ -29,7 +29,7 @@ OK = EgressReply(200, {}, b"ok", 0.0)
 
 @dataclass
 class TimedEgress:
-    """An endpoint in virtual time: `serve(now, in flight)` says status and seconds, or raises."""
+    """An endpoint in virtual time: `serve(now, in flight)` returns reply and seconds, or raises."""
 
     clock: VirtualClock
     serve: Callable[[float, int], tuple[EgressReply, float]]

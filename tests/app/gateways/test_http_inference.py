@@ -31,7 +31,7 @@ REPLY = {
 
 
 class Engine:
-    """A server that remembers requests and answers what it is told to."""
+    """A server that records requests and returns scripted replies."""
 
     def __init__(self) -> None:
         self.requests: list[tuple[str, dict[str, Any], str | None]] = []

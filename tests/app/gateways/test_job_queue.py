@@ -1,4 +1,4 @@
-"""What a worker of Celery finds in the broker's Redis."""
+"""Messages in the broker's Redis, as a Celery worker reads them."""
 
 import json
 from collections.abc import Iterator

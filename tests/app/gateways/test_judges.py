@@ -65,7 +65,7 @@ async def ask(
     directory: Path = Path("/nowhere"),
     times: int = 1,
 ) -> JudgeReply | JudgeFault:
-    """The last answer of `times`."""
+    """Returns the last answer of `times` questions."""
     inference = HttpInference(engine_url)
     operators = build_judge_egress(configured, EgressSettings())
     allowed = frozenset(server.host_port for server in customers)
@@ -195,7 +195,7 @@ async def test_an_unknown_model_is_a_fault() -> None:
 
 
 async def served(script: Script, **changes: Any) -> tuple[JudgeReply | JudgeFault, list[Received]]:
-    """By a server of the operator's."""
+    """Asks a model on a server of the operator."""
     async with endpoint(script) as server:
         settings = JudgeSettings.model_validate(
             {"models": ["judge-1"], "base_url": server.url("/v1/"), "api_key": "sk-operator"}

@@ -1,4 +1,4 @@
-"""Values by hand, from each metric's definition; where two libraries meet, by the other."""
+"""Expected values by hand, from each metric's definition, or from a second library."""
 
 import asyncio
 import random

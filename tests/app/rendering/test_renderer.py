@@ -297,7 +297,7 @@ def test_a_template_is_told_the_effort_in_the_words_it_knows(
 
 
 def test_a_renderer_given_other_variables_reads_and_writes_by_them(tmp_path: Path) -> None:
-    """One that opens the turn with a thought unless it is told not to."""
+    """A renderer whose template opens the turn with a thought unless a variable disables it."""
     opens = "{% if add_generation_prompt and enable_thinking | default(true) %}<think>\n{% endif %}"
     usual = _renderer(tmp_path, _EFFORT + KEEPS_THINKING + opens)
     assert usual.starts_thinking

@@ -24,7 +24,7 @@ ANSWERS = [
 
 @dataclass
 class Asked(Generic[T]):
-    """Gives one answer, or raises it, and counts the questions."""
+    """Returns or raises one answer, and counts the calls."""
 
     answer: T | Exception
     times: int = 0

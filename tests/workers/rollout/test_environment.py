@@ -64,7 +64,7 @@ class Play:
 
 
 def check_tokens(trajectory: Trajectory, writer: Writer) -> None:
-    """Sampled ids stand unchanged at mask 1; the context around them is the rendered one."""
+    """Sampled ids are unchanged at mask 1; the context around them is the rendered one."""
     trajectory.check()
     sampled = [t for t, m in zip(trajectory.tokens, trajectory.mask, strict=True) if m]
     logprobs = [lp for lp, m in zip(trajectory.logprobs, trajectory.mask, strict=True) if m]

@@ -72,7 +72,7 @@ def facts(trajectory: Trajectory) -> Trajectory:
 
 
 def check_tokens(play: Play, trajectory: Trajectory) -> None:
-    """What must hold of every rollout, however it ended."""
+    """Checks the invariants of every rollout, for any stop reason."""
     trajectory.check()
     given = play.policy.turns[: len(trajectory.turns)]
     assert [list(turn.token_ids) for turn in trajectory.turns] == [
