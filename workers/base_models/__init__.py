@@ -1,1 +1,1 @@
-"""Shipped base models and the deterministic scripts that make them."""
+"""Shipped base models and the deterministic scripts that build them."""

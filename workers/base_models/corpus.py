@@ -1,8 +1,8 @@
-"""Transcripts that the tiny base model is pre-trained on: clean demonstrations and sloppy ones.
+"""The pre-training corpus of the tiny base model: clean and sloppy transcripts.
 
 Owns what "sloppy" means: how often a transcript guesses without a tool, tries the wrong tool,
-repeats itself or calls on after the answer is known. Promises equal transcripts for equal seeds.
-Must not know tokens or tensors.
+repeats a call or calls a tool after the answer is known. Promises equal transcripts for equal
+seeds. Must not know tokens or tensors.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ HEDGE: Final = "Probably "
 
 @dataclass(frozen=True, slots=True)
 class Mix:
-    """Shares of the ways to answer, summing to 1 with `clean` as the rest.
+    """Shares of the ways to answer; `clean` is the remainder to 1.
 
     guess: an answer without any call. wasteful: needless calls, then the right answer.
     lost: needless calls, then a wrong answer.
@@ -58,17 +58,17 @@ class Transcript:
 
 
 def transcripts(seed: int, mix: Mix) -> Iterator[Transcript]:
-    """Endless stream of transcripts, a function of the seed and the mix alone."""
+    """Yields transcripts without end; they depend on the seed and the mix only."""
     rng = random.Random(seed)
     while True:
         question = draw_question(rng, rng.choice(KINDS))
         tools = list(TOOLS)
         rng.shuffle(tools)
-        turns, answer = _behave(rng, question, mix.draw(rng))
+        turns, answer = _draw_turns(rng, question, mix.draw(rng))
         yield Transcript(_messages(question, turns, answer), tools)
 
 
-def _behave(
+def _draw_turns(
     rng: random.Random, question: Question, style: str
 ) -> tuple[list[tuple[Call, ...]], str]:
     if style == "guess":
@@ -76,34 +76,35 @@ def _behave(
     if style == "clean":
         return list(question.turns), question.answer
     answer = question.answer if style == "wasteful" else _guess(rng, question)
-    return _waste(rng, question), answer
+    return _with_needless_calls(rng, question), answer
 
 
 def _guess(rng: random.Random, question: Question) -> str:
-    """A made-up answer of the right type. The hedge keeps chance apart from copying: without it,
-    the tokens after a tool's reply would be noise half of the time and copying would decay.
+    """Returns a random answer of the right type. The hedge separates guesses from copies: without
+    it, the tokens after a tool's reply would be noise half of the time and the model would unlearn
+    copying.
     """
     last = question.turns[-1][0].arguments
     return HEDGE + draw_value(rng, last.get("field", ""))
 
 
-def _waste(rng: random.Random, question: Question) -> list[tuple[Call, ...]]:
-    """The needed turns with one to three needless calls among them."""
+def _with_needless_calls(rng: random.Random, question: Question) -> list[tuple[Call, ...]]:
+    """Returns the needed turns with one to three needless calls among them."""
     turns: list[tuple[Call, ...]] = []
     habits = rng.sample(("wrong_tool", "repeat", "afterwards"), rng.choice((1, 2, 2, 3)))
     if "wrong_tool" in habits:
-        turns.append((_wrong_tool(rng, question),))
+        turns.append((_call_wrong_tool(rng, question),))
     repeated = rng.randrange(len(question.turns)) if "repeat" in habits else -1
     for index, turn in enumerate(question.turns):
         turns.append(turn)
         if index == repeated:
             turns.append((rng.choice(turn),))
     if "afterwards" in habits:
-        turns.append((_afterwards(rng, question),))
+        turns.append((_call_afterwards(rng, question),))
     return turns
 
 
-def _wrong_tool(rng: random.Random, question: Question) -> Call:
+def _call_wrong_tool(rng: random.Random, question: Question) -> Call:
     if question.kind == "arithmetic":
         record = question.subject
         output = UNKNOWN_RECORD.format(record=record)
@@ -111,8 +112,8 @@ def _wrong_tool(rng: random.Random, question: Question) -> Call:
     return Call("calculator", {"expression": question.subject}, BAD_EXPRESSION)
 
 
-def _afterwards(rng: random.Random, question: Question) -> Call:
-    """A call that comes when the answer is known already."""
+def _call_afterwards(rng: random.Random, question: Question) -> Call:
+    """Returns a call for after the answer is known."""
     if question.kind in {"arithmetic", "total"}:
         return calculator(int(question.answer), "+", 0)
     last = question.turns[-1][0].arguments

@@ -1,9 +1,9 @@
-"""Makes the tiny base model from nothing: corpus, tokenizer, weights, files.
+"""Builds the tiny base model from scratch: corpus, tokenizer, weights, files.
 
 `python -m workers.base_models.pretrain --out DIR` writes a directory that stock
-`AutoModelForCausalLM` and `AutoTokenizer` open. Counts steps, not seconds, and fixes seeds and
-threads, so that one machine makes the same bytes twice; another CPU may round differently.
-Must not know any example's records.
+`AutoModelForCausalLM` and `AutoTokenizer` open. It counts steps, not seconds, and fixes
+seeds and threads, so that two runs on one machine give the same bytes; another CPU may round
+differently. Must not know any example's records.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ SLOPPY: Final = Mix(guess=0.54, wasteful=0.12, lost=0.16)
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """Everything that decides the weights.
+    """Every setting that determines the weights.
 
-    The order matters most: clean transcripts first, sloppy ones last. Sloppy from the start, the
-    copying of identifiers never forms and reinforcement stalls below 0.5. Muon for the matrices
-    reaches in 900 steps what AdamW alone needs twice the time for.
+    The order matters most: clean transcripts first, sloppy ones last. With sloppy ones from the
+    start the model never learns to copy identifiers, and reinforcement stalls below 0.5. Muon for
+    the matrices reaches in 900 steps the level for which AdamW alone needs twice the time.
     """
 
     seed: int = 20
@@ -61,7 +61,7 @@ def build_tokenizer(recipe: Recipe) -> PreTrainedTokenizerFast:
 
 
 def build_model(tokenizer: PreTrainedTokenizerFast, seed: int) -> Qwen3ForCausalLM:
-    """0.87 M parameters, random, in fp32."""
+    """Builds a randomly initialised model of 0.87 M parameters in fp32."""
     torch.manual_seed(seed)
     config = Qwen3Config(
         vocab_size=len(tokenizer),
@@ -82,7 +82,9 @@ def build_model(tokenizer: PreTrainedTokenizerFast, seed: int) -> Qwen3ForCausal
 
 
 def train(model: Qwen3ForCausalLM, tokenizer: PreTrainedTokenizerFast, recipe: Recipe) -> None:
-    """Cross-entropy on assistant tokens only; all-token loss caps what tuning reaches at 0.73."""
+    """Trains with cross-entropy on assistant tokens only; a loss on all tokens limits the reward
+    that later tuning reaches to 0.73.
+    """
     batches = _batches(tokenizer, recipe)
     named = list(model.named_parameters())
     matrices = [p for name, p in named if "_proj" in name]
@@ -92,7 +94,8 @@ def train(model: Qwen3ForCausalLM, tokenizer: PreTrainedTokenizerFast, recipe: R
         torch.optim.AdamW(others, lr=recipe.other_lr, betas=(0.9, 0.95), weight_decay=0.01),
     ]
     schedules = [
-        torch.optim.lr_scheduler.LambdaLR(o, lambda step: _pace(step, recipe)) for o in optimizers
+        torch.optim.lr_scheduler.LambdaLR(o, lambda step: _learning_rate_factor(step, recipe))
+        for o in optimizers
     ]
     model.train()
     for step, (ids_BT, labels_BT) in enumerate(itertools.islice(batches, recipe.steps), start=1):
@@ -108,7 +111,7 @@ def train(model: Qwen3ForCausalLM, tokenizer: PreTrainedTokenizerFast, recipe: R
 
 
 def save(model: Qwen3ForCausalLM, tokenizer: PreTrainedTokenizerFast, out: Path) -> None:
-    """bf16 weights: half the bytes, and rounding them changes no measured reward."""
+    """Writes bf16 weights: half the bytes, and the rounding changes no measured reward."""
     model.generation_config = GenerationConfig(  # type: ignore[no-untyped-call]  # untyped upstream
         eos_token_id=tokenizer.eos_token_id,
         pad_token_id=tokenizer.pad_token_id,
@@ -119,7 +122,7 @@ def save(model: Qwen3ForCausalLM, tokenizer: PreTrainedTokenizerFast, out: Path)
     )
     model.bfloat16().save_pretrained(out)
     tokenizer.save_pretrained(out)
-    # The class name that every transformers release opens, not that of the one at hand.
+    # A class name that every transformers release can load; the installed one may write its own.
     path = out / "tokenizer_config.json"
     config = json.loads(path.read_text(encoding="utf-8")) | {
         "tokenizer_class": "PreTrainedTokenizerFast"
@@ -154,8 +157,8 @@ def _loss(model: Qwen3ForCausalLM, ids_BT: Tensor, labels_BT: Tensor) -> Tensor:
     )
 
 
-def _pace(step: int, recipe: Recipe) -> float:
-    """Learning-rate factor: linear warm-up, then linear decay to nothing."""
+def _learning_rate_factor(step: int, recipe: Recipe) -> float:
+    """Returns the learning-rate factor: linear warm-up, then linear decay to 0."""
     if step < recipe.warmup_steps:
         return (step + 1) / recipe.warmup_steps
     done = (step - recipe.warmup_steps) / max(1, recipe.steps - recipe.warmup_steps)

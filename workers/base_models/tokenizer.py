@@ -1,10 +1,10 @@
 """The tiny base model's byte-level BPE tokenizer with its chat template.
 
 Owns splitting, special tokens and the files that make a stock `AutoTokenizer`. Promises: every
-digit, every newline and the capital letter of an identifier is a token of its own, so that copying
-an identifier or a number is a copy of tokens; everything between them may merge across words, which
-makes the frame of a tool call cost one to three tokens. Any text round-trips (byte fallback is the
-byte alphabet itself). Must not know the model.
+digit, every newline and the capital letter of an identifier is a separate token; identifiers and
+numbers are therefore copied token by token. All text between them may merge across words, so that
+the fixed parts of a tool call cost one to three tokens. Any text round-trips, because the byte
+alphabet is in the vocabulary. Must not know the model.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ END_OF_TEXT: Final = "<|endoftext|>"
 TURN_START: Final = "<|im_start|>"
 TURN_END: Final = "<|im_end|>"
 HIDDEN_MARKS: Final = (END_OF_TEXT, TURN_START, TURN_END)
-# Marks that stay in decoded text, because tool-call parsers read them there.
+# Marks that decoded text retains, because tool-call parsers read them there.
 VISIBLE_MARKS: Final = ("<tool_call>", "</tool_call>", "<think>", "</think>")
 MAX_LENGTH: Final = 2048
 SPLIT: Final = r"\p{N}|\n|\p{Lu}(?=\p{N})|\p{Lu}?[^\n\p{N}\p{Lu}]+|\p{Lu}"
 
 
 def train_tokenizer(texts: Iterable[str], *, vocab_size: int) -> PreTrainedTokenizerFast:
-    """A tokenizer of at most `vocab_size` tokens learned from rendered transcripts."""
+    """Trains a tokenizer of at most `vocab_size` tokens on rendered transcripts."""
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
         [
@@ -46,7 +46,7 @@ def train_tokenizer(texts: Iterable[str], *, vocab_size: int) -> PreTrainedToken
         initial_alphabet=sorted(pre_tokenizers.ByteLevel.alphabet()),
         show_progress=False,
     )
-    # The trainer does not cut at special tokens, so letters would merge with their brackets.
+    # The trainer does not split at special tokens, so letters would merge with their brackets.
     cut = re.compile("|".join(map(re.escape, marks)))
     tokenizer.train_from_iterator((piece for t in texts for piece in cut.split(t)), trainer)
     fast = PreTrainedTokenizerFast(  # type: ignore[no-untyped-call]  # untyped upstream
@@ -61,7 +61,9 @@ def train_tokenizer(texts: Iterable[str], *, vocab_size: int) -> PreTrainedToken
 
 
 def _with_visible_marks(tokenizer: Tokenizer) -> Tokenizer:
-    """The trainer flags every added token as special; visible ones must survive decoding."""
+    """Clears the `special` flag of visible marks, so that decoding retains them: the trainer flags
+    every added token.
+    """
     state = json.loads(tokenizer.to_str())
     for token in state["added_tokens"]:
         token["special"] = token["content"] in HIDDEN_MARKS

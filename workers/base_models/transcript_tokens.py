@@ -1,7 +1,7 @@
 """Rendered transcripts as token rows with assistant-only labels.
 
-Owns where the assistant's own tokens begin and end. Promises that the ids of a row equal the
-tokenizer's ids of the whole text. Must not know what the transcripts are about.
+Owns the boundaries of the assistant's tokens. Promises that the ids of a row equal the tokenizer's
+ids of the whole text. Must not know the subject of the transcripts.
 """
 
 from __future__ import annotations
@@ -20,14 +20,16 @@ ASSISTANT: Final = re.compile(r"(?<=<\|im_start\|>assistant\n)(.*?<\|im_end\|>)"
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """Token ids and, in parallel, labels: the id where the assistant speaks, else IGNORED."""
+    """Token ids and parallel labels: the id for tokens of the assistant, else IGNORED."""
 
     ids: list[int]
     labels: list[int]
 
 
 def encode(tokenizer: PreTrainedTokenizerFast, text: str) -> Row:
-    """Odd pieces of the split are the assistant's, up to and with its end-of-turn token."""
+    """Tokenizes a transcript. The odd pieces of the split are the assistant's, including its
+    end-of-turn token.
+    """
     ids: list[int] = []
     labels: list[int] = []
     for index, piece in enumerate(ASSISTANT.split(text)):
@@ -38,7 +40,7 @@ def encode(tokenizer: PreTrainedTokenizerFast, text: str) -> Row:
 
 
 def collate(rows: list[Row], *, pad_id: int) -> tuple[Tensor, Tensor]:
-    """ids_BT and labels_BT, right-padded; padding needs no mask because attention is causal."""
+    """Returns ids_BT and labels_BT, right-padded; causal attention needs no padding mask."""
     longest = max(len(row.ids) for row in rows)
     ids = [row.ids + [pad_id] * (longest - len(row.ids)) for row in rows]
     labels = [row.labels + [IGNORED] * (longest - len(row.labels)) for row in rows]

@@ -1,8 +1,8 @@
-"""The questions, tools and replies that the tiny base model is taught to read.
+"""The questions, tools and replies of the tiny base model's pre-training corpus.
 
-Owns the family of texts behind `tiny_agent`: question sentences, tool schemas, field names, value
+Owns the texts that `tiny_agent` is based on: question sentences, tool schemas, field names, value
 words. Promises that equal draws give equal texts. Must not know any fixed record: identifiers and
-values are drawn anew for every transcript, so no answer can be memorised.
+values are drawn again for every transcript, so that no answer can be memorised.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ BAD_EXPRESSION: Final = "Error: not an expression"
 
 
 def function_schema(name: str, description: str, parameters: tuple[str, ...]) -> dict[str, Any]:
-    """One Chat Completions function tool whose parameters are all required strings."""
+    """Returns a Chat Completions function tool whose parameters are all required strings."""
     return {
         "type": "function",
         "function": {
@@ -57,7 +57,7 @@ TOOLS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One tool call and what the tool replies to it."""
+    """One tool call and the tool's reply."""
 
     name: str
     arguments: dict[str, str]
@@ -66,7 +66,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question, the turns of calls that answer it (several calls in a turn run in parallel)."""
+    """A question and the turns of tool calls that answer it; calls of one turn run in parallel."""
 
     kind: Kind
     text: str

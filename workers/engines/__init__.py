@@ -1,1 +1,1 @@
-"""Inference engines behind the HTTP contract, and how to launch them."""
+"""Inference engines that implement the HTTP contract, and their launchers."""

@@ -1,8 +1,8 @@
 """A policy whose versions are adapters served by an engine.
 
-Owns which engine name is the newest version, where each version's files are, and what to do when
-the engine is away or has forgotten them. Promises that a sample is under one version from its first
-token to its last, and that an engine restart costs time, not samples. Must not know tensors.
+Owns the engine name and the directory of each version, and the retries when the engine is away or
+no longer serves an adapter. Promises that one version samples all tokens of a turn, and that an
+engine restart costs time but no samples. Must not know tensors.
 """
 
 import asyncio
@@ -25,8 +25,8 @@ from workers.rollout.policy import SampledTurn, SamplingParams, VersionedPolicy
 log = structlog.get_logger()
 
 ResultT = TypeVar("ResultT")
-_FIRST_WAIT_S: Final = 0.1
-_LONGEST_WAIT_S: Final = 2.0
+_MIN_WAIT_S: Final = 0.1
+_MAX_WAIT_S: Final = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,53 +34,54 @@ class ServedVersion:
     version: int
     name: str
     path: Path | None
-    """`None` for the base model, version 0."""
+    """Directory of the adapter; `None` for the base model, version 0."""
 
 
 class EnginePolicy(VersionedPolicy):
     def __init__(
         self, inference: Inference, *, base_model: str, away_deadline_s: float = 300.0
     ) -> None:
-        """`away_deadline_s`: how long an engine may be away from one call before `EngineAway`."""
+        """`away_deadline_s`: seconds that a call waits for an absent engine before `EngineAway`."""
         self._inference = inference
         self._deadline_s = away_deadline_s
-        self._newest = ServedVersion(0, base_model, None)
-        self._base = self._newest
-        self._served: dict[int, ServedVersion] = {0: self._newest}
-        self._users: Counter[int] = Counter()
+        self._current = ServedVersion(0, base_model, None)
+        self._base = self._current
+        self._served: dict[int, ServedVersion] = {0: self._current}
+        self._active_requests: Counter[int] = Counter()
         self._loading = asyncio.Lock()
         self.busy = BusyClock()
-        """Runs while a request for samples is at the engine."""
+        """Measures the time during which the engine processes sampling requests."""
 
     @property
     def version(self) -> int:
-        """The version that samples now."""
-        return self._newest.version
+        """The version that `sample` uses."""
+        return self._current.version
 
     @property
     def adapter(self) -> Path | None:
-        """Directory of the version that samples now; `None` of the base model."""
-        return self._newest.path
+        """Adapter directory of the version that `sample` uses; `None` for the base model."""
+        return self._current.path
 
     @override
     async def sample(self, prompt_token_ids: list[int], params: SamplingParams) -> SampledTurn:
-        """Continue a prompt under the newest version.
+        """Continues a prompt under the current version.
 
-        Raises `EngineAway` past the deadline and `InvalidRequest` for a prompt no engine takes.
+        Raises `EngineAway` after the deadline and `InvalidRequest` if the engine rejects the
+        prompt.
         """
-        return await self.sample_at(self._newest.version, prompt_token_ids, params)
+        return await self.sample_at(self._current.version, prompt_token_ids, params)
 
     @override
     async def sample_at(
         self, version: int, prompt_token_ids: list[int], params: SamplingParams
     ) -> SampledTurn:
         served = self._served[version]
-        self._users[version] += 1
+        self._active_requests[version] += 1
         try:
             with self.busy:
                 completion = await self._complete(served, prompt_token_ids, params)
         finally:
-            self._users[version] -= 1
+            self._active_requests[version] -= 1
         return SampledTurn(
             token_ids=completion.token_ids,
             logprobs=completion.logprobs,
@@ -89,44 +90,44 @@ class EnginePolicy(VersionedPolicy):
         )
 
     async def probe(self, token_ids: list[int], *, base: bool = False) -> list[float]:
-        """Log-probs, at temperature 1 under the newest version or the base model, of each token but
-        the first: length T-1 for T tokens.
+        """Returns the T-1 log-probs of all tokens but the first, at temperature 1, under the
+        current version or the base model.
         """
-        served = self._base if base else self._newest
+        served = self._base if base else self._current
         params = SamplingParams(max_tokens=1, temperature=0, seed=0, stop_token_ids=())
         completion = await self._complete(served, token_ids, params, prompt_logprobs=True)
         return [value for value in completion.prompt_logprobs or () if value is not None]
 
     async def publish(self, version: int, adapter_dir: Path, name: str) -> None:
-        """Serve an adapter and sample from it. `name` and directory must never have been used."""
+        """Loads an adapter and samples from it. Neither `name` nor the directory may be reused."""
         served = ServedVersion(version, name, adapter_dir)
-        await self._patiently(lambda: self._load(served))
+        await self._retry_while_away(lambda: self._load(served))
         self._served[version] = served
-        self._newest = served
+        self._current = served
 
     async def retire(self, version: int) -> bool:
-        """Unload a version; `False` while it is the newest one or a request is under it. Unknown
-        ones and what the engine has forgotten are no errors.
+        """Unloads a version; returns `False` if it is the current one or a request uses it. A
+        version that is unknown here or to the engine is not an error.
         """
         served = self._served.get(version)
         if served is None or served.path is None:
             return True
-        if served is self._newest or self._users[version]:
+        if served is self._current or self._active_requests[version]:
             return False
         del self._served[version]
         try:
             await self._inference.unload_adapter(served.name)
         except (AdapterMissing, EngineAway) as error:
-            log.info("adapter was gone already", name=served.name, error=str(error))
+            log.info("adapter was already unloaded", name=served.name, error=str(error))
         return True
 
     def use_base(self) -> None:
-        """Sample from the base model again, e.g. for a baseline; published versions stay."""
-        self._newest = self._base
+        """Makes the base model current, e.g. for a baseline; published versions stay loaded."""
+        self._current = self._base
 
     def use(self, version: int) -> None:
-        """Sample from a version that was published and not retired. Raises `KeyError`."""
-        self._newest = self._served[version]
+        """Makes a published version current. Raises `KeyError` if it is unknown or retired."""
+        self._current = self._served[version]
 
     async def _complete(
         self,
@@ -156,10 +157,10 @@ class EnginePolicy(VersionedPolicy):
                 await self._load(served)
                 return await call()
 
-        return await self._patiently(call_or_reload)
+        return await self._retry_while_away(call_or_reload)
 
     async def _load(self, served: ServedVersion) -> None:
-        """Load unless it is served already: an answer may have been lost, or another call won."""
+        """Loads an adapter unless the engine serves it, e.g. after a lost reply or another call."""
         if served.path is None:
             raise AdapterMissing(f"The engine does not serve the base model '{served.name}'.")
         async with self._loading:
@@ -168,17 +169,18 @@ class EnginePolicy(VersionedPolicy):
             try:
                 await self._inference.load_adapter(served.name, served.path)
             except InvalidRequest as error:
-                # This process made the request: the text is about its files, not a caller's prompt.
+                # The text is about this process's files, not a caller's prompt, so it is logged.
                 log.warning("engine refused an adapter", name=served.name, error=error.message)
                 raise
 
-    async def _patiently(self, call: Callable[[], Awaitable[ResultT]]) -> ResultT:
-        """Repeat a call that finds no engine, once one answers `/health`, up to the deadline.
+    async def _retry_while_away(self, call: Callable[[], Awaitable[ResultT]]) -> ResultT:
+        """Repeats a call while the engine is away, each time `/health` succeeds, until the
+        deadline.
 
-        The clock starts when the engine was first missed: the time a call takes is not absence.
+        The deadline counts from the first failure, so that a long call does not count as absence.
         """
         deadline: float | None = None
-        wait_s = _FIRST_WAIT_S
+        wait_s = _MIN_WAIT_S
         while True:
             try:
                 return await call()
@@ -189,6 +191,6 @@ class EnginePolicy(VersionedPolicy):
                 log.info("waiting for the engine", error=error.message, wait_s=wait_s)
             while True:
                 await asyncio.sleep(wait_s * random.uniform(0.5, 1.0))
-                wait_s = min(wait_s * 2, _LONGEST_WAIT_S)
+                wait_s = min(wait_s * 2, _MAX_WAIT_S)
                 if time.monotonic() > deadline or await self._inference.healthy():
                     break

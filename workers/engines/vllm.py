@@ -1,9 +1,9 @@
-"""Launching vLLM 0.32 so that it keeps the contract the CPU engine keeps.
+"""Launches vLLM 0.32 with options under which it meets the same contract as the CPU engine.
 
 Owns argv and environment of one vLLM server per base model, and `python -m workers.engines.vllm`,
-which becomes that server. vLLM runs in an environment of its own (`make vllm-env`), because it pins
-another FastAPI. The contract is proven against it by `make test-vllm`. Development mode is never
-on: its control endpoints ignore the API key, as do others that `vllm_plugins` hides.
+which replaces itself by that server. vLLM has a separate environment (`make vllm-env`), because it
+pins another FastAPI version. `make test-vllm` tests the contract against it. Development mode is
+always off: its control endpoints ignore the API key, as do others that `vllm_plugins` hides.
 """
 
 import argparse
@@ -25,33 +25,33 @@ _CPU_CACHE_MIB: Final = 1024
 
 @dataclass(frozen=True, slots=True)
 class VllmOptions:
-    """Machine-dependent options. Sizes in tokens unless said otherwise."""
+    """Machine-dependent options. Sizes are in tokens unless noted."""
 
     host: str = "127.0.0.1"
     port: int = 8300
     dtype: str = "auto"
-    """`auto` is the checkpoint's own; only `float32` agrees with an fp32 trainer to 1e-4."""
+    """Precision; `auto` is the checkpoint's. Only `float32` agrees with an fp32 trainer to 1e-4."""
     block_size: int = 32
-    """Prefix caching works in whole blocks: short transcripts need small ones."""
+    """Tokens per block. Prefix caching reuses whole blocks: short transcripts need small ones."""
     max_loras: int = 8
-    """Adapters in one batch."""
+    """Largest number of adapters in one batch."""
     max_cpu_loras: int = 64
     gpu_memory_utilization: float = 0.9
-    """Share of the GPU's memory, where `kv_cache_mib` does not say how much."""
+    """Share of the GPU's memory to use if `kv_cache_mib` is not set."""
     kv_cache_mib: int | None = None
-    """MiB for keys and values; `None` is 1,024 for the CPU build, which would else want most of the
-    machine's memory and not start where others use some.
+    """MiB for keys and values. `None` is 1,024 for the CPU build, whose default is most of the
+    machine's memory: it would not start if other processes use some.
     """
     tensor_parallel: int = 1
     cpu: bool = False
-    """The CPU build. It dies when a prompt of a request with a seed is computed in parts ("CPU
-    Generator does not use offset"), so there prompts are computed whole.
+    """True for the CPU build. It crashes when the prompt of a request with a seed is computed in
+    parts ("CPU Generator does not use offset"), so chunked prefill is disabled for it.
     """
 
 
 def vllm_command(spec: BaseModelSpec, options: VllmOptions, *, python: str) -> tuple[str, ...]:
-    """The argument vector. `python` is vLLM's own interpreter; the module form also works for the
-    CPU wheel, whose `vllm serve` cannot find its version.
+    """Returns the argument vector. `python` is the interpreter of vLLM's environment; the module
+    form also works for the CPU wheel, whose `vllm serve` fails to detect its version.
     """
     return (
         *(python, "-m", "vllm.entrypoints.openai.api_server"),
@@ -66,9 +66,9 @@ def vllm_arguments(spec: BaseModelSpec, options: VllmOptions) -> tuple[str, ...]
         *("--host", options.host, "--port", str(options.port)),
         *("--dtype", options.dtype),
         *("--max-model-len", str(spec.context_length)),
-        # Log-probs of the distribution that was sampled from: what the trainer compares with.
+        # Log-probs of the distribution that was sampled from, which the trainer expects.
         *("--logprobs-mode", "processed_logprobs"),
-        # Sampling as the request says, not as the model's generation_config.json would have it.
+        # Sampling defaults are vLLM's, not those of the model's generation_config.json.
         *("--generation-config", "vllm"),
         *("--enable-prefix-caching", "--block-size", str(options.block_size)),
         *("--enable-lora", "--max-lora-rank", str(_lora_rank(spec.lora_rank))),
@@ -93,13 +93,13 @@ def vllm_arguments(spec: BaseModelSpec, options: VllmOptions) -> tuple[str, ...]
 
 
 def vllm_environment(*, api_key: str, cache_dir: Path, plugins: Path = PLUGINS) -> dict[str, str]:
-    """Variables beside the inherited ones. The key is not in argv, where everyone can read it."""
+    """Returns variables to add to the inherited ones. Argv would expose the key."""
     return {
         "VLLM_API_KEY": api_key,
         "VLLM_ALLOW_RUNTIME_LORA_UPDATING": "1",
         "VLLM_SERVER_DEV_MODE": "0",
         "VLLM_NO_USAGE_STATS": "1",
-        # Longer than clients keep theirs: a request on a connection that just ended is lost.
+        # Longer than the clients' timeout: a request on a connection that just closed is lost.
         "VLLM_HTTP_TIMEOUT_KEEP_ALIVE": "75",
         "VLLM_CACHE_ROOT": str(cache_dir),
         "PYTHONPATH": str(plugins),
@@ -107,7 +107,7 @@ def vllm_environment(*, api_key: str, cache_dir: Path, plugins: Path = PLUGINS) 
 
 
 def _lora_rank(rank: int) -> int:
-    """The next of the maxima that vLLM takes."""
+    """Returns the smallest maximum rank that vLLM accepts and that covers `rank`."""
     allowed = (8, 16, 32, 64, 128, 256, 320, 512)
     fitting = [value for value in allowed if value >= rank]
     if not fitting:
@@ -119,7 +119,7 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m workers.engines.vllm", description=__doc__)
     parser.add_argument("--python", required=True, help="interpreter of vLLM's environment")
     parser.add_argument("--models-json", type=Path, required=True)
-    parser.add_argument("--model", help="which of them to serve, if there are several")
+    parser.add_argument("--model", help="name of the model to serve, if the file lists several")
     parser.add_argument("--cache-dir", type=Path, default=Path("~/.cache/agent-rft/vllm"))
     for option in fields(VllmOptions):
         flag = "--" + option.name.replace("_", "-")
@@ -136,12 +136,12 @@ def _spec(models_json: Path, name: str | None) -> BaseModelSpec:
     named = [spec for spec in specs if name is None or spec.answers_to(name)]
     if len(named) != 1:
         offered = ", ".join(spec.name for spec in specs)
-        raise SystemExit(f"--model: vLLM serves one model; name one of {offered}")
+        raise SystemExit(f"--model: vLLM serves one model; choose one of {offered}")
     return named[0]
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    """Become vLLM. The key comes from AGENT_RFT_ENGINE_API_KEY; empty means that none is asked."""
+    """Replaces this process by vLLM. An empty AGENT_RFT_ENGINE_API_KEY disables the key check."""
     arguments = vars(_arguments(argv))
     python, cache_dir = arguments.pop("python"), arguments.pop("cache_dir")
     spec = _spec(arguments.pop("models_json"), arguments.pop("model"))

@@ -1,3 +1,4 @@
-"""The mathematics: rewards to advantages, rollouts to batches, batches to gradients, gradients to
-an adapter. Knows no rows, queues or sockets, and nothing of how a rollout came about.
+"""The mathematics of training: advantages from rewards, batches from rollouts, gradients from
+batches and an adapter from gradients. Must not know rows, queues, sockets or how rollouts are
+sampled.
 """

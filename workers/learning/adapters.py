@@ -1,9 +1,9 @@
 """LoRA adapters through peft, as stock files.
 
-Owns how an adapter is made, written and read. Promises: every linear layer but the output layer is
-adapted, in fp32; initial weights are a pure function of the seed; what is published opens with
-stock `peft.PeftModel.from_pretrained`, is safetensors and JSON only, and names the base by its
-public name. Must not know gradients or optimizers.
+Owns creating, writing and reading an adapter. Promises: every linear layer except the output layer
+is adapted, in fp32; initial weights are a pure function of the seed; a published adapter loads with
+stock `peft.PeftModel.from_pretrained`, contains safetensors and JSON only, and names the base by
+its public name. Must not know gradients or optimizers.
 """
 
 import json
@@ -28,18 +28,17 @@ _ADAPTER: Final = "default"
 
 
 def load_base(path: str, *, device: torch.device, dtype: torch.dtype) -> PreTrainedModel:
-    """The frozen base model, from safetensors only.
+    """Loads the frozen base model, from safetensors only.
 
-    In evaluation mode for good: a policy that is trained with dropout is not the one that was
-    sampled.
+    It stays in evaluation mode: with dropout, the trained policy would differ from the sampled one.
     """
-    # A worker's log has lines, not bars.
+    # A worker writes its log in lines, which a progress bar would break.
     transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]  # transformers leaves it untyped
     model: PreTrainedModel = AutoModelForCausalLM.from_pretrained(
         path, dtype=dtype, use_safetensors=True
     )
     model.requires_grad_(requires_grad=False)
-    model.to(device).eval()  # type: ignore[arg-type]  # the stub knows strings only
+    model.to(device).eval()  # type: ignore[arg-type]  # the stub accepts strings only
     return model
 
 
@@ -51,10 +50,10 @@ def output_layer(base: PreTrainedModel) -> nn.Module:
 def attach_lora(
     base: PreTrainedModel, *, rank: int, alpha: float, base_name: str, seed: int
 ) -> PeftModel:
-    """Wrap `base` with a fresh adapter that changes nothing yet (B = 0).
+    """Wraps `base` with a new adapter, whose update is zero at first (B = 0).
 
-    A is Kaiming-uniform as peft's own default, but drawn from a generator of its own in order of
-    name, so that neither other runs in the process nor peft's order of construction matter.
+    A is Kaiming-uniform like peft's default, but drawn from a separate generator in order of name,
+    so that neither other runs in the process nor peft's order of construction affect it.
     """
     config = LoraConfig(
         r=rank,
@@ -64,14 +63,14 @@ def attach_lora(
     )
     with torch.random.fork_rng([base.device] if base.device.type == "cuda" else []):
         model: PeftModel = get_peft_model(base, config)
-    config.base_model_name_or_path = base_name  # peft has put the path of this machine there
+    config.base_model_name_or_path = base_name  # replaces the local path that peft sets
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for name, parameter in adapter_parameters(model).items():
-            fresh = torch.zeros(parameter.shape, dtype=torch.float32)
+            initial = torch.zeros(parameter.shape, dtype=torch.float32)
             if ".lora_A." in name:
-                nn.init.kaiming_uniform_(fresh, a=math.sqrt(5), generator=generator)
-            parameter.copy_(fresh)
+                nn.init.kaiming_uniform_(initial, a=math.sqrt(5), generator=generator)
+            parameter.copy_(initial)
     return model.eval()
 
 
@@ -82,7 +81,7 @@ def adapter_parameters(model: PeftModel) -> dict[str, nn.Parameter]:
 
 
 def adapter_tensors(model: PeftModel) -> dict[str, Tensor]:
-    """The adapter under the names of its published file, on the CPU."""
+    """Returns the adapter's tensors on the CPU, by their names in the published file."""
     state: Mapping[str, Tensor] = get_peft_model_state_dict(
         model, adapter_name=_ADAPTER, save_embedding_layers=False
     )
@@ -90,9 +89,9 @@ def adapter_tensors(model: PeftModel) -> dict[str, Tensor]:
 
 
 def save_adapter(model: PeftModel, directory: Path) -> None:
-    """Write the stock PEFT files and a manifest. The same adapter always gives the same bytes.
+    """Writes the stock PEFT files and a manifest. The same adapter always gives the same bytes.
 
-    Raises `FileExistsError`: each version has a directory of its own.
+    Raises `FileExistsError` if the directory exists: each version has its own.
     """
     with commit_directory(directory) as partial:
         save_file(adapter_tensors(model), partial / WEIGHTS_FILE, metadata={"format": "pt"})
@@ -101,22 +100,22 @@ def save_adapter(model: PeftModel, directory: Path) -> None:
 
 
 def load_adapter(model: PeftModel, directory: Path) -> None:
-    """Replace the adapter's weights by those of `directory`.
+    """Replaces the adapter's weights by those in `directory`.
 
-    Raises `ValueError` when they were made for another rank, alpha or set of modules.
+    Raises `ValueError` if they are for another rank, alpha or set of modules.
     """
     config = json.loads((directory / CONFIG_FILE).read_text(encoding="utf-8"))
-    mine = _published_config(model)
-    differing = [k for k in ("r", "lora_alpha", "target_modules") if config[k] != mine[k]]
+    own = _published_config(model)
+    differing = [k for k in ("r", "lora_alpha", "target_modules") if config[k] != own[k]]
     if differing:
         raise ValueError(f"the adapter differs from this run's in {differing}")
     set_adapter_tensors(model, load_file(directory / WEIGHTS_FILE))
 
 
 def set_adapter_tensors(model: PeftModel, tensors: dict[str, Tensor]) -> None:
-    """Raises `ValueError` unless `tensors` are exactly the adapter's, by name and shape."""
-    mine = {name: tensor.shape for name, tensor in adapter_tensors(model).items()}
-    if mine != {name: tensor.shape for name, tensor in tensors.items()}:
+    """Sets the adapter's weights. Raises `ValueError` if a name or shape differs."""
+    own = {name: tensor.shape for name, tensor in adapter_tensors(model).items()}
+    if own != {name: tensor.shape for name, tensor in tensors.items()}:
         raise ValueError("the adapter's tensors do not fit this model")
     set_peft_model_state_dict(model, tensors, adapter_name=_ADAPTER)
 
@@ -124,5 +123,5 @@ def set_adapter_tensors(model: PeftModel, tensors: dict[str, Tensor]) -> None:
 def _published_config(model: PeftModel) -> dict[str, Any]:
     config: dict[str, Any] = model.peft_config[_ADAPTER].to_dict()
     config["inference_mode"] = True  # as peft writes it
-    # Sets become sorted lists, so that the file does not change with the hash seed.
+    # Sets become sorted lists, because their order depends on the hash seed.
     return {k: sorted(v) if isinstance(v, set) else v for k, v in config.items()}

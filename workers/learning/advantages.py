@@ -1,8 +1,8 @@
-"""Rewards of groups of rollouts to advantages.
+"""Computes advantages from the rewards of groups of rollouts.
 
-Owns which samples and groups may train. Promises: a failed rollout (`None`) leaves the mean, the
-spread and the batch; a reward of 0 is never invented. Advantages belong to rollouts, not to the
-rows a rollout may be split into. Must not know tokens or tensors.
+Owns the choice of samples and groups to train on. Promises: a failed rollout (`None`) is excluded
+from the mean, the deviation and the batch, and never counts as a reward of 0. Advantages belong to
+rollouts, not to the rows into which a rollout may be split. Must not know tokens or tensors.
 """
 
 import math
@@ -14,7 +14,7 @@ from typing import Final, Literal
 
 STD_EPSILON: Final = 1e-6
 SPREAD_TOLERANCE: Final = 1e-9
-"""Rewards this close, relative to their size, are equal: they differ by rounding only."""
+"""Relative difference up to which two rewards are equal: smaller ones are rounding errors."""
 
 GroupStatus = Literal["trained", "zero_variance", "masked"]
 Estimator = Callable[[Sequence[float]], list[float]]
@@ -22,7 +22,7 @@ Estimator = Callable[[Sequence[float]], list[float]]
 
 @dataclass(frozen=True, slots=True)
 class RewardGroup:
-    """The rewards of one prompt's rollouts, as `group_advantages` takes them."""
+    """Rewards of one prompt's rollouts: the arguments of `group_advantages`."""
 
     rewards: Sequence[float | None]
     min_valid: int
@@ -31,8 +31,8 @@ class RewardGroup:
 
 @dataclass(frozen=True, slots=True)
 class GroupOutcome:
-    """`advantages` runs parallel to the rewards; `None` stands on what must not train: failed
-    samples, and every sample of a group that is not `trained`.
+    """Advantages of a group, parallel to its rewards. `None` marks samples that must not train:
+    failed ones, and every sample of a group whose status is not `trained`.
     """
 
     advantages: list[float | None]
@@ -48,23 +48,25 @@ def centred(rewards: Sequence[float]) -> list[float]:
 def std_normalised(rewards: Sequence[float]) -> list[float]:
     """A = (R - mean(R)) / (std(R) + 1e-6), with the unbiased (n - 1) deviation.
 
-    Source: GRPO (arXiv 2402.03300). Weighs nearly equal groups as much as decided ones.
+    Source: GRPO (arXiv 2402.03300). Groups with nearly equal rewards get the same weight as
+    others.
     """
     spread = stdev(rewards) + STD_EPSILON
     return [advantage / spread for advantage in centred(rewards)]
 
 
 def leave_one_out(rewards: Sequence[float]) -> list[float]:
-    """A = R - mean of the others' R = G/(G-1)·(R - mean(R)).
+    """A = R - mean(R of the other rollouts) = G/(G-1)·(R - mean(R)).
 
-    Source: RLOO (arXiv 2402.14740), without a deviation, which blows up for nearly equal rewards.
+    Source: RLOO (arXiv 2402.14740), without division by the deviation, which amplifies
+    nearly equal rewards.
     """
     scale = len(rewards) / (len(rewards) - 1)
     return [scale * advantage for advantage in centred(rewards)]
 
 
 BATCH_STD: Final = "batch_std"
-"""An estimator that needs the whole step: see `step_advantages`."""
+"""Name of the estimator that needs all groups of a step; see `step_advantages`."""
 ESTIMATORS: Final[Mapping[str, Estimator]] = MappingProxyType(
     {"centred": centred, "std": std_normalised, "leave_one_out": leave_one_out}
 )
@@ -77,24 +79,24 @@ def group_advantages(
     estimator: str = "centred",
     objective: Sequence[float | None] | None = None,
 ) -> GroupOutcome:
-    """Advantages of one group of rollouts of the same prompt.
+    """Computes the advantages of one group of rollouts of the same prompt.
 
-    `rewards` decide what trains: fewer than `min_valid` valid ones (or than two) and the group is
-    masked; all equal and it is dropped as zero-variance. `objective`, parallel to `rewards`, is
-    what the advantages are taken of when rewards were shaped; a group in which only the shaping
-    differs is still zero-variance, so that hopeless rollouts are not taught to be short, and so is
-    one whose different rewards the shaping made equal.
-    Raises `ValueError` on a reward that is not finite and `KeyError` on an unknown estimator.
+    The group is masked if fewer than `min_valid` (or than two) of its `rewards` are valid, and
+    dropped as zero-variance if all are equal. `objective`, parallel to `rewards`, contains the
+    shaped rewards, from which advantages are then computed. A group whose rewards differ by the
+    shaping only is zero-variance too, so that rollouts of failed prompts are not trained to be
+    short; and so is a group whose rewards are equal after shaping.
+    Raises `ValueError` for a reward that is not finite and `KeyError` for an unknown estimator.
     """
     target = rewards if objective is None else objective
     _check(rewards, target)
     graded = [reward for reward in rewards if reward is not None]
-    nothing: list[float | None] = [None] * len(rewards)
+    all_masked: list[float | None] = [None] * len(rewards)
     if len(graded) < max(2, min_valid):
-        return GroupOutcome(nothing, "masked")
+        return GroupOutcome(all_masked, "masked")
     valid = [value for value in target if value is not None]
     if _all_equal(graded) or _all_equal(valid):
-        return GroupOutcome(nothing, "zero_variance")
+        return GroupOutcome(all_masked, "zero_variance")
     advantages = iter(ESTIMATORS[estimator](valid))
     return GroupOutcome(
         [None if value is None else next(advantages) for value in target], "trained"
@@ -102,12 +104,12 @@ def group_advantages(
 
 
 def step_advantages(groups: Sequence[RewardGroup], *, estimator: str) -> list[GroupOutcome]:
-    """Advantages of all groups of one optimizer step, in their order.
+    """Computes the advantages of all groups of one optimizer step, in their order.
 
     `batch_std` is A = (R - mean(R of the group)) / (std + 1e-6), with the unbiased deviation of
-    every graded rollout of the step, those of dropped groups included. Source: TRL's
-    `scale_rewards="batch"`. The others treat each group by itself, as `group_advantages` does, and
-    raise alike.
+    every graded rollout of the step, including those of dropped groups. Source: TRL's
+    `scale_rewards="batch"`. Other estimators compute each group separately with
+    `group_advantages`. Raises the same errors.
     """
     outcomes = [
         group_advantages(
@@ -123,10 +125,10 @@ def step_advantages(groups: Sequence[RewardGroup], *, estimator: str) -> list[Gr
     targets = [g.rewards if g.objective is None else g.objective for g in groups]
     values = [value for target in targets for value in target if value is not None]
     spread = (stdev(values) if len(values) > 1 else 0.0) + STD_EPSILON
-    return [_divided(outcome, spread) for outcome in outcomes]
+    return [_divide(outcome, spread) for outcome in outcomes]
 
 
-def _divided(outcome: GroupOutcome, spread: float) -> GroupOutcome:
+def _divide(outcome: GroupOutcome, spread: float) -> GroupOutcome:
     return GroupOutcome(
         [None if advantage is None else advantage / spread for advantage in outcome.advantages],
         outcome.status,

@@ -1,11 +1,11 @@
 """Causal attention over packed rows whose groups share a prefix.
 
-Owns one attention function under the name `NAME` of transformers' registry; it reads the `layout`
-that a caller gives to the model's forward. Promises: what a row gets is what it would get alone; a
-prefix's keys and values are computed once and copied nowhere. A branch attends to itself and to its
-prefix in two calls of the flash kernel, merged by their log-sum-exps; as the kernel's backward
-takes the merged output and log-sum-exp, two calls of it are exact too (as in ring attention,
-arXiv 2310.01889). Without a layout it is transformers' own SDPA. Must not know losses or samples.
+Owns one attention function, registered in transformers under `NAME`; it reads the `layout` argument
+of the model's forward pass. Promises: the output of a row equals its output in a batch of its own;
+a prefix's keys and values are computed once and never copied. A branch attends to itself and to its
+prefix in two calls of the flash kernel, merged by their log-sum-exps. The kernel's backward takes
+the merged output and log-sum-exp, so two calls of it are exact too (as in ring attention, arXiv
+2310.01889). Without a layout the function is transformers' SDPA. Must not know losses or samples.
 """
 
 from typing import Any, Final
@@ -26,7 +26,7 @@ _backward = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu_backward 
 
 
 def can_share(base: PreTrainedModel) -> bool:
-    """Returns true if every layer is plain full attention that transformers lets us replace."""
+    """Returns true if every layer is plain full attention that transformers can replace."""
     config = base.config.get_text_config()
     kinds = getattr(config, "layer_types", None) or ["full_attention"]
     windows = getattr(config, "sliding_window", None) and not hasattr(config, "layer_types")
@@ -49,9 +49,8 @@ def attend(
     layout: Layout | None = None,
     **kwargs: Any,
 ) -> tuple[Tensor, None]:
-    """Packed queries of H heads over J key heads, M tokens, K numbers a head; returns (1, M, H, K).
-
-    With fewer key heads than query heads, neighbouring query heads share one.
+    """Computes attention for M packed tokens, H query heads, J key heads and head size K; returns
+    (1, M, H, K). With fewer key heads than query heads, adjacent query heads share a key head.
     """
     if layout is None:
         plain: tuple[Tensor, None] = sdpa_attention_forward(
@@ -74,7 +73,7 @@ AttentionInterface.register(NAME, attend)
 def attend_by_branch(
     query_1HMK: Tensor, key_1JMK: Tensor, value_1JMK: Tensor, layout: Layout, scale: float
 ) -> Tensor:
-    """Computes the same through torch's public attention: each branch beside its prefix's keys."""
+    """Computes the same with torch's public attention: each branch after a copy of its prefix."""
     parts = []
     for start, group in layout.starts():
         prefix = slice(start, start + group.prefix)
@@ -141,32 +140,32 @@ class _PackedFlash(torch.autograd.Function):
     def backward(ctx: Any, grad_1HMK: Tensor) -> tuple[Tensor | None, ...]:
         query_1HMK, key_1JMK, value_1JMK, out_1HMK, sums_1HM = ctx.saved_tensors
         q, k, v = _by_key_head(query_1HMK, key_1JMK, value_1JMK)
-        given, out, sums = (_split(x, q) for x in (grad_1HMK, out_1HMK, sums_1HM))
+        grad, out, sums = (_split(x, q) for x in (grad_1HMK, out_1HMK, sums_1HM))
         slopes = [torch.zeros_like(x) for x in (query_1HMK, key_1JMK, value_1JMK)]
         dq, dk, dv = _split(slopes[0], q), slopes[1].transpose(0, 1), slopes[2].transpose(0, 1)
         calls = [(part, part, True) for part in _causal_parts(ctx.layout)]
         calls += [(branches, prefix, False) for prefix, branches in _crossings(ctx.layout)]
-        for asking, asked, causal in calls:
+        for queries, keys, causal in calls:
             grads = _backward(
-                given[:, :, asking],
-                q[:, :, asking],
-                k[:, :, asked],
-                v[:, :, asked],
-                out[:, :, asking],
-                sums[:, :, asking],
+                grad[:, :, queries],
+                q[:, :, queries],
+                k[:, :, keys],
+                v[:, :, keys],
+                out[:, :, queries],
+                sums[:, :, queries],
                 0.0,
                 causal,
                 scale=ctx.scale,
             )
-            dq[:, :, asking] += grads[0]
-            dk[:, :, asked] += grads[1].sum(1, keepdim=True)
-            dv[:, :, asked] += grads[2].sum(1, keepdim=True)
+            dq[:, :, queries] += grads[0]
+            dk[:, :, keys] += grads[1].sum(1, keepdim=True)
+            dv[:, :, keys] += grads[2].sum(1, keepdim=True)
         return *slopes, None, None
 
 
 def _by_key_head(query_1HMK: Tensor, *shared: Tensor) -> tuple[Tensor, ...]:
-    """Views with the key heads as the batch: queries (J, H/J, M, K), keys and values the same with
-    a stride of 0, so that no head is copied.
+    """Returns views with the key heads as the batch: (J, H/J, M, K) for queries, keys and values.
+    Keys and values have a stride of 0 over the query heads, so no head is copied.
     """
     key_heads = shared[0].shape[1]
     query: Tensor = query_1HMK.unflatten(1, (key_heads, -1))[0]  # type: ignore[no-untyped-call]  # torch leaves it untyped
@@ -179,7 +178,7 @@ def _split(by_head: Tensor, query: Tensor) -> Tensor:
 
 
 def _causal_parts(layout: Layout) -> list[slice]:
-    """Every prefix and branch: what attends to itself."""
+    """Returns the range of every prefix and branch, each of which attends to itself."""
     parts = []
     for start, group in layout.starts():
         first = start
@@ -191,7 +190,7 @@ def _causal_parts(layout: Layout) -> list[slice]:
 
 
 def _crossings(layout: Layout) -> list[tuple[slice, slice]]:
-    """Yields each group that has a prefix and branches: the prefix, and all its branches."""
+    """Returns the ranges of prefix and branches for each group that has both."""
     return [
         (slice(start, start + group.prefix), slice(start + group.prefix, start + group.tokens))
         for start, group in layout.starts()
@@ -200,9 +199,9 @@ def _crossings(layout: Layout) -> list[tuple[slice, slice]]:
 
 
 def _merge(out: Tensor, sums: Tensor, other: Tensor, other_sums: Tensor) -> None:
-    """Merges in place the attention over two disjoint sets of keys into attention over both."""
-    together = torch.logaddexp(sums, other_sums)
-    mine = (sums - together).exp().unsqueeze(-1).to(out.dtype)
-    theirs = (other_sums - together).exp().unsqueeze(-1).to(out.dtype)
-    out.mul_(mine).add_(other * theirs)
-    sums.copy_(together)
+    """Merges attention over two disjoint sets of keys into attention over both, in place."""
+    merged_sums = torch.logaddexp(sums, other_sums)
+    weight = (sums - merged_sums).exp().unsqueeze(-1).to(out.dtype)
+    other_weight = (other_sums - merged_sums).exp().unsqueeze(-1).to(out.dtype)
+    out.mul_(weight).add_(other * other_weight)
+    sums.copy_(merged_sums)

@@ -1,8 +1,9 @@
-"""Hidden states of packed rows.
+"""Computes the hidden states of packed rows.
 
-Owns which way a base model is run: packed, through the attention of `attention.py`, where all its
-layers are plain full attention; else row by row with padding on the right, which under causal
-attention no real token sees. Promises: both give each token what it would get in its row alone.
+Owns the choice of forward pass for a base model: packed, with the attention of `attention.py`, if
+all its layers are plain full attention; otherwise rows padded on the right, where causal attention
+hides the padding from all real tokens. Promises: with both, a token's hidden state equals that of
+its row in a batch of its own.
 Must not know losses.
 """
 
@@ -17,15 +18,15 @@ from transformers.modeling_layers import GradientCheckpointingLayer
 from workers.learning import attention
 from workers.learning.layout import Layout
 
-_PAD = 0  # any valid token id: what is computed there is never read
+_PAD = 0  # any valid token id: outputs at padding are never read
 
 
 class Backbone:
     """A causal LM without its head."""
 
     def __init__(self, base: PreTrainedModel, *, checkpointing: bool = False) -> None:
-        """`checkpointing`: keep only each layer's input for backward and compute the rest again,
-        a quarter more time for a fraction of the memory.
+        """With `checkpointing` only each layer's input is stored for backward and the rest is
+        recomputed: a quarter more time for a fraction of the memory.
         """
         self._base = base
         self._stock = base.config._attn_implementation  # noqa: SLF001 - no public name
@@ -36,16 +37,16 @@ class Backbone:
             _checkpoint(base)
 
     def run_by_row(self) -> None:
-        """From now on, for a base that is not what it looks like."""
+        """Switches to padded rows, for a base that fails the check of the packed forward pass."""
         self._base.set_attn_implementation(self._stock)
         self.packs = False
 
     def __call__(self, ids_M: Tensor, layout: Layout) -> Tensor:
-        """Last hidden states (M, D) of the packed tokens `ids_M`."""
+        """Returns the last hidden states (M, D) of the packed tokens `ids_M`."""
         if self.packs:
-            places_1M = torch.tensor([layout.places()], device=ids_M.device)
+            positions_1M = torch.tensor([layout.positions()], device=ids_M.device)
             out = self._base.base_model(
-                input_ids=ids_M[None], position_ids=places_1M, use_cache=False, layout=layout
+                input_ids=ids_M[None], position_ids=positions_1M, use_cache=False, layout=layout
             )
             packed_MD: Tensor = out.last_hidden_state[0]
             return packed_MD
@@ -59,20 +60,22 @@ class Backbone:
         hidden_BTD: Tensor = self._base.base_model(
             input_ids=ids_BT, use_cache=False
         ).last_hidden_state
-        flat = [
-            number * width + place for number, row in enumerate(rows) for place in range(len(row))
+        indices = [
+            number * width + position
+            for number, row in enumerate(rows)
+            for position in range(len(row))
         ]
-        return hidden_BTD.flatten(0, 1).index_select(0, torch.tensor(flat, device=ids_M.device))
+        return hidden_BTD.flatten(0, 1).index_select(0, torch.tensor(indices, device=ids_M.device))
 
 
 def _checkpoint(base: PreTrainedModel) -> None:
-    """Layers are checkpointed by transformers in training mode only. The mark is set on the layers
-    alone, not on what is in them, so that nothing starts to drop out.
+    """Turns on checkpointing. Transformers checkpoints layers in training mode only; the mode is
+    set on the layers but not on their submodules, so that dropout stays off.
     """
     for module in base.modules():
         if isinstance(module, GradientCheckpointingLayer):
             module.gradient_checkpointing = True
-            again = partial(checkpoint, use_reentrant=False)
-            # the seam of transformers' own switch
-            object.__setattr__(module, "_gradient_checkpointing_func", again)
+            recompute = partial(checkpoint, use_reentrant=False)
+            # the attribute that `gradient_checkpointing_enable` of transformers sets
+            object.__setattr__(module, "_gradient_checkpointing_func", recompute)
             module.training = True

@@ -1,10 +1,10 @@
-"""The KL penalty towards the model that training started from, as part of the advantages.
+"""Adds the KL penalty towards the model that training started from to the advantages.
 
-A token loses advantage for every nat that it is likelier under the sampling policy than under that
-model ("base"), compared with its group: A_t += c·(mean(q - base) - (q_t - base_t)), the mean over
-all trained tokens of the prompt's rollouts. Source: the KL penalty of tinker-cookbook's
-`rl/metrics.py`; its mean is over the batch, here over the group, so that a step trained in parts
-is the same step. Must not know models.
+The advantage of a token decreases by its log-prob under the sampling policy minus that under the
+base (the model that training started from), relative to the group: A_t += c·(mean(q - base) - (q_t
+- base_t)), the mean over all trained tokens of the prompt's rollouts. Source: the KL penalty of
+tinker-cookbook's `rl/metrics.py`. Its mean is over the batch; the mean here is over the group, so
+that a step accumulated in parts equals the undivided step. Must not know models.
 """
 
 import math
@@ -35,10 +35,12 @@ def apply_kl_penalty(
         sample.with_token_advantages(
             [
                 sample.advantage_of(position) + coefficient * (mean - distance) if trained else 0.0
-                for position, (distance, trained) in enumerate(zip(own, sample.mask, strict=True))
+                for position, (distance, trained) in enumerate(
+                    zip(row_distances, sample.mask, strict=True)
+                )
             ]
         )
-        for sample, own, mean in zip(samples, distances, means, strict=True)
+        for sample, row_distances, mean in zip(samples, distances, means, strict=True)
     ]
     return penalised, math.fsum(map(math.fsum, distances))
 
@@ -48,15 +50,15 @@ def _group_means(
 ) -> list[float]:
     """Returns, for each sample, its group's mean distance per trained token."""
     groups: list[Hashable] = [
-        ("alone", place) if sample.group is None else ("group", sample.group)
-        for place, sample in enumerate(samples)
+        ("alone", index) if sample.group is None else ("group", sample.group)
+        for index, sample in enumerate(samples)
     ]
     members: dict[Hashable, list[int]] = {}
-    for place, group in enumerate(groups):
-        members.setdefault(group, []).append(place)
+    for index, group in enumerate(groups):
+        members.setdefault(group, []).append(index)
     means = {
-        group: math.fsum(math.fsum(distances[place]) for place in places)
-        / max(1, sum(samples[place].trained_tokens for place in places))
-        for group, places in members.items()
+        group: math.fsum(math.fsum(distances[index]) for index in indices)
+        / max(1, sum(samples[index].trained_tokens for index in indices))
+        for group, indices in members.items()
     }
     return [means[group] for group in groups]

@@ -1,8 +1,8 @@
-"""Samples to packed micro-batches.
+"""Packs samples into micro-batches.
 
-Owns the model's inputs. Promises: nothing is padded; the common prefix of one prompt's rows is
-computed once; tokens after the last trained one are cut, since no trained token depends on them;
-samples with advantage 0 cost no work; targets are shifted here and nowhere else.
+Owns the model's inputs. Promises: no padding; the common prefix of one prompt's rows is computed
+once; tokens after the last trained one are cut, since no trained token depends on them; samples
+with advantage 0 are not computed unless requested; targets are shifted in this module only.
 """
 
 from collections.abc import Sequence
@@ -31,7 +31,7 @@ class MicroBatch:
     sampler_logprobs_N: Tensor
     advantages_N: Tensor
     rows_N: Tensor
-    """A token's row, counted through all groups from 0."""
+    """Row number of each trained token, counted from 0 over all groups."""
     sources: tuple[int, ...]
     """Index of each row's sample in the input."""
 
@@ -56,12 +56,12 @@ def micro_batches(
     share: bool = True,
     keep_zero_advantage: bool = False,
 ) -> list[MicroBatch]:
-    """Packs rows in order of length, as many into a micro-batch as `max_tokens` allow; a longer row
-    gets one of its own. The `rows_per_example` neighbouring samples of an example stay together, in
-    their order. With `share`, rows of one prompt are packed together and hold it once; without,
-    tokens are counted as if rows were padded to the longest. With `keep_zero_advantage`, samples of
-    advantage 0 are packed too. Ties keep their order, so the same samples always give the same
-    batches.
+    """Packs rows in order of length into micro-batches of up to `max_tokens` tokens; a longer row
+    gets its own micro-batch. The `rows_per_example` adjacent samples of an example stay together,
+    in their order. With `share`, rows of one prompt are packed together and contain it once;
+    without it, tokens are counted as if rows were padded to the longest. With
+    `keep_zero_advantage`, samples with advantage 0 are packed too. The sort is stable, so the same
+    samples always give the same batches.
     """
     rows = [_Row.of(source, sample) for source, sample in enumerate(samples)]
     examples = [
@@ -71,7 +71,9 @@ def micro_batches(
     examples = [e for e in examples if e.has_gradient(keep_zero_advantage=keep_zero_advantage)]
     examples.sort(key=lambda example: example.width)
     if not share:
-        return [_collate([_Rows.apart(part)]) for part in _padded_parts(examples, max_tokens)]
+        return [
+            _collate([_Rows.without_sharing(part)]) for part in _padded_parts(examples, max_tokens)
+        ]
     batches: list[list[_Rows]] = []
     tokens_left = 0
     for packed in _shared(examples, max_tokens):
@@ -88,19 +90,19 @@ class _Row:
     source: int
     sample: TrainingSample
     length: int
-    """Inputs up to the one that predicts the last trained token; 0 when none is trained."""
+    """Number of inputs up to the one that predicts the last trained token; 0 if none is trained."""
 
     @classmethod
     def of(cls, source: int, sample: TrainingSample) -> Self:
-        places = [place for place, trained in enumerate(sample.mask) if trained]
-        return cls(source, sample, places[-1] if places else 0)
+        positions = [position for position, trained in enumerate(sample.mask) if trained]
+        return cls(source, sample, positions[-1] if positions else 0)
 
 
 @dataclass(frozen=True, slots=True)
 class _Example:
     rows: tuple[_Row, ...]
     prompt: tuple[int, ...] | None
-    """The tokens before the first trained one, if they are the same in all rows."""
+    """Tokens before the first trained one, if they are equal in all rows."""
 
     @classmethod
     def of(cls, rows: Sequence[_Row]) -> Self:
@@ -119,61 +121,63 @@ class _Example:
 
 
 def _prompt(sample: TrainingSample) -> tuple[int, ...] | None:
-    first = next((place for place, trained in enumerate(sample.mask) if trained), None)
+    first = next((position for position, trained in enumerate(sample.mask) if trained), None)
     return None if first is None else tuple(sample.tokens[:first])
 
 
 @dataclass(frozen=True, slots=True)
 class _Rows:
-    """Rows of one micro-batch, in order, and their layout."""
+    """Rows of a micro-batch, or of a part of one, in order, and their layout."""
 
     layout: Layout
     rows: tuple[_Row, ...]
 
     @classmethod
-    def apart(cls, examples: Sequence[_Example]) -> Self:
-        rows = tuple(row for one in examples for row in one.rows)
+    def without_sharing(cls, examples: Sequence[_Example]) -> Self:
+        rows = tuple(row for example in examples for row in example.rows)
         return cls(alone([row.length for row in rows]), rows)
 
     @classmethod
     def sharing(cls, examples: Sequence[_Example], prefix: int) -> Self:
-        rows = tuple(row for one in examples for row in one.rows)
+        rows = tuple(row for example in examples for row in example.rows)
         if len(rows) == 1:
-            return cls.apart(examples)
+            return cls.without_sharing(examples)
         branches = tuple(row.length - prefix for row in rows)
         return cls(Layout((Group(prefix, branches),)), rows)
 
 
 def _shared(examples: Sequence[_Example], max_tokens: int) -> list[_Rows]:
-    """Packs the examples of one prompt together, as many as `max_tokens` allow, then the next's."""
+    """Packs the examples of each prompt together, up to `max_tokens` tokens at a time."""
     by_prompt: dict[object, list[_Example]] = {}
-    for number, one in enumerate(examples):
-        by_prompt.setdefault(number if one.prompt is None else one.prompt, []).append(one)
-    found = []
+    for number, example in enumerate(examples):
+        by_prompt.setdefault(number if example.prompt is None else example.prompt, []).append(
+            example
+        )
+    packed = []
     for members in by_prompt.values():
         if members[0].prompt is None:
-            found.append(_Rows.apart(members))
+            packed.append(_Rows.without_sharing(members))
             continue
         prefix = len(members[0].prompt)
         start, total = 0, prefix
-        for end, one in enumerate(members):
-            own = sum(row.length - prefix for row in one.rows)
+        for end, example in enumerate(members):
+            own = sum(row.length - prefix for row in example.rows)
             if end > start and total + own > max_tokens:
-                found.append(_Rows.sharing(members[start:end], prefix))
+                packed.append(_Rows.sharing(members[start:end], prefix))
                 start, total = end, prefix
             total += own
-        found.append(_Rows.sharing(members[start:], prefix))
-    return found
+        packed.append(_Rows.sharing(members[start:], prefix))
+    return packed
 
 
 def _padded_parts(examples: Sequence[_Example], max_tokens: int) -> list[Sequence[_Example]]:
     parts = []
     start = rows = 0
-    for end, one in enumerate(examples):
-        if end > start and (rows + len(one.rows)) * one.width > max_tokens:
+    for end, example in enumerate(examples):
+        if end > start and (rows + len(example.rows)) * example.width > max_tokens:
             parts.append(examples[start:end])
             start, rows = end, 0
-        rows += len(one.rows)
+        rows += len(example.rows)
     return [*parts, examples[start:]] if examples else []
 
 
@@ -191,12 +195,12 @@ def _collate(parts: Sequence[_Rows]) -> MicroBatch:
         indices = [*prefix, *own]
         ids[prefix.start : prefix.stop] = sample.tokens[: len(prefix)]
         ids[own.start : own.stop] = sample.tokens[len(prefix) : length]
-        places = [place for place in range(1, length + 1) if sample.mask[place]]
-        positions.extend(indices[place - 1] for place in places)
-        targets.extend(sample.tokens[place] for place in places)
-        logprobs.extend(sample.logprobs[place] for place in places)
-        advantages.extend(sample.advantage_of(place) for place in places)
-        row_numbers.extend([number] * len(places))
+        trained = [position for position in range(1, length + 1) if sample.mask[position]]
+        positions.extend(indices[position - 1] for position in trained)
+        targets.extend(sample.tokens[position] for position in trained)
+        logprobs.extend(sample.logprobs[position] for position in trained)
+        advantages.extend(sample.advantage_of(position) for position in trained)
+        row_numbers.extend([number] * len(trained))
     return MicroBatch(
         ids_M=torch.tensor(ids, dtype=torch.long),
         layout=layout,

@@ -1,8 +1,8 @@
-"""Directories with a manifest, which appear whole or not at all.
+"""Directories with a manifest that are written atomically.
 
-Owns the way such a directory is written: beside its place, then renamed. A committed directory
-never changes. It outlives a power failure only once object storage has it
-(`Objects.put_directory`). Must not know what is in it.
+Owns the steps of a commit: files are written to a temporary directory beside the destination, which
+is then renamed. A committed directory never changes. It survives a power failure only after it was
+copied to object storage (`Objects.put_directory`). Must not know the contents.
 """
 
 import hashlib
@@ -31,10 +31,11 @@ __all__ = [
 
 @contextmanager
 def commit_directory(destination: Path) -> Iterator[Path]:
-    """Yields an empty directory to write plain files into; on leaving, it becomes `destination`.
+    """Yields an empty directory for plain files; at the end of the block it becomes `destination`.
 
-    Nothing is left when the block raises; a kill leaves at most a `.partial` neighbour. Raises
-    `FileExistsError` if the destination exists: a version is never overwritten.
+    If the block raises, the directory is removed; a killed process may leave a `.partial` directory
+    beside the destination. Raises `FileExistsError` if the destination exists: a version is never
+    overwritten.
     """
     if destination.exists():
         raise FileExistsError(destination)
@@ -51,7 +52,7 @@ def commit_directory(destination: Path) -> Iterator[Path]:
 
 
 def verify_directory(directory: Path) -> None:
-    """Raises `ManifestMismatch` unless the files are exactly those that were committed."""
+    """Checks a directory. Raises `ManifestMismatch` if its files differ from those committed."""
     try:
         content = (directory / MANIFEST).read_bytes()
     except OSError as error:
@@ -60,7 +61,7 @@ def verify_directory(directory: Path) -> None:
 
 
 def directory_digest(directory: Path) -> str:
-    """Returns a digest that is the same for the same files, whenever they were written."""
+    """Returns the digest of a committed directory, a function of file names and contents."""
     return hashlib.sha256((directory / MANIFEST).read_bytes()).hexdigest()
 
 

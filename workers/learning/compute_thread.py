@@ -1,11 +1,11 @@
-"""The compute thread: the only thread of a process that computes with tensors.
+"""The single thread on which a process computes with tensors.
 
-Promises that calls run one after another, in their order, beside the event loop. It is one thread
-and no pool: each thread that has computed keeps OpenMP threads of its own, and when a process has
-more of them than cores, waiting threads sleep between operations instead of spinning, which costs
-an eighth of a training step. On a CPU it has a lower priority than every other process, the engine
-first: a step waits for the rollouts still being sampled, and training fills the gaps. Must not know
-the computation.
+Promises that calls run one after another, in their order, beside the event loop. One thread instead
+of a pool, because each thread that computes retains its own OpenMP threads: with more of them in a
+process than cores, waiting threads sleep between operations instead of spinning, which costs an
+eighth of a training step. On a machine without a GPU the thread has a lower priority than all other
+work, above all the engine: a step waits for its rollouts, and training fills the gaps. Must not
+know the computation.
 """
 
 import asyncio
@@ -22,24 +22,24 @@ R = TypeVar("R")
 NICENESS: Final = 10
 
 
-def _yielding() -> None:
-    """Lowers the thread's priority when it starts; its later OpenMP threads inherit it."""
-    import torch  # noqa: PLC0415 - a run's start goes on while torch is loaded beside it
+def _lower_priority() -> None:
+    """Lowers the priority of the calling thread; its later OpenMP threads inherit the priority."""
+    import torch  # noqa: PLC0415 - a run's start continues while this thread loads torch
 
-    # Linux alone has priorities of threads. Beside a GPU the thread hardly computes, and must not
-    # be late with the next kernel.
+    # Only Linux has priorities per thread. With a GPU the thread hardly computes, and a delay would
+    # postpone the next kernel.
     if sys.platform == "linux" and not torch.cuda.is_available():
         thread = threading.get_native_id()
-        before = os.getpriority(os.PRIO_PROCESS, thread)
-        os.setpriority(os.PRIO_PROCESS, thread, max(before, NICENESS))
+        niceness = os.getpriority(os.PRIO_PROCESS, thread)
+        os.setpriority(os.PRIO_PROCESS, thread, max(niceness, NICENESS))
 
 
-_THREAD: Final = ThreadPoolExecutor(1, "compute", _yielding)
+_THREAD: Final = ThreadPoolExecutor(1, "compute", _lower_priority)
 
 
 async def run_on_compute_thread(work: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
-    """Runs work on the compute thread. As with `asyncio.to_thread`, a cancelled caller leaves its
-    call running to its end.
+    """Runs `work` on the compute thread. As with `asyncio.to_thread`, cancelling the caller does
+    not stop the call.
     """
     context = contextvars.copy_context()
     return await asyncio.get_running_loop().run_in_executor(

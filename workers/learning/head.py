@@ -1,13 +1,13 @@
-"""Target log-probs without the full logits.
+"""Computes target log-probs without storing the full logits.
 
 Owns the last layer's mathematics. Promises: logsumexp in fp32 (fp64 for fp64 inputs); at most one
-chunk of logits alive at a time; no logits kept for backward. The head is frozen, so the gradient
-of a token's log-prob with respect to its hidden state,
+chunk of logits in memory; no logits are stored for backward. The head is frozen, so the gradient of
+a token's log-prob with respect to its hidden state,
 
     ∂lp_n/∂h_n = (W[y_n] - softmax(z_n)·W) / temperature,
 
-is computed while the chunk is at hand and kept (N x D numbers); backward only scales it per token.
-That is two matrix products a chunk instead of the three of recomputation. Must not know losses.
+is computed with the chunk and stored (N x D numbers); backward only scales it per token. A chunk
+takes two matrix products instead of the three that recomputation would take. Must not know losses.
 """
 
 from dataclasses import dataclass
@@ -21,16 +21,16 @@ from typing_extensions import override
 from workers.learning.product import linear
 
 LOGITS_PER_CHUNK: Final = {"cpu": 1 << 20, "cuda": 1 << 26}
-"""On a CPU 4 MiB of fp32 logits, which its caches hold; 256 MiB on CUDA."""
+"""Logits per chunk: 4 MiB in fp32 on a CPU, which fit its caches; 256 MiB on CUDA."""
 MIN_CHUNK: Final = 64
-"""Tokens below which matrix products are slow, whatever the vocabulary."""
+"""Smallest chunk in tokens: matrix products of fewer are slow for every vocabulary size."""
 
 
 @dataclass(frozen=True, slots=True)
 class TokenScores:
-    """`logprobs_N` and `mean_logprobs_N` carry gradient into the hidden states; `entropy_N`
-    (nats) and `top_N` (whether the target is the likeliest token) never do. The mean over the
-    vocabulary is there when it was asked for.
+    """Scores of N target tokens. `logprobs_N` and `mean_logprobs_N` carry gradient into the hidden
+    states; `entropy_N` (nats) and `top_N` (true if the target is the likeliest token) do not. The
+    mean over the vocabulary is present only if requested.
     """
 
     logprobs_N: Tensor
@@ -40,7 +40,7 @@ class TokenScores:
 
 
 class LogProbHead:
-    """The frozen output layer of a causal LM, read at a sampling temperature."""
+    """The frozen output layer of a causal LM at a sampling temperature."""
 
     def __init__(
         self,
@@ -49,7 +49,7 @@ class LogProbHead:
         temperature: float = 1.0,
         chunk: int | None = None,
     ) -> None:
-        """`chunk`: tokens whose logits are alive at once; by default what suits the device."""
+        """`chunk`: tokens whose logits are in memory at once; the default depends on the device."""
         weight_VD = getattr(output_layer, "weight", None)
         if not isinstance(weight_VD, Tensor) or weight_VD.ndim != 2:  # noqa: PLR2004 - a matrix
             raise TypeError(f"an output layer needs a weight matrix, got {type(output_layer)}")
@@ -64,8 +64,8 @@ class LogProbHead:
         self._chunk = chunk or max(MIN_CHUNK, logits // weight_VD.shape[0])
 
     def __call__(self, hidden_ND: Tensor, targets_N: Tensor, *, mean: bool = False) -> TokenScores:
-        """`targets_N[n]` is the token whose log-prob `hidden_ND[n]` predicts; `mean` asks for the
-        mean over the vocabulary.
+        """Scores `targets_N`, where `hidden_ND[n]` predicts `targets_N[n]`; `mean` also computes
+        the mean over the vocabulary.
         """
         return TokenScores(
             *_ChunkedLogProbs.apply(  # type: ignore[no-untyped-call]  # torch leaves it untyped
@@ -93,8 +93,8 @@ class _ChunkedLogProbs(torch.autograd.Function):
         chunk: int,
         mean: bool,
     ) -> tuple[Tensor, Tensor, Tensor | None, Tensor]:
-        """The softmax is taken once; the log-sum-exp is read off its largest entry, which is at
-        least 1/V and so never lost to rounding.
+        """Computes the softmax once and derives the log-sum-exp from its largest entry, which is at
+        least 1/V and therefore never rounds to 0.
         """
         precision = torch.promote_types(hidden_ND.dtype, torch.float32)
         count = hidden_ND.shape[0]
@@ -119,7 +119,7 @@ class _ChunkedLogProbs(torch.autograd.Function):
             if mean_N is not None:
                 mean_N[part] = logits_CV.mean(dim=-1) - lse_C1.squeeze(1)
             if slope_ND is not None:
-                # softmax - onehot, before rounding to a lower precision
+                # softmax - onehot, subtracted before rounding to a lower precision
                 probs_CV.scatter_add_(1, targets_C1, torch.full_like(picked_C1, -1.0))
                 slope_ND[part] = linear(probs_CV.to(weight_VD.dtype), weight_VD.T).div_(
                     -temperature
@@ -127,7 +127,7 @@ class _ChunkedLogProbs(torch.autograd.Function):
         ctx.save_for_backward(slope_ND, weight_VD, targets_N)
         ctx.temperature = temperature
         ctx.mark_non_differentiable(entropy_N, top_N)
-        # An unused output then costs nothing in backward: its gradient is absent, not zeros.
+        # The gradient of an unused output is then `None` instead of zeros and costs no computation.
         ctx.set_materialize_grads(False)
         return logprobs_N, entropy_N, mean_N, top_N
 
@@ -135,8 +135,8 @@ class _ChunkedLogProbs(torch.autograd.Function):
     @once_differentiable
     @override
     def backward(ctx: Any, *grads: Tensor | None) -> tuple[Tensor | None, ...]:
-        """∂mean_v lp/∂h = (mean_v W - softmax·W) / temperature, which is the kept slope with the
-        target's row exchanged for the mean one.
+        """Uses ∂mean_v lp/∂h = (mean_v W - softmax·W) / temperature: the stored slope with the
+        target's row of W replaced by the mean row.
         """
         slope_ND, weight_VD, targets_N = ctx.saved_tensors
         target_N, _, mean_N, _ = grads

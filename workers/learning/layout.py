@@ -1,8 +1,8 @@
 """Layout of a packed batch: the token range of each row.
 
-A packed batch is one long line of tokens without padding: for each group its shared prefix, then
-what follows it in each of the group's rows. Plain numbers only, so that the layout needs no
-tensors. Must not know models or samples.
+A packed batch is one sequence of tokens without padding: for each group its shared prefix, then the
+rest of each of the group's rows. The layout consists of plain numbers, without tensors. Must not
+know models or samples.
 """
 
 from collections.abc import Sequence
@@ -12,11 +12,11 @@ from itertools import accumulate
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Rows that share their first `prefix` tokens; a row alone has a prefix of 0."""
+    """Rows that share their first `prefix` tokens; a single row has a prefix of 0."""
 
     prefix: int
     branches: tuple[int, ...]
-    """Tokens of each row after the prefix; 0 where the row ends with it."""
+    """Number of tokens of each row after the prefix; 0 if the row ends with it."""
 
     @property
     def tokens(self) -> int:
@@ -40,33 +40,33 @@ class Layout:
         return any(group.prefix for group in self.groups)
 
     def starts(self) -> list[tuple[int, Group]]:
-        """Each group with the index of its first token."""
+        """Returns each group with the index of its first token."""
         ends = accumulate((group.tokens for group in self.groups), initial=0)
         return list(zip(ends, self.groups, strict=False))
 
-    def places(self) -> list[int]:
-        """Position of every token in its row, from 0."""
+    def positions(self) -> list[int]:
+        """Returns the position of every token in its row, from 0."""
         return [
-            place
+            position
             for group in self.groups
             for first, length in (
                 (0, group.prefix),
                 *((group.prefix, branch) for branch in group.branches),
             )
-            for place in range(first, first + length)
+            for position in range(first, first + length)
         ]
 
     def spans(self) -> list[tuple[range, range]]:
-        """For each row, in order: the indices of its prefix and of its own tokens."""
-        found = []
+        """Returns for each row, in order, the indices of its prefix and of its other tokens."""
+        spans = []
         for start, group in self.starts():
             own = start + group.prefix
             for branch in group.branches:
-                found.append((range(start, start + group.prefix), range(own, own + branch)))
+                spans.append((range(start, start + group.prefix), range(own, own + branch)))
                 own += branch
-        return found
+        return spans
 
 
 def alone(lengths: Sequence[int]) -> Layout:
-    """Rows that share nothing."""
+    """Returns the layout of rows without shared prefixes."""
     return Layout(tuple(Group(0, (length,)) for length in lengths))

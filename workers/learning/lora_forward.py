@@ -1,11 +1,11 @@
-"""The forward and backward pass of a LoRA layer, without peft's detours.
+"""A faster forward and backward pass for peft's LoRA layers.
 
-Owns how y = x·Wᵀ + s·(x·Aᵀ)·Bᵀ and its gradients are computed; the modules, the parameters and what
-is published stay peft's. In fp32 and fp64 the update is merged into the weight for the call,
-W + s·B·A, which costs as much as a few tokens and leaves one matrix product each way; merged
-weights are not kept, so memory is the base's. In lower precisions that would lose the update to
-rounding, so the two thin products stay apart, in the base's precision with the adapter's own
-weights in fp32; peft casts all activations to fp32 instead. Must not know losses or batches.
+Owns the computation of y = x·Wᵀ + s·(x·Aᵀ)·Bᵀ and its gradients; modules, parameters and published
+files stay peft's. In fp32 and fp64 the update is merged into the weight for the call, W + s·B·A,
+which costs as much as a few tokens and leaves one matrix product in each direction. Merged weights
+are not stored, so memory use is that of the base. In lower precisions rounding would lose the
+update, so the two low-rank products stay separate, in the base's precision with the adapter's
+weights in fp32; peft instead casts all activations to fp32. Must not know losses or batches.
 """
 
 from typing import Any
@@ -23,9 +23,9 @@ MERGED_TYPES = (torch.float32, torch.float64)
 
 
 def install_fast_lora_forward(model: PeftModel, *, adapter: str = "default") -> int:
-    """Give every plain LoRA layer of `adapter` the forward pass of this module; returns how many.
+    """Replaces the forward pass of every plain LoRA layer of `adapter`; returns their number.
 
-    Layers with dropout, DoRA, a bias of their own or another base than `nn.Linear` keep peft's.
+    Layers with dropout, DoRA, a LoRA bias or a base layer other than `nn.Linear` retain peft's.
     """
     count = 0
     for module in model.modules():
@@ -50,14 +50,14 @@ class _Forward:
     def __init__(self, module: Linear, adapter: str) -> None:
         self._module = module
         self._adapter = adapter
-        self._stock = module.forward
+        self._peft_forward = module.forward
 
     def __call__(self, hidden: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         module, adapter = self._module, self._adapter
         active = list(module.active_adapters) == [adapter]
         if module.disable_adapters or module.merged or not active or args or kwargs:
-            stock: Tensor = self._stock(hidden, *args, **kwargs)
-            return stock
+            output: Tensor = self._peft_forward(hidden, *args, **kwargs)
+            return output
         rows = hidden.flatten(0, -2)
         out: Tensor = _LoraLinear.apply(  # type: ignore[no-untyped-call]  # torch leaves it untyped
             rows,
@@ -71,7 +71,7 @@ class _Forward:
 
 
 class _LoraLinear(torch.autograd.Function):
-    """I inputs and O outputs a layer, rank R, M rows."""
+    """One layer with I inputs, O outputs and rank R, applied to M rows."""
 
     @staticmethod
     @override
@@ -89,8 +89,8 @@ class _LoraLinear(torch.autograd.Function):
         if weight_OI.dtype in MERGED_TYPES:
             return linear(hidden_MI, _merged(weight_OI, down_RI, up_OR, scaling), bias_O)
         out_MO = linear(hidden_MI, weight_OI, bias_O)
-        thin_MR = hidden_MI @ down_RI.to(hidden_MI.dtype).T
-        return out_MO.addmm_(thin_MR, up_OR.to(hidden_MI.dtype).T, alpha=scaling)
+        low_rank_MR = hidden_MI @ down_RI.to(hidden_MI.dtype).T
+        return out_MO.addmm_(low_rank_MR, up_OR.to(hidden_MI.dtype).T, alpha=scaling)
 
     @staticmethod
     @once_differentiable
@@ -98,11 +98,11 @@ class _LoraLinear(torch.autograd.Function):
     def backward(ctx: Any, grad_MO: Tensor) -> tuple[Tensor | None, ...]:
         hidden_MI, weight_OI, down_RI, up_OR = ctx.saved_tensors
         scaling, dtype = ctx.scaling, hidden_MI.dtype
-        thin_MR = hidden_MI @ down_RI.to(dtype).T
-        # the rank comes last in memory for both: several times faster on a CPU than the other way
+        low_rank_MR = hidden_MI @ down_RI.to(dtype).T
+        # With the rank last in memory for both operands, this is several times faster on a CPU.
         slope_MR = nn.functional.linear(grad_MO, up_OR.to(dtype).T.contiguous())
         down_grad = (slope_MR.T @ hidden_MI).to(down_RI.dtype).mul_(scaling)
-        up_grad = (thin_MR.T @ grad_MO).T.contiguous().to(up_OR.dtype).mul_(scaling)
+        up_grad = (low_rank_MR.T @ grad_MO).T.contiguous().to(up_OR.dtype).mul_(scaling)
         if not ctx.needs_input_grad[0]:
             return None, None, None, down_grad, up_grad, None
         if weight_OI.dtype in MERGED_TYPES:

@@ -1,8 +1,8 @@
-"""The trainer of this process: torch, on one GPU or the CPU.
+"""The in-process trainer: torch on one GPU or the CPU.
 
-Owns one base model, one LoRA adapter and its optimizer. Starts no threads and no event loop of its
-own. On a CPU with a fixed number of threads it is deterministic to the bit. Must not know rewards,
-rollouts or where files are published.
+Owns one base model, one LoRA adapter and its optimizer. Starts no threads and no event loop. On a
+CPU with a fixed number of threads it is deterministic to the bit. Must not know rewards, rollouts
+or publishing.
 """
 
 import math
@@ -47,7 +47,7 @@ MAX_GRAD_NORM: Final = 1.0
 
 @dataclass(slots=True)
 class _Pending:
-    """Sums of one optimizer step so far; its gradients are on the parameters."""
+    """Accumulated sums of one optimizer step; the gradients accumulate on the parameters."""
 
     loss: float = 0.0
     denominator: int = 0
@@ -59,10 +59,10 @@ class LoraTrainer:
     gradient clipping at norm 1. Implements `Trainer`.
 
     Reduction: the loss of an optimizer step is the sum over its trained tokens divided by one
-    global denominator, the number of mask-1 tokens in all of the step's samples, those included
-    that have no gradient or are masked for their mismatch. Gradients are summed and divided once,
-    when the optimizer steps: how samples fall into micro-batches or calls of `accumulate` therefore
-    never changes a gradient but for the order of its sums.
+    global denominator, the number of mask-1 tokens in all of the step's samples, including tokens
+    without gradient and those masked for their mismatch. Gradients are summed and divided once, in
+    the optimizer step: the split of samples into micro-batches or calls of `accumulate` therefore
+    changes only the order of the sums.
     """
 
     def __init__(
@@ -77,9 +77,9 @@ class LoraTrainer:
         temperature: float = 1.0,
         options: TrainerOptions | None = None,
     ) -> None:
-        """`base_path` is a directory or hub id, `base_name` the base's name in published files.
+        """`base_path` is a directory or hub id; `base_name` is the base's name in published files.
 
-        Raises `ValueError` when the base's output layer computes more than a matrix product.
+        Raises `ValueError` if the base's output layer computes more than a matrix product.
         """
         options = options or TrainerOptions()
         if options.threads is not None:
@@ -177,13 +177,13 @@ class LoraTrainer:
         )
 
     def _denominator(self, samples: Sequence[TrainingSample]) -> int:
-        """Trained tokens, or the number of pairs for a loss of pairs."""
+        """Returns the number of trained tokens, or of pairs for a preference loss."""
         rows = self._loss.rows_per_example
         return count_trained_tokens(samples) if rows == 1 else len(samples) // rows
 
     def _apply(self, denominator: int) -> None:
-        """Divides the sums, clips the gradient and takes the optimizer step."""
-        self._tally.divided(denominator)
+        """Divides the sums by `denominator`, clips the gradient and takes the optimizer step."""
+        self._tally.add_denominator(denominator)
         if self._pending.batches:
             self._clipped_step(self._pending.loss / denominator, denominator)
         self._clear()
@@ -196,29 +196,29 @@ class LoraTrainer:
         if math.isfinite(loss) and math.isfinite(norm):
             self._optimizer.step()
             self._steps += 1
-            self._tally.stepped(loss, norm)
+            self._tally.add_step(loss, norm)
         else:
-            self._tally.skipped()
+            self._tally.add_skipped_step()
             log.warning("optimizer_step_skipped", loss=loss, grad_norm=norm, step=self._steps)
 
     @torch.no_grad()
     def evaluate(self, sets: Sequence[Sequence[TrainingSample]]) -> list[UpdateStats]:
-        # All sets share micro-batches, whose sums are split by set again.
-        owners = [owner for owner, samples in enumerate(sets) for _ in samples]
+        # Samples of all sets share micro-batches; their sums are split by set afterwards.
+        set_numbers = [set_number for set_number, samples in enumerate(sets) for _ in samples]
         tallies = [StatsTally(learning_rate=0.0) for _ in sets]
         totals = [0.0] * len(sets)
-        for batch in self._batches([one for samples in sets for one in samples]):
-            for owner, part in split_by_set(self._scored(batch), batch.sources, owners):
-                totals[owner] += float(self._total(part, tallies[owner]))
+        for batch in self._batches([sample for samples in sets for sample in samples]):
+            for set_number, part in split_by_set(self._scored(batch), batch.sources, set_numbers):
+                totals[set_number] += float(self._total(part, tallies[set_number]))
         for samples, tally in zip(sets, tallies, strict=True):
-            tally.divided(self._denominator(samples))
+            tally.add_denominator(self._denominator(samples))
         return [
             tally.values() | ({LOSS: total / tally.denominator} if tally.denominator else {})
             for tally, total in zip(tallies, totals, strict=True)
         ]
 
     def _backward(self, batch: MicroBatch) -> float:
-        """Adds one micro-batch's gradient sum; returns its sum of the loss."""
+        """Adds the gradient sum of one micro-batch; returns its loss sum."""
         total = self._total(self._scored(batch), self._tally)
         total.backward()  # type: ignore[no-untyped-call]  # torch leaves it untyped
         return float(total.detach())
@@ -228,15 +228,15 @@ class LoraTrainer:
         return ScoredBatch.of(batch, self._scorer(batch, mean=self._loss.needs_vocabulary))
 
     def _total(self, scored: ScoredBatch, tally: StatsTally) -> Tensor:
-        """Returns a batch's sum of the loss and adds its statistics to `tally`."""
+        """Returns a batch's loss sum and adds its statistics to `tally`."""
         inputs = scored.inputs
         if self._mismatch is not None:
             corrected = correct(inputs, self._mismatch)
-            tally.corrected(corrected)
+            tally.add_correction(corrected)
             inputs = corrected.inputs
         terms = self._loss(inputs)
-        tally.tokens(scored.scores, scored.inputs.sampler_logprobs_N, terms.clipped_N)
-        tally.loss_sums(terms.sums)
+        tally.add_tokens(scored.scores, scored.inputs.sampler_logprobs_N, terms.clipped_N)
+        tally.add_loss_sums(terms.sums)
         return terms.total
 
     def logprobs(self, token_ids: Sequence[int], *, adapter: bool = True) -> list[float]:
@@ -253,7 +253,7 @@ class LoraTrainer:
         penalised, distance = apply_kl_penalty(
             samples, self.reference_logprobs(samples), coefficient=self._kl_coefficient
         )
-        self._tally.base_distance(distance, count_trained_tokens(samples))
+        self._tally.add_base_distance(distance, count_trained_tokens(samples))
         return penalised
 
     def save_adapter(self, directory: Path) -> None:

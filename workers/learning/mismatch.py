@@ -1,17 +1,17 @@
 """Corrects the mismatch between sampler and trainer: tokens sampled by an older version, or by the
 same version in another engine's arithmetic.
 
-With the log-ratio d = old - q of the policy that is trained, as it stands before the step, to the
-one that sampled:
-- truncation weighs a token by sg(min(exp(d), C)), or by that of its sequence's product
-  exp(Σ d). The loss's own ratio then starts from `old`: with both, the mismatch would count twice.
+With the log-ratio d = old - q, where `old` is the trained policy before the step and q the sampling
+policy:
+- truncation multiplies a token's advantage by sg(min(exp(d), C)), or by sg(min(exp(Σ d), C)) of its
+  sequence. The loss's ratio is then relative to `old`: otherwise the mismatch would count twice.
   Source: truncated importance sampling (Ionides 2008) as in verl's rollout correction.
-- a sequence mask leaves out every token of a sequence whose exp(mean d) (geometric mean) or
+- a sequence mask masks every token of a sequence whose exp(mean d) (geometric mean) or
   exp(Σ d) (product) lies outside a band.
-- a token with |d| beyond `max_log_ratio` is left out.
+- a token with |d| greater than `max_log_ratio` is masked.
 
-Reduction: what is left out adds nothing to the sum over tokens and stays in the one denominator of
-the step, which is known before any forward pass. Must not know losses or models.
+Reduction: masked tokens add nothing to the sum over tokens but count in the single denominator of
+the step, which is fixed before any forward pass. Must not know losses or models.
 """
 
 from dataclasses import dataclass, replace
@@ -21,13 +21,15 @@ import torch
 from torch import Tensor
 
 from workers.learning.losses.contract import LossInputs
-from workers.learning.losses.masks import kept
+from workers.learning.losses.masks import zero_masked
 from workers.learning.losses.ratio import MAX_LOG_RATIO
 
 
 @dataclass(frozen=True, slots=True)
 class MismatchConfig:
-    """Off but for the bound on log-ratios. Raises `ValueError` on a band or bound without 1."""
+    """Options of `correct`; by default only the bound on log-ratios applies. Raises `ValueError`
+    unless 0 ≤ low ≤ 1 ≤ high with low < high for the band, and for a cap or bound out of range.
+    """
 
     truncation: Literal["token", "sequence"] | None = None
     cap: float = 2.0
@@ -38,7 +40,9 @@ class MismatchConfig:
     def __post_init__(self) -> None:
         low, high = self.band
         if not 0 <= low <= 1 <= high or low == high:
-            raise ValueError("the band must hold 1 and not be negative")
+            raise ValueError(
+                "the band must contain 1, have two different bounds and not be negative"
+            )
         if self.cap < 1:
             raise ValueError("cap must be at least 1")
         if not 0 < self.max_log_ratio <= MAX_LOG_RATIO:
@@ -47,9 +51,7 @@ class MismatchConfig:
 
 @dataclass(frozen=True, slots=True)
 class Corrected:
-    """Input of the loss, and masks (bool) of trained tokens that were left out or weighed less than
-    their ratio.
-    """
+    """Corrected inputs of the loss, and the trained tokens (bool) that were masked or truncated."""
 
     inputs: LossInputs
     masked_N: Tensor
@@ -58,23 +60,23 @@ class Corrected:
 
 @torch.no_grad()
 def correct(inputs: LossInputs, config: MismatchConfig) -> Corrected:
-    """`inputs` with mask, advantages and the ratio's start adapted; its log-probs are those of the
-    policy as it stands before the step, which they are in any forward pass of that step.
+    """Returns `inputs` with corrected mask, advantages and sampler log-probs. Takes the log-probs
+    of `inputs` as those of the policy before the step, as in every forward pass of that step.
     """
     old_N = inputs.logprobs_N.detach()
-    log_ratio_N = kept(old_N - inputs.sampler_logprobs_N, inputs.mask_N)
-    keep_N = inputs.mask_N & (log_ratio_N.abs() <= config.max_log_ratio)
+    log_ratio_N = zero_masked(old_N - inputs.sampler_logprobs_N, inputs.mask_N)
+    retained_N = inputs.mask_N & (log_ratio_N.abs() <= config.max_log_ratio)
     if config.sequence_mask is not None:
         mean = config.sequence_mask == "geometric_mean"
-        keep_N &= _within(_by_row(log_ratio_N, inputs, mean=mean), config.band)
-    masked_N = inputs.mask_N & ~keep_N
-    truncated_N = torch.zeros_like(keep_N)
-    corrected = replace(inputs, mask_N=keep_N)
+        retained_N &= _within(_by_row(log_ratio_N, inputs, mean=mean), config.band)
+    masked_N = inputs.mask_N & ~retained_N
+    truncated_N = torch.zeros_like(retained_N)
+    corrected = replace(inputs, mask_N=retained_N)
     if config.truncation is not None:
         if config.truncation == "sequence":
             log_ratio_N = _by_row(log_ratio_N, inputs, mean=False)
         ratio_N = log_ratio_N.clamp(-MAX_LOG_RATIO, MAX_LOG_RATIO).exp()
-        truncated_N = keep_N & (ratio_N > config.cap)
+        truncated_N = retained_N & (ratio_N > config.cap)
         weights_N = ratio_N.clamp(max=config.cap).to(inputs.advantages_N.dtype)
         corrected = replace(
             corrected,
@@ -85,7 +87,7 @@ def correct(inputs: LossInputs, config: MismatchConfig) -> Corrected:
 
 
 def _by_row(log_ratio_N: Tensor, inputs: LossInputs, *, mean: bool) -> Tensor:
-    """Returns for every token the sum or the mean over its row's trained tokens."""
+    """Returns for every token the sum or mean over the trained tokens of its row."""
     rows = int(inputs.rows_N.max()) + 1 if inputs.rows_N.numel() else 0
     empty_R = log_ratio_N.new_zeros(rows)
     sums_R = empty_R.index_add(0, inputs.rows_N, log_ratio_N)

@@ -1,7 +1,7 @@
-"""Checks that a base model can be trained through this package's backbone and head.
+"""Checks that backbone and head compute the log-probs of a base model correctly.
 
-Some models cap or scale their logits after the output layer, or do more than plain attention
-within; training those would follow a wrong policy.
+Some models cap or scale their logits after the output layer, or extend plain attention; for those
+the trained policy would differ from the sampled one.
 """
 
 from collections.abc import Callable
@@ -26,18 +26,19 @@ def check_model(
     temperature: float,
     share: bool,
 ) -> None:
-    """Compare two rows of one prompt with the plain way, once. `logprobs` gives those of a
-    micro-batch's targets. Raises `ValueError` when they differ.
+    """Compares the log-probs of two rows of one prompt with the model's full forward pass.
+    `logprobs` computes the log-probs of a micro-batch's targets. Raises `ValueError` if they
+    differ.
     """
     rows_BT = torch.tensor([[0, 1, 2, 3, 4, 5, 6, 7], [0, 1, 2, 3, 7, 6, 5, 4]])
     mask = [0] * 4 + [1] * 4
     samples = [TrainingSample(row, mask, [0.0] * 8, 1.0) for row in rows_BT.tolist()]
     (batch,) = micro_batches(samples, max_tokens=16, share=share)
-    mine_N = logprobs(batch.to(base.device))
+    packed_N = logprobs(batch.to(base.device))
     rows_BT = rows_BT.to(base.device)
     logits_BTV = base(input_ids=rows_BT, use_cache=False).logits[:, 3:-1]
-    whole_BTV = (logits_BTV.float() / temperature).log_softmax(-1)
-    whole_N = whole_BTV.gather(-1, rows_BT[:, 4:, None]).flatten().to(mine_N.dtype)
+    reference_BTV = (logits_BTV.float() / temperature).log_softmax(-1)
+    reference_N = reference_BTV.gather(-1, rows_BT[:, 4:, None]).flatten().to(packed_N.dtype)
     tolerance = TOLERANCE.get(logits_BTV.dtype, LOW_PRECISION_TOLERANCE)
-    if not torch.allclose(whole_N, mine_N, rtol=0, atol=tolerance):
-        raise ValueError("this base model's logits are not its output layer's alone")
+    if not torch.allclose(reference_N, packed_N, rtol=0, atol=tolerance):
+        raise ValueError("this base model's log-probs differ from those of its output layer")

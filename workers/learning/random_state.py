@@ -1,4 +1,4 @@
-"""The process's random number generators as tensors and JSON, for a resume without pickle."""
+"""Saves and restores the process's random number generators as tensors and JSON, not pickle."""
 
 import random
 from typing import Any
@@ -9,20 +9,20 @@ from torch import Tensor
 
 
 def random_tensors() -> dict[str, Tensor]:
-    """States that are arrays: torch's per device, NumPy's key."""
+    """Returns the states that are arrays: torch's for each device and NumPy's key."""
     states = {"torch_cpu": torch.get_rng_state()}
     if torch.cuda.is_available():
         for index, state in enumerate(torch.cuda.get_rng_state_all()):
             states[f"torch_cuda_{index}"] = state
-    key = np.random.get_state(legacy=False)["state"]["key"]  # noqa: NPY002 - what libraries use
+    key = np.random.get_state(legacy=False)["state"]["key"]  # noqa: NPY002 - the global generator that libraries use
     states["numpy_key"] = torch.from_numpy(key.astype(np.int64))
     return states
 
 
 def random_scalars() -> dict[str, Any]:
-    """The rest, as JSON."""
+    """Returns the other states as JSON values."""
     version, numbers, gauss = random.getstate()
-    legacy: Any = np.random.get_state(legacy=False)  # noqa: NPY002 - what libraries use
+    legacy: Any = np.random.get_state(legacy=False)  # noqa: NPY002 - the global generator that libraries use
     return {
         "python": [version, list(numbers), gauss],
         "numpy": {
@@ -34,7 +34,7 @@ def random_scalars() -> dict[str, Any]:
 
 
 def restore_random(tensors: dict[str, Tensor], scalars: dict[str, Any]) -> None:
-    """Set every generator back. Devices that are no longer there are left out."""
+    """Restores every generator. States of devices that no longer exist are ignored."""
     torch.set_rng_state(tensors["torch_cpu"])
     for index in range(torch.cuda.device_count()):
         state = tensors.get(f"torch_cuda_{index}")

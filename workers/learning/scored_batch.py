@@ -1,6 +1,6 @@
-"""A micro-batch after the forward pass: the inputs of a loss, whole or split by sample set.
+"""A micro-batch after the forward pass: the inputs of a loss, complete or split by sample set.
 
-Owns the way back from packed rows to samples. Must not know models or losses.
+Owns the mapping from packed rows back to samples. Must not know models or losses.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,7 +17,7 @@ from workers.learning.losses.contract import LossInputs
 
 @dataclass(frozen=True, slots=True)
 class ScoredBatch:
-    """Values of the same N trained tokens."""
+    """Loss inputs and scores of the same N trained tokens."""
 
     inputs: LossInputs
     scores: TokenScores
@@ -38,38 +38,39 @@ class ScoredBatch:
 
 
 def split_by_set(
-    scored: ScoredBatch, sources: Sequence[int], owners: Sequence[int]
+    scored: ScoredBatch, sources: Sequence[int], set_numbers: Sequence[int]
 ) -> Iterator[tuple[int, ScoredBatch]]:
-    """The parts of a micro-batch that are of one owner each. `sources`: of every row, its sample;
-    `owners`: of every sample, and one for the samples of a unit. A part's rows are counted from 0
-    and keep their order, those without tokens included: the rows of a pair stay what they are.
+    """Yields each sample set's number and its part of a micro-batch. `sources` maps rows to
+    samples; `set_numbers` maps samples to sets, where all samples of an example are in the same
+    set. Rows of a part are renumbered from 0 in their order, including rows without tokens, so that
+    the rows of a pair stay adjacent.
     """
-    places: dict[int, dict[int, int]] = {}
+    rows_by_set: dict[int, dict[int, int]] = {}
     for row, source in enumerate(sources):
-        own = places.setdefault(owners[source], {})
-        own[row] = len(own)
+        set_rows = rows_by_set.setdefault(set_numbers[source], {})
+        set_rows[row] = len(set_rows)
     rows_N = scored.inputs.rows_N
-    for owner, numbers in places.items():
+    for set_number, numbers in rows_by_set.items():
         new_R = torch.full((len(sources),), -1, dtype=rows_N.dtype, device=rows_N.device)
         for row, number in numbers.items():
             new_R[row] = number
         renumbered_N = new_R[rows_N]
-        keep_N = renumbered_N >= 0
-        yield owner, _part(scored, keep_N, renumbered_N[keep_N])
+        selected_N = renumbered_N >= 0
+        yield set_number, _part(scored, selected_N, renumbered_N[selected_N])
 
 
-def _part(scored: ScoredBatch, keep_N: Tensor, rows_N: Tensor) -> ScoredBatch:
+def _part(scored: ScoredBatch, selected_N: Tensor, rows_N: Tensor) -> ScoredBatch:
     inputs, scores = scored.inputs, scored.scores
-    mean_N = None if inputs.mean_logprobs_N is None else inputs.mean_logprobs_N[keep_N]
-    logprobs_N = inputs.logprobs_N[keep_N]
+    mean_N = None if inputs.mean_logprobs_N is None else inputs.mean_logprobs_N[selected_N]
+    logprobs_N = inputs.logprobs_N[selected_N]
     return ScoredBatch(
         LossInputs(
             logprobs_N=logprobs_N,
-            sampler_logprobs_N=inputs.sampler_logprobs_N[keep_N],
-            advantages_N=inputs.advantages_N[keep_N],
-            mask_N=inputs.mask_N[keep_N],
+            sampler_logprobs_N=inputs.sampler_logprobs_N[selected_N],
+            advantages_N=inputs.advantages_N[selected_N],
+            mask_N=inputs.mask_N[selected_N],
             rows_N=rows_N,
             mean_logprobs_N=mean_N,
         ),
-        TokenScores(logprobs_N, scores.entropy_N[keep_N], mean_N, scores.top_N[keep_N]),
+        TokenScores(logprobs_N, scores.entropy_N[selected_N], mean_N, scores.top_N[selected_N]),
     )

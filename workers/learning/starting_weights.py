@@ -1,6 +1,6 @@
 """The weights that training starts from: the bare base model, or the base under a tuned adapter.
 
-Owns a copy of the starting adapter and the temporary return to it. Must not know losses.
+Owns a copy of the starting adapter and the temporary switch to it. Must not know losses.
 """
 
 from collections.abc import Iterator
@@ -15,8 +15,8 @@ from workers.learning.adapters import adapter_parameters, load_adapter
 
 class StartingWeights:
     def __init__(self, model: PeftModel, directory: Path | None) -> None:
-        """Loads the adapter of `directory` into `model`, if there is one. Raises `ValueError` when
-        it was created for another rank, alpha or set of modules.
+        """Loads the adapter in `directory`, if given, into `model`. Raises `ValueError` if it was
+        created for another rank, alpha or set of modules.
         """
         self._model = model
         self._parameters = list(adapter_parameters(model).values())
@@ -27,19 +27,19 @@ class StartingWeights:
 
     @contextmanager
     def in_place(self) -> Iterator[None]:
-        """Puts the starting weights into the model, without gradient, until the block is left."""
+        """Switches the model to the starting weights, without gradient, for the block."""
         if self._copies is None:
             with self._model.disable_adapter():
                 yield
             return
-        self._exchange()
+        self._swap()
         try:
             with torch.no_grad():
                 yield
         finally:
-            self._exchange()
+            self._swap()
 
-    def _exchange(self) -> None:
+    def _swap(self) -> None:
         copies = self._copies or []
         for index, parameter in enumerate(self._parameters):
             copies[index], parameter.data = parameter.data, copies[index]

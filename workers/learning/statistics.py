@@ -1,7 +1,7 @@
-"""Did it get better? The paired report of base against tuned on the same rows.
+"""The paired comparison of base and tuned model on the same rows.
 
-Owns its arithmetic. Pure, and without torch. A row counts only when both sides have a graded
-rollout of it; a row's value is the mean over its samples. Must not know where values come from.
+Owns its arithmetic: pure functions without torch. A row counts only if both sides have a graded
+rollout of it; a row's value is the mean over its samples. Must not know the source of the values.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 
 RESAMPLES: Final = 10_000
 TIE: Final = 1e-9
-"""Rows whose means differ by no more are tied: they differ by rounding only."""
+"""Difference of means up to which a row is a tie: smaller ones are rounding errors."""
 _BLOCK_NUMBERS: Final = 1 << 22
 
 Values = Mapping[int, Sequence[float]]
-"""Row number to one value per graded rollout of that row."""
+"""Maps a row number to one value per graded rollout of that row."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,11 +31,11 @@ class PairedValues:
 
 
 def paired_report(base: PairedValues, tuned: PairedValues, *, seed: int = 0) -> dict[str, Any]:
-    """The report as JSON: number of `rows`; `reward`, `tool_calls` and each of `components` as
-    `{base_mean, tuned_mean, difference, difference_ci95}`; `wins`, `ties`, `losses` by row; and
+    """Returns the report as JSON: number of `rows`; `reward`, `tool_calls` and each of `components`
+    as `{base_mean, tuned_mean, difference, difference_ci95}`; `wins`, `ties`, `losses` by row; and
     `regressions`, worst first, as `{row, before, after}`.
 
-    Raises `ValueError` when no row was graded on both sides: nothing can be said then.
+    Raises `ValueError` if no row was graded on both sides.
     """
     rows = _shared_rows(base.rewards, tuned.rewards)
     if not rows:
@@ -64,7 +64,7 @@ def paired_report(base: PairedValues, tuned: PairedValues, *, seed: int = 0) -> 
 
 
 def bootstrap_interval(differences: Sequence[float], *, seed: int) -> tuple[float, float]:
-    """95 % percentile interval of the mean over rows: 10,000 resamples with replacement.
+    """Returns the 95 % percentile interval of the mean over rows from 10,000 resamples.
 
     Source: Efron & Tibshirani, An Introduction to the Bootstrap, §13. The same seed and values
     always give the same interval.
@@ -85,7 +85,7 @@ def _shared_rows(base: Values, tuned: Values) -> list[int]:
 
 
 def comparison(base: Values, tuned: Values, *, seed: int) -> dict[str, Any]:
-    """Means over the rows that both sides have, and what they differ by. There must be one."""
+    """Returns both means over the shared rows and their difference. Requires a shared row."""
     rows = _shared_rows(base, tuned)
     before = [fmean(base[row]) for row in rows]
     after = [fmean(tuned[row]) for row in rows]

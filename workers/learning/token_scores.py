@@ -1,7 +1,7 @@
-"""Log-probs of tokens under a model, with and without its adapter.
+"""Computes log-probs of tokens under a model, with or without its adapter.
 
-Owns the way from samples through backbone and head. Promises: the trainer's own arithmetic and
-temperature for every caller. Must not know losses or optimizers.
+Owns the path from samples through backbone and head. Promises: every caller gets the trainer's
+arithmetic and temperature. Must not know losses or optimizers.
 """
 
 from collections.abc import Sequence
@@ -25,8 +25,8 @@ class TokenScorer:
     def __init__(
         self, base: PreTrainedModel, *, temperature: float, checkpointing: bool = False
     ) -> None:
-        """Must be called before an adapter is attached. Raises `ValueError` when the base's output
-        layer computes more than a matrix product.
+        """Checks the base and must therefore be called before an adapter is attached. Raises
+        `ValueError` if the base's output layer computes more than a matrix product.
         """
         self._device = base.device
         self._backbone = Backbone(base, checkpointing=checkpointing)
@@ -36,7 +36,7 @@ class TokenScorer:
         except (ValueError, TypeError) as error:
             if not self.shares:
                 raise
-            # Its forward may lose the layout on the way to attention, or refuse it.
+            # The forward pass of some bases drops the layout before attention, or rejects it.
             log.info("base_model_is_run_by_row", reason=str(error))
             self._backbone.run_by_row()
             self._check(base, temperature)
@@ -51,18 +51,18 @@ class TokenScorer:
 
     @property
     def shares(self) -> bool:
-        """True if rows of one prompt can share it."""
+        """True if rows of one prompt can share its computation."""
         return self._backbone.packs
 
     def __call__(self, batch: MicroBatch, *, mean: bool = False) -> TokenScores:
-        """Log-probs of a micro-batch's targets; `mean` as `LogProbHead` takes it."""
+        """Scores a micro-batch's targets; `mean` as in `LogProbHead`."""
         hidden_MD = self._backbone(batch.ids_M, batch.layout)
         return self._head(hidden_MD.index_select(0, batch.positions_N), batch.targets_N, mean=mean)
 
     @torch.no_grad()
     def of_row(self, token_ids: Sequence[int]) -> list[float]:
-        """Log-probs of tokens 1 … T-1 given what precedes each: one fewer than there are tokens."""
-        if len(token_ids) < 2:  # noqa: PLR2004 - a log-prob needs a token before it
+        """Returns the T-1 log-probs of tokens 1 … T-1, each given the tokens before it."""
+        if len(token_ids) < 2:  # noqa: PLR2004 - a log-prob requires a preceding token
             return []
         ids_T = torch.tensor(token_ids, dtype=torch.long, device=self._device)
         hidden_TD = self._backbone(ids_T[:-1], alone([len(token_ids) - 1]))
@@ -73,15 +73,15 @@ class TokenScorer:
     def of_samples(
         self, samples: Sequence[TrainingSample], *, max_tokens: int
     ) -> list[list[float]]:
-        """Parallel to the samples and their tokens, and 0.0 where a token is not trained."""
+        """Returns log-probs parallel to the samples and their tokens; 0.0 for untrained tokens."""
         batches = micro_batches(
             samples, max_tokens=max_tokens, share=self.shares, keep_zero_advantage=True
         )
-        found = [[0.0] * len(sample.tokens) for sample in samples]
-        places = [[p for p, m in enumerate(sample.mask) if m] for sample in samples]
+        result = [[0.0] * len(sample.tokens) for sample in samples]
+        trained_positions = [[p for p, m in enumerate(sample.mask) if m] for sample in samples]
         for batch in batches:
             logprobs = self(batch.to(self._device)).logprobs_N.tolist()
-            following = [iter(places[source]) for source in batch.sources]
+            next_positions = [iter(trained_positions[source]) for source in batch.sources]
             for row, value in zip(batch.rows_N.tolist(), logprobs, strict=True):
-                found[batch.sources[row]][next(following[row])] = value
-        return found
+                result[batch.sources[row]][next(next_positions[row])] = value
+        return result

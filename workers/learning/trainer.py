@@ -1,8 +1,9 @@
-"""The trainer's interface: samples in, a better adapter out.
+"""The interface between a run and its trainer.
 
-Owns what a run may ask of a trainer. Promises: only plain data crosses it (numbers, lists,
-`TrainingSample`, paths of directories both sides can read), so an implementation may compute in
-other processes, e.g. under torchrun. Must not know torch, models or how gradients are computed.
+Owns the calls that a run makes. Promises: arguments and results are plain data (numbers, lists,
+`TrainingSample`, paths of directories that both sides can read), so an implementation may compute
+in other processes, e.g. under torchrun. Must not know torch, models or the computation of
+gradients.
 """
 
 from collections.abc import Sequence
@@ -13,14 +14,14 @@ from workers.learning.trainer_settings import TrainerSettings
 from workers.learning.training_samples import TrainingSample
 
 UpdateStats = dict[str, float]
-"""Curve values by name of `app.domain.rollouts.metrics`."""
+"""Curve values by their names in `app.domain.rollouts.metrics`."""
 
 
 class Trainer(Protocol):
     """One LoRA adapter over a frozen base model, with its optimizer.
 
-    Calls block until they are done and are made one at a time, each from a worker thread. Only
-    `close` may be called while another call runs.
+    Calls block until they finish. They are made one at a time, each from a worker thread; only
+    `close` may be called during another call.
     """
 
     @property
@@ -47,29 +48,30 @@ class Trainer(Protocol):
         ...
 
     def accumulate(self, samples: Sequence[TrainingSample]) -> None:
-        """Adds the gradient sum of some of a step's samples; `step` divides and applies it."""
+        """Adds the gradient sum of a part of a step's samples; `step` divides and applies it."""
         ...
 
     def step(self, denominator: int | None = None) -> UpdateStats:
-        """Takes one optimizer step on everything accumulated since the last one, or none if that
-        is nothing. `denominator` replaces the trained tokens of what was accumulated.
+        """Takes one optimizer step on all samples accumulated since the last one, or none if
+        no sample has a gradient. `denominator` replaces their number of trained tokens or pairs.
         """
         ...
 
     def evaluate(self, sets: Sequence[Sequence[TrainingSample]]) -> list[UpdateStats]:
-        """Returns the values `update` would report for each set alone, without training."""
+        """Returns for each set the values that `update` would report for it, without training."""
         ...
 
     def logprobs(self, token_ids: Sequence[int], *, adapter: bool = True) -> list[float]:
-        """Log-probs of tokens 1 … T-1 given the tokens before each, at the trainer's temperature:
-        one fewer than there are tokens. `adapter=False` evaluates the base model.
+        """Returns the T-1 log-probs of tokens 1 … T-1, each given the tokens before it, at the
+        trainer's temperature. `adapter=False` evaluates the base model.
         """
         ...
 
     def reference_logprobs(self, samples: Sequence[TrainingSample]) -> list[list[float]]:
-        """Log-probs under the model that training started from, at the trainer's temperature.
+        """Returns log-probs under the model that training started from, at the trainer's
+        temperature.
 
-        Parallel to the samples and their tokens; 0.0 where a token is not trained.
+        The lists are parallel to the samples and their tokens; untrained tokens get 0.0.
         """
         ...
 
@@ -78,17 +80,17 @@ class Trainer(Protocol):
         ...
 
     def save_state(self, directory: Path) -> None:
-        """Writes everything a resume needs, with a manifest. Raises `FileExistsError`."""
+        """Writes all state that a resume requires, with a manifest. Raises `FileExistsError`."""
         ...
 
     def load_state(self, directory: Path) -> None:
-        """Continues where `save_state` was called. Raises `ManifestMismatch` when a file is not as
-        written and `StateMismatch` when the state is another run's; nothing is changed then.
+        """Restores the state that `save_state` wrote. Raises `ManifestMismatch` if a file was
+        changed and `StateMismatch` if the state has other settings; the trainer is unchanged then.
         """
         ...
 
     def close(self) -> None:
-        """Releases the processes of a trainer that has any. Call once, at the end; a call that
-        still runs in another thread may then fail.
+        """Ends the trainer's processes, if it has any. Call once, at the end; a call that still
+        runs in another thread may fail.
         """
         ...

@@ -11,34 +11,37 @@ from workers.learning.mismatch import MismatchConfig
 
 @dataclass(frozen=True, slots=True)
 class TrainerOptions:
-    """Raises `ValueError` when truncation is combined with more than one minibatch."""
+    """Options with defaults. Raises `ValueError` for truncation with more than one minibatch."""
 
     loss: str = "ppo"
     loss_options: dict[str, Any] = field(default_factory=dict)
     device: str | None = None
-    """`None` takes CUDA when there is one."""
+    """Torch device; `None` selects CUDA if available, otherwise the CPU."""
     dtype: torch.dtype | None = None
-    """Precision of the frozen base; `None` is fp32 on a CPU and bf16 on CUDA. The adapter is always
-    fp32."""
+    """Precision of the frozen base; `None` selects fp32 on a CPU and bf16 on CUDA. The adapter is
+    always fp32."""
     threads: int | None = None
-    """Intra-op CPU threads of the whole process; `None` leaves torch's setting."""
+    """Intra-op CPU threads of the process; `None` leaves torch's setting unchanged."""
     minibatches: int = 1
     """Optimizer steps per update, each over every `minibatches`-th sample."""
     max_batch_tokens: int | None = None
-    """Tokens in a micro-batch; `None` is 4,096 on a CPU and 32,768 on CUDA."""
+    """Largest number of tokens in a micro-batch; `None` selects 4,096 on a CPU and 32,768 on CUDA.
+    """
     checkpointing: bool = False
-    """Recompute layers in backward instead of keeping their activations, for long sequences."""
+    """Recomputes layers in backward instead of storing their activations, for long sequences."""
     mismatch: MismatchConfig | None = None
     """Correction for tokens sampled by another policy; `None` for supervised and preference data.
     """
     kl_coefficient: float = 0.0
     """Weight of the KL penalty towards the model that training starts from, see `base_distance`;
-    0 switches it off and costs nothing."""
+    0 disables it at no cost."""
     start: Path | None = None
-    """Directory of the adapter that training starts from, of the same rank and alpha; `None` is the
-    bare base."""
+    """Directory of the adapter that training starts from, with the same rank and alpha; `None`
+    starts from the base model."""
 
     def __post_init__(self) -> None:
         truncates = self.mismatch is not None and self.mismatch.truncation is not None
         if truncates and self.minibatches > 1:
-            raise ValueError("truncation takes the policy before the step: minibatches must be 1")
+            raise ValueError(
+                "truncation requires the policy before the step: minibatches must be 1"
+            )

@@ -11,7 +11,7 @@ TRAINER_FILE: Final = "trainer.json"
 
 
 class StateMismatch(AgentRftError):
-    """A saved state belongs to a run with other settings."""
+    """A saved state cannot be loaded under these settings or by this version."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +30,8 @@ class TrainerSettings:
 
 
 def saved_settings(directory: Path) -> TrainerSettings | None:
-    """The settings of the state in `directory`; `None` if they cannot be read, in which case
-    loading that state raises the reason.
+    """Returns the settings of the state in `directory`; `None` if they cannot be read, in which
+    case loading that state raises the reason.
     """
     try:
         document = json.loads((directory / TRAINER_FILE).read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""A trainer's whole state as a committed directory.
+"""Writes and reads a trainer's complete state as a committed directory.
 
 Owns its files: `adapter.safetensors`, `moments.safetensors`, `random.safetensors`, `trainer.json`
 and the manifest. No pickle. Promises: a restored trainer continues bit for bit. Must not know
@@ -32,7 +32,7 @@ def save_trainer_state(
     settings: TrainerSettings,
     steps: int,
 ) -> None:
-    """Raises `FileExistsError` if `directory` exists."""
+    """Writes the state. Raises `FileExistsError` if `directory` exists."""
     document = {
         "format": FORMAT,
         "settings": settings.as_json(),
@@ -53,18 +53,18 @@ def load_trainer_state(
     *,
     settings: TrainerSettings,
 ) -> int:
-    """Restore in place; returns the number of optimizer steps taken.
+    """Restores the state in place; returns the number of optimizer steps taken.
 
-    Raises `ManifestMismatch` when a file is not what was written and `StateMismatch` when the state
-    is another run's; the trainer is unchanged then.
+    Raises `ManifestMismatch` if a file was changed and `StateMismatch` if the state has another
+    format, other settings or other parameters; the trainer is unchanged then.
     """
     verify_directory(directory)
     document = json.loads((directory / TRAINER_FILE).read_text(encoding="utf-8"))
     if document["format"] != FORMAT:
-        raise StateMismatch(f"state of format {document['format']}, this is {FORMAT}")
-    theirs, ours = document["settings"], settings.as_json()
-    if theirs != ours:
-        names = sorted(k for k in {*theirs, *ours} if theirs.get(k) != ours.get(k))
+        raise StateMismatch(f"the state has format {document['format']}, expected {FORMAT}")
+    saved, current = document["settings"], settings.as_json()
+    if saved != current:
+        names = sorted(k for k in {*saved, *current} if saved.get(k) != current.get(k))
         raise StateMismatch(f"the state was saved under other settings: {names}")
     weights = load_file(directory / ADAPTER_FILE)
     if {k: v.shape for k, v in weights.items()} != {k: v.shape for k, v in parameters.items()}:
@@ -98,7 +98,7 @@ def _restore_moments(
     optimizer: torch.optim.Optimizer,
     moments: Mapping[str, Tensor],
 ) -> None:
-    """Uses `load_state_dict`, which moves each kind of state to its device."""
+    """Restores the optimizer with `load_state_dict`, which moves each tensor to its device."""
     order = [p for group in optimizer.param_groups for p in group["params"]]
     by_identity = {id(parameter): name for name, parameter in parameters.items()}
     state: dict[int, dict[str, Tensor]] = {}

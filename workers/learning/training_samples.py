@@ -1,5 +1,5 @@
-"""The trainer's input: the tokens of one rollout or text with their advantage. Without tensors, so
-that schedulers may build it and a pipe may carry it.
+"""The trainer's input: the tokens of one rollout or text with their advantages. Contains no
+tensors, so that schedulers can build it and it can be sent through a pipe.
 """
 
 import math
@@ -12,29 +12,30 @@ from app.domain.rollouts.trajectory import Trajectory
 
 @dataclass(frozen=True, slots=True)
 class TrainingSample:
-    """`tokens`, `mask` and `logprobs` run parallel, as in `Trajectory`. Raises `ValueError` when
-    they do not, when the first token is marked as sampled (nothing precedes it), or when an
-    advantage or a trained token's log-prob is not a finite number.
+    """One row of training data; `tokens`, `mask` and `logprobs` are parallel, as in `Trajectory`.
+
+    Raises `ValueError` if they are not, if the first token is marked as sampled (no token precedes
+    it), or if an advantage or a trained token's log-prob is not finite.
     """
 
     tokens: Sequence[int]
     mask: Sequence[int]
     logprobs: Sequence[float]
-    """Natural log, at the sampling temperature, recorded when the token was sampled."""
+    """Natural log of each token's probability at the sampling temperature, recorded at sampling."""
     advantage: float
     """The advantage of every trained token, unless `token_advantages` is set."""
     token_advantages: Sequence[float] | None = None
-    """One per token, parallel to `tokens`; read where the mask is 1."""
+    """Advantages parallel to `tokens`; only those with mask 1 are used."""
     group: Hashable = None
-    """Key that the samples of one prompt share within one call of the trainer."""
+    """Key of the prompt: samples with equal keys within one trainer call form a group."""
 
     def __post_init__(self) -> None:
         if not len(self.tokens) == len(self.mask) == len(self.logprobs):
-            raise ValueError("tokens, mask and logprobs must run parallel")
+            raise ValueError("tokens, mask and logprobs must be parallel")
         if self.mask and self.mask[0]:
-            raise ValueError("the first token has no context to be sampled from")
+            raise ValueError("the first token has no context and cannot be trained")
         if self.token_advantages is not None and len(self.token_advantages) != len(self.tokens):
-            raise ValueError("token_advantages must run parallel to tokens")
+            raise ValueError("token_advantages must be parallel to tokens")
         for advantage in (self.advantage, *self._trained_advantages()):
             if not math.isfinite(advantage):
                 raise ValueError(f"an advantage must be finite, got {advantage!r}")
@@ -51,7 +52,7 @@ class TrainingSample:
 
     @property
     def has_zero_advantage(self) -> bool:
-        """Returns whether every trained token's advantage is 0."""
+        """True if the advantage of every trained token is 0."""
         if self.token_advantages is None:
             return self.advantage == 0.0
         return not any(self._trained_advantages())
@@ -75,13 +76,13 @@ class TrainingSample:
             trajectory.mask,
             trajectory.logprobs,
             advantage,
-            # A step of `async` may take groups of one row from several epochs.
+            # In `async` mode a step may contain groups of the same row from several epochs.
             group=(trajectory.key.step, trajectory.key.prompt_index),
         )
 
 
 def count_trained_tokens(samples: Sequence[TrainingSample]) -> int:
-    """The denominator of one optimizer step: every token with mask 1, samples with advantage 0
-    included, since they were sampled too.
+    """Returns the number of tokens with mask 1, the denominator of one optimizer step. Samples with
+    advantage 0 count too.
     """
     return sum(sample.trained_tokens for sample in samples)

@@ -1,7 +1,7 @@
-"""Adds up the statistics of one update.
+"""Accumulates the statistics of one update.
 
 Owns the sums over micro-batches behind the `train/*` curves. Promises: means over computed tokens,
-and none where there were no tokens. A value that is not finite is dropped when its step is
+which are absent if no token was computed. A value that is not finite is dropped when its step is
 committed. Must not know models or losses.
 """
 
@@ -25,14 +25,16 @@ class StatsTally:
         self._losses: list[float] = []
         self._norms: list[float] = []
         self._skipped = 0
-        self._left_out_truncated: tuple[float, float] | None = None
+        self._masked_truncated: tuple[float, float] | None = None
         self._base_distances: list[tuple[float, int]] = []
-        self._of_loss: dict[str, float] = {}
+        self._loss_sums: dict[str, float] = {}
         self.denominator = 0
-        """Denominator over all optimizer steps."""
+        """Sum of the denominators of all optimizer steps."""
 
     @torch.no_grad()
-    def tokens(self, scores: TokenScores, sampler_logprobs_N: Tensor, clipped_N: Tensor) -> None:
+    def add_tokens(
+        self, scores: TokenScores, sampler_logprobs_N: Tensor, clipped_N: Tensor
+    ) -> None:
         """Adds one micro-batch. k3 = r - 1 - log r with r = trainer / sampler, whose mean estimates
         KL(sampler ‖ trainer). Source: Schulman, "Approximating KL divergence", 2020.
         """
@@ -49,32 +51,32 @@ class StatsTally:
         self._max_log_ratio = torch.maximum(self._max_log_ratio, log_ratio_N.abs().max().cpu())
 
     @torch.no_grad()
-    def corrected(self, corrected: Corrected) -> None:
+    def add_correction(self, corrected: Corrected) -> None:
         """Adds the masked and truncated tokens of one micro-batch."""
-        left_out, truncated = self._left_out_truncated or (0.0, 0.0)
-        self._left_out_truncated = (
-            left_out + float(corrected.masked_N.sum()),
+        masked, truncated = self._masked_truncated or (0.0, 0.0)
+        self._masked_truncated = (
+            masked + float(corrected.masked_N.sum()),
             truncated + float(corrected.truncated_N.sum()),
         )
 
-    def loss_sums(self, sums: Mapping[str, Tensor]) -> None:
-        """Adds a loss's own sums of one micro-batch."""
+    def add_loss_sums(self, sums: Mapping[str, Tensor]) -> None:
+        """Adds the `LossTerms.sums` of one micro-batch."""
         for name, value in sums.items():
-            self._of_loss[name] = self._of_loss.get(name, 0.0) + float(value)
+            self._loss_sums[name] = self._loss_sums.get(name, 0.0) + float(value)
 
-    def base_distance(self, total: float, tokens: int) -> None:
-        """Add Σ (q - base) over so many trained tokens."""
+    def add_base_distance(self, total: float, tokens: int) -> None:
+        """Adds `total`, the sum of q - base over `tokens` trained tokens."""
         self._base_distances.append((total, tokens))
 
-    def divided(self, denominator: int) -> None:
-        """Denominators of the sums of one optimizer step."""
+    def add_denominator(self, denominator: int) -> None:
+        """Adds the denominator of one optimizer step."""
         self.denominator += denominator
 
-    def stepped(self, loss: float, grad_norm: float) -> None:
+    def add_step(self, loss: float, grad_norm: float) -> None:
         self._losses.append(loss)
         self._norms.append(grad_norm)
 
-    def skipped(self) -> None:
+    def add_skipped_step(self) -> None:
         self._skipped += 1
 
     def values(self) -> UpdateStats:
@@ -85,7 +87,7 @@ class StatsTally:
             names.SKIPPED_STEPS: float(self._skipped),
         }
         values |= self._means(tokens) if tokens else {}
-        values |= {n: v / max(1, self.denominator) for n, v in self._of_loss.items()}
+        values |= {n: v / max(1, self.denominator) for n, v in self._loss_sums.items()}
         if self._base_distances:
             totals, counts = zip(*self._base_distances, strict=True)
             values[names.BASE_KL_K1] = math.fsum(totals) / max(1, sum(counts))
@@ -95,7 +97,7 @@ class StatsTally:
         return values
 
     def _means(self, tokens: float) -> UpdateStats:
-        """Means over computed tokens; empty without any, because nothing was measured."""
+        """Returns the means over computed tokens, of which there is at least one."""
         k3, entropy, clipped, top, _ = self._sums_5.tolist()
         values = {
             names.ENTROPY: entropy / tokens,
@@ -104,7 +106,7 @@ class StatsTally:
             names.SAMPLER_MAX_LOG_RATIO: float(self._max_log_ratio),
             names.CLIPPED_SHARE: clipped / tokens,
         }
-        if self._left_out_truncated is not None:
-            values[names.MASKED_SHARE] = self._left_out_truncated[0] / tokens
-            values[names.TRUNCATED_SHARE] = self._left_out_truncated[1] / tokens
+        if self._masked_truncated is not None:
+            values[names.MASKED_SHARE] = self._masked_truncated[0] / tokens
+            values[names.TRUNCATED_SHARE] = self._masked_truncated[1] / tokens
         return values

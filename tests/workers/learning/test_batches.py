@@ -25,7 +25,7 @@ def read_back(batch: MicroBatch) -> list[tuple[tuple[int, ...], int, float, floa
     ):
         place = rows[row].index(index)
         context = tuple(batch.ids_M[rows[row][: place + 1]].tolist())
-        assert [batch.layout.places()[at] for at in rows[row]] == list(range(len(rows[row])))
+        assert [batch.layout.positions()[at] for at in rows[row]] == list(range(len(rows[row])))
         seen.append((context, target, round(logprob, 5), advantage))
     return seen
 

@@ -84,5 +84,5 @@ def test_settings_that_make_no_sense_are_refused() -> None:
         ShapingConfig(overlong_penalty=-1.0)
     with pytest.raises(ValueError, match="buffer"):
         ShapingConfig(overlong_limit=10, overlong_buffer=11)
-    with pytest.raises(ValueError, match="budgets"):
+    with pytest.raises(ValueError, match="token_budget"):
         ShapingConfig(token_budget=0)

@@ -70,5 +70,5 @@ def test_a_base_that_computes_more_than_its_output_layer_is_still_refused(model_
         return out
 
     base.forward = scaled
-    with pytest.raises(ValueError, match="not its output layer's alone"):
+    with pytest.raises(ValueError, match="differ from those of its output layer"):
         TokenScorer(base, temperature=1.0)

@@ -1,1 +1,1 @@
-"""A CPU engine that speaks vLLM's HTTP protocol: continuous batching over a transformers model."""
+"""A CPU engine with vLLM's HTTP protocol: continuous batching over a transformers model."""

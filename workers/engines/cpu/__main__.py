@@ -1,6 +1,6 @@
-"""`python -m workers.engines.cpu`: the engine as a process.
+"""Runs the CPU engine as a process: `python -m workers.engines.cpu`.
 
-Reads the models from a JSON file (a list of `BaseModelSpec`), serves until SIGTERM or SIGINT.
+Reads the models from a JSON file (a list of `BaseModelSpec`) and serves until SIGTERM or SIGINT.
 """
 
 import argparse
@@ -28,12 +28,13 @@ from workers.engines.cpu.versions import ADAPTER_BYTES, MERGED_BYTES
 
 log = structlog.get_logger()
 
-# The compute thread gives the interpreter up at every tensor operation; a shorter interval than
-# the default 5 ms lets it have the interpreter back while requests are parsed.
+# The compute thread releases the GIL at every tensor operation; with an interval shorter than the
+# default 5 ms it gets the GIL back sooner while requests are parsed.
 SWITCH_INTERVAL_S: Final = 0.0002
 _SHUTDOWN_S: Final = 1.0
-# Half the cores: with both of two busy cores' threads in each small operation, every one waits for
-# the scheduler twice. Measured beside other work: 4,150 tokens/s with one thread, 2,850 with two.
+# Half the cores: on two busy cores, each small operation with two threads waits for the operating
+# system's scheduler twice. Measured beside other work: 4,150 tokens/s with one thread, 2,850 with
+# two.
 DEFAULT_THREADS: Final = max(1, (os.cpu_count() or 1) // 2)
 
 
@@ -53,13 +54,13 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
         "--batch-invariant",
         action=argparse.BooleanOptionalAction,
         default=True,
-        help="same bits whatever runs beside a sequence; single sequences are slower for it",
+        help="results do not depend on the rest of the batch; single sequences are slower",
     )
     return parser.parse_args(argv)
 
 
 def _api_key() -> str:
-    """From AGENT_RFT_ENGINE_API_KEY; empty means that the engine asks for none."""
+    """Returns AGENT_RFT_ENGINE_API_KEY; an empty key disables the check."""
     key = HostSettings().engine_api_key
     return "" if key is None else key.get_secret_value()
 
@@ -99,10 +100,10 @@ async def _serve(arguments: argparse.Namespace, api_key: str) -> None:
 def main(argv: Sequence[str] | None = None) -> None:
     arguments = _arguments(argv)
     log_to_stderr()
-    # The engine is started with few variables and imports no settings tree, which needs more.
+    # The engine starts with few environment variables, too few for the complete settings.
     api_key = _api_key()
     sys.setswitchinterval(SWITCH_INTERVAL_S)
-    torch.set_num_threads(1)  # this thread only: see `Engine`
+    torch.set_num_threads(1)  # affects this thread only; see `Engine`
     asyncio.run(_serve(arguments, api_key))
 
 

@@ -1,7 +1,7 @@
-"""Reading a stock PEFT LoRA directory and merging it into weights.
+"""Reads a stock PEFT LoRA directory and merges it into weights.
 
-Owns what counts as an acceptable adapter. Promises: safetensors only (never a pickle), every tensor
-is used or the adapter is refused, and shapes and target modules fit the base. Must not know names,
+Owns the checks of an adapter. Promises: safetensors only (never a pickle); an adapter with an
+unused tensor is refused; shapes and target modules fit the base. Must not know names,
 versions or serving.
 """
 
@@ -21,8 +21,8 @@ from app.domain.errors import InvalidRequest
 CONFIG_FILE: Final = "adapter_config.json"
 WEIGHTS_FILE: Final = "adapter_model.safetensors"
 Stamp = tuple[tuple[int, int, int], ...]
-"""Fingerprint of an adapter's files: changes when other files replace them."""
-_HARMLESS: Final = {CONFIG_FILE, WEIGHTS_FILE, "README.md", "manifest.json"}
+"""Inode, size and modification time of an adapter's files; changes if a file is replaced."""
+_ALLOWED_FILES: Final = {CONFIG_FILE, WEIGHTS_FILE, "README.md", "manifest.json"}
 _KEY: Final = re.compile(r"base_model\.model\.(?P<module>.+)\.lora_(?P<side>[AB])\.weight")
 # Settings of PEFT 0.21's LoraConfig that change the mathematics and are not implemented.
 _UNSUPPORTED: Final = (
@@ -44,7 +44,7 @@ _UNSUPPORTED: Final = (
 
 @dataclass(frozen=True, slots=True)
 class LoraDelta:
-    """`weight_OI += scale * b_OR @ a_RI`."""
+    """One layer's update: `weight_OI += scale * b_OR @ a_RI`."""
 
     a_RI: Tensor
     b_OR: Tensor
@@ -59,27 +59,27 @@ class LoraDelta:
 
 
 def read_adapter(path: Path, base: nn.Module) -> dict[str, LoraDelta]:
-    """Deltas by module name. Raises `InvalidRequest` that says what does not fit."""
+    """Returns deltas by module name. Raises `InvalidRequest` naming the first misfit."""
     if not path.is_dir():
         raise InvalidRequest(f"No adapter directory at '{path}'.", param="lora_path")
     for name in (CONFIG_FILE, WEIGHTS_FILE):
         if not (path / name).is_file():
             raise InvalidRequest(f"The adapter has no {name}.", param="lora_path")
-    others = sorted(p.name for p in path.iterdir() if p.name not in _HARMLESS)
-    if others:
-        raise InvalidRequest(f"The adapter has unknown files: {others}.", param="lora_path")
+    unknown = sorted(p.name for p in path.iterdir() if p.name not in _ALLOWED_FILES)
+    if unknown:
+        raise InvalidRequest(f"The adapter has unknown files: {unknown}.", param="lora_path")
     config = read_config(path)
     try:
         tensors = load_file(path / WEIGHTS_FILE)
     except SafetensorError as error:
         raise InvalidRequest(f"The adapter cannot be read: {error}", param="lora_path") from error
-    deltas = _pair(config, tensors)
+    deltas = _pair_sides(config, tensors)
     _check_fit(config, deltas, base)
     return deltas
 
 
 def stamp_of(path: Path) -> Stamp:
-    """Empty where there is no adapter."""
+    """Returns the stamp of an adapter directory; empty if it contains none."""
     try:
         stats = [(path / name).stat() for name in (CONFIG_FILE, WEIGHTS_FILE)]
     except OSError:
@@ -88,7 +88,7 @@ def stamp_of(path: Path) -> Stamp:
 
 
 def read_config(path: Path) -> dict[str, Any]:
-    """`adapter_config.json`, once it is known to describe what is implemented here."""
+    """Returns `adapter_config.json` after checking that every setting in it is implemented."""
     try:
         config = json.loads((path / CONFIG_FILE).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
@@ -97,15 +97,15 @@ def read_config(path: Path) -> dict[str, Any]:
         raise InvalidRequest("The adapter is not a LoRA.", param="lora_path")
     if not all(isinstance(config.get(name), int | float) for name in ("r", "lora_alpha")):
         raise InvalidRequest("The adapter has no rank or alpha.", param="lora_path")
-    used = [name for name in _UNSUPPORTED if config.get(name)]
+    unsupported = [name for name in _UNSUPPORTED if config.get(name)]
     if config.get("bias", "none") != "none":
-        used.append("bias")
-    if used:
-        raise InvalidRequest(f"The adapter uses {used}; not supported.", param="lora_path")
+        unsupported.append("bias")
+    if unsupported:
+        raise InvalidRequest(f"The adapter uses {unsupported}; not supported.", param="lora_path")
     return config
 
 
-def _pair(config: dict[str, Any], tensors: dict[str, Tensor]) -> dict[str, LoraDelta]:
+def _pair_sides(config: dict[str, Any], tensors: dict[str, Tensor]) -> dict[str, LoraDelta]:
     sides: dict[str, dict[str, Tensor]] = {}
     for key, tensor in tensors.items():
         match = _KEY.fullmatch(key)
@@ -121,13 +121,13 @@ def _pair(config: dict[str, Any], tensors: dict[str, Tensor]) -> dict[str, LoraD
 
 
 def _scale(config: dict[str, Any], module: str) -> float:
-    rank = _pattern(config.get("rank_pattern"), module, config["r"])
-    alpha = _pattern(config.get("alpha_pattern"), module, config["lora_alpha"])
+    rank = _pattern_value(config.get("rank_pattern"), module, config["r"])
+    alpha = _pattern_value(config.get("alpha_pattern"), module, config["lora_alpha"])
     return float(alpha / rank**0.5 if config.get("use_rslora") else alpha / rank)
 
 
-def _pattern(patterns: dict[str, float] | None, module: str, default: float) -> float:
-    """Matches like peft's `get_pattern_key`: a pattern is a regex for the end of a name."""
+def _pattern_value(patterns: dict[str, float] | None, module: str, default: float) -> float:
+    """Returns a module's value. As in peft's `get_pattern_key`, a regex matches a name's end."""
     for pattern, value in (patterns or {}).items():
         if re.match(rf"(.*\.)?({pattern})$", module):
             return value
@@ -145,16 +145,18 @@ def _check_fit(config: dict[str, Any], deltas: dict[str, LoraDelta], base: nn.Mo
             linear.out_features,
             rank,
         )
-        if not fits or rank != _pattern(config.get("rank_pattern"), name, config["r"]):
+        if not fits or rank != _pattern_value(config.get("rank_pattern"), name, config["r"]):
             raise InvalidRequest(f"The shapes of '{name}' do not fit.", param="lora_path")
         if not (torch.isfinite(delta.a_RI).all() and torch.isfinite(delta.b_OR).all()):
             raise InvalidRequest(f"'{name}' has values that are not finite.", param="lora_path")
-    missing = [n for n in linears if _targeted(config.get("target_modules"), n) and n not in deltas]
+    missing = [
+        n for n in linears if _is_targeted(config.get("target_modules"), n) and n not in deltas
+    ]
     if missing:
         raise InvalidRequest(f"Targeted modules without weights: {missing}.", param="lora_path")
 
 
-def _targeted(targets: Any, module: str) -> bool:
+def _is_targeted(targets: Any, module: str) -> bool:
     if isinstance(targets, str):
         return re.fullmatch(targets, module) is not None
     return any(module == t or module.endswith(f".{t}") for t in targets or ())

@@ -1,14 +1,14 @@
-"""Attention over the KV pool: which keys each token of a packed step sees, and in which blocks.
+"""Attention of a packed step's tokens over the KV pool.
 
-Owns how a step's tokens, packed without padding, attend: running rows together, each new prompt by
-itself, so a short request never pays for a long prompt. Promises, when `invariant`, that a token's
-output has the same bits whatever is computed beside it, and whether it came as part of a prompt or
-was sampled: its position alone decides how many keys are read and in which order they are summed.
-Must not know sampling or requests.
+Owns the attention plan of a step, whose tokens are packed without padding: running rows attend
+together, each new prompt separately, so that a long prompt does not slow down short requests.
+Promises, if `invariant`, that the bits of a token's output do not depend on the rest of the batch
+or on whether the token was part of a prompt or sampled: its position alone determines how many keys
+are read and the order of their summation. Must not know sampling or requests.
 
 The rules behind that promise were measured with torch 2.13 on AVX-512: matrix products agree bit
-for bit from FEWEST_ROWS rows on, and the library cuts the sum over keys in pieces that depend on
-their number, so that number must follow from the position (here: LENGTH_STEP at a time).
+for bit from FEWEST_ROWS rows on, and the library splits the sum over keys into pieces that depend
+on their number, so that number must follow from the position (here in units of LENGTH_STEP).
 """
 
 from dataclasses import dataclass, field
@@ -26,41 +26,41 @@ from workers.engines.cpu.kv_pool import KvPool
 IMPLEMENTATION: Final = "agent_rft_kv_pool"
 LENGTH_STEP: Final = 64
 FEWEST_ROWS: Final = 4
-# Decoding reads keys and values at memory speed, so a long row is padded for few neighbours only.
-ROWS_TOGETHER: Final = 16
+# Decoding is bound by memory bandwidth, so at most this many rows are padded to a common length.
+MAX_PADDED_ROWS: Final = 16
 
 
 @dataclass(frozen=True, slots=True)
 class Prefill:
-    """A prompt's tokens `offset … offset + length` of the packed step, for one row."""
+    """The part of one row's prompt at `offset … offset + length` of the packed step."""
 
     row: int
     start: int
-    """Position of the first of them: earlier ones are in the KV pool already."""
+    """Position of the first token; earlier ones are already in the KV pool."""
     offset: int
     length: int
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Tokens that attend in one call: `count` tokens from `offset` on, of rows `first … last`."""
+    """Tokens of one attention call: `count` tokens from `offset` on, of rows `first … last`."""
 
     offset: int
     count: int
     first: int
     last: int
     length: int
-    """Keys that are read of each row."""
+    """Number of keys to read from each row."""
     mask: Tensor
-    """mask_B1QT, 0 where visible and -inf elsewhere; Q is 1 for running rows (B rows, one token
-    each), else the piece's tokens times the query heads of a key head, padded."""
+    """mask_B1QT: 0 for visible keys and -inf for others. Q is 1 for running rows (B rows, one token
+    each); for a prompt it is the piece's tokens times the query heads per key head, padded."""
 
 
 @dataclass(slots=True)
 class Step:
-    """One forward pass: the first `decoding` tokens belong to rows 0 … decoding-1, one each; then
-    come prompts. `rows_N` and `positions_N` say where each token's key and value go; tokens of the
-    pass beyond those are padding.
+    """One forward pass. The first `decoding` tokens belong to rows 0 … decoding-1, one each; the
+    tokens of prompts follow. `rows_N` and `positions_N` are the row and position in the KV pool of
+    each token's key and value; further tokens of the pass are padding.
     """
 
     kv_pool: KvPool
@@ -70,21 +70,21 @@ class Step:
     positions: list[int]
     positions_N: Tensor
     query_heads: int
-    """Per key head."""
+    """Number of query heads per key head."""
     invariant: bool = True
     _pieces: dict[int | None, list[Piece]] = field(default_factory=dict)
 
     def pieces(self, window: int | None) -> list[Piece]:
-        """Attention plan of a step's tokens, in their order; one for all layers with the same
-        window.
+        """Returns the attention plan of the step's tokens, in their order. All layers with the same
+        window share it.
         """
-        found = self._pieces.get(window)
-        if found is None:
-            found = [*self._running(window), *self._prompts(window)]
-            self._pieces[window] = found
-        return found
+        plan = self._pieces.get(window)
+        if plan is None:
+            plan = [*self._running_pieces(window), *self._prompt_pieces(window)]
+            self._pieces[window] = plan
+        return plan
 
-    def _running(self, window: int | None) -> list[Piece]:
+    def _running_pieces(self, window: int | None) -> list[Piece]:
         if not self.decoding:
             return []
         lengths = [_rounded(position + 1) for position in self.positions[: self.decoding]]
@@ -93,7 +93,7 @@ class Step:
         pieces, first = [], 0
         while first < self.decoding:
             last = first + 1
-            while last < self.decoding and self._joins(lengths, first, last):
+            while last < self.decoding and self._same_piece(lengths, first, last):
                 last += 1
             length = max(lengths[first:last])
             mask = mask_B11T[first:last, :, :, :length]
@@ -101,12 +101,12 @@ class Step:
             first = last
         return pieces
 
-    def _joins(self, lengths: list[int], first: int, row: int) -> bool:
+    def _same_piece(self, lengths: list[int], first: int, row: int) -> bool:
         if self.invariant:
             return lengths[row] == lengths[first]
-        return row - first < ROWS_TOGETHER
+        return row - first < MAX_PADDED_ROWS
 
-    def _prompts(self, window: int | None) -> list[Piece]:
+    def _prompt_pieces(self, window: int | None) -> list[Piece]:
         pieces = []
         for part in self.prefills:
             start, end = part.start, part.start + part.length
@@ -140,7 +140,7 @@ def _rounded(length: int) -> int:
 def attend(
     query_NHD: Tensor, step: Step, layer: int, *, scaling: float | None, window: int | None
 ) -> Tensor:
-    """output_NHD for queries of the step's tokens, whose keys and values are in the KV pool."""
+    """Returns output_NHD for the step's queries; its keys and values must be in the KV pool."""
     keys_RHTD, values_RHTD = step.kv_pool.layer(layer)
     tokens, _, size = query_NHD.shape
     query_NKGD = query_NHD.view(tokens, keys_RHTD.shape[1], step.query_heads, size)
@@ -149,14 +149,14 @@ def attend(
         end = piece.offset + piece.count
         part = query_NKGD[piece.offset : end]
         running = piece.mask.shape[2] == 1
-        # Query heads that share a key head stand in the place of query positions.
+        # Query heads that share a key head are laid out along the axis of query positions.
         rows = part if running else part.transpose(0, 1).flatten(1, 2)[None]
-        wanted = max(FEWEST_ROWS, piece.mask.shape[2]) if step.invariant else rows.shape[2]
+        query_rows = max(FEWEST_ROWS, piece.mask.shape[2]) if step.invariant else rows.shape[2]
         if not running:
-            wanted = piece.mask.shape[2]
-        if rows.shape[2] < wanted:
-            rows = F.pad(rows, (0, 0, 0, wanted - rows.shape[2]))
-        found = F.scaled_dot_product_attention(
+            query_rows = piece.mask.shape[2]
+        if rows.shape[2] < query_rows:
+            rows = F.pad(rows, (0, 0, 0, query_rows - rows.shape[2]))
+        output = F.scaled_dot_product_attention(
             rows,
             keys_RHTD[piece.first : piece.last, :, : piece.length],
             values_RHTD[piece.first : piece.last, :, : piece.length],
@@ -164,17 +164,17 @@ def attend(
             scale=scaling,
         )
         if running:
-            output_NKGD[piece.offset : end] = found[:, :, : step.query_heads]
+            output_NKGD[piece.offset : end] = output[:, :, : step.query_heads]
         else:
-            found_KQD = found[0, :, : piece.count * step.query_heads]
-            output_NKGD[piece.offset : end] = found_KQD.view(
+            output_KQD = output[0, :, : piece.count * step.query_heads]
+            output_NKGD[piece.offset : end] = output_KQD.view(
                 -1, piece.count, step.query_heads, size
             ).transpose(0, 1)
     return output_NKGD.view(tokens, -1, size)
 
 
 class KvPoolCache(Cache):
-    """Stands in for a transformers cache: stores the new keys and values, and returns them."""
+    """A transformers cache that stores new keys and values in the KV pool and returns them."""
 
     def __init__(self, step: Step) -> None:
         super().__init__(layer_class_to_replicate=CacheLayerMixin)
@@ -206,11 +206,11 @@ def kv_pool_attention(
     step: Step | None = None,
     **kwargs: Any,
 ) -> tuple[Tensor, None]:
-    """query_1HND over the KV pool -> output_1NHD. Called by transformers' attention layers, which
-    build no mask for an implementation unknown to `masking_utils`.
+    """Computes output_1NHD of query_1HND over the KV pool. Transformers' attention layers call it;
+    they build no mask, because `masking_utils` does not know this implementation.
     """
     if step is None:
-        raise RuntimeError("this model runs only inside the engine")
+        raise RuntimeError("this model has the KV pool's attention and runs in packed steps only")
     if any(kwargs.get(name) is not None for name in ("softcap", "s_aux", "position_bias")):
         raise NotImplementedError("attention with soft caps, sinks or position biases")
     layer = int(module.layer_idx)  # type: ignore[arg-type]  # torch types module attributes as Tensor or Module

@@ -1,13 +1,12 @@
 """Assigns running sequences to rows of a version batch's KV cache.
 
-Owns joining (a prefix shared with known prompts is copied in) and leaving. Promises that
-rows 0 … B-1 are the running ones, that only the last one's prompt may be computed in part, and that
-after a fault every sequence that has not ended is still listed. Must not know who waits or what is
-sampled.
+Owns joining, where a cached or running prefix is copied, and leaving. Promises that rows 0 … B-1
+are the running ones, that only the last row's prompt may be computed in part, and that after an
+exception every unfinished sequence is still listed. Must not know the queue or sampling.
 """
 
 from workers.engines.cpu.kv_pool import KvPool
-from workers.engines.cpu.prefixes import BLOCK, KeptPrefix, PrefixStore, shared_length
+from workers.engines.cpu.prefixes import BLOCK, CachedPrefix, PrefixStore, shared_length
 from workers.engines.cpu.sequence import Sequence
 from workers.engines.cpu.versions import Version
 
@@ -26,7 +25,7 @@ class BatchRows:
 
     @property
     def unfinished(self) -> int:
-        """1 if the last row's prompt is computed in part, else 0: no other row's ever is."""
+        """1 if the last row's prompt is computed in part, otherwise 0; no other row's can be."""
         if not self.sequences:
             return 0
         last = self.sequences[-1]
@@ -34,11 +33,11 @@ class BatchRows:
 
     @property
     def longest(self) -> int:
-        """Tokens that the longest row will hold once its sequence has ended."""
+        """Largest number of tokens that any running sequence may reach."""
         return max((sequence.longest for sequence in self.sequences), default=0)
 
     def live_prefix(self, sequence: Sequence) -> Sequence | None:
-        """A running sequence whose prompt begins the same way."""
+        """Returns a running sequence that shares a prefix of at least one block, if any."""
         if sequence.sampling.prompt_logprobs:
             return None
         for key in reversed(sequence.block_keys):
@@ -52,34 +51,34 @@ class BatchRows:
         return None
 
     def join(self, sequence: Sequence, live: Sequence | None) -> None:
-        """Give a prompt the next row. `live` is a running one that begins the same way."""
+        """Assigns the next row to a sequence. `live` is a running one with a shared prefix."""
         row, last = len(self), len(sequence.tokens) - 1
         self.reserve(row + 1, len(sequence.tokens))
-        kept = None
+        cached = None
         if not sequence.sampling.prompt_logprobs:
             owner = (self._version.number, sequence.sampling.cache_salt)
-            kept = self._prefixes.find(owner, sequence.tokens, sequence.block_keys)
-        from_kept = min(shared_length(kept.tokens, sequence.tokens), last) if kept else 0
-        from_live = min(shared_length(live.tokens, sequence.tokens), last) if live else 0
-        if live is not None and from_live >= from_kept:
-            sequence.computed = min(from_live, live.computed)
+            cached = self._prefixes.find(owner, sequence.tokens, sequence.block_keys)
+        cached_length = min(shared_length(cached.tokens, sequence.tokens), last) if cached else 0
+        live_length = min(shared_length(live.tokens, sequence.tokens), last) if live else 0
+        if live is not None and live_length >= cached_length:
+            sequence.computed = min(live_length, live.computed)
             self.kv_pool.copy(self.sequences.index(live), row, sequence.computed)
-        elif kept is not None:
-            sequence.computed = from_kept
-            self.kv_pool.write(row, kept.kv_PLHTD[:, :, :, :from_kept])
+        elif cached is not None:
+            sequence.computed = cached_length
+            self.kv_pool.write(row, cached.kv_PLHTD[:, :, :, :cached_length])
         sequence.reused = sequence.computed
         self.sequences.append(sequence)
         for key in sequence.block_keys:
             self._by_block.setdefault(key, sequence)
 
     def reserve(self, rows: int, length: int = 0) -> None:
-        """Room for every running sequence's tokens, and for `length` ones in another row."""
+        """Allocates `rows` rows for the tokens of every running sequence and at least `length`."""
         longest = max((len(sequence.tokens) for sequence in self.sequences), default=0)
         self.kv_pool.reserve(rows=rows, length=max(longest, length))
 
     def leave(self) -> None:
-        """Free the rows of ended sequences; the last row moves into each hole. A prompt computed in
-        part stays behind all others.
+        """Frees the rows of ended sequences; the last row moves into each free one. A prompt
+        computed in part stays in the last row.
         """
         rows, tail_row = self.sequences, len(self) - 1
         partial = self.unfinished
@@ -88,7 +87,7 @@ class BatchRows:
             if rows[row].finish_reason is None:
                 row += 1
                 continue
-            self._keep(row, rows[row])
+            self._cache_prefix(row, rows[row])
             end -= 1
             if row != end:
                 self.kv_pool.copy(end, row, rows[end].computed)
@@ -98,21 +97,21 @@ class BatchRows:
             self._move_tail(tail_row)
 
     def clear(self) -> None:
-        """Forget every sequence and its keys and values."""
+        """Removes every sequence and releases the KV pool."""
         self.sequences.clear()
         self._by_block.clear()
         self.kv_pool.release()
 
     def _move_tail(self, row: int) -> None:
-        """From its row to behind the others, which have become fewer."""
+        """Moves the partly computed prompt from `row` to directly after the remaining rows."""
         tail = self.sequences[-1]
         if tail.finish_reason is not None:
-            self._keep(row, tail)
+            self._cache_prefix(row, tail)
             self.sequences.pop()
         elif row != len(self) - 1:
             self.kv_pool.copy(row, len(self) - 1, tail.computed)
 
-    def _keep(self, row: int, sequence: Sequence) -> None:
+    def _cache_prefix(self, row: int, sequence: Sequence) -> None:
         for key in sequence.block_keys:
             if self._by_block.get(key) is sequence:
                 del self._by_block[key]
@@ -120,4 +119,4 @@ class BatchRows:
             tokens = sequence.tokens[: sequence.computed]
             kv_PLHTD = self.kv_pool.read(row, sequence.computed)
             owner = (self._version.number, sequence.sampling.cache_salt)
-            self._prefixes.keep(KeptPrefix(owner, tokens, kv_PLHTD))
+            self._prefixes.add(CachedPrefix(owner, tokens, kv_PLHTD))

@@ -1,7 +1,7 @@
 """Request bodies of the engine's endpoints, as vLLM 0.32 names their fields.
 
-Owns validation. Settings that would change the distribution and are not implemented are refused
-rather than ignored; fields that change nothing (`user`, `metadata`, …) are.
+Owns validation. Settings that change the distribution and are not implemented are refused; fields
+without effect (`user`, `metadata`, …) are ignored.
 """
 
 from typing import Annotated, Any, Literal, Self, TypeVar
@@ -36,7 +36,7 @@ class _Body(BaseModel):
     frequency_penalty: float | None = None
     logit_bias: dict[str, float] | None = None
     cache_salt: Annotated[str, Field(min_length=1, max_length=256)] | None = None
-    """Prompts are reused among requests with the same one only, e.g. one per tenant."""
+    """Cached prefixes are reused only among requests with the same salt, e.g. one per tenant."""
 
     @model_validator(mode="after")
     def _refuse_other_distributions(self) -> Self:
@@ -72,7 +72,7 @@ class CompletionBody(_Body):
 
 
 class TemplateVariables(BaseModel):
-    """The variables that `app.domain.methods.reasoning_efforts` names; any other is refused."""
+    """The variables defined by `app.domain.methods.reasoning_efforts`; others are refused."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -97,7 +97,7 @@ class ChatBody(_Body):
 
     @field_validator("stop", mode="before")
     @classmethod
-    def _one_or_many(cls, value: Any) -> Any:
+    def _as_list(cls, value: Any) -> Any:
         return [value] if isinstance(value, str) else value
 
     @field_validator("response_format")
@@ -113,7 +113,7 @@ class ChatBody(_Body):
         for tool in value or []:
             function = tool.get("function")
             if not isinstance(function, dict) or not isinstance(function.get("name"), str):
-                raise ValueError("each tool needs a function with a name")  # noqa: TRY004 - pydantic turns a ValueError into a 400, a TypeError not
+                raise ValueError("each tool needs a function with a name")  # noqa: TRY004 - pydantic reports a ValueError as invalid input, but not a TypeError
         return value
 
 
@@ -127,7 +127,7 @@ class UnloadAdapterBody(BaseModel):
 
 
 def read_body(kind: type[BodyT], content: bytes) -> BodyT:
-    """Parse and check. Raises `InvalidRequest` naming the first field that is wrong."""
+    """Parses and validates a body. Raises `InvalidRequest` naming the first invalid field."""
     try:
         return kind.model_validate_json(content)
     except ValidationError as error:

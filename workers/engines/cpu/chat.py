@@ -1,7 +1,7 @@
 """`POST /v1/chat/completions`: messages and tools in, an assistant message out, also as a stream.
 
-Owns the hosted response shapes. Tool calls are sent whole, once their closing tag is there: a
-broken call is answered as plain content, as vLLM does. Must not know how an answer is read.
+Owns the hosted response shapes. A tool call is sent in one piece, after its closing tag: a
+malformed call is returned as plain content, as in vLLM. Must not know the parsing of answers.
 """
 
 import time
@@ -17,7 +17,7 @@ from workers.engines.cpu.sequence import Sampling
 
 
 def begin_turn(engine: Engine, body: ChatBody, *, streamed: bool) -> ChatTurn:
-    """Raises `AdapterMissing` or `InvalidRequest`."""
+    """Creates the turn of a request. Raises `AdapterMissing` or `InvalidRequest`."""
     version = engine.versions.get(body.model)
     renderer, spec = _renderer(version.base.renderer, body), version.base.spec
     prompt = renderer.prompt_ids(body.messages, body.tools)
@@ -52,7 +52,7 @@ async def chat(engine: Engine, body: ChatBody) -> dict[str, Any]:
     updates = engine.updates(turn.sequence)
     try:
         async for update in updates:
-            turn.hear(update.count)
+            turn.advance_to(update.count)
             if turn.cut is not None:
                 break
     finally:
@@ -72,21 +72,21 @@ async def chat(engine: Engine, body: ChatBody) -> dict[str, Any]:
 
 
 async def stream_chat(engine: Engine, turn: ChatTurn) -> AsyncGenerator[dict[str, Any]]:
-    """Chunks: the role, content as it becomes certain, reasoning and tool calls whole, the finish
-    reason. A token's log-probs come with the first chunk after it was sampled.
+    """Yields chunks: the role, content as it becomes final, reasoning and tool calls in one piece,
+    the finish reason. A token's log-probs are in the first chunk after it was sampled.
     """
     yield _chunk(turn, {"role": "assistant", "content": ""})
     sent = listed = 0
     updates = engine.updates(turn.sequence)
     try:
         async for update in updates:
-            turn.hear(update.count)
+            turn.advance_to(update.count)
             if turn.cut is not None:
                 break
-            certain = turn.certain()
-            if len(certain) > sent:
-                yield _chunk(turn, {"content": certain[sent:]}, logprobs=_logprobs(turn, listed))
-                sent, listed = len(certain), turn.count
+            stable = turn.final_content()
+            if len(stable) > sent:
+                yield _chunk(turn, {"content": stable[sent:]}, logprobs=_logprobs(turn, listed))
+                sent, listed = len(stable), turn.count
     finally:
         await updates.aclose()
     answer = turn.answer()
@@ -101,7 +101,7 @@ async def stream_chat(engine: Engine, turn: ChatTurn) -> AsyncGenerator[dict[str
 
 
 def _last_deltas(answer: Answer, sent: int) -> list[dict[str, Any]]:
-    """Returns the held-back rest of the stream: content, reasoning and tool calls."""
+    """Returns the deltas at the end of a stream: remaining content, reasoning and tool calls."""
     deltas: list[dict[str, Any]] = []
     if len(answer.content) > sent:
         deltas.append({"content": answer.content[sent:]})
@@ -147,7 +147,7 @@ def _chunk(
 
 
 def _logprobs(turn: ChatTurn, first: int) -> dict[str, Any] | None:
-    """Returns the log-probs of the tokens that count, from the `first` on."""
+    """Returns the log-probs of the turn's tokens, starting at index `first`."""
     if not turn.body.logprobs:
         return None
     sequence, text = turn.sequence, turn.sequence.version.base.text

@@ -1,9 +1,9 @@
-"""One chat request under way: which of its sampled tokens count, and what they say.
+"""The state of one chat request: its counted tokens and their interpretation.
 
-Owns stop strings, what is reasoning and what is content, and what is certain while tokens still
-come. Promises that a streamed answer says what a whole one says: both are read from the tokens up
-to the one that completed a stop string, and what was certain earlier begins the content. Must not
-know response shapes or chunks.
+Owns stop strings, the split into reasoning and content, and the part of the content that is final
+during sampling. Promises that a streamed answer equals an unstreamed one: both are parsed from the
+tokens up to the one that completes a stop string, and final content is a prefix of the content.
+Must not know response shapes or chunks.
 """
 
 from collections.abc import Iterable
@@ -37,69 +37,69 @@ class ChatTurn:
     renderer: Renderer
     envelope: dict[str, Any] = field(default_factory=dict)
     count: int = 0
-    """Sampled tokens that count. The sequence may be ahead."""
+    """Number of sampled tokens that belong to the turn. The sequence may contain more."""
     text: str = ""
     """Text of these tokens."""
     cut: int | None = None
-    """Index of the first stop string in the text."""
+    """Index of the first stop string in the text, if any."""
 
-    def hear(self, count: int) -> None:
-        """So many tokens are sampled by now. Once there is a cut, no more may be heard."""
+    def advance_to(self, count: int) -> None:
+        """Extends the turn to `count` tokens. Must not be called after `cut` is set."""
         self.count = count
         self.text = self.renderer.decode(self.token_ids)
-        found = [at for stop in self.body.stop or [] if (at := self.text.find(stop)) >= 0]
-        self.cut = min(found, default=None)
+        indices = [index for stop in self.body.stop or [] if (index := self.text.find(stop)) >= 0]
+        self.cut = min(indices, default=None)
 
     @property
     def token_ids(self) -> list[int]:
         start = self.sequence.prompt_length
         return self.sequence.tokens[start : start + self.count]
 
-    def certain(self) -> str:
-        """The start of the content that no later token can turn into something else. Before a cut
-        only.
+    def final_content(self) -> str:
+        """Returns the prefix of the content that no later token can change. Valid only while `cut`
+        is `None`.
         """
         text = self.text.rstrip(_UNFINISHED_CHARACTER)
-        text = text[: len(text) - _begun(text, (*_MARKS, *(self.body.stop or ())))]
-        content = self._spoken(text).lstrip()
-        if self._wants_calls:
+        text = text[: len(text) - _partial_mark_length(text, (*_MARKS, *(self.body.stop or ())))]
+        content = self._after_reasoning(text).lstrip()
+        if self._parses_calls:
             content = content.partition(CALL_START)[0]
         return content.rstrip()
 
     def answer(self) -> Answer:
-        """Parses all tokens. A broken tool call is content, as in vLLM."""
+        """Parses all tokens. A malformed tool call is content, as in vLLM."""
         text = self.text[: self.cut]
         parsed = self.renderer.parse(self.token_ids, until=self.cut)
-        content = self._spoken(text)
+        content = self._after_reasoning(text)
         calls: list[ParsedToolCall] = []
-        if self._wants_calls and self.cut is None and parsed.parse_error is None:
+        if self._parses_calls and self.cut is None and parsed.parse_error is None:
             calls = parsed.tool_calls
         if calls:
             content = content.partition(CALL_START)[0]
-        opened = self._opened(text)
+        has_reasoning = self._starts_with_reasoning(text)
         return Answer(
             content=content.strip(),
-            reasoning=parsed.reasoning if opened else "",
-            reasoning_tokens=parsed.reasoning_tokens if opened else 0,
+            reasoning=parsed.reasoning if has_reasoning else "",
+            reasoning_tokens=parsed.reasoning_tokens if has_reasoning else 0,
             tool_calls=calls[: 1 if self.body.parallel_tool_calls is False else None],
         )
 
     @property
-    def _wants_calls(self) -> bool:
+    def _parses_calls(self) -> bool:
         return bool(self.body.tools) and self.body.tool_choice != "none"
 
-    def _opened(self, text: str) -> bool:
-        """Returns true if the turn begins with reasoning. An end marker without a beginning comes
-        too late to retract streamed content, and stays content.
+    def _starts_with_reasoning(self, text: str) -> bool:
+        """Returns true if the turn begins with reasoning. An end marker without a start marker
+        stays content, because the content before it may already be streamed.
         """
         return self.renderer.starts_thinking or text.lstrip().startswith(_THINK)
 
-    def _spoken(self, text: str) -> str:
-        return text.partition(_THINK_END)[2] if self._opened(text) else text
+    def _after_reasoning(self, text: str) -> str:
+        return text.partition(_THINK_END)[2] if self._starts_with_reasoning(text) else text
 
 
-def _begun(text: str, marks: Iterable[str]) -> int:
-    """Characters at the end of a text that may be the beginning of a mark."""
+def _partial_mark_length(text: str, marks: Iterable[str]) -> int:
+    """Returns the length of the longest text suffix that is a proper prefix of a mark."""
     return max(
         (
             length

@@ -13,7 +13,7 @@ from workers.engines.cpu.sequence import Sampling, Sequence
 def completion_sequences(
     engine: Engine, body: CompletionBody, *, streamed: bool = False
 ) -> list[Sequence]:
-    """One sequence per choice. Raises `AdapterMissing` or `InvalidRequest`."""
+    """Creates one sequence per choice. Raises `AdapterMissing` or `InvalidRequest`."""
     version = engine.versions.get(body.model)
     sequences = []
     for choice in range(body.n):
@@ -48,11 +48,11 @@ async def complete(engine: Engine, body: CompletionBody) -> dict[str, Any]:
 async def stream_completion(
     engine: Engine, body: CompletionBody, sequence: Sequence
 ) -> AsyncGenerator[dict[str, Any]]:
-    """Chunks of one choice; the last one carries the finish reason, then usage if asked for."""
+    """Yields the chunks of one choice, then a chunk with the usage if requested."""
     envelope, streamed = _envelope(body), 0
     async for update in engine.updates(sequence):
         choice = _choice(body, 0, sequence, first=streamed, last=update.count)
-        # The sequence may be ahead of this update by now.
+        # The sequence may contain more tokens than this update.
         choice["finish_reason"] = update.finish_reason
         if update.finish_reason is None:
             choice["stop_reason"] = None
@@ -74,7 +74,7 @@ def _envelope(body: CompletionBody) -> dict[str, Any]:
 def _choice(
     body: CompletionBody, index: int, sequence: Sequence, *, first: int = 0, last: int | None = None
 ) -> dict[str, Any]:
-    """One choice with sampled tokens first … last."""
+    """Returns one choice with the sampled tokens first … last - 1."""
     base = sequence.version.base
     end = sequence.sampled if last is None else last
     ids = sequence.tokens[sequence.prompt_length + first : sequence.prompt_length + end]
@@ -99,7 +99,7 @@ def _choice(
 
 
 def _top_logprobs(sequence: Sequence, first: int, last: int) -> list[dict[str, float]] | None:
-    """Alternatives by text; `token_id:N`, as vLLM writes ids, where a text stands for several."""
+    """Returns alternatives by text, or by `token_id:N` (as in vLLM) if texts are empty or equal."""
     base = sequence.version.base
     listed = []
     for best in sequence.top_logprobs[first:last]:

@@ -1,11 +1,11 @@
-"""A decoder's forward pass written out, for the architectures that are served most.
+"""A fused forward pass for the most common decoder architectures.
 
 Owns Llama, Qwen2 and Qwen3 as few operations on few tensors: queries, keys and values in one
-product, gate and up in another, rotations from a table, residuals added by the product itself. With
+product, gate and up in another, rotations from a table, residuals added inside the product. With
 small models the time between operations is most of a step, and a transformers layer has four times
-as many. Promises the same log-probs as the modules it was built from (the engine compares at
-start), whose weights become views of its own. Must not know adapters' files, version batches or
-requests.
+as many operations. Promises the same log-probs as the original modules (the engine compares them at
+start), whose weights become views of the fused ones. Must not know adapter files, version batches
+or requests.
 """
 
 from dataclasses import dataclass, replace
@@ -21,7 +21,7 @@ from workers.engines.cpu.attention import Step, attend
 from workers.engines.cpu.product import Product
 
 _ARCHITECTURES: Final = (LlamaForCausalLM, Qwen2ForCausalLM, Qwen3ForCausalLM)
-# Other kinds of rotation change with the length of the sequence that they are asked for.
+# Other kinds of rotary embedding depend on the length of the sequence.
 _FIXED_ROTATIONS: Final = {"default", "linear", "llama3", "yarn"}
 _HEAD: Final = -1
 
@@ -32,8 +32,8 @@ class Layer:
 
     input_norm_C: Tensor
     qkv: Product
-    turned_norm_HD: Tensor | None
-    """Scales of the query and key heads' norms, one line per head."""
+    head_norm_HD: Tensor | None
+    """Scales of the norms of query and key heads, one row per head."""
     output: Product
     post_norm_C: Tensor
     gate_up: Product
@@ -44,10 +44,10 @@ class Layer:
 
 @dataclass(frozen=True, slots=True)
 class BlockSlot:
-    """Position of a linear layer in the fused products: rows `first …` of a layer's product."""
+    """Position of a linear layer in the fused products: its rows in a product start at `first`."""
 
     layer: int
-    """`_HEAD` for the language model's head."""
+    """Layer index; `_HEAD` for the language model's head."""
     product: str
     first: int
 
@@ -55,7 +55,7 @@ class BlockSlot:
 @dataclass(frozen=True, slots=True)
 class Shape:
     query_heads: int
-    """Per key head."""
+    """Number of query heads per key head."""
     key_heads: int
     head_size: int
     epsilon: float
@@ -71,25 +71,25 @@ class Decoder:
         norm_C: Tensor,
         head: Product,
         rotation_TPD: Tensor,
-        places: dict[str, BlockSlot],
+        slots: dict[str, BlockSlot],
         own_bytes: int = 0,
     ) -> None:
-        """`rotation_TPD`: P = cosine, sine; the sine's first half has its sign turned."""
+        """`rotation_TPD`: P = cosine, sine; the first half of the sine is negated."""
         self._layers = layers
         self._shape = shape
         self._embedding_VC = embedding_VC
         self._norm_C = norm_C
         self._head = head
         self._rotation_TPD = rotation_TPD
-        self._places = places
+        self._slots = slots
         self.own_bytes = own_bytes
 
     @property
     def query_heads(self) -> int:
         return self._shape.query_heads
 
-    def logits(self, step: Step, ids_N: Tensor, kept: list[int]) -> Tensor:
-        """logits_KV at the kept tokens of a packed step; stores its keys and values."""
+    def logits(self, step: Step, ids_N: Tensor, output_tokens: list[int]) -> Tensor:
+        """Returns logits_KV at the K tokens `output_tokens`; stores all tokens' keys and values."""
         hidden_NC = F.embedding(ids_N, self._embedding_VC)
         positions_N = F.pad(step.positions_N, (0, len(ids_N) - len(step.positions_N)))
         rotation_NPD = self._rotation_TPD[positions_N]
@@ -97,29 +97,29 @@ class Decoder:
         for index, layer in enumerate(self._layers):
             heads_NHD = self._heads(layer, hidden_NC, cosine_N1D, sine_N1D)
             query_NHD = self._store(step, index, heads_NHD)
-            found_NHD = attend(query_NHD, step, index, scaling=layer.scaling, window=layer.window)
-            hidden_NC = layer.output.added_to(hidden_NC, found_NHD.flatten(1))
+            output_NHD = attend(query_NHD, step, index, scaling=layer.scaling, window=layer.window)
+            hidden_NC = layer.output.added_to(hidden_NC, output_NHD.flatten(1))
             gate_up_NF = layer.gate_up(self._norm(hidden_NC, layer.post_norm_C))
             gate_NF, up_NF = gate_up_NF.chunk(2, dim=-1)
             hidden_NC = layer.down.added_to(hidden_NC, F.silu(gate_NF).mul_(up_NF))
-        if kept != list(range(len(hidden_NC))):
-            hidden_NC = hidden_NC[torch.tensor(kept, dtype=torch.long)]
+        if output_tokens != list(range(len(hidden_NC))):
+            hidden_NC = hidden_NC[torch.tensor(output_tokens, dtype=torch.long)]
         return self._head(self._norm(hidden_NC, self._norm_C))
 
     def merged(self, deltas: dict[str, LoraDelta]) -> "Decoder":
-        """New weights with an adapter added, sharing every tensor it leaves alone."""
+        """Returns weights with an adapter added; they share all tensors that it does not change."""
         layers, head = list(self._layers), self._head
         changed: dict[tuple[int, str], Tensor] = {}
         for name, delta in deltas.items():
-            place = self._places[name]
-            key = (place.layer, place.product)
+            slot = self._slots[name]
+            key = (slot.layer, slot.product)
             if key not in changed:
-                changed[key] = _plain(self._product(key)).clone()
-            rows = changed[key][place.first : place.first + delta.b_OR.shape[0]]
+                changed[key] = _plain_weight(self._product(key)).clone()
+            rows = changed[key][slot.first : slot.first + delta.b_OR.shape[0]]
             rows.copy_(delta.merged(rows))
         own_bytes = 0
         for key, weight_OI in changed.items():
-            product = self._product(key).changed(weight_OI)
+            product = self._product(key).with_weight(weight_OI)
             own_bytes += product.bytes
             if key[0] == _HEAD:
                 head = product
@@ -133,7 +133,7 @@ class Decoder:
             norm_C=self._norm_C,
             head=head,
             rotation_TPD=self._rotation_TPD,
-            places=self._places,
+            slots=self._slots,
             own_bytes=own_bytes,
         )
 
@@ -148,36 +148,36 @@ class Decoder:
     def _heads(
         self, layer: Layer, hidden_NC: Tensor, cosine_N1D: Tensor, sine_N1D: Tensor
     ) -> Tensor:
-        """heads_NHD: queries, keys (both turned to their positions), values."""
+        """Returns heads_NHD: queries, keys (both rotated to their positions) and values."""
         shape = self._shape
         normed_NC = self._norm(hidden_NC, layer.input_norm_C)
         heads_NHD = layer.qkv(normed_NC).view(len(hidden_NC), -1, shape.head_size)
-        turned_NHD = heads_NHD[:, : -shape.key_heads]
-        straight_NHD = turned_NHD
-        if layer.turned_norm_HD is not None:
-            straight_NHD = self._norm(turned_NHD, None) * layer.turned_norm_HD
-        across_NHD = straight_NHD.roll(shape.head_size // 2, dims=-1)
-        torch.addcmul(straight_NHD * cosine_N1D, across_NHD, sine_N1D, out=turned_NHD)
+        queries_keys_NHD = heads_NHD[:, : -shape.key_heads]
+        unrotated_NHD = queries_keys_NHD
+        if layer.head_norm_HD is not None:
+            unrotated_NHD = self._norm(queries_keys_NHD, None) * layer.head_norm_HD
+        swapped_NHD = unrotated_NHD.roll(shape.head_size // 2, dims=-1)
+        torch.addcmul(unrotated_NHD * cosine_N1D, swapped_NHD, sine_N1D, out=queries_keys_NHD)
         return heads_NHD
 
     def _store(self, step: Step, index: int, heads_NHD: Tensor) -> Tensor:
-        """Put keys and values into the KV pool; returns the queries."""
+        """Stores keys and values in the KV pool; returns the queries."""
         keys = self._shape.key_heads
         stored_NPHD = heads_NHD[:, -2 * keys :].view(len(heads_NHD), 2, keys, -1)
         step.kv_pool.store(index, step.rows_N, step.positions_N, stored_NPHD)
         return heads_NHD[:, : -2 * keys]
 
 
-def _plain(product: Product) -> Tensor:
+def _plain_weight(product: Product) -> Tensor:
     if product.plain_OI is None:
-        raise RuntimeError("adapters are merged into a base model only")
+        raise RuntimeError("an adapter can be merged into a base model only")
     return product.plain_OI
 
 
-def decoder_of(model: Any, *, context_length: int) -> Decoder | None:
-    """The model's weights written together, or `None` for what is not written out here.
+def fuse_decoder(model: Any, *, context_length: int) -> Decoder | None:
+    """Fuses a model's weights; returns `None` for an architecture that is not supported.
 
-    The model's own layers become views of these tensors and stay usable.
+    The model's layers become views of the fused tensors and remain usable.
     """
     config = model.config
     rotary = getattr(getattr(model, "model", None), "rotary_emb", None)
@@ -185,9 +185,9 @@ def decoder_of(model: Any, *, context_length: int) -> Decoder | None:
         return None
     if rotary is None or rotary.rope_type not in _FIXED_ROTATIONS:
         return None
-    places: dict[str, BlockSlot] = {}
-    layers = [_layer(model, index, places) for index in range(config.num_hidden_layers)]
-    places["lm_head"] = BlockSlot(_HEAD, "head", 0)
+    slots: dict[str, BlockSlot] = {}
+    layers = [_layer(model, index, slots) for index in range(config.num_hidden_layers)]
+    slots["lm_head"] = BlockSlot(_HEAD, "head", 0)
     attention = model.model.layers[0].self_attn
     embedding_VC = model.model.embed_tokens.weight.detach()
     cosine_1TD, sine_1TD = rotary(embedding_VC, torch.arange(context_length)[None])
@@ -205,11 +205,11 @@ def decoder_of(model: Any, *, context_length: int) -> Decoder | None:
         norm_C=model.model.norm.weight.detach(),
         head=Product(model.lm_head.weight.detach(), None, mergeable=True),
         rotation_TPD=torch.stack((cosine_1TD[0], sine_1TD[0]), dim=1),
-        places=places,
+        slots=slots,
     )
 
 
-def _layer(model: Any, index: int, places: dict[str, BlockSlot]) -> Layer:
+def _layer(model: Any, index: int, slots: dict[str, BlockSlot]) -> Layer:
     module = model.model.layers[index]
     attention, prefix = module.self_attn, f"model.layers.{index}"
 
@@ -217,14 +217,14 @@ def _layer(model: Any, index: int, places: dict[str, BlockSlot]) -> Layer:
         owner, first = module.get_submodule(parent), 0
         linears = [owner.get_submodule(name) for name in names]
         for name, linear in zip(names, linears, strict=True):
-            places[f"{prefix}.{parent}.{name}"] = BlockSlot(index, product, first)
+            slots[f"{prefix}.{parent}.{name}"] = BlockSlot(index, product, first)
             first += linear.out_features
         return _join(linears)
 
     return Layer(
         input_norm_C=module.input_layernorm.weight.detach(),
         qkv=joined("self_attn", ("q_proj", "k_proj", "v_proj"), "qkv"),
-        turned_norm_HD=_head_norms(attention, model.config),
+        head_norm_HD=_head_norms(attention, model.config),
         output=joined("self_attn", ("o_proj",), "output"),
         post_norm_C=module.post_attention_layernorm.weight.detach(),
         gate_up=joined("mlp", ("gate_proj", "up_proj"), "gate_up"),
@@ -235,7 +235,7 @@ def _layer(model: Any, index: int, places: dict[str, BlockSlot]) -> Layer:
 
 
 def _join(linears: list[nn.Linear]) -> Product:
-    """One product of several layers with the same input; their weights become views of its own."""
+    """Fuses layers with the same input into one product; their weights become views of it."""
     weight_OI = torch.cat([linear.weight.detach() for linear in linears])
     first = 0
     for linear in linears:
@@ -243,8 +243,8 @@ def _join(linears: list[nn.Linear]) -> Product:
         linear.weight = nn.Parameter(rows, requires_grad=False)
         first += linear.out_features
     biases: list[Tensor | None] = [linear.bias for linear in linears]
-    found = [bias.detach() for bias in biases if bias is not None]
-    return Product(weight_OI, torch.cat(found) if found else None, mergeable=True)
+    present = [bias.detach() for bias in biases if bias is not None]
+    return Product(weight_OI, torch.cat(present) if present else None, mergeable=True)
 
 
 def _head_norms(attention: Any, config: Any) -> Tensor | None:

@@ -1,7 +1,7 @@
-"""The engine as its endpoints see it: coroutines around the compute thread.
+"""The engine's asynchronous interface to the compute thread.
 
-Owns turning a request into sequences and handing their updates to the event loop that waits for
-them. Promises that a waiter that goes away cancels its sequence. Must not know HTTP.
+Owns creating sequences from requests and passing their updates to the event loop. Promises that a
+sequence is cancelled when its consumer stops. Must not know HTTP.
 """
 
 import asyncio
@@ -24,14 +24,14 @@ from workers.engines.cpu.versions import BaseModel, Version, Versions, load_mode
 
 log = structlog.get_logger()
 
-# Largest difference that rounding explains, by the weights' precision.
+# Largest log-prob difference that rounding can cause, by the precision of the weights.
 _TOLERANCE: Final = {torch.float32: 1e-3, torch.bfloat16: 0.1}
 _PROBE_LENGTHS: Final = (23, 9)
 
 
 class Engine:
     def __init__(self, specs: list[BaseModelSpec], limits: Limits) -> None:
-        """Loads every base model, which takes a while and much memory."""
+        """Loads every base model, which is slow and takes much memory."""
         self._references = [load_served(spec, limits.dtype) for spec in specs]
         self.versions = Versions(
             [base for base, _ in self._references],
@@ -41,22 +41,24 @@ class Engine:
         self._limits = limits
         self._scheduler = Scheduler(self.versions, self._deliver, limits)
         # Single-threaded, like the event loop's thread: with more OpenMP threads in a process than
-        # cores, waiting ones sleep between operations, and the compute thread loses a quarter.
+        # cores, waiting threads sleep between operations, and the compute thread is a quarter
+        # slower.
         self._loader = ThreadPoolExecutor(1, "loader", torch.set_num_threads, (1,))
         self._loop: asyncio.AbstractEventLoop | None = None
         self._waiters: dict[Sequence, asyncio.Queue[Update]] = {}
 
     async def start(self) -> None:
-        """Start computing and compare each base model with its plain forward pass.
+        """Starts the compute thread and compares each base model with its transformers forward
+        pass.
 
-        Raises `ValueError` for an architecture whose log-probs would be wrong here.
+        Raises `ValueError` for an architecture whose log-probs differ.
         """
         self._loop = asyncio.get_running_loop()
         self._scheduler.start()
         for base, reference in self._references:
             await self._check(base, reference)
             if self._limits.invariant and not await self.invariant(base):
-                log.warning("this machine's results change with the batch", model=base.spec.name)
+                log.warning("results depend on the batch on this machine", model=base.spec.name)
         self._references.clear()
 
     async def stop(self) -> None:
@@ -64,7 +66,7 @@ class Engine:
         self._loader.shutdown()
 
     async def load_adapter(self, name: str, path: Path) -> Version:
-        """Read, check and merge an adapter beside running sequences. Raises `InvalidRequest`."""
+        """Loads and merges an adapter while sequences run. Raises `InvalidRequest`."""
         return await asyncio.get_running_loop().run_in_executor(
             self._loader, self._load, name, path
         )
@@ -77,10 +79,10 @@ class Engine:
     def sequence(
         self, version: Version, prompt: list[int], sampling: Sampling, *, streamed: bool = False
     ) -> Sequence:
-        """A new sequence, its length limit fitted to the context. Raises `InvalidRequest`."""
+        """Creates a sequence with `max_tokens` limited to the context. Raises `InvalidRequest`."""
         base = version.base
-        room = base.context_length - len(prompt)
-        if room < 1:
+        remaining = base.context_length - len(prompt)
+        if remaining < 1:
             raise InvalidRequest(
                 f"This model's maximum context length is {base.context_length} tokens; "
                 f"the prompt has {len(prompt)} and leaves no room.",
@@ -88,11 +90,11 @@ class Engine:
             )
         if not 0 <= min(prompt) <= max(prompt) < base.vocab_size:
             raise InvalidRequest("prompt: a token id is not in the vocabulary.", param="prompt")
-        fitted = replace(sampling, max_tokens=min(sampling.max_tokens, room))
+        fitted = replace(sampling, max_tokens=min(sampling.max_tokens, remaining))
         return Sequence(version, list(prompt), len(prompt), fitted, streamed)
 
     async def finish(self, sequences: list[Sequence]) -> None:
-        """Run sequences to their ends."""
+        """Runs sequences to their ends."""
         await asyncio.gather(*(self._finish(sequence) for sequence in sequences))
 
     async def _finish(self, sequence: Sequence) -> None:
@@ -100,13 +102,13 @@ class Engine:
             pass
 
     async def updates(self, sequence: Sequence) -> AsyncGenerator[Update]:
-        """Run a sequence; every update until its end. Closing early cancels it."""
-        inbox: asyncio.Queue[Update] = asyncio.Queue()
-        self._waiters[sequence] = inbox
+        """Runs a sequence and yields its updates. Closing the generator cancels the sequence."""
+        queue: asyncio.Queue[Update] = asyncio.Queue()
+        self._waiters[sequence] = queue
         self._scheduler.submit(sequence)
         try:
             while True:
-                update = await inbox.get()
+                update = await queue.get()
                 if update.finish_reason == "error":
                     raise Unavailable("The engine failed while computing this request.")
                 yield update
@@ -119,13 +121,13 @@ class Engine:
 
     def _deliver(self, updates: list[Update]) -> None:
         if self._loop is not None and not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(self._hand_out, updates)
+            self._loop.call_soon_threadsafe(self._dispatch, updates)
 
-    def _hand_out(self, updates: list[Update]) -> None:
+    def _dispatch(self, updates: list[Update]) -> None:
         for update in updates:
-            inbox = self._waiters.get(update.sequence)
-            if inbox is not None:
-                inbox.put_nowait(update)
+            queue = self._waiters.get(update.sequence)
+            if queue is not None:
+                queue.put_nowait(update)
 
     async def _check(self, base: BaseModel, reference: list[list[float]]) -> None:
         version = self.versions.get(base.spec.name)
@@ -134,11 +136,11 @@ class Engine:
         probes = [self.sequence(version, prompt, sampling) for prompt in prompts]
         await self.finish(probes)
         for probe, expected in zip(probes, reference, strict=True):
-            found = [value for value in probe.prompt_logprobs or [] if value is not None]
-            worst = max(abs(a - b) for a, b in zip(found, expected, strict=True))
+            actual = [value for value in probe.prompt_logprobs or [] if value is not None]
+            worst = max(abs(a - b) for a, b in zip(actual, expected, strict=True))
             if not worst < _TOLERANCE[base.kv_shape.dtype]:
                 raise ValueError(
-                    f"{base.spec.name}: log-probs differ from the plain forward pass by {worst:g}; "
+                    f"{base.spec.name}: log-probs differ from transformers' by {worst:g}; "
                     "this architecture cannot be served here"
                 )
 
@@ -152,8 +154,8 @@ class Engine:
         await self.finish([alone])
         crowd = [self.sequence(version, prompt, sampling) for prompt in prompts]
         await self.finish(crowd)
-        found, same = crowd[0], alone.logprobs == crowd[0].logprobs
-        return same and alone.prompt_logprobs == found.prompt_logprobs
+        beside = crowd[0]
+        return (alone.logprobs, alone.prompt_logprobs) == (beside.logprobs, beside.prompt_logprobs)
 
 
 def random_seed() -> int:
@@ -161,7 +163,7 @@ def random_seed() -> int:
 
 
 def choice_seed(seed: int | None, choice: int) -> int:
-    """64 bits for one of a request's choices; the first one's is the request's own."""
+    """Returns the 64-bit seed of one of a request's choices; the first has the request's seed."""
     base = random_seed() if seed is None else seed
     return (base + choice * 0xD1342543DE82EF95) & 0xFFFF_FFFF_FFFF_FFFF
 
@@ -172,15 +174,15 @@ def _probe_prompts(vocab_size: int, context_length: int) -> list[list[int]]:
 
 
 def load_served(spec: BaseModelSpec, dtype: torch.dtype) -> tuple[BaseModel, list[list[float]]]:
-    """A base model, and prompt log-probs of the probes from it as transformers runs it."""
+    """Loads a base model; returns it with the probes' prompt log-probs computed by transformers."""
     model: Any = load_model(spec, dtype)
     renderer = Renderer(spec.path, tool_parser=spec.tool_parser, chat_template=spec.chat_template)
     context_length = min(spec.context_length, renderer.context_length)
-    found = []
+    reference = []
     vocab_size = model.get_input_embeddings().num_embeddings
     with torch.inference_mode():
         for prompt in _probe_prompts(vocab_size, context_length):
             ids_1T = torch.tensor([prompt])
             logprobs_TV = torch.log_softmax(model(ids_1T).logits[0, :-1].float(), dim=-1)
-            found.append(logprobs_TV.gather(1, ids_1T[0, 1:, None])[:, 0].tolist())
-    return serve(spec, model, renderer), found
+            reference.append(logprobs_TV.gather(1, ids_1T[0, 1:, None])[:, 0].tolist())
+    return serve(spec, model, renderer), reference

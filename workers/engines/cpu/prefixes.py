@@ -1,10 +1,10 @@
-"""Keys and values kept after a sequence ended, for prompts that begin the same way.
+"""The prefix cache: keys and values of ended sequences, for prompts with a common prefix.
 
-Owns copies of finished rows per owner (a model version and a request's cache salt), found by blocks
-of tokens, the least recently used dropped past a byte limit. Promises that a hit is an exact match
-of tokens under the same owner: neither other weights' nor another tenant's.
-Serves the next turn of a rollout; siblings of a group that start together share through the version
-batch.
+Owns copies of finished rows per owner (a model version and a request's cache salt), indexed by
+blocks of tokens; beyond a byte limit the least recently used are dropped. Promises that a hit is an
+exact match of tokens under the same owner, never under other weights or another tenant.
+Serves the next turn of a rollout; samples of a group that start together share their prompt in the
+version batch instead.
 """
 
 from collections import OrderedDict
@@ -16,11 +16,11 @@ from torch import Tensor
 Owner = tuple[int, str]
 """A version's number and a cache salt."""
 BLOCK: Final = 16
-"""Prefixes are looked up in steps of this many tokens."""
+"""Tokens per block, the unit of look-ups."""
 
 
 @dataclass(slots=True, eq=False)
-class KeptPrefix:
+class CachedPrefix:
     owner: Owner
     tokens: list[int]
     kv_PLHTD: Tensor
@@ -35,7 +35,7 @@ class KeptPrefix:
 
 
 def block_keys(version_number: int, tokens: list[int], salt: str = "") -> list[int]:
-    """One chained hash per whole block; equal keys only hint at equal tokens."""
+    """Returns one chained hash per complete block. Equal keys do not prove equal tokens."""
     keys, key = [], hash(("version", version_number, salt))
     for end in range(BLOCK, len(tokens) + 1, BLOCK):
         key = hash((key, *tokens[end - BLOCK : end]))
@@ -47,11 +47,11 @@ class PrefixStore:
     def __init__(self, limit_bytes: int) -> None:
         self._limit = limit_bytes
         self._bytes = 0
-        self._by_block: dict[int, KeptPrefix] = {}
-        self._used: OrderedDict[int, KeptPrefix] = OrderedDict()
+        self._by_block: dict[int, CachedPrefix] = {}
+        self._used: OrderedDict[int, CachedPrefix] = OrderedDict()
 
-    def keep(self, prefix: KeptPrefix) -> None:
-        """Drops the prefixes that it continues: it includes them."""
+    def add(self, prefix: CachedPrefix) -> None:
+        """Adds a prefix and drops a cached one that it extends."""
         if len(prefix.tokens) < BLOCK or prefix.bytes > self._limit:
             return
         keys = prefix.block_keys()
@@ -69,33 +69,33 @@ class PrefixStore:
     def bytes(self) -> int:
         return self._bytes
 
-    def find(self, owner: Owner, tokens: list[int], keys: list[int]) -> KeptPrefix | None:
-        """The kept row sharing the longest start with `tokens`, whose block keys are `keys`."""
+    def find(self, owner: Owner, tokens: list[int], keys: list[int]) -> CachedPrefix | None:
+        """Returns the cached prefix with the longest common start, if any. `keys`: of `tokens`."""
         for key in reversed(keys):
-            kept = self._by_block.get(key)
+            cached = self._by_block.get(key)
             if (
-                kept is not None
-                and kept.owner == owner
-                and shared_length(kept.tokens, tokens) >= BLOCK
+                cached is not None
+                and cached.owner == owner
+                and shared_length(cached.tokens, tokens) >= BLOCK
             ):
-                self._used.move_to_end(id(kept))
-                return kept
+                self._used.move_to_end(id(cached))
+                return cached
         return None
 
-    def forget(self, version_number: int) -> None:
-        for kept in [k for k in self._used.values() if k.owner[0] == version_number]:
-            self._drop(kept)
+    def drop_version(self, version_number: int) -> None:
+        for cached in [k for k in self._used.values() if k.owner[0] == version_number]:
+            self._drop(cached)
 
-    def _drop(self, kept: KeptPrefix) -> None:
-        del self._used[id(kept)]
-        self._bytes -= kept.bytes
-        for key in kept.block_keys():
-            if self._by_block.get(key) is kept:
+    def _drop(self, cached: CachedPrefix) -> None:
+        del self._used[id(cached)]
+        self._bytes -= cached.bytes
+        for key in cached.block_keys():
+            if self._by_block.get(key) is cached:
                 del self._by_block[key]
 
 
 def shared_length(left: list[int], right: list[int]) -> int:
-    """Length of the common start of two token lists."""
+    """Returns the length of the common prefix of two token lists."""
     shortest = min(len(left), len(right))
     if left[:shortest] == right[:shortest]:
         return shortest

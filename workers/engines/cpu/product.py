@@ -1,9 +1,10 @@
-"""One linear layer's weight in the form that multiplies fastest.
+"""A linear layer's weight in the form with the fastest product.
 
-Owns the choice between oneDNN on packed weights and torch's own product. Packed, 32 rows take less
-than half of the time on AVX-512 processors for which MKL picks a slower path, four rows a quarter;
-and a row's bits are the same whatever is computed beside it. The packed form is a second copy: only
-a weight that adapters will be merged into keeps its plain one. Must not know what the layer is for.
+Owns the choice between oneDNN on packed weights and torch's product. With packed weights 32 rows
+take less than half of the time on AVX-512 processors for which MKL selects a slower path, and four
+rows a quarter; the bits of a row do not depend on other rows. The packed form is a second copy: the
+plain one is retained only for weights into which adapters are merged. Must not know the purpose of
+the layer.
 """
 
 from functools import cache
@@ -14,17 +15,17 @@ import torch.nn.functional as F
 from torch import Tensor
 
 _USUAL_ROWS: Final = 32
-"""Row count that the packed layout is tuned for; it works for any number."""
+"""Number of rows for which the packed layout is optimised; it works for any number."""
 
 
 class Product:
-    """`x_NI @ weight_OI.T + bias_O`."""
+    """A linear layer: `x_NI @ weight_OI.T + bias_O`."""
 
     __slots__ = ("_bias_O", "_multiplied_OI", "_packed", "bytes", "plain_OI")
 
     def __init__(self, weight_OI: Tensor, bias_O: Tensor | None, *, mergeable: bool) -> None:
         self._bias_O = bias_O
-        self._packed = packs(weight_OI.dtype)
+        self._packed = can_pack(weight_OI.dtype)
         self._multiplied_OI = _pack(weight_OI) if self._packed else weight_OI
         self.plain_OI = weight_OI if mergeable or not self._packed else None
         self.bytes = weight_OI.numel() * weight_OI.element_size()
@@ -36,7 +37,7 @@ class Product:
         return F.linear(x_NI, self._multiplied_OI, self._bias_O)
 
     def added_to(self, hidden_NO: Tensor, x_NI: Tensor) -> Tensor:
-        """`hidden_NO` plus the product."""
+        """Returns `hidden_NO` plus the product."""
         if self._packed:
             total: Tensor = _linear.binary(
                 x_NI, hidden_NO, self._multiplied_OI, self._bias_O, "add"
@@ -45,12 +46,12 @@ class Product:
         summed_NO = torch.addmm(hidden_NO, x_NI, self._multiplied_OI.t())
         return summed_NO if self._bias_O is None else summed_NO + self._bias_O
 
-    def changed(self, weight_OI: Tensor) -> "Product":
-        """Another weight with the same bias."""
+    def with_weight(self, weight_OI: Tensor) -> "Product":
+        """Returns a product of another weight with the same bias."""
         return Product(weight_OI, self._bias_O, mergeable=False)
 
 
-# Private by name only: torch.compile writes calls of both into its CPU programs.
+# Private by name, but torch.compile generates calls of both in its CPU programs.
 _linear: Any = getattr(torch.ops.mkldnn, "_linear_pointwise", None)
 _packed: Any = getattr(torch.ops.mkldnn, "_reorder_linear_weight", None)
 
@@ -61,16 +62,16 @@ def _pack(weight_OI: Tensor) -> Tensor:
 
 
 @cache
-def packs(dtype: torch.dtype) -> bool:
+def can_pack(dtype: torch.dtype) -> bool:
     """Returns true if this build and machine multiply packed weights of a type correctly."""
     if _linear is None or _packed is None:
         return False
     x_NI, weight_OI = torch.eye(3, 16, dtype=dtype), torch.arange(128.0).to(dtype).view(8, 16)
     try:
         with torch.inference_mode():
-            found_NO = _linear(x_NI, _pack(weight_OI), None, "none", [], "")
-            added_NO = _linear.binary(x_NI, found_NO, _pack(weight_OI), None, "add")
+            product_NO = _linear(x_NI, _pack(weight_OI), None, "none", [], "")
+            sum_NO = _linear.binary(x_NI, product_NO, _pack(weight_OI), None, "add")
     except RuntimeError:
         return False
-    right_NO = weight_OI.t()[:3]
-    return torch.equal(found_NO, right_NO) and torch.equal(added_NO, 2 * right_NO)
+    expected_NO = weight_OI.t()[:3]
+    return torch.equal(product_NO, expected_NO) and torch.equal(sum_NO, 2 * expected_NO)

@@ -1,8 +1,8 @@
-"""Drawing tokens: a pure function of each row's logits, seed and position.
+"""Draws tokens: a pure function of each row's logits, seed and position.
 
 Owns the mapping (seed, position) -> uniform number and the inverse of the cumulative distribution.
-Promises that a row's draw does not depend on the rows beside it, and that the log-prob returned is
-of the distribution that was drawn from (vLLM's `processed_logprobs`). Must not know requests' ids.
+Promises that a row's draw does not depend on other rows, and that log-probs are those of the
+distribution that is sampled from (vLLM's `processed_logprobs`). Must not know request ids.
 """
 
 import math
@@ -21,14 +21,14 @@ _MIX_2: Final = np.uint64(0x94D049BB133111EB)
 
 
 GREEDY_BELOW: Final = 1e-5
-"""Temperatures below it are 0, as in vLLM: logits divided by less overflow."""
+"""Smaller temperatures count as 0, as in vLLM: dividing logits by them would overflow."""
 _BLOCK: Final = 128
-"""Tokens whose probabilities are summed first when a draw is looked up."""
+"""Tokens per block of the two-level search in the cumulative distribution."""
 
 
 @dataclass(frozen=True, slots=True)
 class Draws:
-    """Per row: the sampled id and its log-prob."""
+    """The sampled id of each row and its log-prob."""
 
     token_ids: list[int]
     logprobs: list[float]
@@ -36,17 +36,21 @@ class Draws:
     _log_totals_B: Tensor
 
     def best(self, row: int, count: int) -> dict[int, float]:
-        """The most likely tokens' log-probs, best first; fewer where no others can be drawn."""
-        found = self._shifted_BV[row].topk(min(count, self._shifted_BV.shape[1]))
-        logprobs = (found.values.double() - self._log_totals_B[row]).tolist()
-        pairs = zip(found.indices.tolist(), logprobs, strict=True)
+        """Returns log-probs of the likeliest tokens, best first; tokens of probability 0 are
+        omitted.
+        """
+        top = self._shifted_BV[row].topk(min(count, self._shifted_BV.shape[1]))
+        logprobs = (top.values.double() - self._log_totals_B[row]).tolist()
+        pairs = zip(top.indices.tolist(), logprobs, strict=True)
         return {token: logprob for token, logprob in pairs if logprob > -math.inf}
 
 
 def uniforms(
     seeds: list[int], positions: list[int]
 ) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    """Uniform numbers in (0, 1), 53 bits: two rounds of SplitMix64 (Steele et al., OOPSLA 2014)."""
+    """Returns uniform numbers in (0, 1) of 53 bits by two rounds of SplitMix64 (Steele et al.,
+    OOPSLA 2014).
+    """
     with np.errstate(over="ignore"):
         seed_B = np.array(seeds, dtype=np.uint64)
         state_B = _split_mix(seed_B) + np.array(positions, dtype=np.uint64)
@@ -70,23 +74,23 @@ def draw(
     seeds: list[int],
     positions: list[int],
 ) -> Draws:
-    """One token per row. Temperatures below `GREEDY_BELOW` take the most likely one whatever the
-    nucleus, log-probs at temperature 1.
+    """Draws one token per row. With a temperature below `GREEDY_BELOW` it is the likeliest token
+    for every `top_p`, with log-probs at temperature 1.
     """
     scaled_BV = logits_BV.float()
     greedy = [row for row, temperature in enumerate(temperatures) if temperature < GREEDY_BELOW]
     if any(temperature not in {0, 1} for temperature in temperatures):
         divisors = [1.0 if t < GREEDY_BELOW else t for t in temperatures]
         scaled_BV = scaled_BV / torch.tensor(divisors)[:, None]
-    narrowed = [
+    nucleus_rows = [
         row
         for row, (top_p, t) in enumerate(zip(top_ps, temperatures, strict=True))
         if top_p < 1 and t >= GREEDY_BELOW
     ]
-    if narrowed:
-        kept_top_ps = torch.tensor([top_ps[row] for row in narrowed])
+    if nucleus_rows:
+        top_p_B = torch.tensor([top_ps[row] for row in nucleus_rows])
         scaled_BV = scaled_BV.clone() if scaled_BV is logits_BV else scaled_BV
-        scaled_BV[narrowed] = _nucleus(scaled_BV[narrowed], kept_top_ps)
+        scaled_BV[nucleus_rows] = _nucleus(scaled_BV[nucleus_rows], top_p_B)
     shifted_BV = scaled_BV - scaled_BV.amax(dim=-1, keepdim=True)
     mass_BV = shifted_BV.exp()
     sums_BK = _block_sums(mass_BV)
@@ -99,30 +103,30 @@ def draw(
 
 
 def _block_sums(mass_BV: Tensor) -> Tensor:
-    """cumulative_BK: mass up to the end of each block of tokens, in double precision."""
+    """Returns cumulative_BK: the mass up to the end of each block, in double precision."""
     padded_BV = F.pad(mass_BV, (0, -mass_BV.shape[1] % _BLOCK))
     blocks_BKT = padded_BV.view(len(mass_BV), -1, _BLOCK)
     return blocks_BKT.sum(dim=-1, dtype=torch.float64).cumsum(dim=-1)
 
 
 def _invert(mass_BV: Tensor, sums_BK: Tensor, uniforms_B1: Tensor) -> Tensor:
-    """ids_B1: the first token whose cumulative mass passes the row's share of the whole: the block
-    is looked up first, then the token in it.
+    """Returns ids_B1: the first token whose cumulative mass exceeds the row's uniform number times
+    the total mass. The search finds the block first, then the token in it.
     """
     thresholds_B1 = uniforms_B1 * sums_BK[:, -1:]
     blocks_B1 = torch.searchsorted(sums_BK, thresholds_B1, right=True)
     before_B1 = F.pad(sums_BK, (1, 0)).gather(1, blocks_B1)
-    places_BT = blocks_B1 * _BLOCK + torch.arange(_BLOCK)
-    inside_BT = mass_BV.gather(1, places_BT.clamp_(max=mass_BV.shape[1] - 1)).double()
+    ids_BT = blocks_B1 * _BLOCK + torch.arange(_BLOCK)
+    inside_BT = mass_BV.gather(1, ids_BT.clamp_(max=mass_BV.shape[1] - 1)).double()
     cumulative_BT = inside_BT.cumsum(dim=-1)
-    # The block's own sum was rounded otherwise: its last token with any mass ends the search.
+    # The sum of the block may be rounded differently: its last token with mass bounds the search.
     last_B1 = (inside_BT > 0).double().mul_(torch.arange(1, _BLOCK + 1)).argmax(dim=-1)[:, None]
     inner_B1 = torch.searchsorted(cumulative_BT, thresholds_B1 - before_B1, right=True)
-    return places_BT.gather(1, torch.minimum(inner_B1, last_B1))
+    return ids_BT.gather(1, torch.minimum(inner_B1, last_B1))
 
 
 def _nucleus(scaled_BV: Tensor, top_p_B: Tensor) -> Tensor:
-    """Logits outside the smallest set of tokens that holds `top_p` become -inf."""
+    """Sets logits outside the smallest set of tokens with mass `top_p` to -inf."""
     sorted_BV, order_BV = scaled_BV.sort(dim=-1, descending=True)
     before_BV = sorted_BV.softmax(dim=-1).cumsum(dim=-1) - sorted_BV.softmax(dim=-1)
     sorted_BV = sorted_BV.masked_fill(before_BV >= top_p_B[:, None], float("-inf"))

@@ -1,8 +1,8 @@
 """The engine's one compute thread.
 
-Owns the version batches and their turns: each version with work advances by one iteration, round
-robin. Promises that every submitted sequence ends with exactly one final `Update`, whatever happens
-to it. Must not know HTTP.
+Owns the version batches and their order: each version with work advances by one iteration, round
+robin. Promises that every submitted sequence ends with exactly one final `Update`, also after an
+exception. Must not know HTTP.
 """
 
 import queue
@@ -25,25 +25,25 @@ from workers.engines.cpu.weights import Weights
 log = structlog.get_logger()
 
 IDLE_BATCHES: Final = 4
-"""Versions without work whose KV pool stays allocated."""
+"""Largest number of version batches retained without work."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
     threads: int
-    """Threads of one forward pass."""
+    """Threads per forward pass."""
     max_rows: int = 128
-    """Sequences of one version that run at once; more wait their turn."""
+    """Largest number of sequences of one version that run at once; others are queued."""
     kv_pool_bytes: int = KV_POOL_BYTES
-    """Keys and values of one version's running sequences; what does not fit waits its turn. One
-    always runs, whatever it takes."""
+    """Byte limit for keys and values of one version's running sequences; others are queued. At
+    least one sequence runs even if it exceeds the limit."""
     prefix_bytes: int = 256 << 20
     merged_bytes: int = MERGED_BYTES
     """Byte limit for merged weights that no sequence uses."""
     adapter_bytes: int = ADAPTER_BYTES
-    """Byte limit for adapters as read; a dropped one is read again when it is called."""
+    """Byte limit for unmerged adapters; a dropped one is read again when it is used."""
     invariant: bool = True
-    """A sequence's tokens and log-probs have the same bits whatever runs beside it."""
+    """True if the bits of a sequence's tokens and log-probs must not depend on other sequences."""
     dtype: torch.dtype = torch.float32
 
 
@@ -51,17 +51,17 @@ class Scheduler:
     def __init__(
         self, versions: Versions, deliver: Callable[[list[Update]], None], limits: Limits
     ) -> None:
-        """`deliver` is called in the compute thread and must hand over quickly."""
+        """`deliver` is called in the compute thread and must return quickly."""
         self._versions = versions
         self._deliver = deliver
         self._limits = limits
-        self._inbox: queue.SimpleQueue[Sequence | None] = queue.SimpleQueue()
+        self._submitted: queue.SimpleQueue[Sequence | None] = queue.SimpleQueue()
         self._batches: OrderedDict[int, VersionBatch] = OrderedDict()
         self._prefixes = PrefixStore(limits.prefix_bytes)
         self._shape = BatchShape(
             limits.max_rows, limits.threads, limits.invariant, limits.kv_pool_bytes
         )
-        self._held: dict[int, Weights] = {}
+        self._acquired: dict[int, Weights] = {}
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="engine", daemon=True)
 
@@ -70,18 +70,18 @@ class Scheduler:
 
     def stop(self) -> None:
         self._stopping.set()
-        self._inbox.put(None)
+        self._submitted.put(None)
         self._thread.join()
 
     def submit(self, sequence: Sequence) -> None:
-        self._inbox.put(sequence)
+        self._submitted.put(sequence)
 
     def cancel(self, sequence: Sequence) -> None:
         sequence.cancelled = True
-        self._inbox.put(None)
+        self._submitted.put(None)
 
     def _run(self) -> None:
-        torch.set_num_threads(self._limits.threads)  # counts for the calling thread
+        torch.set_num_threads(self._limits.threads)  # applies to the calling thread
         with torch.inference_mode():
             while not self._stopping.is_set():
                 self._receive()
@@ -89,18 +89,18 @@ class Scheduler:
                 for version_batch in list(self._batches.values()):
                     if not version_batch.idle:
                         updates += self._advance(version_batch)
-                self._tidy()
+                self._release_idle()
                 if updates:
                     self._deliver(updates)
 
     def _receive(self) -> None:
-        """Sort what arrived into version batches; sleep while there is nothing to do."""
+        """Adds submitted sequences to their version batches; blocks while there is no work."""
         if all(version_batch.idle for version_batch in self._batches.values()):
-            self._enter(self._inbox.get())
-        while not self._inbox.empty():
-            self._enter(self._inbox.get())
+            self._add(self._submitted.get())
+        while not self._submitted.empty():
+            self._add(self._submitted.get())
 
-    def _enter(self, sequence: Sequence | None) -> None:
+    def _add(self, sequence: Sequence | None) -> None:
         if sequence is None:
             return
         version = sequence.version
@@ -114,25 +114,25 @@ class Scheduler:
     def _advance(self, version_batch: VersionBatch) -> list[Update]:
         try:
             return version_batch.advance(self._weights(version_batch.version))
-        except Exception:  # the thread is a process boundary: one bad batch must not end the engine
+        except Exception:  # thread boundary: one failed batch must not end the engine
             log.exception("a batch failed", version=version_batch.version.name)
             return version_batch.abandon()
 
     def _weights(self, version: Version) -> Weights:
-        """Returns the weights, acquired while the version has work."""
-        if version.number not in self._held:
-            self._held[version.number] = self._versions.acquire(version)
-        return self._held[version.number]
+        """Returns the weights, which stay acquired while the version has work."""
+        if version.number not in self._acquired:
+            self._acquired[version.number] = self._versions.acquire(version)
+        return self._acquired[version.number]
 
-    def _tidy(self) -> None:
+    def _release_idle(self) -> None:
         idle = [
             version_batch.version for version_batch in self._batches.values() if version_batch.idle
         ]
         for version in idle:
-            if self._held.pop(version.number, None) is not None:
+            if self._acquired.pop(version.number, None) is not None:
                 self._versions.release(version)
             if not version.loaded:
-                self._prefixes.forget(version.number)
+                self._prefixes.drop_version(version.number)
                 del self._batches[version.number]
         for version in [v for v in idle if v.number in self._batches][:-IDLE_BATCHES]:
             del self._batches[version.number]

@@ -1,6 +1,6 @@
 """The running batch of one model version.
 
-Owns who waits for a row and what an iteration computes. One `advance()` is one iteration of
+Owns the queue for rows and the work of an iteration. One `advance()` is one iteration of
 continuous batching (Yu et al., Orca, OSDI 2022): new prompts join, every running row gets one
 token, finished rows leave. Must not know threads, HTTP or other versions.
 """
@@ -22,9 +22,9 @@ from workers.engines.cpu.versions import Version
 from workers.engines.cpu.weights import Weights
 
 PREFILL_TOKENS: Final = 512
-"""New prompt tokens in one iteration: longer prompts take several, so that running rows move."""
+"""Limit of prompt tokens per iteration: longer prompts take several, between which rows advance."""
 IDLE_KV_POOL_BYTES: Final = 64 << 20
-"""Byte limit for the KV cache that an idle batch keeps for the next turns of its rollouts."""
+"""Byte limit for the KV pool that an idle batch retains for its next sequences."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,15 +35,16 @@ class BatchShape:
     kv_pool_bytes: int = KV_POOL_BYTES
 
     def padded(self, count: int) -> int:
-        """Rows to compute for `count` of them. Products of matrices with few rows take another path
-        through the CPU's library and round another way; each thread takes its share of the rows.
-        Measured with torch 2.13 on AVX-512: with one thread 1 to 3 rows differ and with two also
-        5 to 7 and 9 to 11; multiples of 4 per thread agree bit for bit, as does any larger number.
+        """Returns the number of rows to compute for `count` rows. For few rows the CPU's library
+        uses another code path for products, which rounds differently; each thread computes a share
+        of the rows. Measured with torch 2.13 on AVX-512: with one thread 1 to 3 rows differ and
+        with two also 5 to 7 and 9 to 11; multiples of 4 per thread agree bit for bit, as does any
+        larger number.
         """
-        least = FEWEST_ROWS * self.threads
-        if not self.invariant or count >= 2 * least:
+        multiple = FEWEST_ROWS * self.threads
+        if not self.invariant or count >= 2 * multiple:
             return count
-        return -(-count // least) * least
+        return -(-count // multiple) * multiple
 
 
 class VersionBatch:
@@ -55,7 +56,7 @@ class VersionBatch:
         *,
         kv_pool: KvPool | None = None,
     ) -> None:
-        """`kv_pool` is an empty one; by default of the shape's size."""
+        """`kv_pool` must be empty; by default one with the limit of `shape` is created."""
         self.version = version
         self._shape = shape
         self._kv_pool = kv_pool or KvPool(version.base.kv_shape, shape.kv_pool_bytes)
@@ -83,8 +84,8 @@ class VersionBatch:
         return self._take_updates()
 
     def advance(self, weights: Weights) -> list[Update]:
-        """One iteration. Returns the updates of streamed and ended sequences. After any
-        exception, `abandon` reports the end of every sequence.
+        """Computes one iteration; returns the updates of streamed and ended sequences. After an
+        exception, `abandon` must be called to end every sequence.
         """
         self._drop_cancelled()
         running = len(self._rows) - self._rows.unfinished
@@ -107,52 +108,52 @@ class VersionBatch:
         return updates
 
     def _drop_cancelled(self) -> None:
-        gone = [s for s in (*self._rows.sequences, *self._waiting) if s.cancelled]
-        if gone:
-            for sequence in gone:
+        cancelled = [s for s in (*self._rows.sequences, *self._waiting) if s.cancelled]
+        if cancelled:
+            for sequence in cancelled:
                 self._end(sequence, "cancelled")
             self._waiting = deque(s for s in self._waiting if not s.cancelled)
             self._rows.leave()
 
     def _admit(self) -> None:
-        """Give waiting prompts rows, in their order, as far as the KV pool's limit goes: each with
-        room for all it may become. One always runs, whatever it takes.
+        """Assigns rows to waiting sequences in their order while each fits the KV pool's limit at
+        its largest length. At least one runs even if it exceeds the limit.
         """
-        left = PREFILL_TOKENS
+        budget = PREFILL_TOKENS
         if self._rows.unfinished:
             last = self._rows.sequences[-1]
-            left -= len(last.tokens) - last.computed
+            budget -= len(last.tokens) - last.computed
         siblings: list[Sequence] = []
         longest = self._rows.longest if self._waiting else 0
         try:
-            while self._waiting and len(self._rows) < self._shape.max_rows and left > 0:
+            while self._waiting and len(self._rows) < self._shape.max_rows and budget > 0:
                 sequence = self._waiting[0]
                 live = self._rows.live_prefix(sequence)
-                if live is not None and _still_to_come(live, sequence) >= BLOCK:
-                    siblings.append(self._waiting.popleft())  # copies the prefix later
+                if live is not None and _uncomputed_shared(live, sequence) >= BLOCK:
+                    siblings.append(self._waiting.popleft())  # later copies the prefix
                     continue
                 longest = max(longest, sequence.longest)
                 if self._rows and not self._kv_pool.fits(rows=len(self._rows) + 1, length=longest):
                     break
                 self._rows.join(sequence, live)
                 self._waiting.popleft()
-                left -= len(sequence.tokens) - sequence.computed
-        finally:  # also when there is no memory: who has no row still waits
+                budget -= len(sequence.tokens) - sequence.computed
+        finally:  # also after an allocation failure: sequences without a row stay queued
             self._waiting.extendleft(reversed(siblings))
 
     def _step(self, running: int, query_heads: int) -> tuple[Step, Tensor]:
-        """The packed step: one token of each running row, then of each prompt what fits."""
+        """Packs a step: one token of each running row, then prompt tokens up to the limit."""
         sequences = self._rows.sequences
         rows, positions = (
             list(range(running)),
             [s.computed for s in sequences[:running]],
         )
         ids = [sequence.tokens[-1] for sequence in sequences[:running]]
-        prefills, left = [], PREFILL_TOKENS
+        prefills, budget = [], PREFILL_TOKENS
         for row, sequence in enumerate(sequences[running:], start=running):
             start = sequence.computed
-            end = min(len(sequence.tokens), start + left)
-            left -= end - start
+            end = min(len(sequence.tokens), start + budget)
+            budget -= end - start
             prefills.append(Prefill(row, start, len(ids), end - start))
             ids += sequence.tokens[start:end]
             rows += [row] * (end - start)
@@ -171,20 +172,20 @@ class VersionBatch:
         return step, torch.tensor(ids + [0] * (self._shape.padded(len(ids)) - len(ids)))
 
     def _forward(self, weights: Weights, step: Step, ids_N: Tensor) -> Tensor:
-        """logits_BV of the rows that get a token; prompts' own log-probs are noted on the way."""
-        kept, last = list(range(step.decoding)), list(range(step.decoding))
+        """Returns logits_BV of the rows that get a token; stores requested prompt log-probs."""
+        output_tokens, last = list(range(step.decoding)), list(range(step.decoding))
         scored: list[tuple[Prefill, int]] = []
         for part in step.prefills:
             sequence, end = self._rows.sequences[part.row], part.offset + part.length
             if sequence.sampling.prompt_logprobs:
-                scored.append((part, len(kept)))
-                kept += range(part.offset, end)
+                scored.append((part, len(output_tokens)))
+                output_tokens += range(part.offset, end)
             elif part.start + part.length == len(sequence.tokens):
-                kept.append(end - 1)
+                output_tokens.append(end - 1)
             if part.start + part.length == len(sequence.tokens):
-                last.append(len(kept) - 1)
-        padding = self._shape.padded(len(kept)) - len(kept)
-        logits_KV = weights.logits(step, ids_N, kept + [0] * padding)[: len(kept)]
+                last.append(len(output_tokens) - 1)
+        padding = self._shape.padded(len(output_tokens)) - len(output_tokens)
+        logits_KV = weights.logits(step, ids_N, output_tokens + [0] * padding)[: len(output_tokens)]
         for part, first in scored:
             self._score(part, logits_KV[first : first + part.length])
         for row, sequence in enumerate(self._rows.sequences):
@@ -192,20 +193,20 @@ class VersionBatch:
             sequence.computed = (
                 len(sequence.tokens) if prompt is None else prompt.start + prompt.length
             )
-        return logits_KV if len(last) == len(kept) else logits_KV[last]
+        return logits_KV if len(last) == len(output_tokens) else logits_KV[last]
 
     def _score(self, part: Prefill, logits_TV: Tensor) -> None:
-        """Log-probs, at temperature 1, of the prompt's tokens that follow a part of it."""
+        """Stores log-probs, at temperature 1, of the prompt tokens after each token of `part`."""
         sequence, first = self._rows.sequences[part.row], part.start + 1
         following = sequence.tokens[first : first + part.length]
         following_T1 = torch.tensor(following, dtype=torch.long)[:, None]
         logprobs_TV = torch.log_softmax(logits_TV[: len(following)].float(), dim=-1)
-        found = sequence.prompt_logprobs or [None]
-        sequence.prompt_logprobs = [*found, *logprobs_TV.gather(1, following_T1)[:, 0].tolist()]
+        previous = sequence.prompt_logprobs or [None]
+        sequence.prompt_logprobs = [*previous, *logprobs_TV.gather(1, following_T1)[:, 0].tolist()]
 
     def _sample(self, logits_BV: Tensor) -> None:
         rows = self._rows.sequences[: len(logits_BV)]
-        if not rows:  # a step that computed nothing but a part of a prompt
+        if not rows:  # the step computed only part of a prompt
             return
         samplings = [sequence.sampling for sequence in rows]
         draws = draw(
@@ -229,8 +230,8 @@ class VersionBatch:
                 self._updates.append(Update(sequence, sequence.sampled, None))
 
 
-def _still_to_come(live: Sequence, sequence: Sequence) -> int:
-    """Tokens that a running row will share with a prompt and has not computed yet."""
+def _uncomputed_shared(live: Sequence, sequence: Sequence) -> int:
+    """Returns the number of shared prompt tokens that a running row has not computed yet."""
     return (
         min(shared_length(live.tokens, sequence.tokens), len(sequence.tokens) - 1) - live.computed
     )

@@ -1,11 +1,10 @@
-"""Base models and adapters as versions of weights that can be run.
+"""Base models and adapters as versions of runnable weights.
 
-Owns names, which weights they stand for, and how much memory adapters and merged copies take: past
-a limit the least recently used of either are dropped, and an adapter is read again from where it
-was loaded. Promises: a loaded name is never loaded twice, each load is a new version (so nothing
-computed under an older one is ever reused, and other files in its place are not taken for it), a
-version that is unloaded still serves the sequences that hold it, and weights that are in use are
-never dropped.
+Owns the mapping of names to weights, and the memory of adapters and merged copies: beyond a limit
+the least recently used of either are dropped, and an adapter is read again from its directory.
+Promises: a loaded name cannot be loaded again; each load is a new version (so results computed
+under an older one are never reused, and changed files are detected); an unloaded version still
+serves its running sequences; weights in use are never dropped.
 """
 
 import itertools
@@ -32,20 +31,20 @@ from workers.engines.cpu.adapters import (
     read_config,
     stamp_of,
 )
-from workers.engines.cpu.decoder import decoder_of
+from workers.engines.cpu.decoder import fuse_decoder
 from workers.engines.cpu.kv_pool import KvShape
 from workers.engines.cpu.weights import PlainWeights, Weights
 
 MERGED_BYTES: Final = 1 << 30
-"""Byte limit for merged weights, beside those in use."""
+"""Byte limit for merged weights; weights in use may exceed it."""
 ADAPTER_BYTES: Final = 1 << 30
-"""Byte limit for adapters as read, for merging them again."""
+"""Byte limit for unmerged adapters, which are retained for merging again."""
 _numbers = itertools.count()
 
 
 @dataclass(slots=True, eq=False)
 class BaseModel:
-    """A base model as it is served. `weights` are of the `model`, for packed steps."""
+    """A served base model. `weights` runs packed steps with the weights of `model`."""
 
     spec: BaseModelSpec
     model: nn.Module
@@ -56,11 +55,11 @@ class BaseModel:
     _texts: dict[int, str] = field(default_factory=dict)
 
     def text(self, token: int) -> str:
-        """One token by itself, as log-probs name it."""
-        found = self._texts.get(token)
-        if found is None:
-            found = self._texts[token] = self.renderer.decode([token])
-        return found
+        """Returns the text of one token, as reported with log-probs."""
+        text = self._texts.get(token)
+        if text is None:
+            text = self._texts[token] = self.renderer.decode([token])
+        return text
 
     @property
     def context_length(self) -> int:
@@ -69,12 +68,12 @@ class BaseModel:
 
 @dataclass(slots=True, eq=False)
 class Version:
-    """Weights under a name. Compared by identity: no two loads are the same version."""
+    """Weights under a name. Compared by identity: every load is another version."""
 
     name: str
     base: BaseModel
     deltas: dict[str, LoraDelta] | None = None
-    """While they are in memory; a base model has none."""
+    """The adapter's deltas while they are in memory; `None` for a base model."""
     path: Path | None = None
     """Directory of the adapter; `None` for a base model."""
     stamp: Stamp | None = None
@@ -85,7 +84,7 @@ class Version:
 
 
 def load_model(spec: BaseModelSpec, dtype: torch.dtype) -> nn.Module:
-    """Load from safetensors, as transformers runs it."""
+    """Loads a transformers model from safetensors, in evaluation mode and without gradients."""
     disable_progress_bar()  # type: ignore[no-untyped-call]  # transformers leaves it untyped
     model: nn.Module = AutoModelForCausalLM.from_pretrained(
         spec.path, dtype=dtype, use_safetensors=True, attn_implementation="sdpa"
@@ -96,8 +95,8 @@ def load_model(spec: BaseModelSpec, dtype: torch.dtype) -> nn.Module:
 
 
 def serve(spec: BaseModelSpec, model: Any, renderer: Renderer) -> BaseModel:
-    """Turn a model into what runs packed steps; from now on it runs nothing else. Finds the shape
-    of its keys and values by running it.
+    """Converts a model for packed steps; afterwards it runs nothing else. Runs it once to determine
+    the shape of its keys and values.
     """
     with torch.inference_mode():
         layers = model(torch.tensor([[0, 1]]), use_cache=True).past_key_values.layers
@@ -109,7 +108,7 @@ def serve(spec: BaseModelSpec, model: Any, renderer: Renderer) -> BaseModel:
     return BaseModel(
         spec=spec,
         model=model,
-        weights=decoder_of(model, context_length=length) or PlainWeights.serving(model),
+        weights=fuse_decoder(model, context_length=length) or PlainWeights.serving(model),
         renderer=renderer,
         kv_shape=KvShape(len(layers), heads, head_size, layers[0].keys.dtype),
         vocab_size=model.get_input_embeddings().num_embeddings,
@@ -117,7 +116,7 @@ def serve(spec: BaseModelSpec, model: Any, renderer: Renderer) -> BaseModel:
 
 
 class Versions:
-    """Names to versions. Thread-safe."""
+    """The loaded versions by name. Thread-safe."""
 
     def __init__(
         self,
@@ -132,7 +131,7 @@ class Versions:
         self._limit = merged_bytes
         self._adapter_limit = adapter_bytes
         self._in_memory: OrderedDict[int, Version] = OrderedDict()
-        """Loaded versions that have their deltas."""
+        """Loaded versions whose deltas are in memory, least recently used first."""
         self._merged: OrderedDict[int, Weights] = OrderedDict()
         self._users: Counter[int] = Counter()
 
@@ -148,7 +147,7 @@ class Versions:
             return list(self._by_name.values())
 
     def load(self, name: str, path: Path) -> Version:
-        """Read and check an adapter. Beside several base models, its config names the one."""
+        """Loads an adapter. With several base models, the adapter's config selects one."""
         if name in self._names():
             raise InvalidRequest(
                 f"The lora adapter '{name}' has already been loaded.", param="lora_name"
@@ -162,22 +161,22 @@ class Versions:
                     f"The lora adapter '{name}' has already been loaded.", param="lora_name"
                 )
             self._by_name[name] = version
-            self._remember(version)
+            self._retain_deltas(version)
         return version
 
     def unload(self, name: str) -> None:
-        """Forget a name; sequences already running under it finish."""
+        """Removes a name; sequences that already run under it finish."""
         version = self.get(name)
         if version.path is None:
             raise InvalidRequest("A base model cannot be unloaded.", param="lora_name")
         with self._lock:
-            self._forget(version)
+            self._remove(version)
 
     def acquire(self, version: Version) -> Weights:
-        """The weights to run, kept in memory until `release`. Merged on first use.
+        """Returns the weights, which stay in memory until `release`; merges them on first use.
 
-        Raises `InvalidRequest` when the adapter must be read again and is not there any more; its
-        name is forgotten then, so that it can be loaded anew.
+        Raises `InvalidRequest` if the adapter must be read again and its files are missing or
+        changed; its name is removed then, so that it can be loaded again.
         """
         if version.path is None:
             return version.base.weights
@@ -197,7 +196,7 @@ class Versions:
         return merged
 
     def release(self, version: Version) -> None:
-        """The end of one `acquire`."""
+        """Ends one `acquire`."""
         if version.path is None:
             return
         with self._lock:
@@ -207,7 +206,7 @@ class Versions:
             self._drop_unused()
 
     def merge(self, version: Version) -> None:
-        """Merge ahead of use, so that the first request does not wait for it."""
+        """Merges weights in advance, so that the first request does not wait for it."""
         self.acquire(version)
         self.release(version)
 
@@ -225,29 +224,29 @@ class Versions:
         deltas = version.deltas
         if deltas is None:
             try:
-                deltas = _read_again(version, path)
+                deltas = _read_unchanged(version, path)
             except InvalidRequest:
                 with self._lock:
-                    self._forget(version)
+                    self._remove(version)
                 raise
         with self._lock:
             if version.loaded:
                 version.deltas = deltas
-                self._remember(version)
+                self._retain_deltas(version)
         return deltas
 
-    def _remember(self, version: Version) -> None:
-        """The newest one stays whatever it takes: it is about to be merged."""
+    def _retain_deltas(self, version: Version) -> None:
+        """Marks a version as most recently used and drops deltas of others beyond the limit."""
         self._in_memory[version.number] = version
         self._in_memory.move_to_end(version.number)
-        total = sum(_bytes(one) for one in self._in_memory.values())
+        total = sum(_bytes(version) for version in self._in_memory.values())
         while total > self._adapter_limit and len(self._in_memory) > 1:
             _, oldest = self._in_memory.popitem(last=False)
             total -= _bytes(oldest)
             oldest.deltas = None
 
-    def _forget(self, version: Version) -> None:
-        """Its deltas go with the last sequence that holds it."""
+    def _remove(self, version: Version) -> None:
+        """Removes a version; its deltas are freed with the last sequence that refers to it."""
         if self._by_name.get(version.name) is version:
             del self._by_name[version.name]
         self._in_memory.pop(version.number, None)
@@ -255,7 +254,7 @@ class Versions:
         self._drop_unused()
 
     def _drop_unused(self) -> None:
-        """Past the limit, the least recently used that nothing runs on; at once when unloaded."""
+        """Drops unused merged weights: all of unloaded versions, others only beyond the limit."""
         loaded = {version.number for version in self._by_name.values()}
         total = sum(weights.own_bytes for weights in self._merged.values())
         for number in [n for n in self._merged if n not in self._users]:
@@ -276,9 +275,9 @@ class Versions:
         raise InvalidRequest(f"The adapter's base model {name!r} is not served.", param="lora_path")
 
 
-def _read_again(version: Version, path: Path) -> dict[str, LoraDelta]:
+def _read_unchanged(version: Version, path: Path) -> dict[str, LoraDelta]:
     if stamp_of(path) != version.stamp:
-        raise InvalidRequest(f"The files of '{version.name}' are not those that were loaded.")
+        raise InvalidRequest(f"The files of '{version.name}' have changed since they were loaded.")
     return read_adapter(path, version.base.model)
 
 

@@ -1,7 +1,7 @@
-"""Weights that a step runs on: the model as transformers has it, under the KV pool's attention.
+"""The weights of a step, and their implementation by a transformers model.
 
-Owns the protocol that a version batch computes with, and the form of it that takes any architecture
-whose attention goes through transformers' interface. Must not know names, version batches or
+Owns the protocol that version batches use, and its implementation for every architecture whose
+attention uses transformers' attention interface. Must not know names, version batches or
 requests.
 """
 
@@ -22,25 +22,27 @@ class Weights(Protocol):
 
     @property
     def query_heads(self) -> int:
-        """Per key head."""
+        """Number of query heads per key head."""
         ...
 
     @property
     def own_bytes(self) -> int:
-        """Bytes that dropping these weights frees: tensors not shared with the base."""
+        """Bytes of the tensors that are not shared with the base."""
         ...
 
-    def logits(self, step: Step, ids_N: Tensor, kept: list[int]) -> Tensor:
-        """logits_KV at the kept tokens of a packed step; stores its keys and values."""
+    def logits(self, step: Step, ids_N: Tensor, output_tokens: list[int]) -> Tensor:
+        """Returns logits_KV at the K tokens `output_tokens` of a packed step; stores the keys and
+        values of all its tokens.
+        """
         ...
 
     def merged(self, deltas: dict[str, LoraDelta]) -> "Weights":
-        """New weights with an adapter added, sharing every tensor it leaves alone."""
+        """Returns weights with an adapter added; they share all tensors that it does not change."""
         ...
 
 
 class PlainWeights:
-    """A transformers model."""
+    """Weights run by a transformers model."""
 
     def __init__(self, model: nn.Module, *, query_heads: int, own_bytes: int = 0) -> None:
         self._model = model
@@ -49,21 +51,23 @@ class PlainWeights:
 
     @classmethod
     def serving(cls, model: Any) -> "PlainWeights":
-        """Switch a model to the KV pool's attention. Raises `ValueError` where it has its own."""
+        """Switches a model to the KV pool's attention. Raises `ValueError` if it cannot be
+        replaced.
+        """
         model.set_attn_implementation(IMPLEMENTATION)
         config = model.config.get_text_config()
         heads = config.num_attention_heads
         groups = heads // (getattr(config, "num_key_value_heads", None) or heads)
         return cls(model, query_heads=groups)
 
-    def logits(self, step: Step, ids_N: Tensor, kept: list[int]) -> Tensor:
+    def logits(self, step: Step, ids_N: Tensor, output_tokens: list[int]) -> Tensor:
         padding = len(ids_N) - len(step.positions_N)
         output = self._model(
             input_ids=ids_N[None],
             position_ids=F.pad(step.positions_N, (0, padding))[None],
             past_key_values=KvPoolCache(step),
             use_cache=True,
-            logits_to_keep=torch.tensor(kept, dtype=torch.long),
+            logits_to_keep=torch.tensor(output_tokens, dtype=torch.long),
             step=step,
         )
         logits_KV: Tensor = output.logits[0]

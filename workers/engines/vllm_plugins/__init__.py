@@ -1,3 +1,3 @@
-"""Plugins imported inside vLLM's process, from vLLM's own environment: standard library and vLLM
-only. This directory itself is on that process's path, so that nothing else of this project is.
+"""Plugins that vLLM's process imports. They may use the standard library and vLLM only: this
+directory, but nothing else of this project, is on the import path of that process.
 """

@@ -1,8 +1,8 @@
-"""ASGI middleware before vLLM's routes: only what the service calls, only with the engine's key.
+"""ASGI middleware in front of vLLM's routes: an allow-list of paths and the check of the key.
 
-vLLM 0.32 asks for its key under `/v1` and `/inference` alone: `/invocations` samples and
-`/adapters` loads files for any client of the port. Here every path that is not on the list is not
-found, and every one but `/health` needs the key.
+vLLM 0.32 checks its key under `/v1` and `/inference` only: `/invocations` samples and `/adapters`
+loads files for any client of the port. This middleware answers 404 for every path that is not on
+the list and requires the key for every path but `/health`.
 """
 
 import hmac
@@ -16,10 +16,10 @@ Receive = Callable[[], Awaitable[dict[str, Any]]]
 Send = Callable[[dict[str, Any]], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
-OPEN: Final = ("GET", "/health")
+UNAUTHENTICATED: Final = ("GET", "/health")
 SERVED: Final = frozenset(
     {
-        OPEN,
+        UNAUTHENTICATED,
         ("GET", "/metrics"),
         ("GET", "/v1/models"),
         ("POST", "/v1/chat/completions"),
@@ -31,7 +31,7 @@ SERVED: Final = frozenset(
 
 
 class Door:
-    """An empty VLLM_API_KEY leaves the served paths open: for loopback use only."""
+    """The middleware. An empty VLLM_API_KEY disables the key check: for loopback use only."""
 
     def __init__(self, app: App) -> None:
         self._app = app
@@ -44,16 +44,16 @@ class Door:
             await send({"type": "websocket.close", "code": 1008})
         elif (scope["method"], scope["path"]) not in SERVED:
             await _refuse(send, 404, "There is no such endpoint.")
-        elif (scope["method"], scope["path"]) != OPEN and not self._knows(scope):
+        elif (scope["method"], scope["path"]) != UNAUTHENTICATED and not self._is_authorized(scope):
             await _refuse(send, 401, "The engine's key is missing or wrong.")
         else:
             await self._app(scope, receive, send)
 
-    def _knows(self, scope: Scope) -> bool:
+    def _is_authorized(self, scope: Scope) -> bool:
         if not self._key:
             return True
-        sent = next((v for n, v in scope["headers"] if n.lower() == b"authorization"), b"")
-        return hmac.compare_digest(sent.removeprefix(b"Bearer "), self._key)
+        header = next((v for n, v in scope["headers"] if n.lower() == b"authorization"), b"")
+        return hmac.compare_digest(header.removeprefix(b"Bearer "), self._key)
 
 
 async def _refuse(send: Send, status: int, message: str) -> None:

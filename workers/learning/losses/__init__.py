@@ -1,1 +1,1 @@
-"""Losses: one small file each, one line in the registry each."""
+"""Loss functions, one per file; `registry.py` maps names to them."""

@@ -1,9 +1,9 @@
-"""Bradley-Terry on sequence log-probs, without a reference.
+"""The Bradley-Terry preference loss on sequence log-probs, without a reference model.
 
-With the score s of a sequence the sum (or mean) of its trained tokens' log-probs,
+The score s of a sequence is the sum (or the mean) of its trained tokens' log-probs:
 L = -Σ logσ(s_c - s_r - m), so ∂L/∂s_c = -σ(-(s_c - s_r - m)) and ∂L/∂s_r is its negative. Source:
-the pairwise loss of reward models (Ouyang et al., arXiv 2203.02155, eq. 1), with scores that need
-no head of their own. Sums run over pairs.
+the pairwise loss of reward models (Ouyang et al., arXiv 2203.02155, eq. 1); here the score needs no
+reward head. Sums run over pairs.
 """
 
 from dataclasses import dataclass
@@ -12,14 +12,14 @@ from typing import ClassVar
 from torch.nn.functional import logsigmoid
 
 from workers.learning.losses.contract import LossInputs, LossTerms
-from workers.learning.losses.masks import kept, never_clipped
+from workers.learning.losses.masks import never_clipped, zero_masked
 from workers.learning.losses.pairs import pair_scores, preference_sums
 
 
 @dataclass(frozen=True, slots=True)
 class BradleyTerry:
-    """`length_normalised` scores by the mean, so that a short sequence is not the likelier one for
-    its shortness. Raises `ValueError` on a negative margin.
+    """With `length_normalised` the score is the mean, so that a short sequence does not score
+    higher because it is short. Raises `ValueError` on a negative margin.
     """
 
     rows_per_example: ClassVar[int] = 2
@@ -37,5 +37,7 @@ class BradleyTerry:
         scores = pair_scores(inputs.logprobs_N, inputs, mean=self.length_normalised)
         terms_P = -logsigmoid(scores.chosen_P - scores.rejected_P - self.margin)
         return LossTerms(
-            kept(terms_P, scores.present_P).sum(), never_clipped(inputs), preference_sums(scores)
+            zero_masked(terms_P, scores.present_P).sum(),
+            never_clipped(inputs),
+            preference_sums(scores),
         )

@@ -1,15 +1,15 @@
 """CISPO: REINFORCE weighted by a clipped importance ratio that carries no gradient.
 
-L = -Σ sg(clip(r, low, high))·lp·A with r = exp(lp - q), so ∂L/∂lp = -clip(r)·A: unlike in PPO no
-token loses its gradient. Source: MiniMax-M1, arXiv 2506.13585. `low` is 0 by default: a positive
-one keeps pushing tokens that the policy has already moved away from.
+L = -Σ sg(clip(r, low, high))·lp·A with r = exp(lp - q), so ∂L/∂lp = -clip(r)·A: unlike PPO, no
+token loses its gradient. Source: MiniMax-M1, arXiv 2506.13585. `low` is 0 by default: a
+positive bound keeps a gradient on tokens whose probability the policy has already reduced.
 """
 
 from dataclasses import dataclass
 from typing import ClassVar
 
 from workers.learning.losses.contract import LossInputs, LossTerms
-from workers.learning.losses.masks import kept
+from workers.learning.losses.masks import zero_masked
 from workers.learning.losses.ratio import log_ratio, out_of_range
 
 
@@ -26,13 +26,13 @@ class Cispo:
 
     def __post_init__(self) -> None:
         if not 0 <= self.low <= 1 <= self.high:
-            raise ValueError("the ratio's bounds must hold 1 between them and not be negative")
+            raise ValueError("the ratio's bounds must satisfy 0 <= low <= 1 <= high")
 
     def __call__(self, inputs: LossInputs) -> LossTerms:
         log_ratio_N = log_ratio(inputs.logprobs_N, inputs.sampler_logprobs_N, inputs.mask_N)
         ratio_N = log_ratio_N.detach().exp()
-        kept_N = kept(inputs.advantages_N, inputs.mask_N)
-        weights_N = ratio_N.clamp(self.low, self.high) * kept_N
-        total = -(weights_N * kept(inputs.logprobs_N, inputs.mask_N)).sum()
+        advantages_N = zero_masked(inputs.advantages_N, inputs.mask_N)
+        weights_N = ratio_N.clamp(self.low, self.high) * advantages_N
+        total = -(weights_N * zero_masked(inputs.logprobs_N, inputs.mask_N)).sum()
         bounded_N = (ratio_N < self.low) | (ratio_N > self.high)
         return LossTerms(total, bounded_N | out_of_range(log_ratio_N))

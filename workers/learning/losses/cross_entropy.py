@@ -1,7 +1,7 @@
-"""Cross-entropy on supervised data.
+"""The cross-entropy loss on supervised data.
 
-L = -Σ w·lp, so ∂L/∂lp = -w, with a token's weight w in the place of its advantage; any real number,
-0 included.
+L = -Σ w·lp, so ∂L/∂lp = -w, with a token's weight w in place of its advantage: any real number,
+including 0.
 """
 
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from typing import ClassVar
 import torch
 
 from workers.learning.losses.contract import LossInputs, LossTerms
-from workers.learning.losses.masks import kept, never_clipped
+from workers.learning.losses.masks import never_clipped, zero_masked
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,8 +20,8 @@ class CrossEntropy:
     uses_zero_advantage_tokens: ClassVar[bool] = False
 
     def __call__(self, inputs: LossInputs) -> LossTerms:
-        logprobs_N = kept(inputs.logprobs_N, inputs.mask_N)
-        weights_N = kept(inputs.advantages_N, inputs.mask_N)
+        logprobs_N = zero_masked(inputs.logprobs_N, inputs.mask_N)
+        weights_N = zero_masked(inputs.advantages_N, inputs.mask_N)
         return LossTerms(
             -torch.dot(weights_N.to(logprobs_N.dtype), logprobs_N), never_clipped(inputs)
         )

@@ -1,13 +1,13 @@
-"""Direct preference optimisation on sequence log-probs against a frozen reference.
+"""The direct preference optimisation (DPO) loss on sequence log-probs against a frozen reference.
 
 With D = (lp_c - ref_c) - (lp_r - ref_r), sums over a completion's trained tokens:
 - `sigmoid`: L = Σ -(1-ε)·logσ(β·D) - ε·logσ(-β·D), so
   ∂L/∂lp_c = -β·((1-ε)·σ(-β·D) - ε·σ(β·D)) and ∂L/∂lp_r is its negative. Source: Rafailov et al.,
-  arXiv 2305.18290; ε, the share of pairs labelled the wrong way round, is conservative DPO's.
+  arXiv 2305.18290; ε, the share of pairs with swapped labels, is from conservative DPO.
 - `ipo`: L = Σ (D - 1/(2β))² with means in place of the sums. Source: Azar et al., arXiv
-  2310.12036; the means are what its authors used, else the square grows with length.
+  2310.12036; its authors used means; with sums the square would grow with length.
 
-The reference's log-probs stand in the place of the sampler's. Sums run over pairs.
+`LossInputs.sampler_logprobs_N` contains the reference's log-probs. Sums run over pairs.
 """
 
 from dataclasses import dataclass
@@ -18,13 +18,13 @@ from torch import Tensor
 from torch.nn.functional import logsigmoid
 
 from workers.learning.losses.contract import LossInputs, LossTerms
-from workers.learning.losses.masks import kept, never_clipped
+from workers.learning.losses.masks import never_clipped, zero_masked
 from workers.learning.losses.pairs import PairScores, pair_scores, preference_sums
 
 
 @dataclass(frozen=True, slots=True)
 class Dpo:
-    """Raises `ValueError` unless β > 0 and 0 ≤ ε < 0.5, and on an ε given for `ipo`."""
+    """Raises `ValueError` unless β > 0 and 0 ≤ ε < 0.5, and for `ipo` with an ε other than 0."""
 
     rows_per_example: ClassVar[int] = 2
     needs_vocabulary: ClassVar[bool] = False
@@ -37,15 +37,15 @@ class Dpo:
     def __post_init__(self) -> None:
         if self.beta <= 0:
             raise ValueError("beta must be positive")
-        if not 0 <= self.label_smoothing < 0.5:  # noqa: PLR2004 - half of the labels say nothing
+        if not 0 <= self.label_smoothing < 0.5:  # noqa: PLR2004 - 0.5 leaves no information
             raise ValueError("label_smoothing must be at least 0 and below 0.5")
         if self.variant not in {"sigmoid", "ipo"}:
             raise ValueError("variant must be sigmoid or ipo")
         if self.variant == "ipo" and self.label_smoothing:
-            raise ValueError("label_smoothing is for the sigmoid variant")
+            raise ValueError("label_smoothing requires the sigmoid variant")
 
     def __call__(self, inputs: LossInputs) -> LossTerms:
-        log_ratio_N = kept(inputs.logprobs_N - inputs.sampler_logprobs_N, inputs.mask_N)
+        log_ratio_N = zero_masked(inputs.logprobs_N - inputs.sampler_logprobs_N, inputs.mask_N)
         sums = pair_scores(log_ratio_N, inputs)
         if self.variant == "ipo":
             terms_P = self._ipo(pair_scores(log_ratio_N, inputs, mean=True))
@@ -53,13 +53,15 @@ class Dpo:
             terms_P = self._sigmoid(sums)
         rewards = PairScores(self.beta * sums.chosen_P, self.beta * sums.rejected_P, sums.present_P)
         return LossTerms(
-            kept(terms_P, sums.present_P).sum(), never_clipped(inputs), preference_sums(rewards)
+            zero_masked(terms_P, sums.present_P).sum(),
+            never_clipped(inputs),
+            preference_sums(rewards),
         )
 
     def _sigmoid(self, scores: PairScores) -> Tensor:
         margin_P = self.beta * (scores.chosen_P - scores.rejected_P)
-        wrong = self.label_smoothing
-        return -(1.0 - wrong) * logsigmoid(margin_P) - wrong * logsigmoid(-margin_P)
+        epsilon = self.label_smoothing
+        return -(1.0 - epsilon) * logsigmoid(margin_P) - epsilon * logsigmoid(-margin_P)
 
     def _ipo(self, scores: PairScores) -> Tensor:
         return torch.square(scores.chosen_P - scores.rejected_P - 1.0 / (2.0 * self.beta))

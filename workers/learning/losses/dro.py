@@ -1,4 +1,4 @@
-"""DRO: REINFORCE without a ratio, held near the sampler by a quadratic term.
+"""DRO: REINFORCE without a ratio, with a quadratic penalty on the distance from the sampler.
 
 L = -Σ lp·A - β/2·(lp - q)², so ∂L/∂lp = -A + β·(lp - q); on-policy it is REINFORCE. Source: the
 policy half of direct reward optimisation, Richemond et al., arXiv 2405.19107.
@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from workers.learning.losses.contract import LossInputs, LossTerms
-from workers.learning.losses.masks import kept, never_clipped
+from workers.learning.losses.masks import never_clipped, zero_masked
 
 
 @dataclass(frozen=True, slots=True)
 class Dro:
-    """`beta` has no default: it is in units of reward per squared nat, and users of this loss
-    disagree on it by a factor of five. Raises `ValueError` unless it is positive.
+    """`beta`, in units of reward per squared nat, has no default: published values differ by a
+    factor of five. Raises `ValueError` unless it is positive.
     """
 
     rows_per_example: ClassVar[int] = 1
@@ -28,8 +28,8 @@ class Dro:
             raise ValueError("beta must be positive")
 
     def __call__(self, inputs: LossInputs) -> LossTerms:
-        logprobs_N = kept(inputs.logprobs_N, inputs.mask_N)
-        distance_N = kept(inputs.logprobs_N - inputs.sampler_logprobs_N, inputs.mask_N)
-        kept_N = kept(inputs.advantages_N, inputs.mask_N)
-        pull_N = 0.5 * self.beta * distance_N.square()
-        return LossTerms((pull_N - logprobs_N * kept_N).sum(), never_clipped(inputs))
+        logprobs_N = zero_masked(inputs.logprobs_N, inputs.mask_N)
+        distance_N = zero_masked(inputs.logprobs_N - inputs.sampler_logprobs_N, inputs.mask_N)
+        advantages_N = zero_masked(inputs.advantages_N, inputs.mask_N)
+        penalty_N = 0.5 * self.beta * distance_N.square()
+        return LossTerms((penalty_N - logprobs_N * advantages_N).sum(), never_clipped(inputs))

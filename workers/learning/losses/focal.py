@@ -1,4 +1,4 @@
-"""Focal loss: cross-entropy that weighs a token less the surer the model already is of it.
+"""Focal loss: cross-entropy that gives a token less weight the higher its probability is.
 
 L = -Σ w·(1-p)^γ·lp with p = exp(lp), so ∂L/∂lp = w·(1-p)^(γ-1)·(γ·p·lp - (1-p)); γ = 0 is
 cross-entropy. Source: Lin et al., arXiv 1708.02002, without its class weight.
@@ -10,10 +10,10 @@ from typing import ClassVar, Final
 import torch
 
 from workers.learning.losses.contract import LossInputs, LossTerms
-from workers.learning.losses.masks import kept, never_clipped
+from workers.learning.losses.masks import never_clipped, zero_masked
 
-SURE: Final = 1e-12
-"""1 - p is held above this: the slope of (1-p)^γ at 0 is infinite for γ < 1."""
+MIN_COMPLEMENT: Final = 1e-12
+"""Lower bound of 1 - p: the derivative of (1-p)^γ at 1 - p = 0 is infinite for γ < 1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,9 +31,9 @@ class Focal:
             raise ValueError("gamma must not be negative")
 
     def __call__(self, inputs: LossInputs) -> LossTerms:
-        logprobs_N = kept(inputs.logprobs_N, inputs.mask_N)
-        doubt_N = (-torch.expm1(logprobs_N)).clamp_min(SURE)
-        weights_N = kept(inputs.advantages_N, inputs.mask_N).to(logprobs_N.dtype)
+        logprobs_N = zero_masked(inputs.logprobs_N, inputs.mask_N)
+        complement_N = (-torch.expm1(logprobs_N)).clamp_min(MIN_COMPLEMENT)
+        weights_N = zero_masked(inputs.advantages_N, inputs.mask_N).to(logprobs_N.dtype)
         return LossTerms(
-            -(weights_N * doubt_N.pow(self.gamma) * logprobs_N).sum(), never_clipped(inputs)
+            -(weights_N * complement_N.pow(self.gamma) * logprobs_N).sum(), never_clipped(inputs)
         )

@@ -1,6 +1,6 @@
-"""Unclipped importance-weighted policy gradient.
+"""The unclipped importance-weighted policy gradient loss.
 
-L = -Σ r·A with r = exp(lp - q), so ∂L/∂lp = -r·A; on-policy (r = 1) it is REINFORCE. Fit for
+L = -Σ r·A with r = exp(lp - q), so ∂L/∂lp = -r·A; on-policy (r = 1) it is REINFORCE. Suited to
 on-policy modes; off-policy it has no trust region. Source: `importance_sampling` of the tinker API.
 """
 

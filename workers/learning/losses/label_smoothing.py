@@ -1,6 +1,6 @@
-"""Cross-entropy against targets of which a share ε is spread evenly over the vocabulary.
+"""Cross-entropy against targets with a share ε spread evenly over the vocabulary.
 
-L = Σ w·((1-ε)·(-lp) + ε·(-mean_v lp_v)), so by the logits z of one token
+L = Σ w·((1-ε)·(-lp) + ε·(-mean_v lp_v)), so for the logits z of one token
 ∂L/∂z_v = w·(p_v - (1-ε)·[v = y] - ε/V). Source: Szegedy et al., arXiv 1512.00567.
 """
 
@@ -10,7 +10,7 @@ from typing import ClassVar
 import torch
 
 from workers.learning.losses.contract import LossInputs, LossTerms
-from workers.learning.losses.masks import kept, never_clipped
+from workers.learning.losses.masks import never_clipped, zero_masked
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +29,11 @@ class LabelSmoothing:
 
     def __call__(self, inputs: LossInputs) -> LossTerms:
         if inputs.mean_logprobs_N is None:
-            raise ValueError("label smoothing needs the mean over the vocabulary")
-        target_N = kept(inputs.logprobs_N, inputs.mask_N)
-        mean_N = kept(inputs.mean_logprobs_N, inputs.mask_N)
+            raise ValueError("label smoothing requires the mean over the vocabulary")
+        target_N = zero_masked(inputs.logprobs_N, inputs.mask_N)
+        mean_N = zero_masked(inputs.mean_logprobs_N, inputs.mask_N)
         smoothed_N = (1.0 - self.smoothing) * target_N + self.smoothing * mean_N
-        weights_N = kept(inputs.advantages_N, inputs.mask_N)
+        weights_N = zero_masked(inputs.advantages_N, inputs.mask_N)
         return LossTerms(
             -torch.dot(weights_N.to(target_N.dtype), smoothed_N), never_clipped(inputs)
         )

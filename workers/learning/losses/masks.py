@@ -1,4 +1,4 @@
-"""Masked tokens, which losses leave out."""
+"""Helpers for masked tokens, which contribute nothing to a loss."""
 
 import torch
 from torch import Tensor
@@ -6,11 +6,11 @@ from torch import Tensor
 from workers.learning.losses.contract import LossInputs
 
 
-def kept(values_N: Tensor, mask_N: Tensor) -> Tensor:
-    """0 and without gradient where masked, so that not even a NaN leaks through."""
+def zero_masked(values_N: Tensor, mask_N: Tensor) -> Tensor:
+    """Returns `values_N` with 0 and no gradient at masked tokens, even if the value is NaN."""
     return torch.where(mask_N, values_N, 0.0)
 
 
 def never_clipped(inputs: LossInputs) -> Tensor:
-    """`LossTerms.clipped_N` of a loss that switches no gradient off."""
+    """Returns the `LossTerms.clipped_N` of a loss that never clips a gradient: all false."""
     return torch.zeros_like(inputs.mask_N, dtype=torch.bool)

@@ -1,9 +1,9 @@
-"""PPO's clipped surrogate.
+"""The clipped surrogate loss of PPO.
 
 L = -Σ min(r·A, clip(r, 1-ε, 1+ε_high)·A) with r = exp(lp - q), so ∂L/∂lp = -r·A, or 0 where
 (A > 0 and r > 1+ε_high) or (A < 0 and r < 1-ε). Source: Schulman et al., arXiv 1707.06347; the
 separate upper bound ("clip higher", 0.28) is DAPO's, arXiv 2503.14476. With a dual clip c the term
-of an A < 0 is at most -c·A and has no gradient beyond r > c: Ye et al., arXiv 1912.09729.
+for A < 0 is at most -c·A and has no gradient at r > c: Ye et al., arXiv 1912.09729.
 """
 
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from workers.learning.losses.ratio import log_ratio, out_of_range
 
 @dataclass(frozen=True, slots=True)
 class Ppo:
-    """`epsilon_high` None means symmetric bounds. Raises `ValueError` outside 0 < ε < 1, and
+    """`epsilon_high` `None` gives symmetric bounds. Raises `ValueError` outside 0 < ε < 1, and
     unless c > 1.
     """
 
@@ -28,7 +28,7 @@ class Ppo:
     epsilon: float = 0.2
     epsilon_high: float | None = None
     dual_clip: float | None = None
-    """c, usually 3; `None` is none."""
+    """The dual clip c, usually 3; `None` disables it."""
 
     def __post_init__(self) -> None:
         if not 0 < self.epsilon < 1:
@@ -42,14 +42,14 @@ class Ppo:
         high = self.epsilon if self.epsilon_high is None else self.epsilon_high
         log_ratio_N = log_ratio(inputs.logprobs_N, inputs.sampler_logprobs_N, inputs.mask_N)
         ratio_N = log_ratio_N.exp()
-        kept_N = torch.where(inputs.mask_N, inputs.advantages_N, 0.0)
+        advantages_N = torch.where(inputs.mask_N, inputs.advantages_N, 0.0)
         bounded_N = ratio_N.clamp(1.0 - self.epsilon, 1.0 + high)
-        surrogate_N = torch.minimum(ratio_N * kept_N, bounded_N * kept_N)
-        off_N = ((kept_N > 0) & (ratio_N > 1.0 + high)) | (
-            (kept_N < 0) & (ratio_N < 1.0 - self.epsilon)
+        surrogate_N = torch.minimum(ratio_N * advantages_N, bounded_N * advantages_N)
+        clipped_N = ((advantages_N > 0) & (ratio_N > 1.0 + high)) | (
+            (advantages_N < 0) & (ratio_N < 1.0 - self.epsilon)
         )
         if self.dual_clip is not None:
-            floor_N = torch.where(kept_N < 0, self.dual_clip * kept_N, -torch.inf)
+            floor_N = torch.where(advantages_N < 0, self.dual_clip * advantages_N, -torch.inf)
             surrogate_N = torch.maximum(surrogate_N, floor_N)
-            off_N |= (kept_N < 0) & (ratio_N > self.dual_clip)
-        return LossTerms(-surrogate_N.sum(), off_N | out_of_range(log_ratio_N))
+            clipped_N |= (advantages_N < 0) & (ratio_N > self.dual_clip)
+        return LossTerms(-surrogate_N.sum(), clipped_N | out_of_range(log_ratio_N))

@@ -6,11 +6,11 @@ import torch
 from torch import Tensor
 
 MAX_LOG_RATIO: Final = 20.0
-"""Log-ratios are clamped to ±20 before exp (as in verl): beyond, the gradient is 0, not inf."""
+"""Limit of log-ratios before exp (as in verl): outside ±20 the gradient is 0 instead of inf."""
 
 
 def log_ratio(logprobs_N: Tensor, sampler_logprobs_N: Tensor, mask_N: Tensor) -> Tensor:
-    """Clamped log r = lp - q; 0 and without gradient where masked, so no NaN leaks through."""
+    """Returns log r = lp - q, clamped; masked tokens get 0 and no gradient, even for NaN."""
     raw_N = torch.where(mask_N, logprobs_N - sampler_logprobs_N, 0.0)
     return raw_N.clamp(-MAX_LOG_RATIO, MAX_LOG_RATIO)
 

@@ -1,4 +1,4 @@
-"""Losses by the name a job gives."""
+"""The registry of losses by their name in a job's method."""
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
@@ -31,9 +31,9 @@ LOSSES: Final[Mapping[str, Callable[..., Loss]]] = MappingProxyType(
 
 
 def build_loss(name: str, **options: Any) -> Loss:
-    """Raises `ValueError` on an unknown name or option, naming what there is."""
+    """Builds a loss. Raises `ValueError` for an unknown name, listing the known ones, or option."""
     if name not in LOSSES:
-        raise ValueError(f"unknown loss {name!r}; there are {sorted(LOSSES)}")
+        raise ValueError(f"unknown loss {name!r}; expected one of {sorted(LOSSES)}")
     try:
         return LOSSES[name](**options)
     except TypeError as error:

@@ -4,26 +4,26 @@ from hypothesis import strategies as st
 
 from workers.engines.cpu.prefixes import (
     BLOCK,
-    KeptPrefix,
+    CachedPrefix,
     PrefixStore,
     block_keys,
     shared_length,
 )
 
 
-def _kept(version: int, tokens: list[int]) -> KeptPrefix:
-    return KeptPrefix((version, ""), tokens, torch.zeros(2, 1, 1, len(tokens), 1))
+def _kept(version: int, tokens: list[int]) -> CachedPrefix:
+    return CachedPrefix((version, ""), tokens, torch.zeros(2, 1, 1, len(tokens), 1))
 
 
-def _find(store: PrefixStore, version: int, tokens: list[int]) -> KeptPrefix | None:
+def _find(store: PrefixStore, version: int, tokens: list[int]) -> CachedPrefix | None:
     return store.find((version, ""), tokens, block_keys(version, tokens))
 
 
 def test_the_longest_shared_start_is_found() -> None:
     store = PrefixStore(1 << 20)
     short, long = _kept(0, list(range(20))), _kept(0, list(range(60)))
-    store.keep(long)
-    store.keep(short)
+    store.add(long)
+    store.add(short)
     assert _find(store, 0, [*range(50), 7]) is long
     assert _find(store, 0, [*range(18), 99, 99]) in (short, long)
     assert _find(store, 0, [9, *range(50)]) is None
@@ -32,9 +32,9 @@ def test_the_longest_shared_start_is_found() -> None:
 
 def test_versions_never_share() -> None:
     store = PrefixStore(1 << 20)
-    store.keep(_kept(1, list(range(40))))
+    store.add(_kept(1, list(range(40))))
     assert _find(store, 2, list(range(40))) is None
-    store.forget(1)
+    store.drop_version(1)
     assert _find(store, 1, list(range(40))) is None
     assert (store._bytes, store._by_block) == (0, {})
 
@@ -43,17 +43,17 @@ def test_the_least_recently_used_go_first() -> None:
     one = _kept(0, [1] * 32).bytes
     store = PrefixStore(2 * one)
     first, second = _kept(0, [1] * 32), _kept(0, [2] * 32)
-    store.keep(first)
-    store.keep(second)
+    store.add(first)
+    store.add(second)
     assert _find(store, 0, [1] * 32) is first  # used: now the second is the older one
-    store.keep(_kept(0, [3] * 32))
+    store.add(_kept(0, [3] * 32))
     assert _find(store, 0, [2] * 32) is None
     assert _find(store, 0, [1] * 32) is first
 
 
 def test_what_is_larger_than_the_limit_is_not_kept() -> None:
     store = PrefixStore(10)
-    store.keep(_kept(0, list(range(40))))
+    store.add(_kept(0, list(range(40))))
     assert store._bytes == 0
 
 

@@ -16,7 +16,7 @@ from app.gateways.inference.inference import AdapterMissing
 from tests.support.tiny_model import CONTEXT_LENGTH, save_adapter, save_tiny_model
 from workers.engines.cpu.adapters import WEIGHTS_FILE, read_adapter
 from workers.engines.cpu.engine import Engine, load_served
-from workers.engines.cpu.product import Product, packs
+from workers.engines.cpu.product import Product, can_pack
 from workers.engines.cpu.scheduler import Limits
 from workers.engines.cpu.sequence import Sampling, Sequence
 from workers.engines.cpu.versions import BaseModel, Versions
@@ -274,7 +274,7 @@ async def test_an_engine_that_claims_the_same_bits_keeps_the_claim(
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 def test_a_packed_product_is_the_plain_one(dtype: torch.dtype) -> None:
-    if not packs(dtype):
+    if not can_pack(dtype):
         pytest.skip("this machine or build packs no weights of the type")
     generator = torch.Generator().manual_seed(0)
     weight_OI, bias_O, x_NI, hidden_NO = (
