@@ -78,7 +78,7 @@ def test_the_key_is_in_the_environment_only_and_development_mode_is_off() -> Non
 
 
 def _launch(tmp_path: Path, *options: str) -> "subprocess.CompletedProcess[str]":
-    """The launcher with an interpreter that shows what it was started with."""
+    """Runs the launcher with an interpreter that prints its arguments and environment."""
     show = tmp_path / "python"
     show.write_text(
         f"#!{sys.executable}\nimport json, os, sys\n"
@@ -121,7 +121,7 @@ def test_the_launcher_serves_one_model_that_is_configured(
 
 
 def test_docker_compose_starts_vllm_with_the_same_arguments() -> None:
-    """Its image holds none of our code, so the file repeats what the launcher says."""
+    """Compares both: the image does not contain this project, so the file repeats the arguments."""
     services = yaml.safe_load((REPOSITORY / "docker-compose.yml").read_text())["services"]
     text = re.sub(r"\$\{\w+:-([^}]*)\}", r"\1", services["vllm"]["command"])
     spec = _spec(name="Qwen/Qwen3-4B", path="Qwen/Qwen3-4B", context_length=16384, lora_rank=16)

@@ -42,7 +42,7 @@ def test_initial_weights_depend_on_the_seed_alone(model_dir: Path) -> None:
     torch.manual_seed(2)
     before = torch.get_rng_state()
     two = adapter_parameters(fresh(model_dir))
-    assert torch.equal(before, torch.get_rng_state())  # nobody else's numbers were drawn
+    assert torch.equal(before, torch.get_rng_state())  # the global generator was not used
     other = adapter_parameters(fresh(model_dir, seed=1))
     for name, parameter in one.items():
         assert torch.equal(parameter, two[name])

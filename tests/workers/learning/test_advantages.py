@@ -70,7 +70,7 @@ def test_shaping_alone_trains_nothing() -> None:
 
 
 def test_rewards_that_the_shaping_made_equal_train_nothing() -> None:
-    """Four rollouts that a limit stopped, clamped to 0 and of one length."""
+    """Uses four rollouts of equal length that a limit stopped, clamped to 0."""
     outcome = group_advantages([0.1, 0.2, 0.4, None], min_valid=2, objective=[-0.02] * 3 + [None])
     assert outcome == GroupOutcome([None] * 4, "zero_variance")
 
@@ -112,7 +112,7 @@ def test_batch_std_divides_by_the_deviation_of_the_whole_step() -> None:
         )
         for g in GROUPS
     ]
-    # Of values twice as large the deviation is too, and the advantages stay.
+    # Doubling the values doubles the deviation and leaves the advantages unchanged.
     for plain, twice in zip(outcomes, step_advantages(shaped, estimator="batch_std"), strict=True):
         assert twice.status == plain.status
         for a, b in zip(twice.advantages, plain.advantages, strict=True):

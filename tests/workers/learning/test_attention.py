@@ -12,8 +12,10 @@ LAYOUTS = {
 }
 
 
-def by_the_book(query: Tensor, key: Tensor, value: Tensor, layout: Layout, scale: float) -> Tensor:
-    """Every row on its own: softmax over what stands at or before a token in its row."""
+def reference_attention(
+    query: Tensor, key: Tensor, value: Tensor, layout: Layout, scale: float
+) -> Tensor:
+    """Computes every row separately: softmax over the tokens at or before each token of the row."""
     out = torch.zeros_like(query)
     repeat = query.shape[1] // key.shape[1]
     key, value = (x.repeat_interleave(repeat, 1) for x in (key, value))
@@ -40,7 +42,7 @@ def test_each_row_gets_what_it_would_get_alone(layout: Layout, key_heads: int, w
         mine = mine.transpose(1, 2)
     else:
         mine = attend_by_branch(query, key, value, layout, 0.3)
-    expected = by_the_book(query, key, value, layout, 0.3)
+    expected = reference_attention(query, key, value, layout, 0.3)
     torch.testing.assert_close(mine, expected, rtol=0, atol=1e-12)
     given = torch.randn_like(mine)
     for got, wanted in zip(

@@ -34,7 +34,7 @@ def windowed() -> PreTrainedModel:
 
 
 def expected(model: PreTrainedModel, ids_M: torch.Tensor, layout: Layout) -> torch.Tensor:
-    """Every row through the untouched model; prefixes from the first row that has them."""
+    """Runs every row through the unmodified model; takes prefixes from their first row."""
     hidden_MD = torch.full((layout.tokens, model.config.hidden_size), torch.nan).double()
     for prefix, own in layout.spans():
         at = [*prefix, *own]
@@ -81,7 +81,7 @@ def test_checkpointing_changes_no_gradient(base: PreTrainedModel) -> None:
 
 
 def saved_bytes(backbone: Backbone, ids_M: torch.Tensor, layout: Layout) -> int:
-    """What autograd keeps for backward."""
+    """Returns the bytes of the tensors that autograd stores for backward."""
     storages: dict[int, int] = {}
 
     def seen(tensor: torch.Tensor) -> torch.Tensor:

@@ -9,7 +9,7 @@ from workers.learning.training_samples import TrainingSample
 
 
 def sample(q: list[float], advantage: float, group: int | None) -> TrainingSample:
-    """One prompt token, then the trained ones; the last token is not trained."""
+    """A sample with one prompt token, the trained tokens and one untrained token."""
     count = len(q)
     return TrainingSample(
         [0] * (count + 2), [0, *[1] * count, 0], [9.0, *q, 9.0], advantage, group=group
@@ -17,7 +17,7 @@ def sample(q: list[float], advantage: float, group: int | None) -> TrainingSampl
 
 
 def test_by_hand() -> None:
-    """Group 0 holds distances 1, 3 and -1 with mean 1; group 1 holds 2 alone."""
+    """Group 0 has the distances 1, 3 and -1 with mean 1; group 1 has the distance 2."""
     samples = [
         sample([-1.0, -1.0], 0.5, 0),
         sample([-2.0], -0.5, 0),

@@ -12,7 +12,7 @@ def sample(mask: list[int], advantage: float = 1.0, *, first: int = 10) -> Train
 
 
 def read_back(batch: MicroBatch) -> list[tuple[tuple[int, ...], int, float, float]]:
-    """(context, target, log-prob, advantage) of every trained token."""
+    """Returns (context, target, log-prob, advantage) of every trained token."""
     rows = [[*prefix, *own] for prefix, own in batch.layout.spans()]
     seen = []
     for index, row, target, logprob, advantage in zip(
@@ -36,7 +36,7 @@ def shape(batch: MicroBatch) -> list[tuple[int, tuple[int, ...]]]:
 
 def test_targets_by_hand() -> None:
     (batch,) = micro_batches([sample([0, 0, 1, 0, 1, 0, 0], 0.5)], max_tokens=100)
-    assert batch.ids_M.tolist() == [10, 11, 12, 13]  # nothing after the last predictor
+    assert batch.ids_M.tolist() == [10, 11, 12, 13]  # no tokens after the last predictor
     assert read_back(batch) == [((10, 11), 12, -0.2, 0.5), ((10, 11, 12, 13), 14, -0.4, 0.5)]
 
 

@@ -1,4 +1,4 @@
-"""The compute thread: one after another, and behind whatever else the machine has to do."""
+"""The compute thread runs calls one after another, with a lower priority than other work."""
 
 import asyncio
 import os

@@ -71,7 +71,7 @@ def test_nothing_of_the_size_of_the_logits_is_kept_for_backward() -> None:
     kept: list[int] = []
 
     def note(tensor: Tensor) -> Tensor:
-        if tensor is not linear.weight:  # alive anyway
+        if tensor is not linear.weight:  # in memory in any case
             kept.append(tensor.numel())
         return tensor
 
@@ -106,7 +106,7 @@ def test_the_mean_is_there_when_asked_for_only() -> None:
 
 @pytest.mark.parametrize("size", [0.0, 300.0])
 def test_flat_and_certain_distributions(size: float) -> None:
-    """Where the softmax is uniform, and where it underflows for all tokens but one."""
+    """Tests a uniform softmax and one that underflows for all tokens but one."""
     linear = nn.Linear(2, 1000, bias=False).requires_grad_(requires_grad=False)
     linear.weight.zero_()
     linear.weight[7, 0] = size

@@ -1,4 +1,4 @@
-"""Does it learn? Real sampling, real advantages, real gradients, on a task without text."""
+"""Learning with real sampling, advantages and gradients on a task without text."""
 
 import random
 
@@ -44,8 +44,8 @@ def step_samples(
 def test_reward_rises_and_only_for_the_reward_s_sake(
     make_trainer: MakeTrainer, honest: bool
 ) -> None:
-    """Reward: share of even tokens among the sampled ones, 0.5 by chance. As a control, the same
-    rewards dealt out at random teach nothing.
+    """The reward is the share of even tokens among the sampled ones, 0.5 by chance. As a control,
+    training on the same rewards in random order does not raise it.
     """
     trainer = make_trainer(learning_rate=2e-2, rank=8, alpha=16)
     generator = torch.Generator().manual_seed(12)

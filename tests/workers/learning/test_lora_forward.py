@@ -40,9 +40,9 @@ def logits_and_gradients(model: PeftModel) -> tuple[Tensor, dict[str, Tensor]]:
     ("dtype", "tolerance"), [(torch.float64, 1e-12), (torch.float32, 1e-5), (torch.bfloat16, 0.1)]
 )
 def test_gradients_are_peft_s(model_dir: Path, dtype: torch.dtype, tolerance: float) -> None:
-    """Relative to the largest entry, through a whole model with large updates."""
+    """Compares relative to the largest entry, for a complete model with large updates."""
     model = stock(model_dir, dtype)
-    if dtype == torch.float64:  # else peft would compute the update in fp32
+    if dtype == torch.float64:  # otherwise peft would compute the update in fp32
         model.to(torch.float64)
     logits, gradients = logits_and_gradients(model)
     assert install_fast_lora_forward(model) == LINEAR_LAYERS

@@ -15,9 +15,9 @@ POLICY: dict[str, dict[str, float]] = {
     "cispo": {},
     "dro": {"beta": 0.05},
 }
-"""Every loss of single rollouts, with what it needs."""
+"""Every loss on single rollouts, with its required options."""
 PURE = [name for name in POLICY if name != "cispo"]
-"""Those whose gradient is their value's: cispo stops the ratio's."""
+"""Losses whose gradient is the derivative of their value: cispo stops the ratio's gradient."""
 
 
 def vector(*values: float) -> Tensor:
@@ -156,7 +156,7 @@ TOKEN = st.tuples(
 def test_masked_tokens_are_as_good_as_absent(
     tokens: list[tuple[float, float, float, bool, int]],
 ) -> None:
-    """For every loss there is: no gradient on them, and the value of the others alone."""
+    """Checks for every loss that masked tokens have no gradient and no effect on the value."""
     lp_N, q_N, a_N = (vector(*[float(t[n]) for t in tokens]) for n in range(3))
     mask_N, rows_N = torch.tensor([t[3] for t in tokens]), torch.tensor([t[4] for t in tokens])
 

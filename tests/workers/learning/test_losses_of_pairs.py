@@ -30,7 +30,7 @@ def vector(*values: float) -> Tensor:
 LP = vector(-1.0, -2.0, -0.5, -4.0, -1.5, -0.25, -9.0)
 REF = vector(-1.5, -2.5, -0.25, -3.0, -2.0, -0.75, -1.0)
 CHOSEN = [1.0, -1.0]
-"""Sums of lp - ref by pair, and so for the rejected ones."""
+"""Sums of lp - ref for each pair; likewise for the rejected sequences."""
 REJECTED = [-0.25, 1.0]
 
 
@@ -116,7 +116,7 @@ def test_gradient_equals_finite_differences(name: str, options: dict[str, Any]) 
 
 @pytest.mark.parametrize(("name", "options"), KINDS)
 def test_masked_tokens_and_pairs_weigh_nothing(name: str, options: dict[str, Any]) -> None:
-    """Neither a masked token of a pair, nor a pair of which all are masked."""
+    """Tests a masked token of a pair, and a pair whose tokens are all masked."""
     lp_N, ref_N = LP.clone(), REF.clone()
     lp_N[3:], ref_N[4] = math.nan, math.inf
     mask_N = torch.tensor([True] * 3 + [False] * 4)
@@ -150,7 +150,9 @@ def test_dpo_sees_only_the_distance_from_the_reference(
 def test_the_same_on_both_scores_changes_nothing(
     shift: float, kind: tuple[str, dict[str, Any]]
 ) -> None:
-    """Spread over a row's trained tokens for sums, whole on each token for means."""
+    """Adds a constant to both scores: divided among a row's trained tokens for sums, in full to
+    each token for means.
+    """
     mean = kind[1].get("length_normalised") or kind[1].get("variant") == "ipo"
     trained_N = torch.bincount(ROWS[MASK])[ROWS]
     added_N = torch.full_like(LP, shift) if mean else shift / trained_N

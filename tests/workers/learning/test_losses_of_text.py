@@ -22,7 +22,7 @@ def logits(seed: int = 0) -> Tensor:
 def value(
     name: str, options: dict[str, float], z_NV: Tensor, *, mask_N: Tensor | None = None
 ) -> Tensor:
-    """The loss of logits, through the log-probs and their means that a head would give."""
+    """Returns the loss of logits through log-probs and their means, as a head computes them."""
     logp_NV = z_NV.log_softmax(-1)
     inputs = LossInputs(
         logprobs_N=logp_NV.gather(1, TARGETS[:, None])[:, 0],
@@ -54,7 +54,7 @@ def test_cross_entropy_is_the_weighted_sum() -> None:
 
 @pytest.mark.parametrize("share", [0.0, 0.1, 0.6])
 def test_label_smoothing_is_lse_minus_the_smoothed_logits(share: float) -> None:
-    """Σ w·(lse(z) - (1-ε)·z_y - ε/V·Σ z), and what torch computes."""
+    """Compares with Σ w·(lse(z) - (1-ε)·z_y - ε/V·Σ z) and with torch's loss."""
     z_NV = logits()
     picked_N = z_NV.gather(1, TARGETS[:, None])[:, 0]
     plain_N = z_NV.logsumexp(-1) - (1 - share) * picked_N - share / 5 * z_NV.sum(-1)
@@ -92,7 +92,7 @@ def test_focal_values_and_gradient(gamma: float) -> None:
 @pytest.mark.parametrize("gamma", [0.0, 0.5, 2.0])
 @pytest.mark.parametrize("sure", [0.0, 1e-7])
 def test_focal_of_a_token_that_is_certain_is_finite(gamma: float, sure: float) -> None:
-    """Rounding lets a log-prob be 0, or a little more."""
+    """A log-prob can be 0, or slightly greater by rounding."""
     lp_N = torch.tensor([sure], requires_grad=True)
     one = torch.ones(1)
     inputs = LossInputs(lp_N, one, one, one.bool(), torch.zeros(1, dtype=torch.long))

@@ -45,7 +45,7 @@ def test_by_default_nothing_happens() -> None:
 
 @pytest.mark.parametrize("loss", ["ppo", "importance_sampling", "cispo"])
 def test_token_truncation_weighs_by_the_capped_ratio(loss: str) -> None:
-    """Whatever the loss, its own ratio starts at 1: the mismatch counts once."""
+    """The ratio of every loss starts at 1, so the mismatch counts once."""
     corrected = done(truncation="token", cap=1.2)
     weights = [min(math.exp(d), 1.2) for d in D[:5].tolist()]
     expected = [-w * a for w, a in zip(weights, A.tolist(), strict=False)]

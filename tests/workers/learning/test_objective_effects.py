@@ -1,7 +1,7 @@
-"""Each option of a job's objective and advantage, by what a real step makes likelier.
+"""The effect of each option of a job's objective and advantage on a real optimizer step.
 
-One prompt with three rollouts: a good one, one as good that does what the option is against, and a
-bad one.
+One prompt has three rollouts: a good one, an equally good one with the behaviour that the option
+penalises, and a bad one.
 """
 
 from dataclasses import replace
@@ -25,7 +25,9 @@ STEP = 0.05
 
 
 def group(prompt: int = 0, *, scores: tuple[float, ...] = (1.0, 1.0, 0.0)) -> list[ScoredRollout]:
-    """The second one is longer, calls more and repeats itself, and is stopped by a limit."""
+    """Three rollouts; the second is longer, has more and repeated calls, and was stopped by a
+    limit.
+    """
     repeated = tool_call(repeated=True)
     rollouts = [
         scored(("train", 1, prompt, GOOD), scores[0], calls=(tool_call(),), sampled=10),
@@ -47,7 +49,7 @@ def group(prompt: int = 0, *, scores: tuple[float, ...] = (1.0, 1.0, 0.0)) -> li
 def likelier(
     trainer: LoraTrainer, rollouts: list[list[ScoredRollout]], sent: dict[str, Any]
 ) -> list[float]:
-    """Nats that each rollout of the first prompt gains by one small step of plain descent."""
+    """Returns the nats that each rollout of the first prompt gains in one small descent step."""
     learning = resolved_learning(LearningOptions.model_validate(sent), BASE)
     for one in (rollout for its in rollouts for rollout in its):
         tokens, mask = one.trajectory.tokens, one.trajectory.mask
@@ -112,7 +114,7 @@ def test_what_an_objective_is_against_gains_less(
 def test_an_estimator_scales_a_groups_gradient(
     make_trainer: MakeTrainer, kind: str, scale: float
 ) -> None:
-    """By a hand-made factor beside centring, for the first of two prompts."""
+    """Checks the factor relative to centring, computed by hand, for the first of two prompts."""
     plain = {"objective": {"token_penalty": 0}, "loss": {"type": "importance_sampling"}}
     sent = {**plain, "advantage": {"type": kind}}
     config = GroupConfig(

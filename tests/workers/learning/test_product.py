@@ -1,4 +1,4 @@
-"""Products are those of torch, whichever library computes them."""
+"""Products equal those of torch, with either library."""
 
 import pytest
 import torch

@@ -16,7 +16,7 @@ def test_an_advantage_is_every_tokens_unless_each_has_its_own() -> None:
     assert (own.tokens, own.mask, own.logprobs) == (plain.tokens, plain.mask, plain.logprobs)
 
 
-def test_idle_is_what_moves_nothing() -> None:
+def test_a_sample_with_zero_advantage_has_no_trained_token_with_another() -> None:
     def made(advantage: float, own: list[float] | None = None) -> TrainingSample:
         return TrainingSample([7, 8, 9], [0, 0, 1], [0.0] * 3, advantage, own)
 

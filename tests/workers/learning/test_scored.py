@@ -1,4 +1,4 @@
-"""Sets of samples that share micro-batches, told apart again."""
+"""Evaluation of sample sets that share micro-batches, split by set again."""
 
 from typing import Any
 

@@ -17,7 +17,7 @@ TUNED = PairedValues(
 
 def test_report_by_hand() -> None:
     report = paired_report(BASE, TUNED)
-    assert report["rows"] == 4  # row 9 was lost after, row 4 before: neither is a zero
+    assert report["rows"] == 4  # row 9 has no value after, row 4 none before: neither counts as 0
     assert report["reward"]["base_mean"] == pytest.approx((0.5 + 1 + 0 + 0.5) / 4)
     assert report["reward"]["tuned_mean"] == pytest.approx((1 + 0.25 + 0 + 0.25) / 4)
     assert report["reward"]["difference"] == pytest.approx(-0.125)

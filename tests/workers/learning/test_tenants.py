@@ -1,7 +1,7 @@
-"""Two tenants' trainers in one process: neither leaves a trace in the other's adapter.
+"""Two tenants' trainers in one process: neither affects the other's adapter.
 
-The traps are those of shared processes: a library's global state, torch's random generator, a
-gradient that waits for its step while another trainer clips and steps.
+The risks are those of shared processes: a library's global state, torch's random generator, and a
+pending gradient while another trainer clips and steps.
 """
 
 import random
@@ -21,7 +21,7 @@ STEPS = 4
 
 @pytest.fixture(autouse=True)
 def one_thread() -> Iterator[None]:
-    """The number of threads is the process's; a change of it may change the last bits."""
+    """Sets one thread: the setting is per process, and another number may change the last bits."""
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     yield
@@ -30,7 +30,7 @@ def one_thread() -> Iterator[None]:
 
 @pytest.fixture
 def tenants(make_trainer: MakeTrainer) -> Callable[[str], LoraTrainer]:
-    """A and B differ in everything that two jobs on one base may."""
+    """A and B differ in every setting in which two jobs on one base can differ."""
 
     def make(name: str) -> LoraTrainer:
         if name == "a":
@@ -42,7 +42,7 @@ def tenants(make_trainer: MakeTrainer) -> Callable[[str], LoraTrainer]:
 
 
 def _bits(trainer: LoraTrainer, directory: Path) -> dict[str, bytes]:
-    """All that is kept of a trainer but the process's random state: adapter and moments."""
+    """Returns the saved state except the process's random state: adapter and moments."""
     trainer.save_adapter(directory / "adapter")
     trainer.save_state(directory / "state")
     files = ("adapter/adapter_model.safetensors", "state/adapter.safetensors")
@@ -75,8 +75,8 @@ def test_interleaved_halves_of_steps_leave_no_trace(
         b.accumulate(random_samples(300 + step, count=2))  # pending while A clips and steps
         a.step()
         b.step()
-        b.load_state(tmp_path / f"b-{step}")  # sets the process's generators back
-        tenants("b").logprobs([1, 2, 3])  # a third job arrives
+        b.load_state(tmp_path / f"b-{step}")  # resets the process's generators
+        tenants("b").logprobs([1, 2, 3])  # a third job starts
     assert _bits(a, tmp_path / "beside") == expected
 
 
@@ -99,7 +99,7 @@ def test_b_is_no_more_disturbed_than_a(
 def test_at_the_same_moment_in_two_threads(
     tenants: Callable[[str], LoraTrainer], tmp_path: Path
 ) -> None:
-    """As in a process whose runs each train in a thread of their own."""
+    """Trains each run in its own thread, as in one process with several runs."""
     expected = {name: _alone(tenants(name), tmp_path / f"alone-{name}") for name in ("a", "b")}
     trainers = {name: tenants(name) for name in ("a", "b")}
     got: dict[str, dict[str, bytes]] = {}

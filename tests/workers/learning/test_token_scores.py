@@ -1,4 +1,4 @@
-"""A base that does not take packed rows, though it looks like it, is run row by row."""
+"""Row-by-row computation for a base that appears to support packed rows but does not."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -21,7 +21,7 @@ def loaded(model_dir: Path) -> PreTrainedModel:
 
 
 def losing(forward: Forward) -> Forward:
-    """The layout never reaches attention."""
+    """Makes a base drop the layout before attention."""
 
     def lost(*args: Any, **kwargs: Any) -> Any:
         return forward(*args, **{k: v for k, v in kwargs.items() if k != "layout"})

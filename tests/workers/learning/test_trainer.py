@@ -23,7 +23,7 @@ from workers.learning.training_samples import TrainingSample
 def test_gradients_equal_the_plain_way(
     make_trainer: MakeTrainer, samples: list[TrainingSample]
 ) -> None:
-    """One row at a time, full logits, loss written out: exp(lp - q)·A over the global count."""
+    """Compares with one row at a time, full logits and the formula exp(lp - q)·A / global count."""
     fp64 = {"dtype": torch.float64, "loss": "importance_sampling"}
     trainer = warmed(make_trainer, options=fp64, temperature=0.7)
     got = gradients(trainer, samples)
@@ -43,7 +43,7 @@ def test_gradients_equal_the_plain_way(
 
 
 def of_one_prompt(seed: int, *, count: int, prompt: int) -> list[TrainingSample]:
-    """A group's rollouts: one prompt, answers of mixed lengths with untrained stretches."""
+    """Rollouts of a group: one prompt, answers of several lengths with untrained parts."""
     return [
         TrainingSample(
             [*range(prompt), *drawn.tokens],
@@ -57,7 +57,7 @@ def of_one_prompt(seed: int, *, count: int, prompt: int) -> list[TrainingSample]
 
 @pytest.mark.parametrize("prompt", [1, 50])
 def test_a_shared_prompt_never_changes_the_gradient(make_trainer: MakeTrainer, prompt: int) -> None:
-    """Against a trainer that is given one sample at a time, so that nothing is shared."""
+    """Compares with a trainer that gets one sample at a time, so that no prefix is shared."""
     samples = of_one_prompt(1, count=6, prompt=prompt) + of_one_prompt(
         2, count=3, prompt=prompt + 7
     )
@@ -156,8 +156,8 @@ def test_minibatches_take_several_steps(
 def test_accumulated_parts_make_the_step_of_the_whole(
     make_trainer: MakeTrainer, samples: list[TrainingSample]
 ) -> None:
-    """One call of `accumulate` is `update` to the bit; several differ in the order of sums only,
-    though the parts' own token counts differ.
+    """One call of `accumulate` equals `update` to the bit; several calls differ in the order of
+    sums only, even with different token counts.
     """
     whole, once, parts = warmed(make_trainer), warmed(make_trainer), warmed(make_trainer)
     expected = whole.update(samples)

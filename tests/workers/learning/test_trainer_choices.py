@@ -1,5 +1,5 @@
-"""Each policy loss, correction and pull through the real trainer: its gradient of every LoRA weight
-beside the formula.
+"""Each policy loss, correction and KL penalty in the real trainer: the gradient of every LoRA
+weight compared with the formula.
 """
 
 import math
@@ -39,7 +39,7 @@ def ppo_slope(row: Row, *, high: float, dual: float) -> Tensor:
 def test_policy_losses(
     make_trainer: MakeTrainer, loss: str, options: dict[str, Any], slope: Callable[[Row], Tensor]
 ) -> None:
-    """With dro the sample without an advantage has a gradient too."""
+    """For dro the sample with advantage 0 has a gradient too."""
     trainer = made(make_trainer, loss, loss_options=options)
     compare(trainer, near(trainer), weighted(slope))
 
@@ -121,9 +121,9 @@ def test_without_a_correction_no_share_is_reported(make_trainer: MakeTrainer) ->
     assert names.MASKED_SHARE not in trainer.update(near(trainer))
 
 
-def test_the_pull_towards_the_base(make_trainer: MakeTrainer) -> None:
-    """A_t + c·(mean of the group's q - base, less the token's), with the adapter off for `base`;
-    the sample without an advantage is pulled like the others.
+def test_the_kl_penalty_towards_the_base(make_trainer: MakeTrainer) -> None:
+    """Expects A_t + c·(mean of the group's q - base, minus the token's), with the adapter disabled
+    for `base`; the penalty also applies to the sample with advantage 0.
     """
     trainer = made(make_trainer, "importance_sampling", kl_coefficient=0.3)
     samples = near(trainer)
@@ -149,7 +149,7 @@ def test_the_pull_towards_the_base(make_trainer: MakeTrainer) -> None:
     assert stats[names.BASE_KL_K1] == pytest.approx(float(torch.cat(distances).mean()), rel=1e-5)
 
 
-def test_the_pull_of_a_step_in_parts_is_that_of_the_whole(make_trainer: MakeTrainer) -> None:
+def test_the_kl_penalty_of_a_step_in_parts_is_that_of_the_whole(make_trainer: MakeTrainer) -> None:
     whole = made(make_trainer, "ppo", kl_coefficient=0.3)
     parts = made(make_trainer, "ppo", kl_coefficient=0.3)
     samples = near(whole)
@@ -163,7 +163,7 @@ def test_the_pull_of_a_step_in_parts_is_that_of_the_whole(make_trainer: MakeTrai
 
 @pytest.mark.parametrize("max_tokens", [1, 100, 4096])
 def test_reference_logprobs_are_the_bases(make_trainer: MakeTrainer, max_tokens: int) -> None:
-    """Whatever is trained, in whatever batches, and for samples that nothing is learned from."""
+    """Tests this during training, for all batch sizes and samples without gradient."""
     trainer = made(make_trainer, "ppo", max_batch_tokens=max_tokens)
     samples = [
         *near(trainer),

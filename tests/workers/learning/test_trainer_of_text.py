@@ -1,5 +1,5 @@
-"""Each loss of given text and of pairs through the real trainer: its gradient of every LoRA weight
-beside the formula.
+"""Each loss on supervised and preference data in the real trainer: the gradient of every LoRA
+weight compared with the formula.
 """
 
 from collections.abc import Callable, Sequence
@@ -32,7 +32,7 @@ TEXT: list[tuple[str, dict[str, Any], Value]] = [
 
 
 @pytest.mark.parametrize(("loss", "options", "value"), TEXT)
-def test_losses_of_given_text(
+def test_losses_of_supervised_data(
     make_trainer: MakeTrainer, loss: str, options: dict[str, Any], value: Value
 ) -> None:
     trainer = made(make_trainer, loss, loss_options=options)
@@ -40,7 +40,7 @@ def test_losses_of_given_text(
 
 
 def pairs(rows: Sequence[Row], score: Callable[[Row], Tensor]) -> Tensor:
-    """Chosen less rejected, by pair."""
+    """Returns the chosen minus the rejected value of each pair."""
     return torch.stack([score(rows[n]) - score(rows[n + 1]) for n in range(0, len(rows), 2)])
 
 
@@ -75,7 +75,7 @@ def test_losses_of_pairs(
     value: Value,
     max_tokens: int,
 ) -> None:
-    """Divided by the number of pairs, however they fall into micro-batches."""
+    """Checks the division by the number of pairs for every split into micro-batches."""
     trainer = made(make_trainer, loss, loss_options=options, max_batch_tokens=max_tokens)
     samples = [
         TrainingSample(one.tokens, one.mask, one.logprobs, 1.0) for one in near(trainer, noise=0.1)

@@ -1,5 +1,5 @@
-"""The trainer's interface with two implementations: one in this process, one in another that gets
-and returns JSON. Both must do the same, to the bit.
+"""The trainer's interface with two implementations: one in this process, one in another process
+with JSON messages. Both must give the same bits.
 """
 
 import subprocess
@@ -64,7 +64,7 @@ def remote(arguments: dict[str, Any]) -> Iterator[Make]:
 
 
 def _train(trainer: Trainer, directory: Path) -> dict[str, Any]:
-    """Uses every call once and returns all answers and written files."""
+    """Makes every call once; returns all results and written files."""
     grouped = [
         TrainingSample(s.tokens, s.mask, s.logprobs, s.advantage, group=f"prompt {number // 4}")
         for number, s in enumerate(random_samples(1, count=8))

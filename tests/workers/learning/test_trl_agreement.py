@@ -1,4 +1,4 @@
-"""Our losses and gradients are TRL's; needs `make peers`."""
+"""Agreement of losses and gradients with TRL; requires `make peers`."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What both engines must do alike, asked of each over HTTP: the CPU engine always, vLLM in
+"""Fixtures of the HTTP contract that both engines must meet: the CPU engine in every run, vLLM in
 `make test-vllm`.
 """
 
@@ -28,7 +28,7 @@ def world(
 
 @pytest.fixture
 async def inference(world: World) -> AsyncIterator[HttpInference]:
-    """Unloads at the end what a test has loaded."""
+    """A client that unloads all adapters at the end of a test."""
     client = HttpInference(world.url, api_key=KEY, timeout_s=60)
     yield client
     for name in await client.model_names():

@@ -1,4 +1,4 @@
-"""Adapters under names, and errors as the client's own classes."""
+"""Loading and sampling adapters by name, and errors as the client's classes."""
 
 import asyncio
 import json
@@ -36,10 +36,10 @@ async def test_two_adapters_and_the_base_at_once(
         *(complete(inference, name, prompt, seed=seed) for seed, name in enumerate(names))
     )
     for name, completion in zip(names, done, strict=True):
-        said = trainers[name].logprobs(
+        expected = trainers[name].logprobs(
             [*prompt, *completion.token_ids], adapter=name != world.spec.name
         )
-        assert worst(completion.logprobs, said[len(prompt) - 1 :]) <= TOLERANCE
+        assert worst(completion.logprobs, expected[len(prompt) - 1 :]) <= TOLERANCE
 
 
 async def test_unloading_lets_what_is_under_way_finish(
@@ -62,9 +62,9 @@ async def test_unloading_lets_what_is_under_way_finish(
 async def test_where_new_weights_meet_old_keys_and_values(
     world: World, inference: HttpInference, tuned: list[Tuned], tmp_path: Path, same_directory: bool
 ) -> None:
-    """The prefix cache of vLLM is keyed by an adapter's name and directory: other weights under
-    both give stale log-probs without a word. No version of a job's policy is ever published so;
-    should this test fail because the trap is gone, nothing else has to change.
+    """Documents that vLLM's prefix cache is keyed by an adapter's name and directory: other weights
+    under the same ones give stale log-probs without an error. Versions of a job's policy are never
+    published in this way; if this test fails because vLLM was fixed, no other code has to change.
     """
     (prompt,) = world.prompts(1, seed=9, low=200, high=220)
     directory = tmp_path / "adapter"
@@ -96,8 +96,8 @@ async def test_published_versions_never_meet_old_keys_and_values(
         assert turn.policy_version == version
         assert worst(turn.logprobs, adapter.logprobs(prompt, turn.token_ids)) <= TOLERANCE
         probe = [*prompt, *turn.token_ids]
-        said = adapter.trainer.logprobs(probe)
-        assert worst(tuple(await policy.probe(probe)), said) <= TOLERANCE
+        expected = adapter.trainer.logprobs(probe)
+        assert worst(tuple(await policy.probe(probe)), expected) <= TOLERANCE
     await policy.retire(1)
     assert "job-s1" not in await inference.model_names()
 
@@ -105,7 +105,7 @@ async def test_published_versions_never_meet_old_keys_and_values(
 async def test_more_versions_than_fit_a_batch(
     world: World, inference: HttpInference, tuned: list[Tuned], tmp_path: Path
 ) -> None:
-    """Twelve names, alternating two sets of weights, all sampled at once."""
+    """Samples twelve adapters at once, with two alternating sets of weights."""
     prompts = world.prompts(12, seed=12)
     for index in range(12):
         directory = tmp_path / str(index)
@@ -115,8 +115,8 @@ async def test_more_versions_than_fit_a_batch(
         *(complete(inference, f"v{index}", prompt) for index, prompt in enumerate(prompts))
     )
     for index, (prompt, completion) in enumerate(zip(prompts, done, strict=True)):
-        said = tuned[index % 2].logprobs(prompt, completion.token_ids)
-        assert worst(completion.logprobs, said) <= TOLERANCE
+        expected = tuned[index % 2].logprobs(prompt, completion.token_ids)
+        assert worst(completion.logprobs, expected) <= TOLERANCE
 
 
 async def test_a_loaded_name_is_not_loaded_again(

@@ -1,4 +1,4 @@
-"""Messages and tools in, an assistant message out: what the API's chat completions are made of."""
+"""The chat endpoint, on which the API's chat completions are based."""
 
 import asyncio
 import json
@@ -39,7 +39,7 @@ BROKEN: list[dict[str, Any]] = [
 ]
 
 
-TOLD = """\
+EFFORT_PROMPT = """\
 {%- if reasoning_effort is defined -%}
 <|im_start|>system
 Effort {{ reasoning_effort -}}
@@ -52,10 +52,10 @@ Effort {{ reasoning_effort -}}
 def parrot(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[World]:
-    """An engine whose model says by heart what the conversations above say."""
+    """An engine whose model reproduces the conversations above."""
     root = tmp_path_factory.mktemp("parrot")
     save_parrot(root, [TOOL_TURNS, PLAIN, BROKEN])
-    (root / "told.jinja").write_text(TOLD + KEEPS_THINKING)
+    (root / "told.jinja").write_text(EFFORT_PROMPT + KEEPS_THINKING)
     spec = BaseModelSpec(
         name="parrot",
         path=str(root),
@@ -101,8 +101,8 @@ def test_a_tool_loop_through_the_openai_client(client: OpenAI) -> None:
         {"role": "tool", "tool_call_id": call_id, "content": text}
         for call_id, text in zip(ids, ("42", "43"), strict=True)
     ]
-    said = choice.message.model_dump(exclude_none=True)
-    history = [*TOOL_TURNS[:1], {**said, "content": said["content"].strip()}, *replies]
+    message = choice.message.model_dump(exclude_none=True)
+    history = [*TOOL_TURNS[:1], {**message, "content": message["content"].strip()}, *replies]
     second = _ask(client, history, tools=[LOOKUP])
     assert second.choices[0].message.content == "The answer is 42."
     assert second.choices[0].finish_reason == "stop"
@@ -112,8 +112,8 @@ def test_a_tool_loop_through_the_openai_client(client: OpenAI) -> None:
 def test_what_an_engine_reads_and_writes_is_what_the_renderer_does(
     client: OpenAI, parrot: World
 ) -> None:
-    """The same prompt ids from the same messages, the same calls from the same sampled ids: at
-    temperatures from sure to wild, so that well-formed, broken and unfinished calls all occur.
+    """Compares the prompt ids of equal messages and the tool calls of equal sampled ids, at low to
+    high temperatures, so that well-formed, malformed and unfinished calls all occur.
     """
     renderer = Renderer(parrot.spec.path, tool_parser="hermes", chat_template=None)
     messages, seen = TOOL_TURNS[:1], {"calls": 0, "none": 0}
@@ -131,7 +131,7 @@ def test_what_an_engine_reads_and_writes_is_what_the_renderer_does(
         choice = reply["choices"][0]
         parsed = renderer.parse(choice["token_ids"])
         if parsed.parse_error is not None:
-            continue  # only well-formed turns are promised to be read alike
+            continue  # the promise covers well-formed turns only
         calls = [call["function"] for call in choice["message"]["tool_calls"] or ()]
         assert [(call["name"], call["arguments"]) for call in calls] == [
             (call.name, call.arguments_json) for call in parsed.tool_calls
@@ -235,17 +235,17 @@ def test_length_and_log_probs(client: OpenAI) -> None:
 
 def test_streamed_log_probs_add_up_to_those_of_the_whole(client: OpenAI) -> None:
     options = {"logprobs": True, "top_logprobs": 2}
-    whole = _ask(client, PLAIN[:1], **options).choices[0].logprobs.content
+    expected_entries = _ask(client, PLAIN[:1], **options).choices[0].logprobs.content
     chunks = _stream(client, PLAIN[:1], **options)
-    told = [
+    streamed = [
         entry
         for chunk in chunks
         if chunk.choices[0].logprobs is not None
         for entry in chunk.choices[0].logprobs.content or ()
     ]
-    assert len(whole) > 5
-    assert [entry.token for entry in told] == [entry.token for entry in whole]
-    for found, expected in zip(told, whole, strict=True):
+    assert len(expected_entries) > 5
+    assert [entry.token for entry in streamed] == [entry.token for entry in expected_entries]
+    for found, expected in zip(streamed, expected_entries, strict=True):
         assert found.logprob == pytest.approx(expected.logprob, abs=TOLERANCE)
         assert len(found.top_logprobs) == 2
 
@@ -254,7 +254,7 @@ def test_streamed_log_probs_add_up_to_those_of_the_whole(client: OpenAI) -> None
 async def test_no_log_prob_is_beyond_json(
     gateway: HttpInference, settings: dict[str, float]
 ) -> None:
-    """The gateway refuses a reply that holds NaN or Infinity."""
+    """Checks this through the gateway, which refuses a reply with NaN or Infinity."""
     body = {"model": "parrot", "messages": PLAIN[:1], "temperature": 1, "seed": 3, **settings}
     reply = await gateway.chat({**body, "logprobs": True, "top_logprobs": 5})
     entries = reply["choices"][0]["logprobs"]["content"]

@@ -1,4 +1,4 @@
-"""Who may ask an engine for what."""
+"""The endpoints that an engine serves, and the key that they require."""
 
 import aiohttp
 import pytest
@@ -12,7 +12,7 @@ SERVED = [
     ("POST", "/v1/load_lora_adapter"),
     ("POST", "/v1/unload_lora_adapter"),
 ]
-# In vLLM 0.32 these exist, and all but the two of `/inference` answer without the key.
+# These exist in vLLM 0.32, and all but the two under `/inference` answer without the key.
 HIDDEN = [
     ("POST", "/adapters"),
     ("DELETE", "/adapters/v1"),

@@ -1,4 +1,4 @@
-"""Token ids in, token ids and log-probs out."""
+"""The completions endpoint: token ids in, token ids and log-probs out."""
 
 import asyncio
 from collections.abc import Callable
@@ -118,7 +118,7 @@ async def test_the_end_of_the_context_ends_a_turn(world: World, inference: HttpI
 async def test_more_prompts_at_once_than_one_step_computes(
     world: World, inference: HttpInference
 ) -> None:
-    """Forty of two hundred tokens each, all with seeds."""
+    """Sends forty prompts of two hundred tokens each, all with seeds."""
     trainer, prompts = world.trainer(), world.prompts(40, seed=11, low=200, high=230)
     done = await asyncio.gather(
         *(complete(inference, world.spec.name, p, seed=i) for i, p in enumerate(prompts))

@@ -137,7 +137,7 @@ def test_a_broken_call_streams_as_content(client: OpenAI) -> None:
     assert content == BROKEN[1]["content"]
 
 
-def _whole(reply: Any) -> dict[str, Any]:
+def _unstreamed(reply: Any) -> dict[str, Any]:
     (choice,) = reply.choices
     calls = [
         (call.function.name, call.function.arguments) for call in choice.message.tool_calls or ()
@@ -152,8 +152,8 @@ def _whole(reply: Any) -> dict[str, Any]:
     }
 
 
-def _added_up(chunks: list[Any]) -> dict[str, Any]:
-    """What `_whole` says of the same answer."""
+def _combined(chunks: list[Any]) -> dict[str, Any]:
+    """Combines the chunks of a stream into the form that `_unstreamed` returns."""
     *chunks, last = chunks
     choices = [chunk.choices[0] for chunk in chunks]
     deltas = [choice.delta for choice in choices]
@@ -196,16 +196,16 @@ def test_a_streamed_answer_says_what_a_whole_one_says(
         options = {"logprobs": True, "top_logprobs": 2, "max_completion_tokens": 60, **settings}
         if tools:
             options["tools"] = tools
-        whole = _whole(_ask(client, messages, **options))
+        whole = _unstreamed(_ask(client, messages, **options))
         chunks = _stream(client, messages, stream_options={"include_usage": True}, **options)
-        assert _added_up(chunks) == whole
+        assert _combined(chunks) == whole
         assert len(whole["logprobs"]) == whole["usage"].completion_tokens
 
 
 def test_an_answer_ends_with_the_token_that_completes_a_stop_string(
     client: OpenAI, engine: tuple[str, Path]
 ) -> None:
-    """The engine samples on until it learns of the cut; nothing of that is told."""
+    """Tokens that the engine samples after the cut are not reported."""
     renderer = Renderer(str(engine[1]), tool_parser="hermes", chat_template=None)
     stops, cut = ["e", "42", " a"], 0
     for seed in range(20):
@@ -234,7 +234,7 @@ def test_a_lone_end_of_reasoning_is_content(client: OpenAI) -> None:
     choice = _ask(client, LONE_END[:1]).choices[0]
     assert choice.message.content == LONE_END[1]["content"]
     chunks = _stream(client, LONE_END[:1], stream_options={"include_usage": True}, logprobs=True)
-    assert _added_up(chunks)["content"] == LONE_END[1]["content"]
+    assert _combined(chunks)["content"] == LONE_END[1]["content"]
 
 
 def test_errors_are_the_clients_own(client: OpenAI, engine: tuple[str, Path]) -> None:
@@ -268,7 +268,7 @@ def test_errors_are_the_clients_own(client: OpenAI, engine: tuple[str, Path]) ->
 
 
 def test_internal_faults_are_500_and_do_not_end_the_engine(client: OpenAI) -> None:
-    """A template that fails in an unforeseen way stands for any bug."""
+    """Uses a template with an unexpected failure as an example of a bug."""
     with pytest.raises((BadRequestError, InternalServerError)):
         client.chat.completions.create(
             model="parrot",

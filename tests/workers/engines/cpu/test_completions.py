@@ -148,7 +148,7 @@ async def test_more_requests_than_rows_wait_their_turn(inference: HttpInference)
 async def test_new_weights_never_meet_old_keys_and_values(
     world: World, inference: HttpInference, second_name: str
 ) -> None:
-    """Reusing the name after an unload is vLLM's stale-prefix trap."""
+    """Reuses a name after an unload, for which vLLM's prefix cache returns stale entries."""
     (prompt,) = _prompts(1, seed=9, low=50)
     await inference.load_adapter("v1", world.adapters[0])
     await _complete(inference, prompt, 1, "v1")
@@ -270,7 +270,7 @@ async def test_adapters_are_listed_under_their_base(
 async def test_a_client_that_leaves_stops_its_sequence(
     inference: HttpInference, http: aiohttp.ClientSession
 ) -> None:
-    """48 rows are all taken by long requests; a short one gets through once they are cancelled."""
+    """Fills all 48 rows with long requests; a short one finishes after they are cancelled."""
     long = [
         asyncio.create_task(_complete(inference, prompt, 0, max_tokens=480))
         for prompt in _prompts(48, seed=12, high=4)

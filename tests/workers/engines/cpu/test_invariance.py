@@ -1,4 +1,4 @@
-"""The same request gives the same bits whatever else the engine does."""
+"""Batch invariance: the bits of a request do not depend on other requests."""
 
 import random
 from collections.abc import Iterator
@@ -39,7 +39,7 @@ def _batch(base: BaseModel, threads: int, *, prefix_bytes: int = 64 << 20) -> Ve
 def _run(
     batch: VersionBatch, *sequences: Sequence, arrivals: dict[int, Sequence] | None = None
 ) -> None:
-    """Until all end; `arrivals` join at an iteration."""
+    """Runs all sequences to their ends; `arrivals` join at an iteration."""
     late = dict(arrivals or {})
     for sequence in sequences:
         batch.add(sequence)
@@ -93,7 +93,7 @@ def test_alone_and_in_a_crowd_the_bits_are_the_same(
 def test_a_prefix_that_was_sampled_equals_one_that_was_computed(
     base: BaseModel, threads: int, kept: int
 ) -> None:
-    """The second turn finds keys and values that decoding wrote, or has to compute them all."""
+    """The second turn reuses keys and values written by decoding, or computes them all."""
     batch = _batch(base, threads)
     first = _sequence(batch, _prompt(random.Random(kept), 30), seed=1, tokens=kept)
     _run(batch, first)

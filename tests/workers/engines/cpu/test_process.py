@@ -26,7 +26,7 @@ def port() -> int:
 
 @pytest.fixture
 def start(tmp_path: Path, port: int) -> Iterator[Start]:
-    """Starts `python -m workers.engines.cpu`; what still runs at the end is killed."""
+    """Starts `python -m workers.engines.cpu`; kills the processes that still run at the end."""
     model_dir = save_tiny_model(tmp_path / "model")
     spec = {"name": "tiny", "path": str(model_dir), "context_length": CONTEXT_LENGTH}
     models = tmp_path / "models.json"
@@ -65,7 +65,7 @@ async def test_a_killed_engine_costs_time_but_no_samples(
     await policy.publish(1, adapter, "job-s1")
     before = await policy.sample([5, 6, 7], PARAMS)
     scores = await policy.probe([5, 6, 7, *before.token_ids])
-    # Probe and sample agree: the log-probs at sampling are those of the published weights.
+    # Probe and sample agree: the sampled log-probs are those of the published weights.
     assert scores[2:] == pytest.approx(before.logprobs, abs=1e-4)
     engine.kill()
     engine.wait()

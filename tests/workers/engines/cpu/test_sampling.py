@@ -34,7 +34,7 @@ def test_uniforms_are_uniform_over_seeds_and_over_positions() -> None:
 
 
 def _split_mix(state: int) -> int:
-    """The published algorithm in whole numbers."""
+    """Computes the published algorithm with Python integers."""
     mask = 2**64 - 1
     state = (state + 0x9E3779B97F4A7C15) & mask
     state = ((state ^ (state >> 30)) * 0xBF58476D1CE4E5B9) & mask
@@ -43,7 +43,7 @@ def _split_mix(state: int) -> int:
 
 
 def test_uniforms_are_a_fixed_function_of_seed_and_position() -> None:
-    # A resumed job must draw what it would have drawn.
+    # A resumed job must draw the same tokens as an uninterrupted one.
     seeds, positions = [0, 0, 1, 2**64 - 1], [0, 1, 0, 511]
     words = [
         _split_mix((_split_mix(seed) + position) % 2**64) >> 11
@@ -102,7 +102,7 @@ def test_a_temperature_too_small_to_divide_by_is_greedy(temperature: float) -> N
 
 
 def test_greedy_has_no_nucleus() -> None:
-    """Among equals it would leave out the one that is taken."""
+    """With equal logits, a nucleus could exclude the greedy token."""
     logits = torch.zeros(1, 600)
     tokens, logprobs = _draw(logits, temperatures=[0.0], top_ps=[0.001])
     assert tokens == [0]

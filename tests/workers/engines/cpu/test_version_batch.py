@@ -174,7 +174,7 @@ def test_a_long_row_makes_no_room_for_rows_that_nobody_needs(base: BaseModel) ->
 
 
 class FailingKvPool(KvPool):
-    """Finds no memory at one of its calls."""
+    """Raises an allocation failure at one of its calls."""
 
     def __init__(self, base: BaseModel, *, reserve: int = -1, read: int = -1) -> None:
         super().__init__(base.kv_shape)
@@ -211,7 +211,7 @@ def test_every_sequence_ends_once_though_there_is_no_memory_to_keep_its_prefix(
 
 
 def _ends_once(world: World) -> None:
-    """A group, which waits for its first member, and long prompts, of which one stays in part."""
+    """Runs a group that waits for its first member, and long prompts, one computed in part."""
     crowd = [world.add(_prompt(30, seed), tokens=3) for seed in range(3)]
     crowd += [world.add(_prompt(40, 9), tokens=3, seed=seed) for seed in range(4)]
     crowd += [world.add(_prompt(300, seed), tokens=3) for seed in (7, 8)]
@@ -280,7 +280,7 @@ def test_a_prompt_computed_in_part_keeps_its_place_when_others_leave(base: BaseM
     short = [world.add(_prompt(10 + seed, seed), tokens=2) for seed in range(3)]
     world.advance()
     long = [world.add(_prompt(450, seed), tokens=12) for seed in (11, 12)]
-    world.advance()  # the short ones end here, the second long prompt is half done
+    world.advance()  # the short ones end here; half of the second long prompt is computed
     assert [sequence.finish_reason for sequence in short] == ["length"] * 3
     assert world.rows == long
     assert 0 < long[1].computed < 450
@@ -336,7 +336,7 @@ def test_a_group_shares_what_its_first_member_computes_beyond_a_kept_start(
 
 @pytest.mark.parametrize("together", [True, False])
 def test_prompts_are_reused_under_the_same_salt_only(base: BaseModel, *, together: bool) -> None:
-    """Otherwise the time to the first token would tell one tenant what another has asked."""
+    """Otherwise the time to the first token would reveal one tenant's prompts to another."""
     world = World(base)
     prompt = _prompt(50)
     sequences = []

@@ -110,7 +110,7 @@ def _expected(model_dir: Path, adapter: Path | None, sequence: Sequence) -> torc
 async def test_many_adapters_loaded_while_sampling_give_their_own_log_probs(
     model_dir: Path, adapters: list[Path], spec: BaseModelSpec
 ) -> None:
-    """With room for one set of unused weights; the base samples all the while."""
+    """Allows one set of unused merged weights, while the base keeps sampling."""
     engine = Engine([spec], Limits(threads=1, merged_bytes=3 << 20))
     await engine.start()
     prompt = list(range(20, 60))
@@ -238,7 +238,7 @@ async def test_bf16_is_near_and_is_only_used_when_asked_for(
 
 
 async def _bits_change_with_the_batch(engine: Engine) -> bool:
-    """Compares one prompt alone with itself among others, with prompts of this test's own."""
+    """Compares one prompt alone with itself in a batch; its prompts differ from the engine's."""
     version = engine.versions.get("tiny")
     sampling = Sampling(max_tokens=6, temperature=1, seed=3, prompt_logprobs=True)
     prompts = [[1 + (5 * i + n) % 40 for i in range(n)] for n in (33, 2, 3, 5, 9, 17, 40, 64, 1)]
@@ -253,8 +253,8 @@ async def _bits_change_with_the_batch(engine: Engine) -> bool:
 async def test_an_engine_that_claims_the_same_bits_keeps_the_claim(
     spec: BaseModelSpec, tmp_path: Path
 ) -> None:
-    """Uses a model whose products are not packed. Few rows round alike only where they are padded,
-    and on some processors not even there, so the machine is asked first.
+    """Uses a model whose products are not packed. Products of few rows agree only with padding, and
+    on some processors not even then, so the test first measures this machine.
     """
     shutil.copytree(spec.path, tmp_path / "model")
     config = tmp_path / "model" / "config.json"
@@ -268,7 +268,7 @@ async def test_an_engine_that_claims_the_same_bits_keeps_the_claim(
         changes = await _bits_change_with_the_batch(engine)
         await engine.stop()
         assert not (claimed and changes)
-        warned = any("change with the batch" in entry["event"] for entry in logs)
+        warned = any("depend on the batch" in entry["event"] for entry in logs)
         assert warned is (padded and not claimed)
 
 
