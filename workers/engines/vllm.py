@@ -136,7 +136,7 @@ def _spec(models_json: Path, name: str | None) -> BaseModelSpec:
     named = [spec for spec in specs if name is None or spec.answers_to(name)]
     if len(named) != 1:
         offered = ", ".join(spec.name for spec in specs)
-        raise SystemExit(f"--model: vLLM serves one model; choose one of {offered}")
+        raise SystemExit(f"--model: vLLM serves one model; name one of {offered}")
     return named[0]
 
 
