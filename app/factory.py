@@ -1,4 +1,4 @@
-"""The assembly room: the only file that knows services, stores and gateways together."""
+"""Builds services from stores and gateways; the only module that imports all three."""
 
 from dataclasses import dataclass, field
 from typing import Self
@@ -53,7 +53,7 @@ from app.store.database import Database
 
 @dataclass(frozen=True, slots=True)
 class ProcessContext:
-    """One per process: pools and clients that services share."""
+    """The pools and clients of a process, which all services share."""
 
     settings: Settings
     database: Database
@@ -62,7 +62,7 @@ class ProcessContext:
     queue: JobQueue
     egress: Egress
     judge_egress: Egress
-    """To the operator's own judges, which customers' addresses never pass through."""
+    """Egress to the operator's own judges; never used for customers' addresses."""
     inference: Inference
     secret_box: SecretBox
     keys: KeyService
@@ -265,7 +265,7 @@ class Factory:
         return ChatCompletionService(self.models(), self._engine(), self._context.adapters)
 
     def _engine(self) -> Inference:
-        """The engine, with a prompt cache of the tenant's own."""
+        """Returns the engine with a separate prompt cache for the tenant."""
         secret_key = self._context.settings.secret_key.get_secret_value()
         return self._context.inference.with_cache_namespace(
             cache_salt(secret_key, self._tenant.project_id)

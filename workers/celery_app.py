@@ -15,7 +15,7 @@ from app.logs import log_to_stderr
 from app.settings import Settings, load_settings
 
 EXPIRE_INTERVAL_S = 600.0
-"""Expired rows are invisible at once; their bytes may stay for this time."""
+"""Interval of the removal. Expired rows are hidden at once; their bytes may remain this long."""
 DELIVERY_INTERVAL_S = 2.0
 
 
@@ -41,7 +41,7 @@ def create_celery(settings: Settings) -> Celery:
             "sweep": {
                 "task": SWEEP_TASK,
                 "schedule": settings.lease.sweep_interval_s,
-                # One sweep does the work of all that pile up while the broker is away.
+                # One sweep replaces all those that pile up while the broker is not available.
                 "options": {"expires": 2 * settings.lease.sweep_interval_s},
             },
             "deliver_webhooks": {

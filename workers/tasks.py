@@ -1,4 +1,4 @@
-"""Celery tasks: short bodies that start the real work. Heavy imports happen inside the call."""
+"""Celery tasks: short functions that start the work. Expensive imports happen inside the call."""
 
 import asyncio
 
@@ -13,7 +13,7 @@ from workers.processes.children import Children
 
 
 class ChildrenTask(Task):  # type: ignore[misc]  # celery has no types
-    """A task that starts child processes. Celery makes one object of it in each process."""
+    """A task that starts child processes. Celery creates one object of it in each process."""
 
     child_limit = 1
 
@@ -23,7 +23,7 @@ class ChildrenTask(Task):  # type: ignore[misc]  # celery has no types
 
 @app.task(name=RUN_TASK)  # type: ignore[untyped-decorator]  # celery has no types
 def run_job(job_id: str) -> None:
-    """Tries to claim a job, and sees its run through if the claim succeeds."""
+    """Tries to claim a job, and supervises its run if the claim succeeds."""
     from workers.processes.supervisor import supervise  # noqa: PLC0415 - the parent process loads no more than it needs
     from workers.runs.leased_jobs import JOBS  # noqa: PLC0415 - the parent process loads no more than it needs
 

@@ -1,1 +1,3 @@
-"""HTTP floor: wire to domain and back. One file per noun; reaches services through the factory."""
+"""HTTP routes: convert requests to domain values and back. One file per noun; services come from
+the factory.
+"""

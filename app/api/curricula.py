@@ -31,7 +31,7 @@ async def create_curriculum(body: CreateCurriculum, services: Services) -> Curri
 async def list_curricula(
     services: Services, after: After = None, limit: Limit = 20
 ) -> Page[Curriculum]:
-    """Newest first, each in its newest version."""
+    """Lists objects, newest first, each in its newest version."""
     rows, has_more = await services.curricula().page(after=after, limit=limit)
     return objects_page([Curriculum.of(row) for row in rows], has_more=has_more)
 
@@ -49,7 +49,7 @@ async def get_curriculum(
 async def list_curriculum_versions(
     curriculum_id: str, services: Services, after: AfterVersion = None, limit: Limit = 20
 ) -> Page[Curriculum]:
-    """Newest first."""
+    """Lists versions, newest first."""
     rows, has_more = await services.curricula().versions(curriculum_id, before=after, limit=limit)
     return versions_page([Curriculum.of(row) for row in rows], has_more=has_more)
 
@@ -58,7 +58,7 @@ async def list_curriculum_versions(
 async def update_curriculum(
     curriculum_id: str, body: UpdateCurriculum, services: Services
 ) -> Curriculum:
-    """Makes a new version; jobs and earlier versions stay as they are."""
+    """Makes a new version; jobs and earlier versions do not change."""
     updated = await services.curricula().update(
         curriculum_id,
         name=body.name,
@@ -70,7 +70,7 @@ async def update_curriculum(
 
 @router.delete("/{curriculum_id}", operation_id="deleteCurriculum", responses=responses(404))
 async def delete_curriculum(curriculum_id: str, services: Services) -> Deleted:
-    """Its files stay."""
+    """Deletes a curriculum, but not its files."""
     await services.curricula().delete(curriculum_id)
     return Deleted(id=curriculum_id, object="curriculum", deleted=True)
 
@@ -79,7 +79,7 @@ async def delete_curriculum(curriculum_id: str, services: Services) -> Deleted:
 async def run_curriculum_test(
     request: Request, curriculum_id: str, services: Services, body: RunCurriculumTest | None = None
 ) -> CurriculumTest:
-    """Reads every row as a job would and tells every fault."""
+    """Reads every row as a job would, and reports every fault."""
     tools = None if body is None or body.tools is None else frozenset(body.tools)
     work = services.curricula().test(curriculum_id, job_tools=tools)
     registered, report = await unless_client_hangs_up(request, work)

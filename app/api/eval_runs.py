@@ -63,7 +63,7 @@ async def get_run(eval_id: str, run_id: str, context: Context, services: Service
 async def cancel_run(
     eval_id: str, run_id: str, context: Context, services: Services
 ) -> EvalRunObject:
-    """At the address the specification names, and at the one the Python SDK calls."""
+    """Cancels a run: at the path in the hosted specification, and at the path of the Python SDK."""
     run = await services.eval_runs().cancel(eval_id, run_id)
     return EvalRunObject.of(run, public_url=context.settings.public_url)
 

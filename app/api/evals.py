@@ -24,7 +24,7 @@ async def list_evals(
     limit: Limit = 20,
     order: Literal["asc", "desc"] = "asc",
     order_by: Annotated[
-        Literal["created_at", "updated_at"], Query(description="What `order` is about")
+        Literal["created_at", "updated_at"], Query(description="Time by which `order` sorts")
     ] = "created_at",
 ) -> Page[EvalObject]:
     rows, has_more = await services.evals().page(

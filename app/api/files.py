@@ -113,7 +113,7 @@ async def get_content(file_id: str, services: Services) -> StreamingResponse:
         "content-length": str(row.bytes),
         "content-disposition": f"attachment; filename*=UTF-8''{quote(row.filename, safe='')}",
         "x-content-type-options": "nosniff",
-        # A range is answered with the whole: no list of ranges can cost more than one reading.
+        # A range request gets the whole file: a list of ranges cannot cost more than one read.
         "accept-ranges": "none",
     }
     return StreamingResponse(chunks, media_type="application/octet-stream", headers=headers)
@@ -131,7 +131,7 @@ def _purpose(form: StreamedForm) -> str:
 
 
 def _expiry(form: StreamedForm) -> int | None:
-    """From the SDKs' bracketed fields, or from one JSON field `expires_after`."""
+    """Reads the expiry from the SDKs' bracketed fields, or from one JSON field `expires_after`."""
     anchor: Any = form.fields.get("expires_after[anchor]")
     seconds: Any = form.fields.get("expires_after[seconds]")
     if "expires_after" in form.fields:

@@ -1,4 +1,4 @@
-"""Liveness, readiness, and the page a browser finds at the root."""
+"""Liveness, readiness, and the page at the root for browsers."""
 
 from fastapi import APIRouter
 from fastapi.responses import HTMLResponse
@@ -8,7 +8,7 @@ from app.api.support.errors import unavailable
 
 router = APIRouter(tags=["Service"])
 _PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>agent-rft</title>
-<body><h1>agent-rft</h1><p>The service is up. The API lives under <code>/v1</code>; its reference
+<body><h1>agent-rft</h1><p>The service is up. The API is under <code>/v1</code>; its reference
 is at <a href="/docs">/docs</a>.</p></body></html>"""
 
 
@@ -19,7 +19,7 @@ async def liveness() -> dict[str, str]:
 
 @router.get("/readyz", operation_id="readiness", responses=unavailable())
 async def readiness(context: Context) -> dict[str, str]:
-    """503 while the database does not answer."""
+    """Answers 503 while the database does not answer."""
     await context.ready()
     return {"status": "ok"}
 

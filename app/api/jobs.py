@@ -23,10 +23,10 @@ NoMetadata = Annotated[
 
 @router.post("", operation_id="createFineTuningJob", responses=responses())
 async def create_job(body: CreateFineTuningJob, services: Services) -> FineTuningJob:
-    """Tools, grader and curriculum may be named by the ids of registered ones."""
+    """Creates a job. Tools, grader and curriculum can be ids of registered objects."""
     sent = body.model_dump(exclude_unset=True)
-    async with services.references().resolved(sent) as whole:
-        spec = CreateFineTuningJob.model_validate(whole).to_spec()
+    async with services.references().resolved(sent) as resolved:
+        spec = CreateFineTuningJob.model_validate(resolved).to_spec()
         return FineTuningJob.of(await services.jobs().create(spec))
 
 
@@ -38,7 +38,7 @@ async def list_jobs(
     limit: Limit = 20,
     metadata: NoMetadata = None,
 ) -> Page[FineTuningJob]:
-    """`metadata[key]=value` keeps the jobs that carry the pair."""
+    """Lists jobs, newest first; `metadata[key]=value` selects jobs with that pair."""
     jobs, has_more = await services.jobs().page(
         after=after,
         limit=limit,
@@ -67,7 +67,7 @@ async def pause_job(job_id: str, services: Services) -> FineTuningJob:
 async def resume_job(
     job_id: str, services: Services, body: ResumeFineTuningJob | None = None
 ) -> FineTuningJob:
-    """A job that one of its caps paused goes on with a higher one only."""
+    """Resumes a job. A job that a cap paused needs a higher value of that cap."""
     caps = NO_CAPS if body is None else body.to_caps()
     return FineTuningJob.of(await services.jobs().resume(job_id, caps))
 

@@ -29,10 +29,10 @@ async def list_metrics(
     after_step: AfterStep = None,
     max_points: MaxPoints = 500,
 ) -> Page[Curve]:
-    wanted = _split(names or [])
+    requested = _split(names or [])
     curves = await services.metrics().curves(
         job_id,
-        names=wanted or None,
+        names=requested or None,
         split=split,
         after_step=after_step,
         max_points=max_points,
@@ -41,7 +41,7 @@ async def list_metrics(
 
 
 def _split(names: list[str]) -> list[str]:
-    wanted = {name for part in names for name in part.split(",") if name}
-    if len(wanted) > _MAX_NAMES:
-        raise InvalidRequest(f"At most {_MAX_NAMES} names may be asked for.", param="names")
-    return sorted(wanted)
+    requested = {name for part in names for name in part.split(",") if name}
+    if len(requested) > _MAX_NAMES:
+        raise InvalidRequest(f"At most {_MAX_NAMES} names can be requested.", param="names")
+    return sorted(requested)

@@ -22,8 +22,8 @@ async def list_models(services: Services) -> ModelList:
 
 @router.get("/{model:path}", operation_id="retrieveModel", responses=responses(404))
 async def get_model(model: str, services: Services) -> Model:
-    found = await services.models().get(model)
-    return Model(id=found.name, created=found.created_at, owned_by=found.owned_by)
+    served = await services.models().get(model)
+    return Model(id=served.name, created=served.created_at, owned_by=served.owned_by)
 
 
 @router.delete("/{model:path}", operation_id="deleteModel", responses=responses(404))

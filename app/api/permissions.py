@@ -1,6 +1,6 @@
 """Routes of checkpoint permissions.
 
-A model's name holds colons and may hold a slash, so it is taken as a decoded path.
+A model's name contains colons and may contain a slash, so it is read as a decoded path.
 """
 
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Route of the preflight check: a create call judged, nothing made."""
+"""Route of the preflight check, which checks a create call and makes no job."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ from app.domain.jobs.preflight import PreflightReport
 from app.factory import Factory
 
 router = APIRouter(prefix="/v1/fine_tuning/jobs", tags=["Fine-tuning"])
-# The body is read by hand: a fault in it is part of the answer, not a refusal.
+# The body is parsed in the route: a fault in it is part of the answer, not a 400.
 _BODY: dict[str, Any] = {
     "requestBody": {
         "required": True,
@@ -34,8 +34,8 @@ _BODY: dict[str, Any] = {
     openapi_extra=_BODY,
 )
 async def validate_job(request: Request, services: Services) -> FineTuningJobValidation:
-    """The body of a create call, answered with every fault at once, lengths, reachability and an
-    estimate. No job is made.
+    """Checks the body of a create call. Reports every fault at once, lengths, reachability of
+    endpoints and an estimate, and makes no job.
     """
     body = await request.json() if await request.body() else None
     if not isinstance(body, dict):

@@ -1,4 +1,6 @@
-"""Routes of a project's API keys, for admin keys only. A key is born with a service account."""
+"""Routes of a project's API keys, for admin keys only. Keys are created with
+or for service accounts.
+"""
 
 from typing import Literal
 

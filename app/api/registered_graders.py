@@ -31,7 +31,7 @@ async def create_grader(body: CreateGrader, services: Services) -> RegisteredGra
 async def list_graders(
     services: Services, after: After = None, limit: Limit = 20
 ) -> Page[RegisteredGrader]:
-    """Newest first, each in its newest version."""
+    """Lists objects, newest first, each in its newest version."""
     rows, has_more = await services.registered_graders().page(after=after, limit=limit)
     return objects_page([RegisteredGrader.of(row) for row in rows], has_more=has_more)
 
@@ -47,7 +47,7 @@ async def get_grader(
 async def list_grader_versions(
     grader_id: str, services: Services, after: AfterVersion = None, limit: Limit = 20
 ) -> Page[RegisteredGrader]:
-    """Newest first."""
+    """Lists versions, newest first."""
     rows, has_more = await services.registered_graders().versions(
         grader_id, before=after, limit=limit
     )
@@ -56,7 +56,7 @@ async def list_grader_versions(
 
 @router.post("/{grader_id}", operation_id="updateGrader", responses=responses(404))
 async def update_grader(grader_id: str, body: UpdateGrader, services: Services) -> RegisteredGrader:
-    """Makes a new version; jobs and earlier versions stay as they are."""
+    """Makes a new version; jobs and earlier versions do not change."""
     updated = await services.registered_graders().update(
         grader_id,
         name=body.name,

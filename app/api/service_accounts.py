@@ -1,4 +1,4 @@
-"""Routes of a project's service accounts, for admin keys only: the way to keys of a project."""
+"""Routes of a project's service accounts, for admin keys only, and of their keys."""
 
 from fastapi import APIRouter
 
@@ -47,8 +47,8 @@ async def create_account(
 async def get_account(
     project_id: str, service_account_id: str, services: Administered
 ) -> ServiceAccountObject:
-    found = await services.service_accounts(project_id).get(service_account_id)
-    return ServiceAccountObject.of(found)
+    account = await services.service_accounts(project_id).get(service_account_id)
+    return ServiceAccountObject.of(account)
 
 
 @router.post(_ONE, operation_id="update-project-service-account", responses=responses(404))

@@ -1,4 +1,4 @@
-"""Routes of the secret that our calls to customer endpoints are signed with."""
+"""Routes of the secret that signs calls to customers' endpoints."""
 
 from fastapi import APIRouter
 

@@ -21,7 +21,7 @@ async def create_tool(body: CreateTool, services: Services) -> Tool:
 
 @router.get("", operation_id="listTools", responses=responses())
 async def list_tools(services: Services, after: After = None, limit: Limit = 20) -> Page[Tool]:
-    """Newest first, each in its newest version."""
+    """Lists objects, newest first, each in its newest version."""
     rows, has_more = await services.tools().page(after=after, limit=limit)
     return objects_page([Tool.of(row) for row in rows], has_more=has_more)
 
@@ -35,14 +35,14 @@ async def get_tool(tool_id: str, services: Services, version: Version = None) ->
 async def list_tool_versions(
     tool_id: str, services: Services, after: AfterVersion = None, limit: Limit = 20
 ) -> Page[Tool]:
-    """Newest first."""
+    """Lists versions, newest first."""
     rows, has_more = await services.tools().versions(tool_id, before=after, limit=limit)
     return versions_page([Tool.of(row) for row in rows], has_more=has_more)
 
 
 @router.post("/{tool_id}", operation_id="updateTool", responses=responses(404))
 async def update_tool(tool_id: str, body: UpdateTool, services: Services) -> Tool:
-    """Makes a new version; jobs and earlier versions stay as they are."""
+    """Makes a new version; jobs and earlier versions do not change."""
     sent = body.model_dump(exclude_unset=True)
     return Tool.of(await services.tools().update(tool_id, sent))
 
@@ -57,6 +57,6 @@ async def delete_tool(tool_id: str, services: Services) -> Deleted:
 async def run_tool_test(
     request: Request, tool_id: str, services: Services, body: RunToolTest | None = None
 ) -> ToolTest:
-    """Calls the tool's endpoint, for at most a minute, and judges each answer."""
+    """Calls the tool's endpoint, for at most a minute, and checks each answer."""
     work = services.tools().test(tool_id, (body or RunToolTest()).to_plan())
     return ToolTest.of(await unless_client_hangs_up(request, work))

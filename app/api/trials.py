@@ -1,4 +1,4 @@
-"""Routes of trial runs: a grader or a tool called once, as training would."""
+"""Routes of trial runs, which call a grader or a tool once, as training does."""
 
 from fastapi import APIRouter, Request
 

@@ -1,4 +1,4 @@
-"""Routes of webhook endpoints and of what was sent to them."""
+"""Routes of webhook endpoints and of their deliveries."""
 
 from fastapi import APIRouter
 
@@ -86,7 +86,7 @@ async def rotate_secret(
 async def test_endpoint(
     webhook_endpoint_id: str, body: TestWebhookEndpoint, services: Services
 ) -> WebhookEndpointTestResult:
-    """Send a sample event at once, without retries."""
+    """Sends a sample event at once, without retries."""
     status_code = await services.webhook_endpoints().test(webhook_endpoint_id, body.event_type)
     return WebhookEndpointTestResult(
         webhook_endpoint_id=webhook_endpoint_id,

@@ -15,8 +15,8 @@ export interface paths {
         put?: never;
         /**
          * Validate Job
-         * @description The body of a create call, answered with every fault at once, lengths, reachability and an
-         *     estimate. No job is made.
+         * @description Checks the body of a create call. Reports every fault at once, lengths, reachability of
+         *     endpoints and an estimate, and makes no job.
          */
         post: operations["validateFineTuningJob"];
         delete?: never;
@@ -34,13 +34,13 @@ export interface paths {
         };
         /**
          * List Jobs
-         * @description `metadata[key]=value` keeps the jobs that carry the pair.
+         * @description Lists jobs, newest first; `metadata[key]=value` selects jobs with that pair.
          */
         get: operations["listPaginatedFineTuningJobs"];
         put?: never;
         /**
          * Create Job
-         * @description Tools, grader and curriculum may be named by the ids of registered ones.
+         * @description Creates a job. Tools, grader and curriculum can be ids of registered objects.
          */
         post: operations["createFineTuningJob"];
         delete?: never;
@@ -111,7 +111,7 @@ export interface paths {
         put?: never;
         /**
          * Resume Job
-         * @description A job that one of its caps paused goes on with a higher one only.
+         * @description Resumes a job. A job that a cap paused needs a higher value of that cap.
          */
         post: operations["resumeFineTuningJob"];
         delete?: never;
@@ -390,7 +390,7 @@ export interface paths {
         };
         /**
          * List Tools
-         * @description Newest first, each in its newest version.
+         * @description Lists objects, newest first, each in its newest version.
          */
         get: operations["listTools"];
         put?: never;
@@ -414,7 +414,7 @@ export interface paths {
         put?: never;
         /**
          * Update Tool
-         * @description Makes a new version; jobs and earlier versions stay as they are.
+         * @description Makes a new version; jobs and earlier versions do not change.
          */
         post: operations["updateTool"];
         /** Delete Tool */
@@ -433,7 +433,7 @@ export interface paths {
         };
         /**
          * List Tool Versions
-         * @description Newest first.
+         * @description Lists versions, newest first.
          */
         get: operations["listToolVersions"];
         put?: never;
@@ -455,7 +455,7 @@ export interface paths {
         put?: never;
         /**
          * Run Tool Test
-         * @description Calls the tool's endpoint, for at most a minute, and judges each answer.
+         * @description Calls the tool's endpoint, for at most a minute, and checks each answer.
          */
         post: operations["testTool"];
         delete?: never;
@@ -473,7 +473,7 @@ export interface paths {
         };
         /**
          * List Graders
-         * @description Newest first, each in its newest version.
+         * @description Lists objects, newest first, each in its newest version.
          */
         get: operations["listGraders"];
         put?: never;
@@ -497,7 +497,7 @@ export interface paths {
         put?: never;
         /**
          * Update Grader
-         * @description Makes a new version; jobs and earlier versions stay as they are.
+         * @description Makes a new version; jobs and earlier versions do not change.
          */
         post: operations["updateGrader"];
         /** Delete Grader */
@@ -516,7 +516,7 @@ export interface paths {
         };
         /**
          * List Grader Versions
-         * @description Newest first.
+         * @description Lists versions, newest first.
          */
         get: operations["listGraderVersions"];
         put?: never;
@@ -556,7 +556,7 @@ export interface paths {
         };
         /**
          * List Curricula
-         * @description Newest first, each in its newest version.
+         * @description Lists objects, newest first, each in its newest version.
          */
         get: operations["listCurricula"];
         put?: never;
@@ -580,12 +580,12 @@ export interface paths {
         put?: never;
         /**
          * Update Curriculum
-         * @description Makes a new version; jobs and earlier versions stay as they are.
+         * @description Makes a new version; jobs and earlier versions do not change.
          */
         post: operations["updateCurriculum"];
         /**
          * Delete Curriculum
-         * @description Its files stay.
+         * @description Deletes a curriculum, but not its files.
          */
         delete: operations["deleteCurriculum"];
         options?: never;
@@ -602,7 +602,7 @@ export interface paths {
         };
         /**
          * List Curriculum Versions
-         * @description Newest first.
+         * @description Lists versions, newest first.
          */
         get: operations["listCurriculumVersions"];
         put?: never;
@@ -624,7 +624,7 @@ export interface paths {
         put?: never;
         /**
          * Run Curriculum Test
-         * @description Reads every row as a job would and tells every fault.
+         * @description Reads every row as a job would, and reports every fault.
          */
         post: operations["testCurriculum"];
         delete?: never;
@@ -752,7 +752,7 @@ export interface paths {
         put?: never;
         /**
          * Cancel Run
-         * @description At the address the specification names, and at the one the Python SDK calls.
+         * @description Cancels a run: at the path in the hosted specification, and at the path of the Python SDK.
          */
         post: operations["cancelEvalRun"];
         /** Delete Run */
@@ -861,7 +861,7 @@ export interface paths {
         put?: never;
         /**
          * Test Endpoint
-         * @description Send a sample event at once, without retries.
+         * @description Sends a sample event at once, without retries.
          */
         post: operations["testWebhookEndpoint"];
         delete?: never;
@@ -1180,7 +1180,7 @@ export interface paths {
         };
         /**
          * Readiness
-         * @description 503 while the database does not answer.
+         * @description Answers 503 while the database does not answer.
          */
         get: operations["readiness"];
         put?: never;
@@ -1357,7 +1357,7 @@ export interface components {
         };
         /**
          * AdminKeyOwner
-         * @description There are no persons: the keys are the organization's, which stands in an owner's place.
+         * @description Owner of an admin key: the organization, because the service has no users.
          */
         AdminKeyOwner: {
             /**
@@ -1675,7 +1675,7 @@ export interface components {
             name: string;
             /**
              * Residency
-             * @description Not offered: data stay where it runs
+             * @description Not available: data remain where the service runs
              */
             residency?: null;
             /**
@@ -2057,7 +2057,7 @@ export interface components {
         };
         /**
          * ErrorEnvelope
-         * @description Every error of the API, as the hosted one writes it.
+         * @description Shape of every error, as in the hosted API.
          */
         ErrorEnvelope: {
             error: components["schemas"]["ErrorBody"];
@@ -2657,7 +2657,7 @@ export interface components {
         };
         /**
          * GraderRun
-         * @description A grader's fault is a run with reward 0 and its flags, not an HTTP error.
+         * @description Result of a trial run. A grader's fault gives reward 0 and error flags, not an HTTP error.
          */
         GraderRun: {
             /** Reward */
@@ -2860,7 +2860,7 @@ export interface components {
         };
         /**
          * ModelList
-         * @description One page, no cursor, as the hosted API answers.
+         * @description All models on one page without a cursor, as in the hosted API.
          */
         ModelList: {
             /**
@@ -3077,7 +3077,7 @@ export interface components {
         };
         /**
          * OwnerUser
-         * @description There are no persons: the organization, for a key that its operator made.
+         * @description The organization, as owner of a key that its operator created; the service has no users.
          */
         OwnerUser: {
             /** Id */
@@ -3742,7 +3742,7 @@ export interface components {
         };
         /**
          * ResumeFineTuningJob
-         * @description Body of `POST …/resume`, if any: caps that are absent or null stay as they are.
+         * @description Optional body of `POST …/resume`. Caps that are absent or null do not change.
          */
         ResumeFineTuningJob: {
             /** Max Training Time S */
@@ -3855,7 +3855,7 @@ export interface components {
         };
         /**
          * RunToolRequest
-         * @description A tool call as training sends it, with the tool's address.
+         * @description A tool call as training sends it, with the URL of the tool.
          */
         RunToolRequest: {
             /**
@@ -3971,7 +3971,7 @@ export interface components {
         };
         /**
          * ServiceAccountKey
-         * @description The one place where a key's value is shown.
+         * @description A new key with its value, which no other reply contains.
          */
         ServiceAccountKey: {
             /** Id */
@@ -4308,7 +4308,7 @@ export interface components {
         };
         /**
          * ToolCheck
-         * @description One check, with figures of its own beside these keys.
+         * @description One check; it may have further keys with its figures.
          */
         ToolCheck: {
             /** Name */
@@ -4404,7 +4404,7 @@ export interface components {
         };
         /**
          * UpdateCurriculum
-         * @description Fields that are not sent stay; `null` removes the validation file.
+         * @description Absent fields do not change; `null` removes the validation file.
          */
         UpdateCurriculum: {
             /** Training File */
@@ -4430,7 +4430,7 @@ export interface components {
         };
         /**
          * UpdateEval
-         * @description Body of `POST /v1/evals/{eval_id}`; what is not sent stays, `metadata: null` clears.
+         * @description Body of `POST /v1/evals/{eval_id}`; absent fields do not change, `metadata: null` clears.
          */
         UpdateEval: {
             /** Name */
@@ -4444,7 +4444,7 @@ export interface components {
         };
         /**
          * UpdateGrader
-         * @description Absent fields stay as they are.
+         * @description Absent fields do not change.
          */
         UpdateGrader: {
             /** Name */
@@ -4460,7 +4460,7 @@ export interface components {
         };
         /**
          * UpdateProject
-         * @description Absent fields stay as they are.
+         * @description Absent fields do not change.
          */
         UpdateProject: {
             /** Name */
@@ -4480,7 +4480,7 @@ export interface components {
         };
         /**
          * UpdateProjectKey
-         * @description Absent fields stay as they are.
+         * @description Absent fields do not change.
          */
         UpdateProjectKey: {
             /** Expires In Seconds */
@@ -4492,7 +4492,7 @@ export interface components {
         };
         /**
          * UpdateServiceAccount
-         * @description Absent fields stay as they are.
+         * @description Absent fields do not change.
          */
         UpdateServiceAccount: {
             /** Name */
@@ -4504,7 +4504,7 @@ export interface components {
         };
         /**
          * UpdateTool
-         * @description Absent fields stay as they are; `null` removes an optional key.
+         * @description Absent fields do not change; `null` removes an optional key.
          */
         UpdateTool: {
             /** Headers */
@@ -4532,7 +4532,7 @@ export interface components {
         };
         /**
          * UpdateWebhookEndpoint
-         * @description Absent fields stay as they are.
+         * @description Absent fields do not change.
          */
         UpdateWebhookEndpoint: {
             /** Name */
@@ -4651,7 +4651,7 @@ export interface components {
         };
         /**
          * WandbIntegration
-         * @description An integration that is stored and echoed.
+         * @description An integration, which is stored and echoed.
          */
         WandbIntegration: {
             /**
@@ -4900,7 +4900,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A request with this Idempotency-Key is still at work. */
+            /** @description A request with this Idempotency-Key is still running. */
             409: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -4934,7 +4934,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A part of the service is away for a moment; retry. */
+            /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -4951,7 +4951,7 @@ export interface operations {
     listPaginatedFineTuningJobs: {
         parameters: {
             query?: {
-                /** @description Id of the last row seen */
+                /** @description Id of the last object of the previous page */
                 after?: string | null;
                 limit?: number;
                 /** @description `null`: only jobs without metadata */
@@ -5018,7 +5018,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A part of the service is away for a moment; retry. */
+            /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -5100,7 +5100,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A request with this Idempotency-Key is still at work. */
+            /** @description A request with this Idempotency-Key is still running. */
             409: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -5134,7 +5134,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A part of the service is away for a moment; retry. */
+            /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -5225,7 +5225,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A part of the service is away for a moment; retry. */
+            /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -5305,7 +5305,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A request with this Idempotency-Key is still at work. */
+            /** @description A request with this Idempotency-Key is still running. */
             409: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -5339,7 +5339,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A part of the service is away for a moment; retry. */
+            /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -5419,7 +5419,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A request with this Idempotency-Key is still at work. */
+            /** @description A request with this Idempotency-Key is still running. */
             409: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -5453,7 +5453,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A part of the service is away for a moment; retry. */
+            /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -5548,7 +5548,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A request with this Idempotency-Key is still at work. */
+            /** @description A request with this Idempotency-Key is still running. */
             409: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -5582,7 +5582,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A part of the service is away for a moment; retry. */
+            /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -5599,7 +5599,7 @@ export interface operations {
     listFineTuningEvents: {
         parameters: {
             query?: {
-                /** @description Id of the last row seen */
+                /** @description Id of the last object of the previous page */
                 after?: string | null;
                 limit?: number;
             };
@@ -5677,7 +5677,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A part of the service is away for a moment; retry. */
+            /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -5694,7 +5694,7 @@ export interface operations {
     listFineTuningJobCheckpoints: {
         parameters: {
             query?: {
-                /** @description Id of the last row seen */
+                /** @description Id of the last object of the previous page */
                 after?: string | null;
                 limit?: number;
             };
@@ -5772,7 +5772,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A part of the service is away for a moment; retry. */
+            /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -5790,7 +5790,7 @@ export interface operations {
         parameters: {
             query?: {
                 project_id?: string | null;
-                /** @description Id of the last row seen */
+                /** @description Id of the last object of the previous page */
                 after?: string | null;
                 limit?: number;
                 order?: "ascending" | "descending";
@@ -5869,7 +5869,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A part of the service is away for a moment; retry. */
+            /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -5964,7 +5964,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A request with this Idempotency-Key is still at work. */
+            /** @description A request with this Idempotency-Key is still running. */
             409: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -5998,7 +5998,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A part of the service is away for a moment; retry. */
+            /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -6090,7 +6090,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A part of the service is away for a moment; retry. */
+            /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -6187,7 +6187,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A part of the service is away for a moment; retry. */
+            /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -6206,7 +6206,7 @@ export interface operations {
             query?: {
                 split?: ("train" | "valid" | "test") | null;
                 step?: number | null;
-                /** @description Id of the last row seen */
+                /** @description Id of the last object of the previous page */
                 after?: string | null;
                 limit?: number;
             };
@@ -6284,7 +6284,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A part of the service is away for a moment; retry. */
+            /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -6376,7 +6376,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A part of the service is away for a moment; retry. */
+            /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -6469,7 +6469,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A part of the service is away for a moment; retry. */
+            /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -6487,7 +6487,7 @@ export interface operations {
         parameters: {
             query?: {
                 purpose?: string | null;
-                /** @description Id of the last row seen */
+                /** @description Id of the last object of the previous page */
                 after?: string | null;
                 limit?: number;
                 order?: "asc" | "desc";
@@ -6553,7 +6553,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A part of the service is away for a moment; retry. */
+            /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -6643,7 +6643,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A request with this Idempotency-Key is still at work. */
+            /** @description A request with this Idempotency-Key is still running. */
             409: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -6677,7 +6677,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A part of the service is away for a moment; retry. */
+            /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -6768,7 +6768,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A part of the service is away for a moment; retry. */
+            /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -6859,7 +6859,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A part of the service is away for a moment; retry. */
+            /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -6950,7 +6950,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A part of the service is away for a moment; retry. */
+            /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -7032,7 +7032,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A request with this Idempotency-Key is still at work. */
+            /** @description A request with this Idempotency-Key is still running. */
             409: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -7066,7 +7066,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A part of the service is away for a moment; retry. */
+            /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -7164,7 +7164,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A request with this Idempotency-Key is still at work. */
+            /** @description A request with this Idempotency-Key is still running. */
             409: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -7198,7 +7198,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A part of the service is away for a moment; retry. */
+            /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -7293,7 +7293,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A request with this Idempotency-Key is still at work. */
+            /** @description A request with this Idempotency-Key is still running. */
             409: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -7327,7 +7327,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A part of the service is away for a moment; retry. */
+            /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -7407,7 +7407,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A request with this Idempotency-Key is still at work. */
+            /** @description A request with this Idempotency-Key is still running. */
             409: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -7441,7 +7441,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A part of the service is away for a moment; retry. */
+            /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -7458,7 +7458,7 @@ export interface operations {
     listTools: {
         parameters: {
             query?: {
-                /** @description Id of the last row seen */
+                /** @description Id of the last object of the previous page */
                 after?: string | null;
                 limit?: number;
             };
@@ -7523,7 +7523,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A part of the service is away for a moment; retry. */
+            /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -7605,7 +7605,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A request with this Idempotency-Key is still at work. */
+            /** @description A request with this Idempotency-Key is still running. */
             409: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -7639,7 +7639,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A part of the service is away for a moment; retry. */
+            /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -7656,7 +7656,7 @@ export interface operations {
     retrieveTool: {
         parameters: {
             query?: {
-                /** @description An earlier version; the newest if left out */
+                /** @description Number of a version; the newest when absent */
                 version?: number | null;
             };
             header?: never;
@@ -7733,7 +7733,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A part of the service is away for a moment; retry. */
+            /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -7828,7 +7828,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A request with this Idempotency-Key is still at work. */
+            /** @description A request with this Idempotency-Key is still running. */
             409: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -7862,7 +7862,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A part of the service is away for a moment; retry. */
+            /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -7953,7 +7953,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A part of the service is away for a moment; retry. */
+            /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -7970,7 +7970,7 @@ export interface operations {
     listToolVersions: {
         parameters: {
             query?: {
-                /** @description Number of the last one seen */
+                /** @description Number of the last version of the previous page */
                 after?: number | null;
                 limit?: number;
             };
@@ -8048,7 +8048,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A part of the service is away for a moment; retry. */
+            /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -8143,7 +8143,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A request with this Idempotency-Key is still at work. */
+            /** @description A request with this Idempotency-Key is still running. */
             409: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -8177,7 +8177,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A part of the service is away for a moment; retry. */
+            /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -8194,7 +8194,7 @@ export interface operations {
     listGraders: {
         parameters: {
             query?: {
-                /** @description Id of the last row seen */
+                /** @description Id of the last object of the previous page */
                 after?: string | null;
                 limit?: number;
             };
@@ -8259,7 +8259,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A part of the service is away for a moment; retry. */
+            /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -8341,7 +8341,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A request with this Idempotency-Key is still at work. */
+            /** @description A request with this Idempotency-Key is still running. */
             409: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -8375,7 +8375,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A part of the service is away for a moment; retry. */
+            /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -8392,7 +8392,7 @@ export interface operations {
     retrieveGrader: {
         parameters: {
             query?: {
-                /** @description An earlier version; the newest if left out */
+                /** @description Number of a version; the newest when absent */
                 version?: number | null;
             };
             header?: never;
@@ -8469,7 +8469,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A part of the service is away for a moment; retry. */
+            /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -8564,7 +8564,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A request with this Idempotency-Key is still at work. */
+            /** @description A request with this Idempotency-Key is still running. */
             409: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -8598,7 +8598,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A part of the service is away for a moment; retry. */
+            /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -8689,7 +8689,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A part of the service is away for a moment; retry. */
+            /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -8706,7 +8706,7 @@ export interface operations {
     listGraderVersions: {
         parameters: {
             query?: {
-                /** @description Number of the last one seen */
+                /** @description Number of the last version of the previous page */
                 after?: number | null;
                 limit?: number;
             };
@@ -8784,7 +8784,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A part of the service is away for a moment; retry. */
+            /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -8879,7 +8879,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A request with this Idempotency-Key is still at work. */
+            /** @description A request with this Idempotency-Key is still running. */
             409: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -8913,7 +8913,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A part of the service is away for a moment; retry. */
+            /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -8930,7 +8930,7 @@ export interface operations {
     listCurricula: {
         parameters: {
             query?: {
-                /** @description Id of the last row seen */
+                /** @description Id of the last object of the previous page */
                 after?: string | null;
                 limit?: number;
             };
@@ -8995,7 +8995,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A part of the service is away for a moment; retry. */
+            /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -9077,7 +9077,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A request with this Idempotency-Key is still at work. */
+            /** @description A request with this Idempotency-Key is still running. */
             409: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -9111,7 +9111,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A part of the service is away for a moment; retry. */
+            /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -9128,7 +9128,7 @@ export interface operations {
     retrieveCurriculum: {
         parameters: {
             query?: {
-                /** @description An earlier version; the newest if left out */
+                /** @description Number of a version; the newest when absent */
                 version?: number | null;
             };
             header?: never;
@@ -9205,7 +9205,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A part of the service is away for a moment; retry. */
+            /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -9300,7 +9300,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A request with this Idempotency-Key is still at work. */
+            /** @description A request with this Idempotency-Key is still running. */
             409: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -9334,7 +9334,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A part of the service is away for a moment; retry. */
+            /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -9425,7 +9425,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A part of the service is away for a moment; retry. */
+            /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -9442,7 +9442,7 @@ export interface operations {
     listCurriculumVersions: {
         parameters: {
             query?: {
-                /** @description Number of the last one seen */
+                /** @description Number of the last version of the previous page */
                 after?: number | null;
                 limit?: number;
             };
@@ -9520,7 +9520,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A part of the service is away for a moment; retry. */
+            /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -9615,7 +9615,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A request with this Idempotency-Key is still at work. */
+            /** @description A request with this Idempotency-Key is still running. */
             409: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -9649,7 +9649,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A part of the service is away for a moment; retry. */
+            /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -9727,7 +9727,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A part of the service is away for a moment; retry. */
+            /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -9818,7 +9818,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A part of the service is away for a moment; retry. */
+            /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -9909,7 +9909,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A part of the service is away for a moment; retry. */
+            /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -10008,7 +10008,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A request with this Idempotency-Key is still at work. */
+            /** @description A request with this Idempotency-Key is still running. */
             409: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -10042,7 +10042,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A part of the service is away for a moment; retry. */
+            /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -10059,11 +10059,11 @@ export interface operations {
     listEvals: {
         parameters: {
             query?: {
-                /** @description Id of the last row seen */
+                /** @description Id of the last object of the previous page */
                 after?: string | null;
                 limit?: number;
                 order?: "asc" | "desc";
-                /** @description What `order` is about */
+                /** @description Time by which `order` sorts */
                 order_by?: "created_at" | "updated_at";
             };
             header?: never;
@@ -10127,7 +10127,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A part of the service is away for a moment; retry. */
+            /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -10209,7 +10209,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A request with this Idempotency-Key is still at work. */
+            /** @description A request with this Idempotency-Key is still running. */
             409: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -10243,7 +10243,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A part of the service is away for a moment; retry. */
+            /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -10334,7 +10334,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A part of the service is away for a moment; retry. */
+            /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -10429,7 +10429,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A request with this Idempotency-Key is still at work. */
+            /** @description A request with this Idempotency-Key is still running. */
             409: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -10463,7 +10463,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A part of the service is away for a moment; retry. */
+            /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -10554,7 +10554,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A part of the service is away for a moment; retry. */
+            /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -10571,7 +10571,7 @@ export interface operations {
     getEvalRuns: {
         parameters: {
             query?: {
-                /** @description Id of the last row seen */
+                /** @description Id of the last object of the previous page */
                 after?: string | null;
                 limit?: number;
                 order?: "asc" | "desc";
@@ -10652,7 +10652,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A part of the service is away for a moment; retry. */
+            /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -10747,7 +10747,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A request with this Idempotency-Key is still at work. */
+            /** @description A request with this Idempotency-Key is still running. */
             409: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -10781,7 +10781,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A part of the service is away for a moment; retry. */
+            /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -10873,7 +10873,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A part of the service is away for a moment; retry. */
+            /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -10954,7 +10954,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A request with this Idempotency-Key is still at work. */
+            /** @description A request with this Idempotency-Key is still running. */
             409: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -10988,7 +10988,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A part of the service is away for a moment; retry. */
+            /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -11080,7 +11080,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A part of the service is away for a moment; retry. */
+            /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -11097,7 +11097,7 @@ export interface operations {
     getEvalRunOutputItems: {
         parameters: {
             query?: {
-                /** @description Id of the last row seen */
+                /** @description Id of the last object of the previous page */
                 after?: string | null;
                 limit?: number;
                 order?: "asc" | "desc";
@@ -11179,7 +11179,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A part of the service is away for a moment; retry. */
+            /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -11272,7 +11272,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A part of the service is away for a moment; retry. */
+            /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -11289,7 +11289,7 @@ export interface operations {
     listWebhookEndpoints: {
         parameters: {
             query?: {
-                /** @description Id of the last row seen */
+                /** @description Id of the last object of the previous page */
                 after?: string | null;
                 limit?: number;
             };
@@ -11354,7 +11354,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A part of the service is away for a moment; retry. */
+            /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -11436,7 +11436,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A request with this Idempotency-Key is still at work. */
+            /** @description A request with this Idempotency-Key is still running. */
             409: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -11470,7 +11470,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A part of the service is away for a moment; retry. */
+            /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -11561,7 +11561,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A part of the service is away for a moment; retry. */
+            /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -11656,7 +11656,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A request with this Idempotency-Key is still at work. */
+            /** @description A request with this Idempotency-Key is still running. */
             409: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -11690,7 +11690,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A part of the service is away for a moment; retry. */
+            /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -11781,7 +11781,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A part of the service is away for a moment; retry. */
+            /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -11876,7 +11876,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A request with this Idempotency-Key is still at work. */
+            /** @description A request with this Idempotency-Key is still running. */
             409: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -11910,7 +11910,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A part of the service is away for a moment; retry. */
+            /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -12005,7 +12005,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A request with this Idempotency-Key is still at work. */
+            /** @description A request with this Idempotency-Key is still running. */
             409: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -12039,7 +12039,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A part of the service is away for a moment; retry. */
+            /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -12056,7 +12056,7 @@ export interface operations {
     listWebhookDeliveries: {
         parameters: {
             query?: {
-                /** @description Id of the last row seen */
+                /** @description Id of the last object of the previous page */
                 after?: string | null;
                 limit?: number;
             };
@@ -12134,7 +12134,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A part of the service is away for a moment; retry. */
+            /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -12212,7 +12212,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A part of the service is away for a moment; retry. */
+            /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -12290,7 +12290,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A part of the service is away for a moment; retry. */
+            /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -12372,7 +12372,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A request with this Idempotency-Key is still at work. */
+            /** @description A request with this Idempotency-Key is still running. */
             409: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -12406,7 +12406,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A part of the service is away for a moment; retry. */
+            /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -12488,7 +12488,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A request with this Idempotency-Key is still at work. */
+            /** @description A request with this Idempotency-Key is still running. */
             409: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -12522,7 +12522,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A part of the service is away for a moment; retry. */
+            /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -12604,7 +12604,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A request with this Idempotency-Key is still at work. */
+            /** @description A request with this Idempotency-Key is still running. */
             409: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -12638,7 +12638,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A part of the service is away for a moment; retry. */
+            /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -12655,7 +12655,7 @@ export interface operations {
     "list-projects": {
         parameters: {
             query?: {
-                /** @description Id of the last row seen */
+                /** @description Id of the last object of the previous page */
                 after?: string | null;
                 limit?: number;
                 include_archived?: boolean;
@@ -12721,7 +12721,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A part of the service is away for a moment; retry. */
+            /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -12803,7 +12803,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A request with this Idempotency-Key is still at work. */
+            /** @description A request with this Idempotency-Key is still running. */
             409: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -12837,7 +12837,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A part of the service is away for a moment; retry. */
+            /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -12928,7 +12928,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A part of the service is away for a moment; retry. */
+            /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -13023,7 +13023,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A request with this Idempotency-Key is still at work. */
+            /** @description A request with this Idempotency-Key is still running. */
             409: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -13057,7 +13057,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A part of the service is away for a moment; retry. */
+            /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -13137,7 +13137,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A request with this Idempotency-Key is still at work. */
+            /** @description A request with this Idempotency-Key is still running. */
             409: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -13171,7 +13171,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A part of the service is away for a moment; retry. */
+            /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -13188,7 +13188,7 @@ export interface operations {
     "list-project-api-keys": {
         parameters: {
             query?: {
-                /** @description Id of the last row seen */
+                /** @description Id of the last object of the previous page */
                 after?: string | null;
                 limit?: number;
                 owner_project_access?: ("active" | "inactive" | "any") | null;
@@ -13267,7 +13267,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A part of the service is away for a moment; retry. */
+            /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -13359,7 +13359,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A part of the service is away for a moment; retry. */
+            /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -13455,7 +13455,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A request with this Idempotency-Key is still at work. */
+            /** @description A request with this Idempotency-Key is still running. */
             409: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -13489,7 +13489,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A part of the service is away for a moment; retry. */
+            /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -13581,7 +13581,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A part of the service is away for a moment; retry. */
+            /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -13598,7 +13598,7 @@ export interface operations {
     "list-project-service-accounts": {
         parameters: {
             query?: {
-                /** @description Id of the last row seen */
+                /** @description Id of the last object of the previous page */
                 after?: string | null;
                 limit?: number;
             };
@@ -13676,7 +13676,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A part of the service is away for a moment; retry. */
+            /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -13771,7 +13771,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A request with this Idempotency-Key is still at work. */
+            /** @description A request with this Idempotency-Key is still running. */
             409: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -13805,7 +13805,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A part of the service is away for a moment; retry. */
+            /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -13897,7 +13897,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A part of the service is away for a moment; retry. */
+            /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -13993,7 +13993,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A request with this Idempotency-Key is still at work. */
+            /** @description A request with this Idempotency-Key is still running. */
             409: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -14027,7 +14027,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A part of the service is away for a moment; retry. */
+            /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -14119,7 +14119,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A part of the service is away for a moment; retry. */
+            /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -14215,7 +14215,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A request with this Idempotency-Key is still at work. */
+            /** @description A request with this Idempotency-Key is still running. */
             409: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -14249,7 +14249,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A part of the service is away for a moment; retry. */
+            /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -14266,7 +14266,7 @@ export interface operations {
     "admin-api-keys-list": {
         parameters: {
             query?: {
-                /** @description Id of the last row seen */
+                /** @description Id of the last object of the previous page */
                 after?: string | null;
                 limit?: number;
                 order?: "asc" | "desc";
@@ -14332,7 +14332,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A part of the service is away for a moment; retry. */
+            /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -14414,7 +14414,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A request with this Idempotency-Key is still at work. */
+            /** @description A request with this Idempotency-Key is still running. */
             409: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -14448,7 +14448,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A part of the service is away for a moment; retry. */
+            /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -14539,7 +14539,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A part of the service is away for a moment; retry. */
+            /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -14630,7 +14630,7 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
-            /** @description A part of the service is away for a moment; retry. */
+            /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -14690,7 +14690,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description A part of the service is away for a moment; retry. */
+            /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -14717,7 +14717,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Taken; any other answer is tried again later. */
+            /** @description Accepted; after any other answer the event is sent again later. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
@@ -14739,7 +14739,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Taken; any other answer is tried again later. */
+            /** @description Accepted; after any other answer the event is sent again later. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
@@ -14761,7 +14761,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Taken; any other answer is tried again later. */
+            /** @description Accepted; after any other answer the event is sent again later. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
@@ -14783,7 +14783,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Taken; any other answer is tried again later. */
+            /** @description Accepted; after any other answer the event is sent again later. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
@@ -14805,7 +14805,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Taken; any other answer is tried again later. */
+            /** @description Accepted; after any other answer the event is sent again later. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;
@@ -14827,7 +14827,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Taken; any other answer is tried again later. */
+            /** @description Accepted; after any other answer the event is sent again later. */
             "2XX": {
                 headers: {
                     [name: string]: unknown;

@@ -13,7 +13,9 @@ from workers.processes.clients import Clients
 
 
 async def work(clients: Clients, lease: Lease) -> None:
-    """Raises `LeaseLost` once the run is canceled or was claimed again."""
+    """Works on the run under its lease. Raises `LeaseLost` once the run was canceled or claimed
+    again.
+    """
     await EvalWork(await open_eval_run(clients, lease)).run()
 
 

@@ -1,4 +1,4 @@
-"""The context of a claimed eval run: its rows, its clients, its lease."""
+"""The context of a claimed eval run: its rows, clients and lease."""
 
 from dataclasses import dataclass
 
@@ -34,20 +34,22 @@ class EvalContext:
     run: EvalRun
     source: JsonlSource | SampledSource
     scorers: list[Scorer]
-    """One for each criterion of the eval, in order, with unsealed headers."""
+    """One scorer for each criterion of the eval, in order, with unsealed headers."""
     tally: Tally
     done: frozenset[int]
     """Positions of the items that an earlier claim has written."""
 
     def unit(self) -> EvalRunUnitOfWork:
-        """A fenced transaction. Raises `LeaseLost` once the run was canceled or claimed again."""
+        """Returns a fenced transaction. Raises `LeaseLost` once the run was canceled or claimed
+        again.
+        """
         return leased_eval_run(self.clients.database, self.lease)
 
 
 async def open_eval_run(clients: Clients, lease: Lease) -> EvalContext:
-    """Raises `LeaseLost`."""
+    """Reads the rows of the run and builds its context. Raises `LeaseLost`."""
 
-    async def read() -> EvalContext:
+    async def read_rows() -> EvalContext:
         async with leased_eval_run(clients.database, lease) as unit:
             run = await unit.run.get()
             of = await unit.evals.get(run.eval_id)
@@ -64,10 +66,10 @@ async def open_eval_run(clients: Clients, lease: Lease) -> EvalContext:
             source=DATA_SOURCE.validate_python(run.data_source),
             scorers=_scorers(clients, lease, of, sealed),
             tally=tally,
-            done=frozenset(place for place, *_ in items),
+            done=frozenset(position for position, *_ in items),
         )
 
-    return await retry_while_unavailable(read)
+    return await retry_while_unavailable(read_rows)
 
 
 def _scorers(clients: Clients, lease: Lease, of: Eval, sealed: bytes | None) -> list[Scorer]:
@@ -92,7 +94,7 @@ def _scorers(clients: Clients, lease: Lease, of: Eval, sealed: bytes | None) -> 
     for number in range(len(of.testing_criteria)):
         require_sealed(GRADER_MODELS, of.testing_criteria, secrets, (number,))
     criteria = restored(of.testing_criteria, secrets)
-    return [build_scorer(_GRADER.validate_python(one), grading) for one in criteria]
+    return [build_scorer(_GRADER.validate_python(criterion), grading) for criterion in criteria]
 
 
 def _pool(egress: Egress, settings: Settings) -> EndpointPool:
@@ -104,14 +106,14 @@ def _pool(egress: Egress, settings: Settings) -> EndpointPool:
 
 
 async def find_model(clients: Clients, lease: Lease, name: str) -> EngineModel | None:
-    """A base model, or a tuned one that the run's project may call at this moment."""
+    """Returns a base model, or a tuned model that the run's project may call at this moment."""
     base = find_base_model(clients.settings.base_models, name)
     if base is not None:
         return EngineModel(name, base.name, None)
 
-    async def read() -> EngineModel | None:
+    async def read_tuned_model() -> EngineModel | None:
         async with leased_eval_run(clients.database, lease) as unit:
             tuned = await unit.models.get(name)
         return None if tuned is None else EngineModel.of_tuned(tuned)
 
-    return await retry_while_unavailable(read)
+    return await retry_while_unavailable(read_tuned_model)

@@ -26,8 +26,8 @@ Usage = list[tuple[str, dict[str, int]]]
 class CriteriaScorer:
     """Implements `workers.grading.group_scorer.GroupScorer` for one item, a group of one.
 
-    The verdict is the share of criteria that passed. Nothing is journalled: an item is written as a
-    whole, and a later claim asks again with the same ids.
+    The verdict is the share of criteria that passed. Nothing is journalled: an item is written in
+    one row, and a later claim repeats the calls with the same ids.
     """
 
     def __init__(self, context: EvalContext, index: int, sample: Json) -> None:
@@ -49,7 +49,9 @@ class CriteriaScorer:
         journal: Journal,  # noqa: ARG002 - a written item is the journal entry
     ) -> Verdict:
         scorers = self._context.scorers
-        answers = await asyncio.gather(*(self._ask(number, row) for number in range(len(scorers))))
+        answers = await asyncio.gather(
+            *(self._score_criterion(number, row) for number in range(len(scorers)))
+        )
         names, criteria = result_names(self._context.of), self._context.of.testing_criteria
         for name, criterion, answer in zip(names, criteria, answers, strict=True):
             self._add(name, criterion, answer)
@@ -66,7 +68,7 @@ class CriteriaScorer:
         (trajectory,) = trajectories
         return [await self.score_early(trajectory, row, journal=journal)]
 
-    async def _ask(self, number: int, row: DatasetRow) -> ScoreResult | ScoreFault:
+    async def _score_criterion(self, number: int, row: DatasetRow) -> ScoreResult | ScoreFault:
         run_id = self._context.run.id
         request = GradeRequest(
             sample=self._sample,

@@ -11,11 +11,11 @@ Json = dict[str, Any]
 
 
 class UnusableItem(Exception):
-    """No prompt can be made of the item; the customer reads the text."""
+    """No prompt can be built from the item; users read the text."""
 
 
 def prompt_of(spec: MessageTemplate | ItemReference, item: Json) -> list[Json]:
-    """Messages in Chat Completions form. Raises `UnusableItem`."""
+    """Returns the messages in Chat Completions form. Raises `UnusableItem`."""
     try:
         if isinstance(spec, ItemReference):
             return _messages_at(spec.item_reference, item)
@@ -31,19 +31,19 @@ def _messages_at(path: str, item: Json) -> list[Json]:
     except ValueError:
         messages = None
     if not isinstance(messages, list) or not messages:
-        raise UnusableItem(f"'{path}' is no list of messages")
+        raise UnusableItem(f"'{path}' is not a list of messages")
     for message in messages:
         if not isinstance(message, dict) or not isinstance(message.get("role"), str):
-            raise UnusableItem(f"'{path}' holds something that is no message")
+            raise UnusableItem(f"'{path}' contains an entry that is not a message")
         content = message.get("content")
         parts = content if isinstance(content, list) else []
         if any(not isinstance(part, dict) or part.get("type") != "text" for part in parts):
-            raise UnusableItem(f"'{path}' holds parts other than text")
+            raise UnusableItem(f"'{path}' contains parts other than text")
     return messages
 
 
 def settings_of(params: SamplingParams, *, seed: int) -> Json:
-    """Chat Completions settings; names of the Responses API are translated."""
+    """Returns Chat Completions settings; translates names of the Responses API."""
     form = params.response_format or (params.text or {}).get("format")
     if isinstance(form, dict) and form.get("type") == "json_schema" and "json_schema" not in form:
         form = {
@@ -63,7 +63,7 @@ def settings_of(params: SamplingParams, *, seed: int) -> Json:
 
 
 def _tool(tool: Json) -> Json:
-    """A function in Chat Completions form, which is nested; the Responses API's form is flat."""
+    """Returns a function in the nested form of Chat Completions; the Responses API's is flat."""
     if "function" in tool:
         return tool
     return {
@@ -73,7 +73,7 @@ def _tool(tool: Json) -> Json:
 
 
 def sample_of(choices: list[Any], model: str | None) -> Json:
-    """The `sample` object of an answer."""
+    """Returns the `sample` object of an answer."""
     choice = choices[0] if choices and isinstance(choices[0], dict) else {}
     message = choice.get("message")
     message = message if isinstance(message, dict) else {}
@@ -90,7 +90,7 @@ def sample_of(choices: list[Any], model: str | None) -> Json:
 
 
 def given_sample(sample: Json) -> Json:
-    """A sample that came with its item, completed by the fields that follow from it."""
+    """Returns the sample that came with an item, completed by derived fields."""
     choices = sample.get("choices")
     read = sample_of(choices if isinstance(choices, list) else [], None)
     if "output_text" in sample and "output_json" not in sample:

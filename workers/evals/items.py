@@ -35,8 +35,8 @@ class _Sampled:
 
     sample: Json
     """The hosted `sample` object that criteria address."""
-    shown: Json
-    """The same as the output item shows it."""
+    output: Json
+    """The sample in the shape of the output item."""
     usage: Usage = field(default_factory=list)
     fault: Json | None = None
 
@@ -49,7 +49,7 @@ async def work_on(context: EvalContext, index: int, row: EvalRow) -> tuple[Outpu
     if isinstance(context.source, SampledSource):
         sampled = await _sample(context, context.source, index, row)
     else:
-        sampled = _given(row)
+        sampled = _sample_of_item(row)
     status: ItemStatus = "error"
     results: list[Json] = []
     if sampled.fault is None:
@@ -64,7 +64,7 @@ async def work_on(context: EvalContext, index: int, row: EvalRow) -> tuple[Outpu
         status=status,
         datasource_item=row.item,
         results=results,
-        sample={**sampled.shown, "error": sampled.fault},
+        sample={**sampled.output, "error": sampled.fault},
     )
     return item, sampled.usage
 
@@ -74,10 +74,10 @@ async def _score(
 ) -> ItemStatus:
     """Scores the sample as a group of one; adds its faults and token usage to `sampled`."""
     (key,) = GroupKey(context.run.id, "test", 0, index).samples(1)
-    messages = [*sampled.shown["input"], *sampled.shown["output"]]
+    messages = [*sampled.output["input"], *sampled.output["output"]]
     group = await score_group(
         [Trajectory(key, [], [], [], messages=messages)],
-        DatasetRow(index, sampled.shown["input"], [], row.item),
+        DatasetRow(index, sampled.output["input"], [], row.item),
         scorer=scorer,
         journal=InMemoryJournal(),
     )
@@ -89,8 +89,8 @@ async def _score(
     return "pass" if rollout.reward == 1.0 else "fail"
 
 
-def _given(row: EvalRow) -> _Sampled:
-    """Takes the sample that came with the item."""
+def _sample_of_item(row: EvalRow) -> _Sampled:
+    """Returns the sample that came with the item."""
     sample = {} if row.sample is None else given_sample(row.sample)
     text = sample.get("output_text")
     return _Sampled(
@@ -115,7 +115,7 @@ async def _sample(
     params = source.sampling_params
     seed = _seed(context.run.id, index) if params.seed is None else params.seed
     settings = settings_of(params, seed=seed)
-    shown: Json = {
+    output: Json = {
         "input": [],
         "output": [],
         "finish_reason": None,
@@ -127,20 +127,20 @@ async def _sample(
         "max_completion_tokens": params.max_completion_tokens,
     }
     try:
-        shown["input"] = prompt_of(source.input_messages, row.item)
-        answer = await Sampler(context, source.model).ask(shown["input"], settings)
+        output["input"] = prompt_of(source.input_messages, row.item)
+        answer = await Sampler(context, source.model).ask(output["input"], settings)
     except UnusableItem as fault:
-        return _Sampled({}, shown, fault={"code": "invalid_item", "message": str(fault)})
+        return _Sampled({}, output, fault={"code": "invalid_item", "message": str(fault)})
     except SamplingRefused as fault:
-        return _Sampled({}, shown, fault={"code": "sampling_error", "message": str(fault)})
+        return _Sampled({}, output, fault={"code": "sampling_error", "message": str(fault)})
     tokens = token_usage(answer.prompt_tokens, answer.completion_tokens, answer.cached_tokens)
     choice = answer.choices[0]
-    shown |= {
+    output |= {
         "output": [choice.get("message") or {}],
         "finish_reason": choice.get("finish_reason"),
         "usage": tokens,
     }
-    return _Sampled(sample_of(answer.choices, source.model), shown, [(source.model, tokens)])
+    return _Sampled(sample_of(answer.choices, source.model), output, [(source.model, tokens)])
 
 
 def _seed(run_id: str, index: int) -> int:

@@ -20,7 +20,7 @@ from workers.processes.retry import retry_while_unavailable
 
 
 async def load_rows(context: EvalContext) -> Iterator[tuple[int, EvalRow]]:
-    """Items with their positions. Raises `RunFailed` for a file that cannot be used."""
+    """Returns the items with their positions. Raises `RunFailed` for an unusable file."""
     source = context.source.source
     if isinstance(source, FileContent):
         return enumerate(source.content)
@@ -43,7 +43,7 @@ async def load_rows(context: EvalContext) -> Iterator[tuple[int, EvalRow]]:
 
 
 def _check(file: BinaryIO) -> None:
-    """Reads every item before the first one causes a paid call; closes a file with a fault. Raises
+    """Checks every item before the first one causes a paid call; closes a file with a fault. Raises
     `RowFault`.
     """
     with ExitStack() as stack:

@@ -1,6 +1,6 @@
 """Samples one answer of the model under evaluation through chat completions.
 
-A call is repeated while the engine is away; a request that it refuses is the item's error.
+A call is repeated while the engine is not available; a refused request is the item's error.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ _MAX_DELAY_S: Final = 5.0
 
 
 class SamplingRefused(Exception):
-    """The engine cannot answer this item; the customer reads the text."""
+    """The engine cannot answer this item; users read the text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class Sampler:
 
     async def ask(self, messages: list[dict[str, Any]], settings: dict[str, Any]) -> Answer:
         """Raises `SamplingRefused`; `RunFailed` when the project may no longer call the model;
-        `Unavailable` when the engine stays away.
+        `Unavailable` when the engine does not come back in time.
         """
         give_up_at, delay_s = time.monotonic() + PATIENCE_S, _FIRST_DELAY_S
         while True:
@@ -76,7 +76,7 @@ class Sampler:
 def _read(reply: dict[str, Any]) -> Answer:
     choices, usage = reply.get("choices"), reply.get("usage")
     if not isinstance(choices, list) or not choices:
-        raise SamplingRefused("The engine's reply holds no choice.")
+        raise SamplingRefused("The engine's reply contains no choice.")
     usage = usage if isinstance(usage, dict) else {}
     details = usage.get("prompt_tokens_details")
     cached = details.get("cached_tokens") if isinstance(details, dict) else None

@@ -1,6 +1,6 @@
-"""The consumers of committed events: a name, the types of events it wants, and a function.
+"""The consumers of committed events: a name, the types of events it reads, and a function.
 
-Owns what a consumer may rely on. Each has its own cursor, gets the events of a job in the order in
+Owns the guarantees to a consumer. Each has its own cursor, gets the events of a job in the order in
 which they were committed, and begins with the oldest event that the log still has. Must not know
 how a cursor is stored.
 
@@ -21,15 +21,15 @@ Events = Sequence[CommittedEvent]
 @dataclass(frozen=True, slots=True)
 class RowConsumer:
     """Makes rows from events, in the transaction that advances its cursor: each event counts
-    exactly once. `write` waits for nothing but the database.
+    exactly once. `write` must wait for the database only.
     """
 
     name: str
     write: Callable[[EventReaderUnitOfWork, Events], Awaitable[None]]
     types: frozenset[str] | None = None
-    """The types it wants; `None` for all of them."""
+    """Types of events that it reads; `None` for all types."""
     scope: str = ALL_PROJECTS
-    """Id of the project whose events it wants, or all projects'."""
+    """Id of the project whose events it reads, or `ALL_PROJECTS`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,4 +53,4 @@ async def _deliver(unit: EventReaderUnitOfWork, events: Events) -> None:
 
 
 WEBHOOKS: Final = RowConsumer("webhooks", _deliver, types=frozenset(EVENT_TYPES))
-"""Makes a delivery for each endpoint that wants an event; `workers.webhooks` sends them."""
+"""Makes a delivery for each endpoint subscribed to an event; `workers.webhooks` sends them."""

@@ -1,8 +1,8 @@
-"""The follower: brings consumers up to the end of the log of committed events.
+"""Brings consumers up to the end of the log of committed events.
 
 Owns the order sequence, read, handle, advance. Promises that a consumer's cursor passes an event
 only after the consumer has handled it, that no two processes handle the events of one consumer at
-the same time, and that a faulty consumer holds up no other. Must not know what consumers do.
+the same time, and that a faulty consumer delays no other. Must not know what consumers do.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ log = structlog.get_logger()
 BATCH: Final = 500
 LEASE_S: Final = 60.0
 _SHARE_TO_SEND: Final = 0.8
-"""A batch that takes a larger share of the lease is broken off before another process begins it."""
+"""Share of the lease after which a batch is cancelled, before another process begins it."""
 
 
 class Follower:
@@ -39,7 +39,7 @@ class Follower:
         self._lease_s = lease_s
 
     async def catch_up(self) -> None:
-        """Lets each consumer handle what was committed before the call. Raises `Unavailable`."""
+        """Lets each consumer handle the events committed before the call. Raises `Unavailable`."""
         while await self._sequence() == self._batch:
             pass
         following = (self._follow(consumer) for consumer in self._consumers)
@@ -61,7 +61,7 @@ class Follower:
             log.exception("consumer of events failed", consumer=consumer.name)
 
     async def _next_batch(self, consumer: Consumer) -> bool:
-        """Returns whether there may be more to handle."""
+        """Handles one batch. Returns whether more events may follow."""
         if isinstance(consumer, RowConsumer):
             return await self._write(consumer)
         if isinstance(consumer, ExternalConsumer):
@@ -99,7 +99,9 @@ class Follower:
         return len(page.events) == self._batch
 
     async def _advance(self, claimed: ClaimedCursor, position: int) -> None:
-        """Also after a fault, so that the next call need not wait for the lease to run out."""
+        """Advances the cursor and ends its lease. Called after a fault too, so that the next call
+        need not wait until the lease runs out.
+        """
         try:
             async with event_reader(self._database) as unit:
                 await unit.cursors.advance(claimed, position)

@@ -1,1 +1,1 @@
-"""House-keeping that belongs to no run: expired rows and leftover objects."""
+"""Removal of expired rows and leftover objects, which belongs to no run."""

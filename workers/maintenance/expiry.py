@@ -1,8 +1,8 @@
 """Removes expired files, uploads, stored replies, webhook events, logged events and leftovers of
 ended jobs. Runs every few minutes.
 
-Bytes are removed before their rows: after an interruption in between, the next round finds the row
-again. Bytes that never got a row (a process died in the middle of an upload) are found by age.
+Bytes are removed before their rows: after an interruption in between, the next round reads the row
+again. Bytes that never got a row (a process died in the middle of an upload) are removed by age.
 """
 
 from contextlib import aclosing
@@ -25,8 +25,8 @@ log = structlog.get_logger()
 
 BATCH = 500
 KEEP_S = 24 * 3600.0
-"""The row of a deleted file or an ended upload stays this long, and a reply under its key: a list
-can page on from the row, and a repeated call gets the same reply.
+"""Rows of deleted files and ended uploads remain this long, and so do replies under their keys: a
+list can page on from the row, and a repeated call gets the same reply.
 """
 STRAY_AFTER_S = 3600.0
 """Age at which bytes without a row are removed. A running upload is never this old: a minute

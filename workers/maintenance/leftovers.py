@@ -2,8 +2,8 @@
 loaded in the engine.
 
 A run that fails or succeeds removes its own. A job that was cancelled, or whose workers died, has
-no worker that may write for it any more; its leftovers are found here by its row, once every claim
-of it must have ended. Rollouts, metrics, and the adapters of models and checkpoints stay.
+no worker that may write for it any more; this module removes its leftovers once every claim of it
+must have ended. Rollouts, metrics, and the adapters of models and checkpoints remain.
 """
 
 from typing import Final
@@ -25,7 +25,7 @@ _BATCH: Final = 100
 
 
 async def clear_ended(database: Database, objects: Objects, inference: Inference) -> None:
-    """Jobs whose adapters the engine did not unload are left to the next round."""
+    """Clears ended jobs. The next round repeats jobs whose adapters the engine did not unload."""
     more = True
     while more:
         async with maintenance(database) as unit:

@@ -33,7 +33,7 @@ OnFault = Callable[[Clients, Lease, Exception], Awaitable[bool]]
 
 
 def enter(body: Callable[[Settings], Coroutine[Any, Any, int]]) -> int:
-    """Runs `body` as this process, which lives no longer than its parent. Returns its exit code."""
+    """Runs `body` as this process, which ends with its parent. Returns the exit code."""
     end_with_parent(EXIT_ORPHANED)
     log_to_stderr()
     return asyncio.run(body(load_settings()))
@@ -42,7 +42,7 @@ def enter(body: Callable[[Settings], Coroutine[Any, Any, int]]) -> int:
 def run_supervised(work: LeasedWork, body: Body, *, on_fault: OnFault) -> int:
     """Runs `body` in a process whose supervisor renews and releases the lease.
 
-    `on_fault` decides about an exception of `body`: it returns whether the row has ended by it.
+    `on_fault` handles an exception of `body`, and returns whether it has ended the row.
     """
     lease = _lease_of(work, sys.argv[1:])
     return enter(lambda settings: _run_supervised(settings, lease, body, on_fault))

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 
 class Children:
-    """A child lives no longer than the process that started it: see `parent_watch`."""
+    """Child processes, which end with the process that started them: see `parent_watch`."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
@@ -13,7 +13,7 @@ class Children:
 
     @property
     def running(self) -> list[subprocess.Popen[bytes]]:
-        """The children that have not exited; collects the others."""
+        """Returns the children that have not exited; collects the others."""
         for child in self._started:
             if child.poll() is not None and child.stdin is not None:
                 child.stdin.close()
@@ -25,5 +25,5 @@ class Children:
         return len(self.running) >= self._limit
 
     def start(self, command: Sequence[str]) -> None:
-        """Returns at once. The open pipe to the child's standard input is its parent watch."""
+        """Starts a child without waiting. The pipe to its standard input is its parent watch."""
         self._started.append(subprocess.Popen(command, stdin=subprocess.PIPE))  # noqa: S603 - our own program

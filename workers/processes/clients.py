@@ -27,19 +27,19 @@ class Clients:
     objects: Objects
     egress: Egress
     judge_egress: Egress
-    """The way to the operator's own judge models."""
+    """Egress to the operator's own judge models."""
     inference: Inference
-    """Prompts share the engine's cache with prompts of the same project only."""
+    """The engine, with a prompt cache that only prompts of the same project share."""
 
     @property
     def adapters(self) -> AdapterCache:
-        """The adapters of tuned models that the engine is to serve."""
+        """Returns the cache of adapters of tuned models for the engine."""
         return build_adapter_cache(self.settings, self.objects)
 
 
 @asynccontextmanager
 async def open_database(settings: Settings, *, pool_size: int) -> AsyncIterator[Database]:
-    """The database in the worker's role."""
+    """Opens the database in the worker's role."""
     database = Database(settings.worker_database_url, pool_size=pool_size)
     try:
         yield database

@@ -1,4 +1,4 @@
-"""Claims a row and starts its child beside the Celery task that asks for it.
+"""Claims a row and starts its child, without blocking the Celery task that requests it.
 
 The control queue also carries sweeps, which must not wait for an eval of hours.
 """
@@ -16,8 +16,8 @@ log = structlog.get_logger()
 async def dispatch(
     work: LeasedWork, settings: Settings, row_id: str, *, children: Children
 ) -> bool:
-    """Returns whether a child was started. A row for which there is no capacity waits for the
-    sweeper's next notification.
+    """Claims the row and starts a child. Returns whether it did; without capacity the row waits for
+    the sweeper's next notification.
     """
     if children.is_full:
         log.info("no capacity for another child", **work.named(row_id))

@@ -1,4 +1,4 @@
-"""One kind of work that child processes do under a lease: jobs, eval runs, and kinds to come.
+"""Describes one kind of work that child processes do under a lease, such as jobs or eval runs.
 
 A kind needs a table with the columns of `ClaimableRow`, a subclass of `ClaimableRows`, and a module
 that runs a child (`workers.processes.child`). Everything else in this room works for all kinds.
@@ -21,16 +21,16 @@ from app.store.leases import ClaimableRows, Lease
 @dataclass(frozen=True, slots=True)
 class LeasedWork:
     noun: str
-    """The name of a row in reasons that users read."""
+    """Name of a row in error texts for users."""
     id_name: str
-    """The name of a row's id in logs."""
+    """Name of a row's id in logs."""
     claims: Callable[[Database], ClaimUnitOfWork[ClaimableRows]]
     child: tuple[str, ...]
-    """The command of the process that does the work; it gets the lease as arguments."""
+    """Command of the child process, which gets the lease as arguments."""
     notify: Callable[[JobQueue, str], Awaitable[None]]
     """Sends the best-effort notification that a row waits for a worker."""
     resend_after_s: float
-    """The sweeper sends a notification again after this time."""
+    """Time after which the sweeper sends the notification again."""
 
     async def claim(
         self, database: Database, row_id: str, *, limits: LeaseSettings
@@ -42,12 +42,12 @@ class LeasedWork:
             )
 
     async def renew(self, database: Database, lease: Lease, *, limits: LeaseSettings) -> None:
-        """Raises `LeaseLost`."""
+        """Extends the lease. Raises `LeaseLost`."""
         async with self.claims(database) as unit:
             await unit.leases.renew(lease, limits.lease_s)
 
     def named(self, row_id: str) -> dict[str, str]:
-        """The row's id, as a field of a log line."""
+        """Returns the row's id as a field of a log line."""
         return {self.id_name: row_id}
 
     def command(self, lease: Lease) -> tuple[str, ...]:
@@ -55,5 +55,5 @@ class LeasedWork:
 
 
 def python_module(name: str) -> tuple[str, ...]:
-    """The command that runs a module with this interpreter."""
+    """Returns the command that runs a module with this interpreter."""
     return (sys.executable, "-m", name)

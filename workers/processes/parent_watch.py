@@ -1,4 +1,4 @@
-"""Ends a process with its parent, which holds the other end of the process's standard input."""
+"""Ends a process with its parent, which has the other end of the process's standard input."""
 
 import os
 import threading
@@ -7,7 +7,7 @@ _STDIN = 0
 
 
 def end_with_parent(exit_code: int) -> None:
-    """From now on, end of file on standard input ends this process at once."""
+    """Starts a thread that ends this process at the end of file on standard input."""
 
     def wait() -> None:
         # Not through `sys.stdin`: a thread that holds its lock makes the interpreter abort at exit.

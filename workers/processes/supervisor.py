@@ -2,7 +2,7 @@
 lease, ends the child and releases the lease.
 
 The child runs in a session of its own and dies with this process: it watches a pipe that only this
-process holds open. A lease that cannot be renewed in time ends the child, because a worker with a
+process has open. A lease that cannot be renewed in time ends the child, because a worker with a
 newer fence may already run.
 """
 
@@ -29,7 +29,7 @@ TERM_GRACE_S = 10.0
 
 
 async def supervise(work: LeasedWork, settings: Settings, row_id: str) -> None:
-    """Tries to claim a row; sees its child through if the claim succeeds."""
+    """Tries to claim a row, and supervises its child until the child ends."""
     database = Database(settings.worker_database_url, pool_size=2)
     queue = CeleryJobQueue(settings.redis_url)
     try:
@@ -104,7 +104,7 @@ class Supervisor:
         """Releases the lease, so that another worker need not wait for its end.
 
         The first failed attempt sends a notification at once. Later ones leave that to the sweeper,
-        which waits: the obstacle may have passed by then.
+        which waits, because the cause may have passed by then.
         """
 
         async def release() -> int | None:

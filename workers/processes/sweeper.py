@@ -37,7 +37,7 @@ async def sweep_once(settings: Settings, kinds: Iterable[LeasedWork]) -> None:
 async def sweep(
     work: LeasedWork, database: Database, queue: JobQueue, *, max_attempts: int
 ) -> list[str]:
-    """Returns the ids of the rows that got a notification."""
+    """Sweeps one kind of work. Returns the ids of the rows that got a notification."""
     message = f"The {work.noun}'s worker died {max_attempts} times without progress."
     async with work.claims(database) as unit:
         for lease in await unit.leases.exhausted(max_attempts):

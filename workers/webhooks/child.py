@@ -1,7 +1,7 @@
 """The process that delivers webhooks: `python -m workers.webhooks.child`.
 
-It ends when nothing was due for a while. A delivery that it had claimed can be claimed again when
-its lease ends.
+It ends when no delivery was due for a while. A delivery that it had claimed can be claimed again
+when its lease ends.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ from workers.webhooks.delivery import Deliverer, DeliveryPorts
 log = structlog.get_logger()
 
 IDLE_S = 60.0
-"""A start costs about a second; under steady load the process stays."""
+"""Idle time before the process ends. A start takes about a second; steady load avoids it."""
 
 
 async def _run(settings: Settings) -> int:

@@ -29,7 +29,9 @@ from workers.events.follower import Follower
 log = structlog.get_logger()
 
 LEASE_S: Final = 3 * SEND_TIMEOUT_S
-"""Longer than an attempt and its transactions. A dead worker delays a delivery by no more."""
+"""Lease of a delivery: longer than an attempt with its transactions, and the longest delay that a
+dead worker causes.
+"""
 POLL_S: Final = 1.0
 _CHANCE_STEPS: Final = 1000
 
@@ -52,7 +54,9 @@ class Deliverer:
         self._follower = Follower(ports.database, (WEBHOOKS,))
 
     async def run(self, *, idle_s: float) -> None:
-        """Delivers until nothing was due for `idle_s`; with 0, until all that is due is done."""
+        """Delivers until no delivery was due for `idle_s`; with 0, until every due delivery is
+        done.
+        """
         busy_until = time.monotonic() + idle_s
         try:
             while True:
@@ -79,7 +83,7 @@ class Deliverer:
             task.result()
 
     async def _claim(self) -> list[Lease]:
-        """Claims due deliveries, those of events committed until now included."""
+        """Makes deliveries of events committed until now, and claims due deliveries."""
         try:
             await self._follower.catch_up()
             async with delivery_claims(self._ports.database) as unit:

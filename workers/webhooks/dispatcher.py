@@ -21,7 +21,7 @@ CHILD: Final = python_module("workers.webhooks.child")
 
 
 async def dispatch_deliveries(settings: Settings, *, children: Children) -> bool:
-    """Returns whether a process delivers now."""
+    """Starts the delivering process if needed. Returns whether one runs now."""
     if children.is_full:
         return True
     if not await _is_due(settings):
@@ -37,5 +37,5 @@ async def _is_due(settings: Settings) -> bool:
             async with delivery_claims(database) as unit:
                 return await unit.leases.is_due()
     except Unavailable as error:
-        log.warning("no look at due deliveries, database away", error=str(error))
+        log.warning("due deliveries not checked, database away", error=str(error))
         return False

@@ -1,7 +1,7 @@
-"""Guards in front of every route: body size, and text that Postgres and Python could not hold (NUL,
-lone surrogates, numbers out of range, endless nesting), and bodies that never come to an end.
+"""Refuses bodies that are too large, too slow or not storable, before any route.
 
-Plain ASGI, so that uploads and streams pass through unbuffered.
+Not storable are NUL, lone surrogates, numbers out of range and very deep nesting. Plain ASGI, so
+that uploads and streams pass through unbuffered.
 """
 
 import asyncio
@@ -23,23 +23,25 @@ UPLOAD_PATHS: Final = (
     (re.compile(r"/v1/files"), 512 * 1024 * 1024 + _FORM_BYTES),
     (re.compile(r"/v1/uploads/[^/]+/parts"), MAX_PART_BYTES + _FORM_BYTES),
 )
-"""Paths of forms with a file, and what a body may hold there."""
+"""Paths of forms with a file, and the largest body of each in bytes."""
 IDLE_S: Final = 60.0
 JSON_DEADLINE_S: Final = 120.0
 MAX_DEPTH: Final = 100
 MAX_VALUES: Final = 25_000
-"""Every reader after this one takes time for each: 90,000 hold up the loop for 140 ms."""
+"""Limit of values in a body. Each later reader takes time for each value: 90,000 block the event
+loop for 140 ms.
+"""
 _SMALL_BODY_BYTES: Final = 64 * 1024
-"""Largest body that is checked on the event loop, in under 3 ms; a thread checks larger ones."""
+"""Largest body that the event loop checks itself, in under 3 ms; a thread checks larger ones."""
 _MAX_LENGTH_DIGITS: Final = 15
 _UNSTORABLE: Final = re.compile("[\x00\ud800-\udfff]")
 _STRUCTURE: Final = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[,\[{]', re.DOTALL)
 
 
 class BodyGuard:
-    """Refuses bodies and paths nothing behind it could store; bounded in memory.
+    """Refuses bodies and paths that the service cannot store. Its memory is bounded.
 
-    A body is an upload on an upload's path and JSON on every other, for any content type.
+    On the paths of uploads a body is a form, on every other path JSON, for any content type.
     """
 
     def __init__(
@@ -74,7 +76,7 @@ class BodyGuard:
     async def _json(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
             async with asyncio.timeout(self._json_deadline_s):
-                content = await _whole(receive)
+                content = await _read_body(receive)
         except TimeoutError:
             await _too_slow()(scope, receive, send)
             return
@@ -94,8 +96,8 @@ class BodyGuard:
         await self._app(scope, _replayed(content, receive), send)
 
 
-async def _whole(receive: Receive) -> bytes | None:
-    """The body, `None` when its sender hung up. Raises `TooLarge`."""
+async def _read_body(receive: Receive) -> bytes | None:
+    """Returns the body, or `None` when the client hung up. Raises `TooLarge`."""
     body, more = bytearray(), True
     while more:
         message = await receive()
@@ -111,7 +113,7 @@ async def _whole(receive: Receive) -> bytes | None:
 def json_problem(body: bytes) -> str | None:
     """Returns the reason why this JSON cannot be served, or `None`."""
     if _has_too_many_values(body):
-        return f"it holds more than {MAX_VALUES} values"
+        return f"it contains more than {MAX_VALUES} values"
     try:
         value = json.loads(
             body,
@@ -120,7 +122,7 @@ def json_problem(body: bytes) -> str | None:
             object_pairs_hook=_object,
         )
         _check_shape(value, body)
-        # Without an escape sequence, UTF-8 holds no surrogate and JSON no control character.
+        # Without an escape sequence, UTF-8 has no surrogate and JSON no control character.
         if b"\\u" in body:
             _check_text(value)
     except RecursionError:
@@ -136,11 +138,11 @@ def _has_too_many_values(body: bytes) -> bool:
     """Counts values before objects are built: 4 MB of empty lists become 100 MB of objects."""
     if body.count(b",") + body.count(b"[") + body.count(b"{") <= MAX_VALUES:
         return False
-    seen = 0
+    values = 0
     for tokens, token in enumerate(_STRUCTURE.finditer(body)):
-        seen += token[0][:1] != b'"'
-        # Between two strings of JSON there is a comma: more strings than values is no JSON.
-        if seen > 2 * MAX_VALUES or tokens > 4 * MAX_VALUES:
+        values += token[0][:1] != b'"'
+        # A comma separates two strings of JSON: a body with more strings than values is no JSON.
+        if values > 2 * MAX_VALUES or tokens > 4 * MAX_VALUES:
             return True
     return False
 
@@ -159,19 +161,19 @@ def _finite(text: str) -> float:
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     value = dict(pairs)
     if len(value) < len(pairs):
-        raise ValueError("an object holds a key twice")
+        raise ValueError("an object contains a key twice")
     return value
 
 
 def _check_shape(value: Any, body: bytes) -> None:
-    """Refuse what is deep or has very many values: each later reader takes time for every one."""
+    """Refuses deep nesting and too many values, because each later reader visits every value."""
     if body.count(b"[") + body.count(b"{") <= MAX_DEPTH and body.count(b",") < MAX_VALUES:
         return
-    level, seen = [value] if isinstance(value, dict | list) else [], 0
+    level, count = [value] if isinstance(value, dict | list) else [], 0
     for _ in range(MAX_DEPTH):
-        seen += sum(map(len, level))
-        if seen > MAX_VALUES:
-            raise ValueError(f"it holds more than {MAX_VALUES} values")
+        count += sum(map(len, level))
+        if count > MAX_VALUES:
+            raise ValueError(f"it contains more than {MAX_VALUES} values")
         level = [
             inner
             for outer in level
@@ -184,10 +186,10 @@ def _check_shape(value: Any, body: bytes) -> None:
 
 def _check_text(value: Any) -> None:
     if isinstance(value, str):
-        found = _UNSTORABLE.search(value)
-        if found is not None:
-            fault = "NUL character" if found[0] == "\x00" else "lone surrogate"
-            raise ValueError(f"it holds a {fault}")
+        unstorable = _UNSTORABLE.search(value)
+        if unstorable is not None:
+            fault = "NUL character" if unstorable[0] == "\x00" else "lone surrogate"
+            raise ValueError(f"it contains a {fault}")
     elif isinstance(value, dict):
         for key, inner in value.items():
             _check_text(key)
@@ -210,10 +212,10 @@ def _too_large(limit: int) -> Any:
 
 
 def _counted(receive: Receive, limit: int, idle_s: float) -> Receive:
-    seen, ended = 0, False
+    received, ended = 0, False
 
     async def counted() -> Message:
-        nonlocal seen, ended
+        nonlocal received, ended
         if ended:  # the caller now waits for the client to hang up
             return await receive()
         try:
@@ -222,8 +224,8 @@ def _counted(receive: Receive, limit: int, idle_s: float) -> Receive:
         except TimeoutError:
             raise TooSlow("The body did not arrive in time.") from None
         ended = not message.get("more_body", False)
-        seen += len(message.get("body", b""))
-        if seen > limit:
+        received += len(message.get("body", b""))
+        if received > limit:
             raise TooLarge(f"The body is larger than {limit} bytes.")
         return message
 

@@ -1,4 +1,4 @@
-"""Work that ends when the client hangs up: nobody would wait for what an engine computes on."""
+"""Cancels the work of a request when its client hangs up, so that no engine computes in vain."""
 
 import asyncio
 from collections.abc import Coroutine
@@ -11,22 +11,23 @@ Result = TypeVar("Result")
 
 
 async def unless_client_hangs_up(request: Request, work: Coroutine[Any, Any, Result]) -> Result:
-    """The result of `work`. Cancels it and raises `ClientDisconnect` once the client is gone.
+    """Returns the result of `work`. Cancels it and raises `ClientDisconnect` when the client hangs
+    up.
 
-    The request's body must have been read: what is received after it is the end of the connection.
+    The request's body must have been read, because the next message is then the disconnect.
     """
-    task, gone = asyncio.ensure_future(work), asyncio.ensure_future(_gone(request))
+    task, hung_up = asyncio.ensure_future(work), asyncio.ensure_future(_hung_up(request))
     try:
-        await asyncio.wait((task, gone), return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait((task, hung_up), return_when=asyncio.FIRST_COMPLETED)
         if not task.done():
             raise ClientDisconnect
         return task.result()
     finally:
-        for future in (task, gone):
+        for future in (task, hung_up):
             future.cancel()
-        await asyncio.gather(task, gone, return_exceptions=True)
+        await asyncio.gather(task, hung_up, return_exceptions=True)
 
 
-async def _gone(request: Request) -> None:
+async def _hung_up(request: Request) -> None:
     while (await request.receive())["type"] != "http.disconnect":
         pass

@@ -1,8 +1,8 @@
-"""`Idempotency-Key` on every POST: sent twice, done once, answered alike.
+"""`Idempotency-Key` on every POST: a repeated request is executed once and gets the same answer.
 
-Plain ASGI behind the body guard, so the body is bounded and sound. A form with a file is not held
-here: its route tells `admission` of the content's hash once the bytes lie in the store. Nothing is
-sent before the transaction that holds row and answer is committed.
+Plain ASGI behind the body guard, so the body is bounded and checked. A form with a file is not
+buffered here: its route calls `admission` with the content's hash once the bytes are stored. No
+answer is sent before the transaction with the row and the answer is committed.
 """
 
 import json
@@ -38,8 +38,8 @@ _WITHOUT_ROWS: Final = re.compile(
     r"|/v1/uploads/[^/]+/complete"
     r"|/v1/(tools|graders|curricula|webhook_endpoints)/[^/]+/test"
 )
-"""They may wait minutes for a model or an endpoint and make nothing that a second run would double
-(completing an upload finds its own file again): no transaction is held meanwhile.
+"""Paths whose requests run without a transaction, because they may wait minutes for a model or an
+endpoint. A second execution creates no duplicate: completing an upload returns the same file.
 """
 
 
@@ -62,11 +62,11 @@ class Idempotency:
     async def _serve(self, scope: Scope, receive: Receive, send: Send, key: str) -> None:
         context: ProcessContext = scope["app"].state.context
         principal = await _principal(context, Headers(scope=scope))
-        if principal is None:  # the route says what is wrong with the credentials
+        if principal is None:  # the route refuses the credentials
             await self._app(scope, receive, send)
             return
-        # A replay counts as a request, too. Behind this point a connection may be held:
-        # for another one to know the key.
+        # A replay counts against the rate limit, too. The check comes before a
+        # connection is occupied, because it may need another one to look up the key.
         await admit(Request(scope), context, principal)
         scope["state"][PRINCIPAL] = principal
         service, captured = context.idempotency(), Captured()
@@ -88,7 +88,7 @@ class Idempotency:
             try:
                 await self._app(scope, again, captured)
             finally:
-                await service.settle(principal, key, fingerprint, captured.whole)
+                await service.settle(principal, key, fingerprint, captured.complete_answer)
         else:
             async with service.guarded(principal, key) as request:
                 await request.begin(fingerprint)
@@ -98,7 +98,7 @@ class Idempotency:
 
 
 class Captured:
-    """A `send` that holds a reply back until it may leave."""
+    """A `send` that buffers a reply until `leave`."""
 
     def __init__(self) -> None:
         self._messages: list[Message] = []
@@ -114,8 +114,8 @@ class Captured:
         return Answer(start["status"], headers.get("content-type", ""), body)
 
     @property
-    def whole(self) -> Answer | None:
-        """`None` of a reply that broke off or never began."""
+    def complete_answer(self) -> Answer | None:
+        """Returns the answer, or `None` when the reply broke off or never began."""
         ended = bool(self._messages) and not self._messages[-1].get("more_body", False)
         return self.answer if ended and len(self._messages) > 1 else None
 
@@ -129,8 +129,8 @@ def admission(
 ) -> Callable[[str], Awaitable[None]]:
     """Checks a form against the request's key by the file's SHA-256, before any row is written.
 
-    Raises `AnsweredBefore` when this very form was answered under the request's key. `described`
-    returns its other fields by then: some of them may follow the file.
+    Raises `AnsweredBefore` when the same form was answered under the request's key. `described`
+    returns the form's other fields; it is called after the file, because fields may follow it.
     """
 
     async def admit(sha256: str) -> None:
@@ -153,20 +153,20 @@ async def _principal(context: ProcessContext, headers: Headers) -> Tenant | Admi
 
 
 async def _read(receive: Receive) -> bytes:
-    """The body guard has read it whole: it comes as one message."""
+    """Returns the body, which arrives as one message because the body guard has read all of it."""
     message = await receive()
     body: bytes = message.get("body", b"")
     return body
 
 
 def _replayed(body: bytes, receive: Receive) -> Receive:
-    given = False
+    sent = False
 
     async def again() -> Message:
-        nonlocal given
-        if given:
+        nonlocal sent
+        if sent:
             return await receive()
-        given = True
+        sent = True
         return {"type": "http.request", "body": body, "more_body": False}
 
     return again
@@ -177,7 +177,7 @@ def _target(scope: Scope) -> str:
 
 
 def _streams(path: str, body: bytes) -> bool:
-    """A stream's answer is not kept: it is as long as its reader listens."""
+    """Returns True for a request of a stream, whose answer is not stored: its length is open."""
     if path != "/v1/chat/completions" or b'"stream"' not in body:
         return False
     content = json.loads(body)

@@ -1,7 +1,7 @@
-"""HTTP/1.1 as uvicorn speaks it, with what it lacks: the error envelope for requests that are no
-HTTP, a bound on headers and trailers, and a deadline for them.
+"""Extends uvicorn's HTTP/1.1 protocol: the error envelope for requests that are not valid HTTP, a
+limit on the size of headers and trailers, and a deadline for them.
 
-Given to uvicorn by name (`--http app.api.middleware.protocol:Protocol`). Must not know routes or
+uvicorn loads it by name (`--http app.api.middleware.protocol:Protocol`). Must not know routes or
 services.
 """
 
@@ -22,8 +22,8 @@ _REASONS: Final = {
 
 
 class Protocol(HttpToolsProtocol):
-    """One connection. Bytes that bring neither headers to their end nor a body forward are counted:
-    the parser behind would keep an endless header, trailer or chunk extension in memory.
+    """One connection. Counts bytes that neither complete headers nor belong to a body, because the
+    parser would store an endless header, trailer or chunk extension in memory.
     """
 
     header_deadline_s: ClassVar[float] = 30.0
@@ -88,7 +88,7 @@ class Protocol(HttpToolsProtocol):
             self._refuse(408, "The request's headers did not arrive in time.")
 
     def _refuse(self, status: int, message: str) -> None:
-        """Answer and hang up, unless an answer is already on its way: then only hang up."""
+        """Answers and closes the connection; only closes it when an answer has begun."""
         cycle: RequestResponseCycle | None = self.cycle  # none before the first request
         if cycle is None or cycle.response_complete or not cycle.response_started:
             error = {

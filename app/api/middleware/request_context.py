@@ -1,7 +1,7 @@
-"""The outermost layer of every request: its id, its timing, and the last word when all else failed.
+"""The outermost layer of every request: its id, its timing, and the answer to an unhandled error.
 
 Plain ASGI. Starlette answers an unhandled error outside of its own middleware, where no header is
-added; here such an answer carries the request's id like any other.
+added; here that answer has the request's id like any other.
 """
 
 import time
@@ -16,7 +16,7 @@ from app.api.support.errors import server_error
 log = structlog.get_logger()
 
 REPLY_HEADERS = "reply_headers"
-"""Key in a request's state for headers that its reply carries on success and failure."""
+"""Key in a request's state for headers of its reply, in success and failure."""
 
 
 class RequestContext:

@@ -20,7 +20,7 @@ class CreateAdminKey(WireModel):
 
 
 class AdminKeyOwner(BaseModel):
-    """There are no persons: the keys are the organization's, which stands in an owner's place."""
+    """Owner of an admin key: the organization, because the service has no users."""
 
     type: Literal["user"] = "user"
     object: Literal["organization.user"] = "organization.user"
@@ -42,7 +42,7 @@ class AdminKeyObject(BaseModel):
     created_at: int
     expires_at: int | None
     last_used_at: int | None
-    """To the minute."""
+    """Time of the last use, to the minute."""
     owner: AdminKeyOwner
 
     @classmethod
@@ -61,7 +61,7 @@ class AdminKeyObject(BaseModel):
 
 class AdminKeyWithValue(AdminKeyObject):
     value: str
-    """The key, which no later reply shows."""
+    """The key. No later reply contains it."""
 
     @classmethod
     def showing(cls, owned: OwnedKey, value: str) -> "AdminKeyWithValue":

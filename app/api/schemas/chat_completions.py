@@ -1,6 +1,6 @@
 """Chat completions on the wire. Source: the hosted API's `createChatCompletion`.
 
-The engine reads the details; here only what the service itself needs is checked.
+The engine checks the other fields; this model checks only those that the service reads.
 """
 
 from typing import Annotated

@@ -15,13 +15,13 @@ class ErrorBody(BaseModel):
 
 
 class ErrorEnvelope(BaseModel):
-    """Every error of the API, as the hosted one writes it."""
+    """Shape of every error, as in the hosted API."""
 
     error: ErrorBody
 
 
 class Page(BaseModel, Generic[Row]):
-    """A list page; `has_more` is always there, because the Node SDK stops without it."""
+    """A list page. It always contains `has_more`, because the Node SDK stops without it."""
 
     object: Literal["list"] = "list"
     data: list[Row]
@@ -39,7 +39,7 @@ Listed = TypeVar("Listed", bound=Identified)
 
 
 def paged(data: list[Listed], *, has_more: bool) -> "Page[Listed]":
-    """A page that names its ends."""
+    """Returns a page with the ids of its first and last object."""
     ids = [row.id for row in data]
     return Page(
         data=data,
@@ -56,7 +56,7 @@ class Deleted(BaseModel):
 
 
 class WireModel(BaseModel):
-    """A request body: unknown keys are kept, as the hosted API keeps them."""
+    """A request body. Unknown keys are retained, as in the hosted API."""
 
     model_config = ConfigDict(extra="allow")
 

@@ -23,7 +23,7 @@ Rows = Annotated[list[Json], Field(min_length=1, max_length=MAX_ROWS)]
 
 
 class _CurriculumKeys(WireModel):
-    """Each split is a file or its rows; rows become a file of the project."""
+    """Each split is the id of a file, or rows, from which a file of the project is made."""
 
     training_file: Text | None = None
     validation_file: Text | None = None
@@ -47,7 +47,7 @@ class CreateCurriculum(_CurriculumKeys):
 
 
 class UpdateCurriculum(_CurriculumKeys):
-    """Fields that are not sent stay; `null` removes the validation file."""
+    """Absent fields do not change; `null` removes the validation file."""
 
     name: Text | None = None
 
@@ -67,10 +67,10 @@ class Curriculum(RegisteredObject):
     def of(cls, registered: Registered) -> "Curriculum":
         shown: dict[str, Any] = own_keys(registered)
         for split in SPLITS:
-            held = registered.definition.get(split) or {}
-            shown[f"{split}_file"] = held.get("file_id")
-            shown[f"{split}_rows"] = held.get("rows")
-            shown[f"{split}_sha256"] = held.get("sha256")
+            part = registered.definition.get(split) or {}
+            shown[f"{split}_file"] = part.get("file_id")
+            shown[f"{split}_rows"] = part.get("rows")
+            shown[f"{split}_sha256"] = part.get("sha256")
         return cls.model_validate(shown)
 
 
@@ -78,7 +78,7 @@ class RunCurriculumTest(WireModel):
     tools: (
         Annotated[list[Annotated[str, Field(pattern=TOOL_NAME)]], Field(max_length=1024)] | None
     ) = None
-    """Names of the tools that the job will have; left out, rows may offer any."""
+    """Names of the job's tools; without them, rows may offer any tool."""
 
 
 class LinePair(BaseModel):
@@ -111,7 +111,7 @@ class CurriculumTest(BaseModel):
     curriculum_id: str
     version: int
     passed: bool
-    """No fault is an error."""
+    """True when no fault is an error."""
     training: SplitTest
     validation: SplitTest | None
     overlapping_rows: int

@@ -24,12 +24,12 @@ class CreateEvalRun(WireModel):
     metadata: Metadata | None = None
 
     def to_source(self) -> JsonlSource | SampledSource:
-        """Raises `InvalidRequest` naming the parameter at fault."""
+        """Raises `InvalidRequest` with the parameter at fault."""
         source = self.data_source.get("source")
         kind = source.get("type") if isinstance(source, dict) else None
         if kind in _KEPT_CALLS:
             raise InvalidRequest(
-                f"Items of type '{kind}' are not available: no calls are kept to draw them from. "
+                f"Items of type '{kind}' are not available: calls are not stored. "
                 "Use 'file_content' or 'file_id'.",
                 param="data_source.source.type",
                 code="data_source_not_available",
@@ -81,7 +81,7 @@ class EvalRunObject(BaseModel):
 
     @classmethod
     def of(cls, run: EvalRun, *, public_url: str) -> "EvalRunObject":
-        """There is no other report than the run itself, so that is where `report_url` leads."""
+        """Builds the reply. `report_url` is the run itself, because there is no other report."""
         counts = run.counts
         return cls(
             id=run.id,
@@ -101,7 +101,7 @@ class EvalRunObject(BaseModel):
                 passed=counts.passed,
             ),
             per_model_usage=[ModelUsage(**usage) for usage in run.usage],
-            per_testing_criteria_results=[CriterionResult(**one) for one in run.criteria],
+            per_testing_criteria_results=[CriterionResult(**result) for result in run.criteria],
         )
 
 

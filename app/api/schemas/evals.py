@@ -32,12 +32,12 @@ class CreateEval(WireModel):
     metadata: Metadata | None = None
 
     def to_spec(self) -> NewEval:
-        """Raises `InvalidRequest` naming the parameter at fault."""
+        """Raises `InvalidRequest` with the parameter at fault."""
         config = self.data_source_config
         if config.type != "custom":
             raise InvalidRequest(
-                f"Data sources of type '{config.type}' are not available: no calls are kept to "
-                "draw items from. Use 'custom' and send the items with the run.",
+                f"Data sources of type '{config.type}' are not available: calls are not "
+                "stored. Use 'custom' and send the items with the run.",
                 param="data_source_config.type",
                 code="data_source_not_available",
             )
@@ -56,7 +56,7 @@ class CreateEval(WireModel):
 
 
 class UpdateEval(WireModel):
-    """Body of `POST /v1/evals/{eval_id}`; what is not sent stays, `metadata: null` clears."""
+    """Body of `POST /v1/evals/{eval_id}`; absent fields do not change, `metadata: null` clears."""
 
     name: Name | None = None
     metadata: Metadata | None = None
@@ -110,10 +110,11 @@ def _criterion(sent: Json, path: str) -> Criterion:
 def fault_of(
     error: ValidationError, path: str, *, tagged: frozenset[str] = frozenset()
 ) -> InvalidRequest:
-    """The first fault that validation found below a path of the body.
+    """Returns the first validation fault below a path of the body.
 
-    `tagged` are the fields that hold one of several kinds; the name of a kind is no key of a
-    client's, so it is left out of the place. The empty field is the path itself.
+    `tagged` are the fields that contain one of several kinds. pydantic adds the name of the kind to
+    the location, and it is left out, because it is no key of the body. The empty field is the path
+    itself.
     """
     fault = error.errors(include_url=False, include_context=False)[0]
     location, field = [], ""

@@ -17,7 +17,7 @@ class Wandb(WireModel):
 
 
 class WandbIntegration(WireModel):
-    """An integration that is stored and echoed."""
+    """An integration, which is stored and echoed."""
 
     type: Literal["wandb"]
     wandb: Wandb

@@ -58,14 +58,14 @@ class CreateFineTuningJob(CapsBody):
     method: Method | None = None
     """An absent method is supervised."""
     hyperparameters: Json | None = None
-    """Deprecated: those of a supervised job. Also of `method.supervised`, which counts more."""
+    """Deprecated: hyperparameters of a supervised job. `method.supervised` takes precedence."""
     suffix: Annotated[str, StringConstraints(min_length=1, max_length=64)] | None = None
     seed: Annotated[int, Field(ge=0, le=2147483647, strict=True)] | None = None
     metadata: Annotated[dict[MetadataKey, MetadataValue], Field(max_length=16)] | None = None
     integrations: Annotated[list[WandbIntegration], Field(max_length=5)] | None = None
 
     def to_spec(self) -> NewJob:
-        """Raises `InvalidRequest` naming the parameter at fault."""
+        """Raises `InvalidRequest` with the parameter at fault."""
         if self.training_file is None:
             raise missing("training_file")
         method = read_method(self.method, self.hyperparameters)
@@ -83,13 +83,16 @@ class CreateFineTuningJob(CapsBody):
             seed=self.seed,
             suffix=self.suffix,
             metadata=self.metadata,
-            integrations=[one.model_dump(exclude_unset=True) for one in self.integrations or []],
+            integrations=[
+                integration.model_dump(exclude_unset=True)
+                for integration in self.integrations or []
+            ],
             caps=read_caps(self.method, self.to_caps()),
         )
 
 
 class ResumeFineTuningJob(CapsBody):
-    """Body of `POST …/resume`, if any: caps that are absent or null stay as they are."""
+    """Optional body of `POST …/resume`. Caps that are absent or null do not change."""
 
 
 class JobErrorBody(BaseModel):
@@ -102,12 +105,12 @@ class UsageMetrics(BaseModel):
     """Usage of the job up to its last committed step. Times in seconds."""
 
     training_time_s: float
-    """Wall time of the run; `max_training_time_s` and the price count it."""
+    """Wall time of the run; the basis of `max_training_time_s` and of the price."""
     sampling_time_s: float
     update_time_s: float
     evaluation_time_s: float
     rollouts: int
-    """Training and validation; `max_rollouts` counts them."""
+    """Rollouts of training and validation; `max_rollouts` limits them."""
     prompt_tokens: int
     completion_tokens: int
     tool_calls: int
@@ -117,7 +120,7 @@ class UsageMetrics(BaseModel):
     """Cost in `currency`; null while the operator has set no price."""
     currency: str | None
     model_graders: dict[str, dict[str, float]]
-    """Tokens of model graders, by model."""
+    """Tokens that model graders used, by model."""
 
 
 class FineTuningJob(BaseModel):
@@ -150,16 +153,16 @@ class FineTuningJob(BaseModel):
     eval_id: str | None
     """The eval whose runs are the job's validations."""
     total_steps: int | None
-    """Steps the job will take, once its files are validated (an extension)."""
+    """Number of steps, known once the files are validated (an extension)."""
     ended_early: Json | None
     """`{rule, action, step, reason}` of the rule that ended the job early (an extension)."""
     max_training_time_s: float | None
     """Cap (an extension): the job pauses at the step that reaches it."""
     max_rollouts: int | None
     queue_position: int | None
-    """Queue position of a job that waits for a worker, 1 is next (an extension)."""
+    """Position in the queue of jobs that wait for a worker; 1 is next (an extension)."""
     estimated_start: int | None
-    """Unix seconds, where the running jobs tell."""
+    """Unix seconds at which a worker should be free, if running jobs have an estimate."""
 
     @classmethod
     def of(cls, job: Job) -> "FineTuningJob":
@@ -230,7 +233,7 @@ def _supervised_hyperparameters(method: StoredMethod) -> dict[str, Any] | None:
 
 
 def _with_caps(job: Job) -> dict[str, Any]:
-    """Echoes caps that were sent inside the method there, with their present values."""
+    """Returns the method with the current values of the caps that were sent inside it."""
     match job.method:
         case StoredReinforcement():
             options = job.method.options

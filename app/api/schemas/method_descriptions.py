@@ -1,8 +1,8 @@
-"""Describes `method` in the specification, beside the code that reads it.
+"""Describes `method` in the specification, apart from the code that reads it.
 
-A method is read as any JSON object and judged by the domain, so that unknown keys are kept and each
-fault is named with its path. This says the same to readers and to generators of clients: each key,
-its type, range and default. Must not check anything.
+A method is read as any JSON object and validated by the domain, so that unknown keys are retained
+and each fault is reported with its path. This module describes each key with its type, range and
+default to readers and to client generators. Must not validate anything.
 """
 
 from typing import Any
@@ -22,7 +22,7 @@ class RegisteredReference(BaseModel):
 
     id: str
     version: int | None = None
-    """The newest when absent."""
+    """Number of a version; the newest when absent."""
 
 
 class ReinforcementBody(ReinforcementMethod):
@@ -35,8 +35,8 @@ class ReinforcementBody(ReinforcementMethod):
 
 
 class DescribedBy:
-    """Annotation of a JSON object: in the specification it is `model`, whose own keys and those of
-    its hyperparameters may be null, which is to leave them out.
+    """Annotation of a JSON object that the specification describes as `model`. The keys of the
+    model and of its hyperparameters may be null there, which means absent.
     """
 
     def __init__(self, model: type[BaseModel]) -> None:
@@ -55,14 +55,14 @@ class DescribedBy:
 
 
 def _by_name(schema: CoreSchema) -> CoreSchema:
-    """So that it is a component of its own; alone, a model's schema is written out in its place."""
+    """Wraps the schema, so that pydantic writes it as a component of its own, not inline."""
     if schema["type"] != "model":
         return schema
     return definitions_schema(definition_reference_schema(schema["ref"]), [schema])
 
 
 def _nullable(schema: JsonSchemaValue) -> dict[str, Any]:
-    """Its properties, each of which may be null too unless it is required."""
+    """Returns the schema's properties; each one that is not required may also be null."""
     properties: dict[str, Any] = schema["properties"]
     required = schema.get("required", ())
     for name, one in properties.items():
@@ -70,7 +70,8 @@ def _nullable(schema: JsonSchemaValue) -> dict[str, Any]:
             about = {key: one[key] for key in ("title", "description", "default") if key in one}
             rest = {key: value for key, value in one.items() if key not in about}
             if isinstance(about.get("default"), dict | list):
-                # Its own parts say as much, and generators of clients know no such defaults.
+                # The parts have the same defaults, and client generators cannot read object
+                # defaults.
                 del about["default"]
             kinds = rest["anyOf"] if set(rest) == {"anyOf"} else [rest]
             properties[name] = {"anyOf": [*kinds, {"type": "null"}], **about}

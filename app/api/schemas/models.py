@@ -13,7 +13,7 @@ class Model(BaseModel):
 
 
 class ModelList(BaseModel):
-    """One page, no cursor, as the hosted API answers."""
+    """All models on one page without a cursor, as in the hosted API."""
 
     object: Literal["list"] = "list"
     data: list[Model]

@@ -10,7 +10,7 @@ _SHOWN_KEY = 80
 
 
 def first_fault(root: str, error: ValidationError) -> InvalidRequest:
-    """The first fault of a part of the body that stands at `root`."""
+    """Returns the first fault of the part of the body at path `root`."""
     fault = error.errors(include_url=False, include_context=False)[0]
     param = dotted(root, fault["loc"])
     if fault["type"] == "missing":
@@ -26,10 +26,10 @@ def missing(param: str) -> InvalidRequest:
 
 
 def dotted(root: str, location: tuple[int | str, ...]) -> str:
-    """`("tools", 0, "server_url")` as `root.tools[0].server_url`.
+    """Returns `root.tools[0].server_url` for `("tools", 0, "server_url")`.
 
-    pydantic ends the location of a union with the name of the member it tried, and that of a wrong
-    key with a mark; neither is a key. A key that a client made endless is cut.
+    pydantic appends the name of the tried member to the location of a union, and a mark to that of
+    an invalid key; neither is a key of the body, so both are left out. Very long keys are cut.
     """
     if len(location) > 1 and str(location[-1]).startswith(_UNION_MEMBERS):
         location = location[:-1]

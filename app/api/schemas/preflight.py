@@ -21,7 +21,7 @@ from app.domain.jobs.preflight import (
 )
 
 MAX_FAULTS: Final = 200
-"""Limit for issues of the call itself; issues of rows have their own limit."""
+"""Limit of issues with the call itself; issues of rows have a separate limit."""
 
 
 class Fault(BaseModel):
@@ -76,7 +76,7 @@ class FineTuningJobValidation(BaseModel):
 
 
 def read_call(body: dict[str, Any]) -> tuple[NewJob | None, list[PreflightIssue]]:
-    """The call in domain words, or every reason why it has none."""
+    """Returns the call as a domain value, or every fault that prevents one."""
     try:
         return CreateFineTuningJob.model_validate(body).to_spec(), []
     except ValidationError as error:

@@ -9,12 +9,12 @@ from app.api.schemas.common import WireModel
 from app.domain.accounts.keys import OwnedKey
 
 NoScopes = Annotated[
-    list[str], Field(max_length=0, description="A key speaks for its project without restriction")
+    list[str], Field(max_length=0, description="Must be empty: a key has all rights of its project")
 ]
 
 
 class UpdateProjectKey(WireModel):
-    """Absent fields stay as they are."""
+    """Absent fields do not change."""
 
     expires_in_seconds: Lifetime | None = None
     scopes: NoScopes | None = None
@@ -28,7 +28,7 @@ class OwnerServiceAccount(BaseModel):
 
 
 class OwnerUser(BaseModel):
-    """There are no persons: the organization, for a key that its operator made."""
+    """The organization, as owner of a key that its operator created; the service has no users."""
 
     id: str
     email: Literal[""] = ""
@@ -55,7 +55,7 @@ class ProjectKeyObject(BaseModel):
     created_at: int
     expires_at: int | None
     last_used_at: int | None
-    """To the minute."""
+    """Time of the last use, to the minute."""
     owner: Annotated[OwnedByServiceAccount | OwnedByUser, Field(discriminator="type")]
     owner_project_access: Literal["active", "inactive"]
 

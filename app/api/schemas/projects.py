@@ -14,13 +14,15 @@ class CreateProject(WireModel):
     """Body of `POST /v1/organization/projects`."""
 
     name: Name
-    residency: Annotated[None, Field(description="Not offered: data stay where it runs")] = None
+    residency: Annotated[
+        None, Field(description="Not available: data remain where the service runs")
+    ] = None
     geography: Annotated[None, Field(description="As residency")] = None
     external_key_id: Annotated[None, Field(description="Not offered")] = None
 
 
 class UpdateProject(WireModel):
-    """Absent fields stay as they are."""
+    """Absent fields do not change."""
 
     name: Name | None = None
     geography: Annotated[None, Field(description="Not offered")] = None

@@ -17,7 +17,7 @@ class CreateGrader(WireModel):
 
 
 class UpdateGrader(WireModel):
-    """Absent fields stay as they are."""
+    """Absent fields do not change."""
 
     name: Text | None = None
     grader: Grader | None = None

@@ -10,12 +10,12 @@ from app.domain.registry.registered_objects import Registered
 
 Metadata = Annotated[dict[MetadataKey, MetadataValue], Field(max_length=16)]
 Version = Annotated[
-    int | None, Query(ge=1, le=2**31 - 1, description="An earlier version; the newest if left out")
+    int | None, Query(ge=1, le=2**31 - 1, description="Number of a version; the newest when absent")
 ]
 
 
 class RegisteredObject(BaseModel):
-    """The part of every registered object that the service sets."""
+    """Fields of every registered object that the service sets."""
 
     id: str
     created_at: int

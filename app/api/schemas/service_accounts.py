@@ -20,7 +20,7 @@ class CreateServiceAccount(WireModel):
 
 
 class UpdateServiceAccount(WireModel):
-    """Absent fields stay as they are."""
+    """Absent fields do not change."""
 
     name: Name | None = None
     role: Literal["member", "owner"] | None = None
@@ -35,7 +35,7 @@ class CreateServiceAccountKey(WireModel):
 
 
 class ServiceAccountKey(BaseModel):
-    """The one place where a key's value is shown."""
+    """A new key with its value, which no other reply contains."""
 
     id: str
     object: Literal["organization.project.service_account.api_key"] = (

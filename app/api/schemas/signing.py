@@ -8,4 +8,4 @@ from pydantic import BaseModel
 class SigningSecret(BaseModel):
     object: Literal["signing_secret"] = "signing_secret"
     secret: str
-    """`whsec_…`, as Standard Webhooks libraries take it."""
+    """`whsec_…`, in the form that Standard Webhooks libraries read."""

@@ -22,15 +22,15 @@ RateLimit = Annotated[float, Field(gt=0, le=1_000_000, strict=True)]
 
 
 class _ToolKeys(WireModel):
-    """Unknown keys are kept and travel into jobs."""
+    """Unknown keys are retained and copied into jobs."""
 
     headers: Annotated[dict[str, str], Field(max_length=64)] | None = None
-    """Headers sent with every call; stored sealed, shown as `[redacted]`."""
+    """Headers sent with every call; stored encrypted, shown as `[redacted]`."""
     description: str | None = None
     parameters: Json | None = None
     """JSON schema of the arguments."""
     rate_limit: RateLimit | None = None
-    """Requests per second that jobs may send."""
+    """Limit of requests per second from jobs."""
     metadata: Metadata | None = None
 
 
@@ -40,7 +40,7 @@ class CreateTool(_ToolKeys):
 
 
 class UpdateTool(_ToolKeys):
-    """Absent fields stay as they are; `null` removes an optional key."""
+    """Absent fields do not change; `null` removes an optional key."""
 
     name: ToolName | None = None
     server_url: Url | None = None
@@ -63,7 +63,7 @@ class Tool(RegisteredObject):
 
 class RunToolTest(WireModel):
     arguments: Json | None = None
-    """Arguments that the tool accepts; left out, they are made up from its `parameters`."""
+    """Arguments that the tool accepts; when absent, they are generated from its `parameters`."""
     item: Json | None = None
     requests: Annotated[int, Field(ge=1, le=MAX_REQUESTS, strict=True)] = 20
     rate: Annotated[float, Field(ge=0.1, le=MAX_RATE, strict=True)] = 10.0
@@ -74,7 +74,7 @@ class RunToolTest(WireModel):
 
 
 class ToolCheck(BaseModel):
-    """One check, with figures of its own beside these keys."""
+    """One check; it may have further keys with its figures."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -93,7 +93,7 @@ class ToolTest(BaseModel):
     duration_ms: float
     calls: int
     passed: bool
-    """No check failed."""
+    """True when no check failed."""
     checks: list[ToolCheck]
 
     @classmethod

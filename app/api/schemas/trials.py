@@ -13,7 +13,7 @@ from app.domain.tools.tools import TOOL_NAME
 from app.domain.tools.trials import ToolTrial
 
 HeaderSafe = Annotated[str, StringConstraints(pattern=r"^[!-~]{1,256}$")]
-"""Values that are also sent in headers."""
+"""A value that is also sent in a header."""
 
 
 class RunGraderRequest(WireModel):
@@ -29,7 +29,7 @@ class ValidateGraderRequest(WireModel):
 
 class ValidatedGrader(BaseModel):
     grader: Json
-    """The grader with defaults filled in and secrets redacted."""
+    """The grader with default values added and secrets redacted."""
 
 
 class GraderErrorFlags(BaseModel):
@@ -62,7 +62,7 @@ class GraderRunMetadata(BaseModel):
 
 
 class GraderRun(BaseModel):
-    """A grader's fault is a run with reward 0 and its flags, not an HTTP error."""
+    """Result of a trial run. A grader's fault gives reward 0 and error flags, not an HTTP error."""
 
     reward: float
     metadata: GraderRunMetadata
@@ -98,7 +98,7 @@ class GraderRun(BaseModel):
 
 
 class RunToolRequest(WireModel):
-    """A tool call as training sends it, with the tool's address."""
+    """A tool call as training sends it, with the URL of the tool."""
 
     type: Literal["function_call"] = "function_call"
     name: Annotated[str, StringConstraints(pattern=TOOL_NAME)]
@@ -132,7 +132,7 @@ class ToolRun(BaseModel):
     id: str
     call_id: str
     output: str
-    """Text that a model would read: the tool's `output`, or its 4xx as text."""
+    """Text that a model would read: the tool's `output`, or its 4xx reply as text."""
     error: str | None
     """Class of the failure: `http_404`, `too_large`, `tool_reported`, … (an extension)."""
     attempts: int = Field(ge=0)

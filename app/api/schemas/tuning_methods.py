@@ -1,6 +1,6 @@
-"""`method`, the deprecated `hyperparameters` and the caps of a create call, read into domain words.
+"""Reads `method`, the deprecated `hyperparameters` and the caps of a create call as domain values.
 
-Keys that may be `null` on the wire are read as absent; unknown ones are kept and echoed.
+Optional keys that are `null` are read as absent; unknown keys are retained and echoed.
 """
 
 from typing import Annotated, Any, Final, Literal, TypeVar, assert_never
@@ -22,7 +22,7 @@ _Model = TypeVar("_Model", bound=BaseModel)
 
 def _a_number(value: Any) -> Any:
     if isinstance(value, (bool, str)):
-        raise ValueError("it is a number")  # noqa: TRY004 - what pydantic turns into an answer
+        raise ValueError("it is a number")  # noqa: TRY004 - pydantic does not convert a TypeError
     return value
 
 
@@ -35,7 +35,7 @@ MaxRollouts = Annotated[int, Field(ge=1, le=10**12), BeforeValidator(_a_number)]
 
 
 class CapsBody(WireModel):
-    """Where a job pauses, instead of costing more."""
+    """Limits at which a job pauses."""
 
     max_training_time_s: MaxTrainingTime | None = None
     max_rollouts: MaxRollouts | None = None
@@ -85,7 +85,7 @@ def read_caps(method: Method | None, top: Caps) -> Caps:
 
 
 def _absent(kind: MethodType) -> Json:
-    """Returns the options of a method that is named without any. Raises `InvalidRequest`."""
+    """Returns the options of a method that was sent without options. Raises `InvalidRequest`."""
     match kind:
         case "reinforcement":
             raise missing(_PATH)
@@ -102,7 +102,7 @@ def _with_deprecated(kind: MethodType, sent: Json, hyperparameters: Json) -> Jso
             pass
         case "dpo" | "reinforcement":
             raise InvalidRequest(
-                "'hyperparameters' is for supervised jobs; those of a method belong inside it.",
+                "'hyperparameters' is for supervised jobs; other methods contain their own.",
                 param="hyperparameters",
                 code="invalid_value",
             )
@@ -121,16 +121,16 @@ def _with_deprecated(kind: MethodType, sent: Json, hyperparameters: Json) -> Jso
 
 
 def _without_nulls(model: type[BaseModel], sent: Json) -> Json:
-    """Drops known keys that are null, those of the hyperparameters included."""
+    """Returns the options without known keys that are null, also in the hyperparameters."""
     known = model.model_fields
-    kept = {key: value for key, value in sent.items() if value is not None or key not in known}
-    inner = kept.get("hyperparameters")
+    present = {key: value for key, value in sent.items() if value is not None or key not in known}
+    inner = present.get("hyperparameters")
     if isinstance(inner, dict):
         names = type(known["hyperparameters"].default).model_fields
-        kept["hyperparameters"] = {
+        present["hyperparameters"] = {
             key: value for key, value in inner.items() if value is not None or key not in names
         }
-    return kept
+    return present
 
 
 def _validated(model: type[_Model], root: str, sent: Json) -> _Model:

@@ -27,7 +27,7 @@ class CreateWebhookEndpoint(WireModel):
 
 
 class UpdateWebhookEndpoint(WireModel):
-    """Absent fields stay as they are."""
+    """Absent fields do not change."""
 
     name: Name | None = None
     url: Url | None = None
@@ -53,9 +53,9 @@ class WebhookEndpointObject(BaseModel):
     event_types: list[str]
     signing_secret_hint: str
     disabled_at: int | None
-    """Time of the 410 that disabled it; any update enables it again."""
+    """Time of the 410 reply that disabled the endpoint; any update enables it again."""
     last_failed_at: int | None
-    """Time of the last delivery that failed for good, unless one succeeded since."""
+    """Time of the last delivery that failed after all attempts, unless one succeeded since."""
 
     @classmethod
     def of(cls, row: WebhookEndpoint) -> Self:
@@ -64,7 +64,7 @@ class WebhookEndpointObject(BaseModel):
 
 class WebhookEndpointWithSecret(WebhookEndpointObject):
     signing_secret: str = Field(repr=False)
-    """Shown this once."""
+    """The signing secret; no later reply contains it."""
 
     @classmethod
     def showing(cls, row: WebhookEndpoint, secret: SigningSecret) -> Self:
@@ -96,7 +96,7 @@ class WebhookEndpointTestResult(BaseModel):
     webhook_endpoint_id: str
     event_type: str
     success: Literal[True] = True
-    """An answer came; its status says what the endpoint made of the event."""
+    """True when the endpoint answered; its status shows if it accepted the event."""
     status_code: int
 
 
@@ -117,7 +117,7 @@ class WebhookDeliveryObject(BaseModel):
     attempts: int
     last_status_code: int | None
     last_error: str | None
-    """Reason why the last attempt got no status, e.g. `timeout` or `unreachable`."""
+    """Fault of the last attempt if it got no status, e.g. `timeout` or `unreachable`."""
     next_attempt_at: int | None
     created_at: int
     finished_at: int | None

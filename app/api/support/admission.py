@@ -1,7 +1,7 @@
-"""Admits an authenticated caller: headers that identify the key, and its rate limit.
+"""Admits an authenticated caller: checks the headers that name its scope, and its rate limit.
 
-The headers go into every reply, also of a failed request. Source of their names and of the
-errors: the hosted API's rate-limit guide and its errors of mismatched scope.
+The rate-limit headers are part of every reply, also of a failed request. Source of their names and
+of the errors: the hosted API's rate-limit guide and its errors of mismatched scope.
 """
 
 from fastapi import Request
@@ -40,7 +40,7 @@ async def admit(
 
 
 def duration(seconds: float) -> str:
-    """`1s`, `6m0s`, `120ms`, as the hosted API writes them."""
+    """Formats seconds as `1s`, `6m0s` or `120ms`, as in the hosted API."""
     if seconds < 1:
         return f"{max(1, round(1000 * seconds))}ms"
     minutes, rest = divmod(round(seconds), _MINUTE_S)

@@ -49,7 +49,7 @@ def _project_of(principal: Tenant | AdminPrincipal) -> Tenant:
     return principal
 
 
-# Each of these is whole in itself: the framework takes 0.02 ms to resolve one from another.
+# No dependency uses another one: the framework takes 0.02 ms to resolve each.
 
 
 async def process_context(request: Request) -> ProcessContext:
@@ -62,20 +62,22 @@ async def any_principal(request: Request, credentials: Credentials) -> Tenant | 
 
 
 async def tenant(request: Request, credentials: Credentials) -> Tenant:
-    """The project the key speaks for. An admin key reads no project's data."""
+    """Resolves the key to its project. Refuses an admin key, which cannot read a project's data."""
     return _project_of(await _admitted(request, credentials))
 
 
 async def factory(request: Request, credentials: Credentials) -> Factory:
-    """Services of the project that the key speaks for."""
+    """Returns the services of the key's project."""
     return Factory(_context(request), _project_of(await _admitted(request, credentials)))
 
 
 async def administration(request: Request, credentials: Credentials) -> Administration:
-    """Requires an organization's admin key."""
+    """Returns the services of an organization's administration. Requires an admin key."""
     principal = await _admitted(request, credentials)
     if not isinstance(principal, AdminPrincipal):
-        raise PermissionDenied("A project's API key administers nothing; use an admin key here.")
+        raise PermissionDenied(
+            "A project's API key cannot administer an organization; use an admin key here."
+        )
     return Administration(_context(request), principal)
 
 
@@ -84,5 +86,7 @@ AnyPrincipal = Annotated[Tenant | AdminPrincipal, Depends(any_principal)]
 CurrentTenant = Annotated[Tenant, Depends(tenant)]
 Services = Annotated[Factory, Depends(factory)]
 Administered = Annotated[Administration, Depends(administration)]
-After = Annotated[str | None, Query(max_length=128, description="Id of the last row seen")]
+After = Annotated[
+    str | None, Query(max_length=128, description="Id of the last object of the previous page")
+]
 Limit = Annotated[int, Query(ge=1, le=100)]

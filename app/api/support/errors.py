@@ -1,4 +1,4 @@
-"""One renderer: every error of the API leaves in the hosted envelope with a request id."""
+"""Renders every error of the API in the hosted envelope, with a request id."""
 
 import math
 from collections.abc import Mapping
@@ -26,14 +26,14 @@ _DESCRIPTIONS = {
     404: "No such object in this project.",
     413: "The body is too large.",
     429: "Too many requests.",
-    503: "A part of the service is away for a moment; retry.",
+    503: "A part of the service is not available at the moment; retry.",
 }
 
 
 def responses(*codes: int) -> dict[int | str, dict[str, Any]]:
-    """Documented error replies of a route; some belong to every one.
+    """Returns the documented error replies of a route; some belong to every route.
 
-    With a default, FastAPI documents no 422: the service never sends one.
+    With a default, FastAPI does not document 422 by itself.
     """
     documented: dict[int | str, dict[str, Any]] = {
         code: {"model": ErrorEnvelope, "description": _DESCRIPTIONS[code]}
@@ -44,7 +44,7 @@ def responses(*codes: int) -> dict[int | str, dict[str, Any]]:
 
 
 def unavailable() -> dict[int | str, dict[str, Any]]:
-    """Documented error of a route that needs no key."""
+    """Returns the documented error of a route that needs no key."""
     return {503: {"model": ErrorEnvelope, "description": _DESCRIPTIONS[503]}}
 
 
@@ -95,7 +95,7 @@ async def _answered_before(_: Request, error: Exception) -> Response:
 
 
 def replay(answer: Answer) -> Response:
-    """An answer kept under an Idempotency-Key, byte for byte."""
+    """Returns an answer that was stored under an Idempotency-Key, byte for byte."""
     return Response(
         answer.body,
         status_code=answer.status,
@@ -134,7 +134,7 @@ async def _http_error(request: Request, error: Exception) -> JSONResponse:
 
 
 def _allowed(request: Request) -> str:
-    """Every method of the path; the router itself names those of one route only."""
+    """Returns all methods of the path; the router reports those of one route only."""
     scope = {key: request.scope[key] for key in ("type", "path", "root_path", "headers")}
     return ", ".join(
         method

@@ -1,8 +1,8 @@
-"""A multipart form with one streamed file, its fields in any order before and after it.
+"""Reads a multipart form with one streamed file, and fields in any order before and after it.
 
 Bytes of the file pass on as they arrive; nothing is spooled. Work and memory are linear in the
-body whatever it holds: delimiters are counted before they are parsed, headers, fields and what
-follows the form are bounded. Must not know what the fields mean.
+size of any body: delimiters are counted before they are parsed; headers, fields and the bytes
+after the form are bounded. Must not know the meaning of the fields.
 """
 
 import re
@@ -27,17 +27,17 @@ MAX_FIELD_BYTES: Final = 64 * 1024
 MAX_FILENAME: Final = 255
 _MAX_DELIMITERS: Final = 64
 _MAX_AROUND_BYTES: Final = 64 * 1024
-"""Bytes allowed before the first part, and after the last."""
+"""Limit in bytes before the first part, and after the last one."""
 _MAX_BOUNDARY: Final = 200
 _EXTENDED_NAME: Final = re.compile(rb"filename\*\s*=\s*utf-8'[^']*'([^;\s]+)", re.IGNORECASE)
 _UNPRINTABLE: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
 class StreamedForm:
-    """Read with `open`, then `blocks` to their end; `fields` and `filename` fill meanwhile."""
+    """A form, read with `open`, then `blocks` to the end; both fill `fields` and `filename`."""
 
     def __init__(self, request: Request, *, file: str) -> None:
-        """Raises `InvalidRequest` for what is no multipart form."""
+        """Raises `InvalidRequest` when the content type is not a multipart form."""
         kind, options = parse_options_header(request.headers.get("content-type"))
         boundary = options.get(b"boundary", b"")
         if kind != b"multipart/form-data" or not 0 < len(boundary) <= _MAX_BOUNDARY:
@@ -54,7 +54,7 @@ class StreamedForm:
         }
         self.fields: dict[str, str] = {}
         self.filename: str | None = None
-        """A plain name without directories, once the file has begun."""
+        """The file's name without directories, set once the file has begun."""
         self._delimiter = b"--" + boundary
         self._parser = multipart.MultipartParser(boundary, callbacks)
         self._stream = request.stream()
@@ -68,7 +68,7 @@ class StreamedForm:
         self._waiting = 0
 
     async def open(self) -> None:
-        """Read up to the file. Raises `InvalidRequest` when the form has none."""
+        """Reads up to the file. Raises `InvalidRequest` when the form has none."""
         while self.filename is None:
             if not await self._advance():
                 raise InvalidRequest(
@@ -78,7 +78,7 @@ class StreamedForm:
                 )
 
     async def blocks(self) -> AsyncIterator[bytes]:
-        """The file in blocks of about 1 MiB; at their end the whole form has been read."""
+        """Yields the file in blocks of about 1 MiB, then reads the rest of the form."""
         more = True
         while more:
             while more and self._waiting < BLOCK_BYTES:
@@ -114,11 +114,11 @@ class StreamedForm:
     def _count_around(self, chunk: bytes) -> None:
         self._around += len(chunk)
         if self._around > _MAX_AROUND_BYTES:
-            raise InvalidRequest("Too much stands before or after the form's parts.")
+            raise InvalidRequest("There are too many bytes before or after the form's parts.")
 
     def _part_begin(self) -> None:
         self._parts += 1
-        self._around = 0  # the chunk that holds the first part is not all before it
+        self._around = 0  # part of this chunk belongs to the form
         if self._parts > MAX_FIELDS + 1:
             raise _too_many_parts()
         self._disposition, self._field, self._in_file = b"", None, False
@@ -141,7 +141,7 @@ class StreamedForm:
         if not name:
             raise InvalidRequest("A part of the form has no name.")
         if name in self.fields or (name == self._file and self.filename is not None):
-            raise InvalidRequest("A field of the form is there twice.", param=name[:64])
+            raise InvalidRequest("A field of the form occurs twice.", param=name[:64])
         if name == self._file:
             self._in_file = True
             self.filename = _plain_name(options.get(b"filename"), self._disposition)
@@ -169,9 +169,9 @@ class StreamedForm:
 
 
 def plain_name(name: str) -> str:
-    """A client's file name without directories and unprintable characters, composed (NFC).
+    """Returns a client's file name without directories and unprintable characters, composed (NFC).
 
-    Raises `InvalidRequest` for one longer than 255 characters.
+    Raises `InvalidRequest` for a name longer than 255 characters.
     """
     base = unicodedata.normalize("NFC", _UNPRINTABLE.sub("", re.split(r"[/\\]", name)[-1])).strip()
     if len(base) > MAX_FILENAME:

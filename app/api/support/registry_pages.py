@@ -10,7 +10,13 @@ from app.api.schemas.registry import RegisteredObject
 
 Row = TypeVar("Row", bound=RegisteredObject)
 AfterVersion = Annotated[
-    int | None, Query(alias="after", ge=1, le=2**31 - 1, description="Number of the last one seen")
+    int | None,
+    Query(
+        alias="after",
+        ge=1,
+        le=2**31 - 1,
+        description="Number of the last version of the previous page",
+    ),
 ]
 
 

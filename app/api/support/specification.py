@@ -1,7 +1,7 @@
-"""The published specification: what is read off the routes, and what no route can say.
+"""Completes the published specification, which FastAPI derives from the routes.
 
-That is: where the service is, what its tags mean, the headers of every reply, the events it sends.
-It promises a document in which each status that a route may answer with is named.
+Adds the server, the meaning of tags, the headers of every reply and the events that the service
+sends. Promises that the document lists each status that a route may answer with.
 """
 
 import re
@@ -21,13 +21,13 @@ _TAGS = {
     "Graders": "Registered, versioned graders that jobs refer to.",
     "Curricula": "Registered, versioned data sets that jobs refer to.",
     "Models": "Base models and tuned ones.",
-    "Chat": "Talking to a model.",
+    "Chat": "Chat completions of a model.",
     "Evals": "Measurements: a user's own, and the validations of a job.",
-    "Webhooks": "Where events are sent, and with which secret they are signed.",
-    "Signing": "The secret that calls to customers' endpoints are signed with.",
+    "Webhooks": "Endpoints that events are sent to, and the secrets that sign the events.",
+    "Signing": "The secret that signs calls to customers' endpoints.",
     "Projects": "Projects of an organization, their keys and service accounts.",
     "Administration": "An organization's own keys.",
-    "Service": "Whether the service is alive and ready.",
+    "Service": "Liveness and readiness of the service.",
 }
 _HEADERS: dict[str, Any] = {
     "RequestId": {
@@ -46,21 +46,21 @@ _HEADERS: dict[str, Any] = {
     },
 }
 _ALWAYS = {"x-request-id": "RequestId", "openai-processing-ms": "ProcessingMs"}
-_TAKEN = "Taken; any other answer is tried again later."
+_ACCEPTED = "Accepted; after any other answer the event is sent again later."
 _SLOW = "The body did not arrive in time."
-_AT_WORK = "A request with this Idempotency-Key is still at work."
+_AT_WORK = "A request with this Idempotency-Key is still running."
 _REUSED = "The Idempotency-Key was used for another request."
 _KEYS = (
     "Every POST takes an `Idempotency-Key` header of 1 to 255 printable characters: the same "
-    "request sent again with it within a day is not done again, but answered alike "
-    "(`idempotent-replayed: true`). Streams are answered each time."
+    "request sent again with it within a day is not executed again and gets the same answer "
+    "(`idempotent-replayed: true`). Streams are executed each time."
 )
 _RETRIED = {"409", "429", "503"}
 _METHODS = {"get", "post", "put", "patch", "delete"}
 
 
 class SpecifiedApp(FastAPI):
-    """FastAPI whose document is completed once, when it is first asked for."""
+    """FastAPI that completes its document once, at the first request for it."""
 
     @override
     def openapi(self) -> dict[str, Any]:
@@ -73,7 +73,7 @@ class SpecifiedApp(FastAPI):
 def _complete(document: dict[str, Any]) -> None:
     document["info"]["description"] = _KEYS
     document["servers"] = [{"url": "/", "description": "This service"}]
-    used = {tag for one in _operations(document) for tag in one["tags"]}
+    used = {tag for operation in _operations(document) for tag in operation["tags"]}
     document["tags"] = [
         {"name": name, "description": text} for name, text in _TAGS.items() if name in used
     ]
@@ -82,7 +82,7 @@ def _complete(document: dict[str, Any]) -> None:
         if "post" in methods:
             _take_key(methods["post"])
     for operation in _operations(document):
-        # It only kept FastAPI from documenting 422, which the service never sends.
+        # The default only prevents that FastAPI documents 422 by itself.
         operation["responses"].pop("default", None)
         if "requestBody" in operation:
             slow = {**operation["responses"]["413"], "description": _SLOW}
@@ -95,12 +95,12 @@ def _complete(document: dict[str, Any]) -> None:
 
     _link(document)
     for methods in document["webhooks"].values():
-        methods["post"]["responses"] = {"2XX": {"description": _TAKEN}}
+        methods["post"]["responses"] = {"2XX": {"description": _ACCEPTED}}
     _promise_fields(document)
 
 
 def _take_key(operation: dict[str, Any]) -> None:
-    """Every POST takes an `Idempotency-Key`; the document's description says how."""
+    """Adds the errors of an `Idempotency-Key`, which every POST accepts, to a POST."""
     refused = operation["responses"].get("400")
     if refused is not None:
         operation["responses"].setdefault("409", {**refused, "description": _AT_WORK})
@@ -110,15 +110,15 @@ def _take_key(operation: dict[str, Any]) -> None:
 def _link(document: dict[str, Any]) -> None:
     """Links the reply of a collection's POST to every operation on the new object."""
     for path, methods in document["paths"].items():
-        made = methods.get("post", {}).get("responses", {})
-        reply = made.get("201", made.get("200"))
+        replies = methods.get("post", {}).get("responses", {})
+        reply = replies.get("201", replies.get("200"))
         for other, others in document["paths"].items() if reply else ():
-            found = re.match(re.escape(path) + r"/{(\w+)}(/\w+)?$", other)
-            for method in sorted(_METHODS & others.keys()) if found else ():
+            match = re.match(re.escape(path) + r"/{(\w+)}(/\w+)?$", other)
+            for method in sorted(_METHODS & others.keys()) if match else ():
                 name = others[method]["operationId"]
                 # A relative id of an enclosing object comes from the request's own path.
-                outer = {one: f"$request.path.{one}" for one in re.findall(r"{(\w+)}", path)}
-                parameters = {**outer, found[1]: "$response.body#/id"} if found else outer
+                outer = {key: f"$request.path.{key}" for key in re.findall(r"{(\w+)}", path)}
+                parameters = {**outer, match[1]: "$response.body#/id"} if match else outer
                 reply.setdefault("links", {})[name] = {
                     "operationId": name,
                     "parameters": parameters,
@@ -126,7 +126,7 @@ def _link(document: dict[str, Any]) -> None:
 
 
 def _promise_fields(document: dict[str, Any]) -> None:
-    """A reply holds every field of its model, also those with a default; requests need not."""
+    """Marks all fields of reply models as required, because a reply contains every field."""
     schemas = document["components"]["schemas"]
     schemas.pop("HTTPValidationError", None)
     schemas.pop("ValidationError", None)
@@ -143,15 +143,15 @@ def _promise_fields(document: dict[str, Any]) -> None:
 
 def _reach(node: Any, schemas: dict[str, Any], reached: set[str]) -> None:
     if isinstance(node, list):
-        for one in node:
-            _reach(one, schemas, reached)
+        for inner in node:
+            _reach(inner, schemas, reached)
     elif isinstance(node, dict):
         name = str(node.get("$ref", "")).removeprefix("#/components/schemas/")
         if name in schemas and name not in reached:
             reached.add(name)
             _reach(schemas[name], schemas, reached)
-        for one in node.values():
-            _reach(one, schemas, reached)
+        for inner in node.values():
+            _reach(inner, schemas, reached)
 
 
 def _operations(document: dict[str, Any]) -> list[dict[str, Any]]:
@@ -164,7 +164,7 @@ def _operations(document: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def sent_events() -> APIRouter:
-    """The document's section of webhooks; no request is ever routed through it."""
+    """Returns the document's section of webhooks; no request is routed through it."""
     router = APIRouter()
     for event, payload in SENT.items():
         router.add_api_route(

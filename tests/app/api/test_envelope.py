@@ -98,7 +98,7 @@ def test_a_body_may_be_long_but_not_of_countless_values() -> None:
     assert json_problem(b'{"a": "' + b"[],{}" * 800_000 + b'"}') is None
     assert json_problem(b'{"a": [' + b"[]," * 20_000 + b"[]]}") is None
     for many in (b"[]," * 25_000, b"1.5," * 25_000, b'{"b":1},' * 15_000):
-        assert json_problem(b'{"a": [' + many + b"[]]}") == "it holds more than 25000 values"
+        assert json_problem(b'{"a": [' + many + b"[]]}") == "it contains more than 25000 values"
 
 
 async def test_a_fault_of_ours_has_a_request_id_and_tells_nothing(

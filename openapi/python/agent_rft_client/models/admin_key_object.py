@@ -33,7 +33,7 @@ class AdminKeyObject:
             created_at (int):
             expires_at (int | None):
             last_used_at (int | None):
-            owner (AdminKeyOwner): There are no persons: the keys are the organization's, which stands in an owner's place.
+            owner (AdminKeyOwner): Owner of an admin key: the organization, because the service has no users.
      """
 
     id: str

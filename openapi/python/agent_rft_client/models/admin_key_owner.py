@@ -21,7 +21,7 @@ T = TypeVar("T", bound="AdminKeyOwner")
 
 @_attrs_define
 class AdminKeyOwner:
-    """ There are no persons: the keys are the organization's, which stands in an owner's place.
+    """ Owner of an admin key: the organization, because the service has no users.
 
         Attributes:
             type_ (Literal['user']):  Default: 'user'.

@@ -25,7 +25,7 @@ class CreateProject:
 
         Attributes:
             name (str):
-            residency (None | Unset): Not offered: data stay where it runs
+            residency (None | Unset): Not available: data remain where the service runs
             geography (None | Unset): As residency
             external_key_id (None | Unset): Not offered
      """

@@ -23,7 +23,7 @@ T = TypeVar("T", bound="ErrorEnvelope")
 
 @_attrs_define
 class ErrorEnvelope:
-    """ Every error of the API, as the hosted one writes it.
+    """ Shape of every error, as in the hosted API.
 
         Attributes:
             error (ErrorBody):

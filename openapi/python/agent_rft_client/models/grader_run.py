@@ -25,7 +25,7 @@ T = TypeVar("T", bound="GraderRun")
 
 @_attrs_define
 class GraderRun:
-    """ A grader's fault is a run with reward 0 and its flags, not an HTTP error.
+    """ Result of a trial run. A grader's fault gives reward 0 and error flags, not an HTTP error.
 
         Attributes:
             reward (float):

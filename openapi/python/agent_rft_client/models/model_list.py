@@ -24,7 +24,7 @@ T = TypeVar("T", bound="ModelList")
 
 @_attrs_define
 class ModelList:
-    """ One page, no cursor, as the hosted API answers.
+    """ All models on one page without a cursor, as in the hosted API.
 
         Attributes:
             object_ (Literal['list']):  Default: 'list'.

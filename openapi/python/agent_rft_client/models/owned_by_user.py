@@ -27,7 +27,7 @@ class OwnedByUser:
     """ 
         Attributes:
             type_ (Literal['user']):  Default: 'user'.
-            user (OwnerUser): There are no persons: the organization, for a key that its operator made.
+            user (OwnerUser): The organization, as owner of a key that its operator created; the service has no users.
      """
 
     user: OwnerUser

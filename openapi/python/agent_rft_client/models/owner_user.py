@@ -21,7 +21,7 @@ T = TypeVar("T", bound="OwnerUser")
 
 @_attrs_define
 class OwnerUser:
-    """ There are no persons: the organization, for a key that its operator made.
+    """ The organization, as owner of a key that its operator created; the service has no users.
 
         Attributes:
             id (str):

@@ -22,7 +22,7 @@ T = TypeVar("T", bound="ResumeFineTuningJob")
 
 @_attrs_define
 class ResumeFineTuningJob:
-    """ Body of `POST …/resume`, if any: caps that are absent or null stay as they are.
+    """ Optional body of `POST …/resume`. Caps that are absent or null do not change.
 
         Attributes:
             max_training_time_s (float | None | Unset):

@@ -26,7 +26,7 @@ T = TypeVar("T", bound="RunToolRequest")
 
 @_attrs_define
 class RunToolRequest:
-    """ A tool call as training sends it, with the tool's address.
+    """ A tool call as training sends it, with the URL of the tool.
 
         Attributes:
             name (str):

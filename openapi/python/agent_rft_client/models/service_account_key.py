@@ -22,7 +22,7 @@ T = TypeVar("T", bound="ServiceAccountKey")
 
 @_attrs_define
 class ServiceAccountKey:
-    """ The one place where a key's value is shown.
+    """ A new key with its value, which no other reply contains.
 
         Attributes:
             id (str):

@@ -23,7 +23,7 @@ T = TypeVar("T", bound="ToolCheck")
 
 @_attrs_define
 class ToolCheck:
-    """ One check, with figures of its own beside these keys.
+    """ One check; it may have further keys with its figures.
 
         Attributes:
             name (str):

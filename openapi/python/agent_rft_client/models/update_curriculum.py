@@ -26,7 +26,7 @@ T = TypeVar("T", bound="UpdateCurriculum")
 
 @_attrs_define
 class UpdateCurriculum:
-    """ Fields that are not sent stay; `null` removes the validation file.
+    """ Absent fields do not change; `null` removes the validation file.
 
         Attributes:
             training_file (None | str | Unset):

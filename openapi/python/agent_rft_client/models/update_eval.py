@@ -24,7 +24,7 @@ T = TypeVar("T", bound="UpdateEval")
 
 @_attrs_define
 class UpdateEval:
-    """ Body of `POST /v1/evals/{eval_id}`; what is not sent stays, `metadata: null` clears.
+    """ Body of `POST /v1/evals/{eval_id}`; absent fields do not change, `metadata: null` clears.
 
         Attributes:
             name (None | str | Unset):

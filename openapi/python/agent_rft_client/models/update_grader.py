@@ -29,7 +29,7 @@ T = TypeVar("T", bound="UpdateGrader")
 
 @_attrs_define
 class UpdateGrader:
-    """ Absent fields stay as they are.
+    """ Absent fields do not change.
 
         Attributes:
             name (None | str | Unset):

@@ -22,7 +22,7 @@ T = TypeVar("T", bound="UpdateProject")
 
 @_attrs_define
 class UpdateProject:
-    """ Absent fields stay as they are.
+    """ Absent fields do not change.
 
         Attributes:
             name (None | str | Unset):

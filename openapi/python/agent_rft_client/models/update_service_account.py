@@ -24,7 +24,7 @@ T = TypeVar("T", bound="UpdateServiceAccount")
 
 @_attrs_define
 class UpdateServiceAccount:
-    """ Absent fields stay as they are.
+    """ Absent fields do not change.
 
         Attributes:
             name (None | str | Unset):

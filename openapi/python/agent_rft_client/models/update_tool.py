@@ -26,7 +26,7 @@ T = TypeVar("T", bound="UpdateTool")
 
 @_attrs_define
 class UpdateTool:
-    """ Absent fields stay as they are; `null` removes an optional key.
+    """ Absent fields do not change; `null` removes an optional key.
 
         Attributes:
             headers (None | Unset | UpdateToolHeadersType0):

@@ -24,7 +24,7 @@ T = TypeVar("T", bound="UpdateWebhookEndpoint")
 
 @_attrs_define
 class UpdateWebhookEndpoint:
-    """ Absent fields stay as they are.
+    """ Absent fields do not change.
 
         Attributes:
             name (None | str | Unset):

@@ -129,7 +129,7 @@ def sync_detailed(
     """ List Admin Keys
 
     Args:
-        after (None | str | Unset): Id of the last row seen
+        after (None | str | Unset): Id of the last object of the previous page
         limit (int | Unset):  Default: 20.
         order (AdminApiKeysListOrder | Unset):  Default: 'asc'.
 
@@ -166,7 +166,7 @@ def sync(
     """ List Admin Keys
 
     Args:
-        after (None | str | Unset): Id of the last row seen
+        after (None | str | Unset): Id of the last object of the previous page
         limit (int | Unset):  Default: 20.
         order (AdminApiKeysListOrder | Unset):  Default: 'asc'.
 
@@ -198,7 +198,7 @@ async def asyncio_detailed(
     """ List Admin Keys
 
     Args:
-        after (None | str | Unset): Id of the last row seen
+        after (None | str | Unset): Id of the last object of the previous page
         limit (int | Unset):  Default: 20.
         order (AdminApiKeysListOrder | Unset):  Default: 'asc'.
 
@@ -235,7 +235,7 @@ async def asyncio(
     """ List Admin Keys
 
     Args:
-        after (None | str | Unset): Id of the last row seen
+        after (None | str | Unset): Id of the last object of the previous page
         limit (int | Unset):  Default: 20.
         order (AdminApiKeysListOrder | Unset):  Default: 'asc'.
 

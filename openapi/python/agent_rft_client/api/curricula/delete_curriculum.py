@@ -107,7 +107,7 @@ def sync_detailed(
 ) -> Response[Deleted | ErrorEnvelope]:
     """ Delete Curriculum
 
-     Its files stay.
+     Deletes a curriculum, but not its files.
 
     Args:
         curriculum_id (str):
@@ -140,7 +140,7 @@ def sync(
 ) -> Deleted | ErrorEnvelope | None:
     """ Delete Curriculum
 
-     Its files stay.
+     Deletes a curriculum, but not its files.
 
     Args:
         curriculum_id (str):
@@ -168,7 +168,7 @@ async def asyncio_detailed(
 ) -> Response[Deleted | ErrorEnvelope]:
     """ Delete Curriculum
 
-     Its files stay.
+     Deletes a curriculum, but not its files.
 
     Args:
         curriculum_id (str):
@@ -201,7 +201,7 @@ async def asyncio(
 ) -> Deleted | ErrorEnvelope | None:
     """ Delete Curriculum
 
-     Its files stay.
+     Deletes a curriculum, but not its files.
 
     Args:
         curriculum_id (str):

@@ -118,10 +118,10 @@ def sync_detailed(
 ) -> Response[ErrorEnvelope | PageCurriculum]:
     """ List Curricula
 
-     Newest first, each in its newest version.
+     Lists objects, newest first, each in its newest version.
 
     Args:
-        after (None | str | Unset): Id of the last row seen
+        after (None | str | Unset): Id of the last object of the previous page
         limit (int | Unset):  Default: 20.
 
     Raises:
@@ -154,10 +154,10 @@ def sync(
 ) -> ErrorEnvelope | PageCurriculum | None:
     """ List Curricula
 
-     Newest first, each in its newest version.
+     Lists objects, newest first, each in its newest version.
 
     Args:
-        after (None | str | Unset): Id of the last row seen
+        after (None | str | Unset): Id of the last object of the previous page
         limit (int | Unset):  Default: 20.
 
     Raises:
@@ -185,10 +185,10 @@ async def asyncio_detailed(
 ) -> Response[ErrorEnvelope | PageCurriculum]:
     """ List Curricula
 
-     Newest first, each in its newest version.
+     Lists objects, newest first, each in its newest version.
 
     Args:
-        after (None | str | Unset): Id of the last row seen
+        after (None | str | Unset): Id of the last object of the previous page
         limit (int | Unset):  Default: 20.
 
     Raises:
@@ -221,10 +221,10 @@ async def asyncio(
 ) -> ErrorEnvelope | PageCurriculum | None:
     """ List Curricula
 
-     Newest first, each in its newest version.
+     Lists objects, newest first, each in its newest version.
 
     Args:
-        after (None | str | Unset): Id of the last row seen
+        after (None | str | Unset): Id of the last object of the previous page
         limit (int | Unset):  Default: 20.
 
     Raises:

@@ -125,7 +125,7 @@ def sync_detailed(
 
     Args:
         curriculum_id (str):
-        version (int | None | Unset): An earlier version; the newest if left out
+        version (int | None | Unset): Number of a version; the newest when absent
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -159,7 +159,7 @@ def sync(
 
     Args:
         curriculum_id (str):
-        version (int | None | Unset): An earlier version; the newest if left out
+        version (int | None | Unset): Number of a version; the newest when absent
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -188,7 +188,7 @@ async def asyncio_detailed(
 
     Args:
         curriculum_id (str):
-        version (int | None | Unset): An earlier version; the newest if left out
+        version (int | None | Unset): Number of a version; the newest when absent
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -222,7 +222,7 @@ async def asyncio(
 
     Args:
         curriculum_id (str):
-        version (int | None | Unset): An earlier version; the newest if left out
+        version (int | None | Unset): Number of a version; the newest when absent
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

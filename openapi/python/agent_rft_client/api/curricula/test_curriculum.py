@@ -142,7 +142,7 @@ def sync_detailed(
 ) -> Response[CurriculumTest | ErrorEnvelope]:
     """ Run Curriculum Test
 
-     Reads every row as a job would and tells every fault.
+     Reads every row as a job would, and reports every fault.
 
     Args:
         curriculum_id (str):
@@ -178,7 +178,7 @@ def sync(
 ) -> CurriculumTest | ErrorEnvelope | None:
     """ Run Curriculum Test
 
-     Reads every row as a job would and tells every fault.
+     Reads every row as a job would, and reports every fault.
 
     Args:
         curriculum_id (str):
@@ -209,7 +209,7 @@ async def asyncio_detailed(
 ) -> Response[CurriculumTest | ErrorEnvelope]:
     """ Run Curriculum Test
 
-     Reads every row as a job would and tells every fault.
+     Reads every row as a job would, and reports every fault.
 
     Args:
         curriculum_id (str):
@@ -245,7 +245,7 @@ async def asyncio(
 ) -> CurriculumTest | ErrorEnvelope | None:
     """ Run Curriculum Test
 
-     Reads every row as a job would and tells every fault.
+     Reads every row as a job would, and reports every fault.
 
     Args:
         curriculum_id (str):

@@ -137,12 +137,11 @@ def sync_detailed(
 ) -> Response[Curriculum | ErrorEnvelope]:
     """ Update Curriculum
 
-     Makes a new version; jobs and earlier versions stay as they are.
+     Makes a new version; jobs and earlier versions do not change.
 
     Args:
         curriculum_id (str):
-        body (UpdateCurriculum): Fields that are not sent stay; `null` removes the validation
-            file.
+        body (UpdateCurriculum): Absent fields do not change; `null` removes the validation file.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -174,12 +173,11 @@ def sync(
 ) -> Curriculum | ErrorEnvelope | None:
     """ Update Curriculum
 
-     Makes a new version; jobs and earlier versions stay as they are.
+     Makes a new version; jobs and earlier versions do not change.
 
     Args:
         curriculum_id (str):
-        body (UpdateCurriculum): Fields that are not sent stay; `null` removes the validation
-            file.
+        body (UpdateCurriculum): Absent fields do not change; `null` removes the validation file.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -206,12 +204,11 @@ async def asyncio_detailed(
 ) -> Response[Curriculum | ErrorEnvelope]:
     """ Update Curriculum
 
-     Makes a new version; jobs and earlier versions stay as they are.
+     Makes a new version; jobs and earlier versions do not change.
 
     Args:
         curriculum_id (str):
-        body (UpdateCurriculum): Fields that are not sent stay; `null` removes the validation
-            file.
+        body (UpdateCurriculum): Absent fields do not change; `null` removes the validation file.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -243,12 +240,11 @@ async def asyncio(
 ) -> Curriculum | ErrorEnvelope | None:
     """ Update Curriculum
 
-     Makes a new version; jobs and earlier versions stay as they are.
+     Makes a new version; jobs and earlier versions do not change.
 
     Args:
         curriculum_id (str):
-        body (UpdateCurriculum): Fields that are not sent stay; `null` removes the validation
-            file.
+        body (UpdateCurriculum): Absent fields do not change; `null` removes the validation file.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

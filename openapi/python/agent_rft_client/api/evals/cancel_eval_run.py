@@ -123,7 +123,7 @@ def sync_detailed(
 ) -> Response[ErrorEnvelope | EvalRunObject]:
     """ Cancel Run
 
-     At the address the specification names, and at the one the Python SDK calls.
+     Cancels a run: at the path in the hosted specification, and at the path of the Python SDK.
 
     Args:
         eval_id (str):
@@ -159,7 +159,7 @@ def sync(
 ) -> ErrorEnvelope | EvalRunObject | None:
     """ Cancel Run
 
-     At the address the specification names, and at the one the Python SDK calls.
+     Cancels a run: at the path in the hosted specification, and at the path of the Python SDK.
 
     Args:
         eval_id (str):
@@ -190,7 +190,7 @@ async def asyncio_detailed(
 ) -> Response[ErrorEnvelope | EvalRunObject]:
     """ Cancel Run
 
-     At the address the specification names, and at the one the Python SDK calls.
+     Cancels a run: at the path in the hosted specification, and at the path of the Python SDK.
 
     Args:
         eval_id (str):
@@ -226,7 +226,7 @@ async def asyncio(
 ) -> ErrorEnvelope | EvalRunObject | None:
     """ Cancel Run
 
-     At the address the specification names, and at the one the Python SDK calls.
+     Cancels a run: at the path in the hosted specification, and at the path of the Python SDK.
 
     Args:
         eval_id (str):

@@ -155,7 +155,7 @@ def sync_detailed(
     Args:
         eval_id (str):
         run_id (str):
-        after (None | str | Unset): Id of the last row seen
+        after (None | str | Unset): Id of the last object of the previous page
         limit (int | Unset):  Default: 20.
         order (GetEvalRunOutputItemsOrder | Unset):  Default: 'asc'.
         status (GetEvalRunOutputItemsStatusType0 | None | Unset): Only items of this outcome
@@ -201,7 +201,7 @@ def sync(
     Args:
         eval_id (str):
         run_id (str):
-        after (None | str | Unset): Id of the last row seen
+        after (None | str | Unset): Id of the last object of the previous page
         limit (int | Unset):  Default: 20.
         order (GetEvalRunOutputItemsOrder | Unset):  Default: 'asc'.
         status (GetEvalRunOutputItemsStatusType0 | None | Unset): Only items of this outcome
@@ -242,7 +242,7 @@ async def asyncio_detailed(
     Args:
         eval_id (str):
         run_id (str):
-        after (None | str | Unset): Id of the last row seen
+        after (None | str | Unset): Id of the last object of the previous page
         limit (int | Unset):  Default: 20.
         order (GetEvalRunOutputItemsOrder | Unset):  Default: 'asc'.
         status (GetEvalRunOutputItemsStatusType0 | None | Unset): Only items of this outcome
@@ -288,7 +288,7 @@ async def asyncio(
     Args:
         eval_id (str):
         run_id (str):
-        after (None | str | Unset): Id of the last row seen
+        after (None | str | Unset): Id of the last object of the previous page
         limit (int | Unset):  Default: 20.
         order (GetEvalRunOutputItemsOrder | Unset):  Default: 'asc'.
         status (GetEvalRunOutputItemsStatusType0 | None | Unset): Only items of this outcome

@@ -152,7 +152,7 @@ def sync_detailed(
 
     Args:
         eval_id (str):
-        after (None | str | Unset): Id of the last row seen
+        after (None | str | Unset): Id of the last object of the previous page
         limit (int | Unset):  Default: 20.
         order (GetEvalRunsOrder | Unset):  Default: 'asc'.
         status (EvalRunStatus | None | Unset): Only runs in this state
@@ -195,7 +195,7 @@ def sync(
 
     Args:
         eval_id (str):
-        after (None | str | Unset): Id of the last row seen
+        after (None | str | Unset): Id of the last object of the previous page
         limit (int | Unset):  Default: 20.
         order (GetEvalRunsOrder | Unset):  Default: 'asc'.
         status (EvalRunStatus | None | Unset): Only runs in this state
@@ -233,7 +233,7 @@ async def asyncio_detailed(
 
     Args:
         eval_id (str):
-        after (None | str | Unset): Id of the last row seen
+        after (None | str | Unset): Id of the last object of the previous page
         limit (int | Unset):  Default: 20.
         order (GetEvalRunsOrder | Unset):  Default: 'asc'.
         status (EvalRunStatus | None | Unset): Only runs in this state
@@ -276,7 +276,7 @@ async def asyncio(
 
     Args:
         eval_id (str):
-        after (None | str | Unset): Id of the last row seen
+        after (None | str | Unset): Id of the last object of the previous page
         limit (int | Unset):  Default: 20.
         order (GetEvalRunsOrder | Unset):  Default: 'asc'.
         status (EvalRunStatus | None | Unset): Only runs in this state

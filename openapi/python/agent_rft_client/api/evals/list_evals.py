@@ -139,10 +139,10 @@ def sync_detailed(
     """ List Evals
 
     Args:
-        after (None | str | Unset): Id of the last row seen
+        after (None | str | Unset): Id of the last object of the previous page
         limit (int | Unset):  Default: 20.
         order (ListEvalsOrder | Unset):  Default: 'asc'.
-        order_by (ListEvalsOrderBy | Unset): What `order` is about Default: 'created_at'.
+        order_by (ListEvalsOrderBy | Unset): Time by which `order` sorts Default: 'created_at'.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -179,10 +179,10 @@ def sync(
     """ List Evals
 
     Args:
-        after (None | str | Unset): Id of the last row seen
+        after (None | str | Unset): Id of the last object of the previous page
         limit (int | Unset):  Default: 20.
         order (ListEvalsOrder | Unset):  Default: 'asc'.
-        order_by (ListEvalsOrderBy | Unset): What `order` is about Default: 'created_at'.
+        order_by (ListEvalsOrderBy | Unset): Time by which `order` sorts Default: 'created_at'.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -214,10 +214,10 @@ async def asyncio_detailed(
     """ List Evals
 
     Args:
-        after (None | str | Unset): Id of the last row seen
+        after (None | str | Unset): Id of the last object of the previous page
         limit (int | Unset):  Default: 20.
         order (ListEvalsOrder | Unset):  Default: 'asc'.
-        order_by (ListEvalsOrderBy | Unset): What `order` is about Default: 'created_at'.
+        order_by (ListEvalsOrderBy | Unset): Time by which `order` sorts Default: 'created_at'.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -254,10 +254,10 @@ async def asyncio(
     """ List Evals
 
     Args:
-        after (None | str | Unset): Id of the last row seen
+        after (None | str | Unset): Id of the last object of the previous page
         limit (int | Unset):  Default: 20.
         order (ListEvalsOrder | Unset):  Default: 'asc'.
-        order_by (ListEvalsOrderBy | Unset): What `order` is about Default: 'created_at'.
+        order_by (ListEvalsOrderBy | Unset): Time by which `order` sorts Default: 'created_at'.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

@@ -139,8 +139,8 @@ def sync_detailed(
 
     Args:
         eval_id (str):
-        body (UpdateEval): Body of `POST /v1/evals/{eval_id}`; what is not sent stays, `metadata:
-            null` clears.
+        body (UpdateEval): Body of `POST /v1/evals/{eval_id}`; absent fields do not change,
+            `metadata: null` clears.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -174,8 +174,8 @@ def sync(
 
     Args:
         eval_id (str):
-        body (UpdateEval): Body of `POST /v1/evals/{eval_id}`; what is not sent stays, `metadata:
-            null` clears.
+        body (UpdateEval): Body of `POST /v1/evals/{eval_id}`; absent fields do not change,
+            `metadata: null` clears.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -204,8 +204,8 @@ async def asyncio_detailed(
 
     Args:
         eval_id (str):
-        body (UpdateEval): Body of `POST /v1/evals/{eval_id}`; what is not sent stays, `metadata:
-            null` clears.
+        body (UpdateEval): Body of `POST /v1/evals/{eval_id}`; absent fields do not change,
+            `metadata: null` clears.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -239,8 +239,8 @@ async def asyncio(
 
     Args:
         eval_id (str):
-        body (UpdateEval): Body of `POST /v1/evals/{eval_id}`; what is not sent stays, `metadata:
-            null` clears.
+        body (UpdateEval): Body of `POST /v1/evals/{eval_id}`; absent fields do not change,
+            `metadata: null` clears.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

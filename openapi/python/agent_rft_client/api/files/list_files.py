@@ -139,7 +139,7 @@ def sync_detailed(
 
     Args:
         purpose (None | str | Unset):
-        after (None | str | Unset): Id of the last row seen
+        after (None | str | Unset): Id of the last object of the previous page
         limit (int | Unset):  Default: 10000.
         order (ListFilesOrder | Unset):  Default: 'desc'.
 
@@ -179,7 +179,7 @@ def sync(
 
     Args:
         purpose (None | str | Unset):
-        after (None | str | Unset): Id of the last row seen
+        after (None | str | Unset): Id of the last object of the previous page
         limit (int | Unset):  Default: 10000.
         order (ListFilesOrder | Unset):  Default: 'desc'.
 
@@ -214,7 +214,7 @@ async def asyncio_detailed(
 
     Args:
         purpose (None | str | Unset):
-        after (None | str | Unset): Id of the last row seen
+        after (None | str | Unset): Id of the last object of the previous page
         limit (int | Unset):  Default: 10000.
         order (ListFilesOrder | Unset):  Default: 'desc'.
 
@@ -254,7 +254,7 @@ async def asyncio(
 
     Args:
         purpose (None | str | Unset):
-        after (None | str | Unset): Id of the last row seen
+        after (None | str | Unset): Id of the last object of the previous page
         limit (int | Unset):  Default: 10000.
         order (ListFilesOrder | Unset):  Default: 'desc'.
 

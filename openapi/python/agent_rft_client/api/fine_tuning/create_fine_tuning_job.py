@@ -128,7 +128,7 @@ def sync_detailed(
 ) -> Response[ErrorEnvelope | FineTuningJob]:
     """ Create Job
 
-     Tools, grader and curriculum may be named by the ids of registered ones.
+     Creates a job. Tools, grader and curriculum can be ids of registered objects.
 
     Args:
         body (CreateFineTuningJob): Body of `POST /v1/fine_tuning/jobs`. Example: {'method':
@@ -165,7 +165,7 @@ def sync(
 ) -> ErrorEnvelope | FineTuningJob | None:
     """ Create Job
 
-     Tools, grader and curriculum may be named by the ids of registered ones.
+     Creates a job. Tools, grader and curriculum can be ids of registered objects.
 
     Args:
         body (CreateFineTuningJob): Body of `POST /v1/fine_tuning/jobs`. Example: {'method':
@@ -197,7 +197,7 @@ async def asyncio_detailed(
 ) -> Response[ErrorEnvelope | FineTuningJob]:
     """ Create Job
 
-     Tools, grader and curriculum may be named by the ids of registered ones.
+     Creates a job. Tools, grader and curriculum can be ids of registered objects.
 
     Args:
         body (CreateFineTuningJob): Body of `POST /v1/fine_tuning/jobs`. Example: {'method':
@@ -234,7 +234,7 @@ async def asyncio(
 ) -> ErrorEnvelope | FineTuningJob | None:
     """ Create Job
 
-     Tools, grader and curriculum may be named by the ids of registered ones.
+     Creates a job. Tools, grader and curriculum can be ids of registered objects.
 
     Args:
         body (CreateFineTuningJob): Body of `POST /v1/fine_tuning/jobs`. Example: {'method':

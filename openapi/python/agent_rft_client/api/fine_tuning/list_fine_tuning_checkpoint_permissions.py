@@ -149,7 +149,7 @@ def sync_detailed(
     Args:
         fine_tuned_model_checkpoint (str):
         project_id (None | str | Unset):
-        after (None | str | Unset): Id of the last row seen
+        after (None | str | Unset): Id of the last object of the previous page
         limit (int | Unset):  Default: 10.
         order (ListFineTuningCheckpointPermissionsOrder | Unset):  Default: 'descending'.
 
@@ -192,7 +192,7 @@ def sync(
     Args:
         fine_tuned_model_checkpoint (str):
         project_id (None | str | Unset):
-        after (None | str | Unset): Id of the last row seen
+        after (None | str | Unset): Id of the last object of the previous page
         limit (int | Unset):  Default: 10.
         order (ListFineTuningCheckpointPermissionsOrder | Unset):  Default: 'descending'.
 
@@ -230,7 +230,7 @@ async def asyncio_detailed(
     Args:
         fine_tuned_model_checkpoint (str):
         project_id (None | str | Unset):
-        after (None | str | Unset): Id of the last row seen
+        after (None | str | Unset): Id of the last object of the previous page
         limit (int | Unset):  Default: 10.
         order (ListFineTuningCheckpointPermissionsOrder | Unset):  Default: 'descending'.
 
@@ -273,7 +273,7 @@ async def asyncio(
     Args:
         fine_tuned_model_checkpoint (str):
         project_id (None | str | Unset):
-        after (None | str | Unset): Id of the last row seen
+        after (None | str | Unset): Id of the last object of the previous page
         limit (int | Unset):  Default: 10.
         order (ListFineTuningCheckpointPermissionsOrder | Unset):  Default: 'descending'.
 

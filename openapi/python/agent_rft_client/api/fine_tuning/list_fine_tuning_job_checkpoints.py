@@ -129,7 +129,7 @@ def sync_detailed(
 
     Args:
         job_id (str):
-        after (None | str | Unset): Id of the last row seen
+        after (None | str | Unset): Id of the last object of the previous page
         limit (int | Unset):  Default: 10.
 
     Raises:
@@ -166,7 +166,7 @@ def sync(
 
     Args:
         job_id (str):
-        after (None | str | Unset): Id of the last row seen
+        after (None | str | Unset): Id of the last object of the previous page
         limit (int | Unset):  Default: 10.
 
     Raises:
@@ -198,7 +198,7 @@ async def asyncio_detailed(
 
     Args:
         job_id (str):
-        after (None | str | Unset): Id of the last row seen
+        after (None | str | Unset): Id of the last object of the previous page
         limit (int | Unset):  Default: 10.
 
     Raises:
@@ -235,7 +235,7 @@ async def asyncio(
 
     Args:
         job_id (str):
-        after (None | str | Unset): Id of the last row seen
+        after (None | str | Unset): Id of the last object of the previous page
         limit (int | Unset):  Default: 10.
 
     Raises:

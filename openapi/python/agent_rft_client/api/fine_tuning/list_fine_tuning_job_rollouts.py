@@ -153,7 +153,7 @@ def sync_detailed(
         job_id (str):
         split (ListFineTuningJobRolloutsSplitType0 | None | Unset):
         step (int | None | Unset):
-        after (None | str | Unset): Id of the last row seen
+        after (None | str | Unset): Id of the last object of the previous page
         limit (int | Unset):  Default: 20.
 
     Raises:
@@ -196,7 +196,7 @@ def sync(
         job_id (str):
         split (ListFineTuningJobRolloutsSplitType0 | None | Unset):
         step (int | None | Unset):
-        after (None | str | Unset): Id of the last row seen
+        after (None | str | Unset): Id of the last object of the previous page
         limit (int | Unset):  Default: 20.
 
     Raises:
@@ -234,7 +234,7 @@ async def asyncio_detailed(
         job_id (str):
         split (ListFineTuningJobRolloutsSplitType0 | None | Unset):
         step (int | None | Unset):
-        after (None | str | Unset): Id of the last row seen
+        after (None | str | Unset): Id of the last object of the previous page
         limit (int | Unset):  Default: 20.
 
     Raises:
@@ -277,7 +277,7 @@ async def asyncio(
         job_id (str):
         split (ListFineTuningJobRolloutsSplitType0 | None | Unset):
         step (int | None | Unset):
-        after (None | str | Unset): Id of the last row seen
+        after (None | str | Unset): Id of the last object of the previous page
         limit (int | Unset):  Default: 20.
 
     Raises:

@@ -127,10 +127,10 @@ def sync_detailed(
 ) -> Response[ErrorEnvelope | PageFineTuningJob]:
     """ List Jobs
 
-     `metadata[key]=value` keeps the jobs that carry the pair.
+     Lists jobs, newest first; `metadata[key]=value` selects jobs with that pair.
 
     Args:
-        after (None | str | Unset): Id of the last row seen
+        after (None | str | Unset): Id of the last object of the previous page
         limit (int | Unset):  Default: 20.
         metadata (None | str | Unset): `null`: only jobs without metadata
 
@@ -166,10 +166,10 @@ def sync(
 ) -> ErrorEnvelope | PageFineTuningJob | None:
     """ List Jobs
 
-     `metadata[key]=value` keeps the jobs that carry the pair.
+     Lists jobs, newest first; `metadata[key]=value` selects jobs with that pair.
 
     Args:
-        after (None | str | Unset): Id of the last row seen
+        after (None | str | Unset): Id of the last object of the previous page
         limit (int | Unset):  Default: 20.
         metadata (None | str | Unset): `null`: only jobs without metadata
 
@@ -200,10 +200,10 @@ async def asyncio_detailed(
 ) -> Response[ErrorEnvelope | PageFineTuningJob]:
     """ List Jobs
 
-     `metadata[key]=value` keeps the jobs that carry the pair.
+     Lists jobs, newest first; `metadata[key]=value` selects jobs with that pair.
 
     Args:
-        after (None | str | Unset): Id of the last row seen
+        after (None | str | Unset): Id of the last object of the previous page
         limit (int | Unset):  Default: 20.
         metadata (None | str | Unset): `null`: only jobs without metadata
 
@@ -239,10 +239,10 @@ async def asyncio(
 ) -> ErrorEnvelope | PageFineTuningJob | None:
     """ List Jobs
 
-     `metadata[key]=value` keeps the jobs that carry the pair.
+     Lists jobs, newest first; `metadata[key]=value` selects jobs with that pair.
 
     Args:
-        after (None | str | Unset): Id of the last row seen
+        after (None | str | Unset): Id of the last object of the previous page
         limit (int | Unset):  Default: 20.
         metadata (None | str | Unset): `null`: only jobs without metadata
 

@@ -142,7 +142,7 @@ def sync_detailed(
 ) -> Response[ErrorEnvelope | FineTuningJob]:
     """ Resume Job
 
-     A job that one of its caps paused goes on with a higher one only.
+     Resumes a job. A job that a cap paused needs a higher value of that cap.
 
     Args:
         job_id (str):
@@ -178,7 +178,7 @@ def sync(
 ) -> ErrorEnvelope | FineTuningJob | None:
     """ Resume Job
 
-     A job that one of its caps paused goes on with a higher one only.
+     Resumes a job. A job that a cap paused needs a higher value of that cap.
 
     Args:
         job_id (str):
@@ -209,7 +209,7 @@ async def asyncio_detailed(
 ) -> Response[ErrorEnvelope | FineTuningJob]:
     """ Resume Job
 
-     A job that one of its caps paused goes on with a higher one only.
+     Resumes a job. A job that a cap paused needs a higher value of that cap.
 
     Args:
         job_id (str):
@@ -245,7 +245,7 @@ async def asyncio(
 ) -> ErrorEnvelope | FineTuningJob | None:
     """ Resume Job
 
-     A job that one of its caps paused goes on with a higher one only.
+     Resumes a job. A job that a cap paused needs a higher value of that cap.
 
     Args:
         job_id (str):

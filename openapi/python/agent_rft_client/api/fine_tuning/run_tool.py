@@ -129,7 +129,7 @@ def sync_detailed(
     """ Run Tool
 
     Args:
-        body (RunToolRequest): A tool call as training sends it, with the tool's address.
+        body (RunToolRequest): A tool call as training sends it, with the URL of the tool.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -160,7 +160,7 @@ def sync(
     """ Run Tool
 
     Args:
-        body (RunToolRequest): A tool call as training sends it, with the tool's address.
+        body (RunToolRequest): A tool call as training sends it, with the URL of the tool.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -186,7 +186,7 @@ async def asyncio_detailed(
     """ Run Tool
 
     Args:
-        body (RunToolRequest): A tool call as training sends it, with the tool's address.
+        body (RunToolRequest): A tool call as training sends it, with the URL of the tool.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -217,7 +217,7 @@ async def asyncio(
     """ Run Tool
 
     Args:
-        body (RunToolRequest): A tool call as training sends it, with the tool's address.
+        body (RunToolRequest): A tool call as training sends it, with the URL of the tool.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

@@ -128,8 +128,8 @@ def sync_detailed(
 ) -> Response[ErrorEnvelope | FineTuningJobValidation]:
     """ Validate Job
 
-     The body of a create call, answered with every fault at once, lengths, reachability and an
-    estimate. No job is made.
+     Checks the body of a create call. Reports every fault at once, lengths, reachability of
+    endpoints and an estimate, and makes no job.
 
     Args:
         body (CreateFineTuningJob): Body of `POST /v1/fine_tuning/jobs`. Example: {'method':
@@ -166,8 +166,8 @@ def sync(
 ) -> ErrorEnvelope | FineTuningJobValidation | None:
     """ Validate Job
 
-     The body of a create call, answered with every fault at once, lengths, reachability and an
-    estimate. No job is made.
+     Checks the body of a create call. Reports every fault at once, lengths, reachability of
+    endpoints and an estimate, and makes no job.
 
     Args:
         body (CreateFineTuningJob): Body of `POST /v1/fine_tuning/jobs`. Example: {'method':
@@ -199,8 +199,8 @@ async def asyncio_detailed(
 ) -> Response[ErrorEnvelope | FineTuningJobValidation]:
     """ Validate Job
 
-     The body of a create call, answered with every fault at once, lengths, reachability and an
-    estimate. No job is made.
+     Checks the body of a create call. Reports every fault at once, lengths, reachability of
+    endpoints and an estimate, and makes no job.
 
     Args:
         body (CreateFineTuningJob): Body of `POST /v1/fine_tuning/jobs`. Example: {'method':
@@ -237,8 +237,8 @@ async def asyncio(
 ) -> ErrorEnvelope | FineTuningJobValidation | None:
     """ Validate Job
 
-     The body of a create call, answered with every fault at once, lengths, reachability and an
-    estimate. No job is made.
+     Checks the body of a create call. Reports every fault at once, lengths, reachability of
+    endpoints and an estimate, and makes no job.
 
     Args:
         body (CreateFineTuningJob): Body of `POST /v1/fine_tuning/jobs`. Example: {'method':

@@ -127,11 +127,11 @@ def sync_detailed(
 ) -> Response[ErrorEnvelope | PageRegisteredGrader]:
     """ List Grader Versions
 
-     Newest first.
+     Lists versions, newest first.
 
     Args:
         grader_id (str):
-        after (int | None | Unset): Number of the last one seen
+        after (int | None | Unset): Number of the last version of the previous page
         limit (int | Unset):  Default: 20.
 
     Raises:
@@ -166,11 +166,11 @@ def sync(
 ) -> ErrorEnvelope | PageRegisteredGrader | None:
     """ List Grader Versions
 
-     Newest first.
+     Lists versions, newest first.
 
     Args:
         grader_id (str):
-        after (int | None | Unset): Number of the last one seen
+        after (int | None | Unset): Number of the last version of the previous page
         limit (int | Unset):  Default: 20.
 
     Raises:
@@ -200,11 +200,11 @@ async def asyncio_detailed(
 ) -> Response[ErrorEnvelope | PageRegisteredGrader]:
     """ List Grader Versions
 
-     Newest first.
+     Lists versions, newest first.
 
     Args:
         grader_id (str):
-        after (int | None | Unset): Number of the last one seen
+        after (int | None | Unset): Number of the last version of the previous page
         limit (int | Unset):  Default: 20.
 
     Raises:
@@ -239,11 +239,11 @@ async def asyncio(
 ) -> ErrorEnvelope | PageRegisteredGrader | None:
     """ List Grader Versions
 
-     Newest first.
+     Lists versions, newest first.
 
     Args:
         grader_id (str):
-        after (int | None | Unset): Number of the last one seen
+        after (int | None | Unset): Number of the last version of the previous page
         limit (int | Unset):  Default: 20.
 
     Raises:

@@ -137,11 +137,11 @@ def sync_detailed(
 ) -> Response[ErrorEnvelope | RegisteredGrader]:
     """ Update Grader
 
-     Makes a new version; jobs and earlier versions stay as they are.
+     Makes a new version; jobs and earlier versions do not change.
 
     Args:
         grader_id (str):
-        body (UpdateGrader): Absent fields stay as they are.
+        body (UpdateGrader): Absent fields do not change.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -173,11 +173,11 @@ def sync(
 ) -> ErrorEnvelope | RegisteredGrader | None:
     """ Update Grader
 
-     Makes a new version; jobs and earlier versions stay as they are.
+     Makes a new version; jobs and earlier versions do not change.
 
     Args:
         grader_id (str):
-        body (UpdateGrader): Absent fields stay as they are.
+        body (UpdateGrader): Absent fields do not change.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -204,11 +204,11 @@ async def asyncio_detailed(
 ) -> Response[ErrorEnvelope | RegisteredGrader]:
     """ Update Grader
 
-     Makes a new version; jobs and earlier versions stay as they are.
+     Makes a new version; jobs and earlier versions do not change.
 
     Args:
         grader_id (str):
-        body (UpdateGrader): Absent fields stay as they are.
+        body (UpdateGrader): Absent fields do not change.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -240,11 +240,11 @@ async def asyncio(
 ) -> ErrorEnvelope | RegisteredGrader | None:
     """ Update Grader
 
-     Makes a new version; jobs and earlier versions stay as they are.
+     Makes a new version; jobs and earlier versions do not change.
 
     Args:
         grader_id (str):
-        body (UpdateGrader): Absent fields stay as they are.
+        body (UpdateGrader): Absent fields do not change.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

@@ -142,7 +142,7 @@ def sync_detailed(
 
     Args:
         project_id (str):
-        after (None | str | Unset): Id of the last row seen
+        after (None | str | Unset): Id of the last object of the previous page
         limit (int | Unset):  Default: 20.
         owner_project_access (ListProjectApiKeysOwnerProjectAccessType0 | None | Unset):
 
@@ -182,7 +182,7 @@ def sync(
 
     Args:
         project_id (str):
-        after (None | str | Unset): Id of the last row seen
+        after (None | str | Unset): Id of the last object of the previous page
         limit (int | Unset):  Default: 20.
         owner_project_access (ListProjectApiKeysOwnerProjectAccessType0 | None | Unset):
 
@@ -217,7 +217,7 @@ async def asyncio_detailed(
 
     Args:
         project_id (str):
-        after (None | str | Unset): Id of the last row seen
+        after (None | str | Unset): Id of the last object of the previous page
         limit (int | Unset):  Default: 20.
         owner_project_access (ListProjectApiKeysOwnerProjectAccessType0 | None | Unset):
 
@@ -257,7 +257,7 @@ async def asyncio(
 
     Args:
         project_id (str):
-        after (None | str | Unset): Id of the last row seen
+        after (None | str | Unset): Id of the last object of the previous page
         limit (int | Unset):  Default: 20.
         owner_project_access (ListProjectApiKeysOwnerProjectAccessType0 | None | Unset):
 

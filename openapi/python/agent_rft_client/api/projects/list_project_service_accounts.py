@@ -129,7 +129,7 @@ def sync_detailed(
 
     Args:
         project_id (str):
-        after (None | str | Unset): Id of the last row seen
+        after (None | str | Unset): Id of the last object of the previous page
         limit (int | Unset):  Default: 20.
 
     Raises:
@@ -166,7 +166,7 @@ def sync(
 
     Args:
         project_id (str):
-        after (None | str | Unset): Id of the last row seen
+        after (None | str | Unset): Id of the last object of the previous page
         limit (int | Unset):  Default: 20.
 
     Raises:
@@ -198,7 +198,7 @@ async def asyncio_detailed(
 
     Args:
         project_id (str):
-        after (None | str | Unset): Id of the last row seen
+        after (None | str | Unset): Id of the last object of the previous page
         limit (int | Unset):  Default: 20.
 
     Raises:
@@ -235,7 +235,7 @@ async def asyncio(
 
     Args:
         project_id (str):
-        after (None | str | Unset): Id of the last row seen
+        after (None | str | Unset): Id of the last object of the previous page
         limit (int | Unset):  Default: 20.
 
     Raises:

@@ -123,7 +123,7 @@ def sync_detailed(
     """ List Projects
 
     Args:
-        after (None | str | Unset): Id of the last row seen
+        after (None | str | Unset): Id of the last object of the previous page
         limit (int | Unset):  Default: 20.
         include_archived (bool | Unset):  Default: False.
 
@@ -160,7 +160,7 @@ def sync(
     """ List Projects
 
     Args:
-        after (None | str | Unset): Id of the last row seen
+        after (None | str | Unset): Id of the last object of the previous page
         limit (int | Unset):  Default: 20.
         include_archived (bool | Unset):  Default: False.
 
@@ -192,7 +192,7 @@ async def asyncio_detailed(
     """ List Projects
 
     Args:
-        after (None | str | Unset): Id of the last row seen
+        after (None | str | Unset): Id of the last object of the previous page
         limit (int | Unset):  Default: 20.
         include_archived (bool | Unset):  Default: False.
 
@@ -229,7 +229,7 @@ async def asyncio(
     """ List Projects
 
     Args:
-        after (None | str | Unset): Id of the last row seen
+        after (None | str | Unset): Id of the last object of the previous page
         limit (int | Unset):  Default: 20.
         include_archived (bool | Unset):  Default: False.
 

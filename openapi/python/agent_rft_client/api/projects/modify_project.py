@@ -139,7 +139,7 @@ def sync_detailed(
 
     Args:
         project_id (str):
-        body (UpdateProject): Absent fields stay as they are.
+        body (UpdateProject): Absent fields do not change.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -173,7 +173,7 @@ def sync(
 
     Args:
         project_id (str):
-        body (UpdateProject): Absent fields stay as they are.
+        body (UpdateProject): Absent fields do not change.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -202,7 +202,7 @@ async def asyncio_detailed(
 
     Args:
         project_id (str):
-        body (UpdateProject): Absent fields stay as they are.
+        body (UpdateProject): Absent fields do not change.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -236,7 +236,7 @@ async def asyncio(
 
     Args:
         project_id (str):
-        body (UpdateProject): Absent fields stay as they are.
+        body (UpdateProject): Absent fields do not change.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

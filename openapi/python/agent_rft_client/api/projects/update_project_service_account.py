@@ -142,7 +142,7 @@ def sync_detailed(
     Args:
         project_id (str):
         service_account_id (str):
-        body (UpdateServiceAccount): Absent fields stay as they are.
+        body (UpdateServiceAccount): Absent fields do not change.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -179,7 +179,7 @@ def sync(
     Args:
         project_id (str):
         service_account_id (str):
-        body (UpdateServiceAccount): Absent fields stay as they are.
+        body (UpdateServiceAccount): Absent fields do not change.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -211,7 +211,7 @@ async def asyncio_detailed(
     Args:
         project_id (str):
         service_account_id (str):
-        body (UpdateServiceAccount): Absent fields stay as they are.
+        body (UpdateServiceAccount): Absent fields do not change.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -248,7 +248,7 @@ async def asyncio(
     Args:
         project_id (str):
         service_account_id (str):
-        body (UpdateServiceAccount): Absent fields stay as they are.
+        body (UpdateServiceAccount): Absent fields do not change.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

@@ -70,7 +70,7 @@ def sync_detailed(
 ) -> Response[ErrorEnvelope | ReadinessResponseReadiness]:
     """ Readiness
 
-     503 while the database does not answer.
+     Answers 503 while the database does not answer.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -98,7 +98,7 @@ def sync(
 ) -> ErrorEnvelope | ReadinessResponseReadiness | None:
     """ Readiness
 
-     503 while the database does not answer.
+     Answers 503 while the database does not answer.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -121,7 +121,7 @@ async def asyncio_detailed(
 ) -> Response[ErrorEnvelope | ReadinessResponseReadiness]:
     """ Readiness
 
-     503 while the database does not answer.
+     Answers 503 while the database does not answer.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -149,7 +149,7 @@ async def asyncio(
 ) -> ErrorEnvelope | ReadinessResponseReadiness | None:
     """ Readiness
 
-     503 while the database does not answer.
+     Answers 503 while the database does not answer.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

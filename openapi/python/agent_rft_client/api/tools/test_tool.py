@@ -142,7 +142,7 @@ def sync_detailed(
 ) -> Response[ErrorEnvelope | ToolTest]:
     """ Run Tool Test
 
-     Calls the tool's endpoint, for at most a minute, and judges each answer.
+     Calls the tool's endpoint, for at most a minute, and checks each answer.
 
     Args:
         tool_id (str):
@@ -178,7 +178,7 @@ def sync(
 ) -> ErrorEnvelope | ToolTest | None:
     """ Run Tool Test
 
-     Calls the tool's endpoint, for at most a minute, and judges each answer.
+     Calls the tool's endpoint, for at most a minute, and checks each answer.
 
     Args:
         tool_id (str):
@@ -209,7 +209,7 @@ async def asyncio_detailed(
 ) -> Response[ErrorEnvelope | ToolTest]:
     """ Run Tool Test
 
-     Calls the tool's endpoint, for at most a minute, and judges each answer.
+     Calls the tool's endpoint, for at most a minute, and checks each answer.
 
     Args:
         tool_id (str):
@@ -245,7 +245,7 @@ async def asyncio(
 ) -> ErrorEnvelope | ToolTest | None:
     """ Run Tool Test
 
-     Calls the tool's endpoint, for at most a minute, and judges each answer.
+     Calls the tool's endpoint, for at most a minute, and checks each answer.
 
     Args:
         tool_id (str):

@@ -137,11 +137,11 @@ def sync_detailed(
 ) -> Response[ErrorEnvelope | Tool]:
     """ Update Tool
 
-     Makes a new version; jobs and earlier versions stay as they are.
+     Makes a new version; jobs and earlier versions do not change.
 
     Args:
         tool_id (str):
-        body (UpdateTool): Absent fields stay as they are; `null` removes an optional key.
+        body (UpdateTool): Absent fields do not change; `null` removes an optional key.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -173,11 +173,11 @@ def sync(
 ) -> ErrorEnvelope | Tool | None:
     """ Update Tool
 
-     Makes a new version; jobs and earlier versions stay as they are.
+     Makes a new version; jobs and earlier versions do not change.
 
     Args:
         tool_id (str):
-        body (UpdateTool): Absent fields stay as they are; `null` removes an optional key.
+        body (UpdateTool): Absent fields do not change; `null` removes an optional key.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -204,11 +204,11 @@ async def asyncio_detailed(
 ) -> Response[ErrorEnvelope | Tool]:
     """ Update Tool
 
-     Makes a new version; jobs and earlier versions stay as they are.
+     Makes a new version; jobs and earlier versions do not change.
 
     Args:
         tool_id (str):
-        body (UpdateTool): Absent fields stay as they are; `null` removes an optional key.
+        body (UpdateTool): Absent fields do not change; `null` removes an optional key.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -240,11 +240,11 @@ async def asyncio(
 ) -> ErrorEnvelope | Tool | None:
     """ Update Tool
 
-     Makes a new version; jobs and earlier versions stay as they are.
+     Makes a new version; jobs and earlier versions do not change.
 
     Args:
         tool_id (str):
-        body (UpdateTool): Absent fields stay as they are; `null` removes an optional key.
+        body (UpdateTool): Absent fields do not change; `null` removes an optional key.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

@@ -131,7 +131,7 @@ def sync_detailed(
 
     Args:
         webhook_endpoint_id (str):
-        after (None | str | Unset): Id of the last row seen
+        after (None | str | Unset): Id of the last object of the previous page
         limit (int | Unset):  Default: 20.
 
     Raises:
@@ -170,7 +170,7 @@ def sync(
 
     Args:
         webhook_endpoint_id (str):
-        after (None | str | Unset): Id of the last row seen
+        after (None | str | Unset): Id of the last object of the previous page
         limit (int | Unset):  Default: 20.
 
     Raises:
@@ -204,7 +204,7 @@ async def asyncio_detailed(
 
     Args:
         webhook_endpoint_id (str):
-        after (None | str | Unset): Id of the last row seen
+        after (None | str | Unset): Id of the last object of the previous page
         limit (int | Unset):  Default: 20.
 
     Raises:
@@ -243,7 +243,7 @@ async def asyncio(
 
     Args:
         webhook_endpoint_id (str):
-        after (None | str | Unset): Id of the last row seen
+        after (None | str | Unset): Id of the last object of the previous page
         limit (int | Unset):  Default: 20.
 
     Raises:

@@ -119,7 +119,7 @@ def sync_detailed(
     """ List Endpoints
 
     Args:
-        after (None | str | Unset): Id of the last row seen
+        after (None | str | Unset): Id of the last object of the previous page
         limit (int | Unset):  Default: 20.
 
     Raises:
@@ -153,7 +153,7 @@ def sync(
     """ List Endpoints
 
     Args:
-        after (None | str | Unset): Id of the last row seen
+        after (None | str | Unset): Id of the last object of the previous page
         limit (int | Unset):  Default: 20.
 
     Raises:
@@ -182,7 +182,7 @@ async def asyncio_detailed(
     """ List Endpoints
 
     Args:
-        after (None | str | Unset): Id of the last row seen
+        after (None | str | Unset): Id of the last object of the previous page
         limit (int | Unset):  Default: 20.
 
     Raises:
@@ -216,7 +216,7 @@ async def asyncio(
     """ List Endpoints
 
     Args:
-        after (None | str | Unset): Id of the last row seen
+        after (None | str | Unset): Id of the last object of the previous page
         limit (int | Unset):  Default: 20.
 
     Raises:

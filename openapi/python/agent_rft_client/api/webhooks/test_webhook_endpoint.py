@@ -137,7 +137,7 @@ def sync_detailed(
 ) -> Response[ErrorEnvelope | WebhookEndpointTestResult]:
     """ Test Endpoint
 
-     Send a sample event at once, without retries.
+     Sends a sample event at once, without retries.
 
     Args:
         webhook_endpoint_id (str):
@@ -173,7 +173,7 @@ def sync(
 ) -> ErrorEnvelope | WebhookEndpointTestResult | None:
     """ Test Endpoint
 
-     Send a sample event at once, without retries.
+     Sends a sample event at once, without retries.
 
     Args:
         webhook_endpoint_id (str):
@@ -204,7 +204,7 @@ async def asyncio_detailed(
 ) -> Response[ErrorEnvelope | WebhookEndpointTestResult]:
     """ Test Endpoint
 
-     Send a sample event at once, without retries.
+     Sends a sample event at once, without retries.
 
     Args:
         webhook_endpoint_id (str):
@@ -240,7 +240,7 @@ async def asyncio(
 ) -> ErrorEnvelope | WebhookEndpointTestResult | None:
     """ Test Endpoint
 
-     Send a sample event at once, without retries.
+     Sends a sample event at once, without retries.
 
     Args:
         webhook_endpoint_id (str):
