@@ -1,4 +1,4 @@
-"""The application on a fresh database, spoken to over ASGI, with two tenants."""
+"""The application on a fresh database with two tenants, called over ASGI."""
 
 from collections.abc import AsyncIterator
 from typing import Any
@@ -23,7 +23,7 @@ async def files(api: Api) -> tuple[str, str]:
 
 @pytest.fixture
 def body(files: tuple[str, str]) -> dict[str, Any]:
-    """A create call that is accepted."""
+    """Returns the body of a valid create call."""
     return {
         "model": "tiny-agent",
         "training_file": files[0],

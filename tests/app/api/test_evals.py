@@ -1,4 +1,4 @@
-"""Evals over HTTP: what is refused, and in which words."""
+"""Evals over HTTP: refusals and their texts."""
 
 from typing import Any
 

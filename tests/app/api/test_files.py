@@ -17,7 +17,7 @@ def kept_below(database: Database) -> list[Path]:
 
 
 def form(*parts: tuple[str, bytes]) -> dict[str, Any]:
-    """A form whose parts have exactly these headers and bytes, in this order."""
+    """Returns a form whose parts have exactly these headers and bytes, in this order."""
     body = b"".join(
         b"--limit\r\nContent-Disposition: form-data; %b\r\n\r\n%b\r\n" % (head.encode(), data)
         for head, data in parts
@@ -134,7 +134,7 @@ async def test_expiry_and_purpose_are_checked(api: Api) -> None:
     ):
         assert (await api.call("POST", "/v1/files", data=wrong, **upload)).status_code == 400
     assert (await api.call("POST", "/v1/files", data=good)).status_code == 400
-    # Wrong after the bytes is as wrong as before.
+    # An invalid field is refused after the file as well as before it.
     late = form(('name="file"; filename="a"', ROW), ('name="purpose"', b"nonsense"))
     assert (await api.call("POST", "/v1/files", **late)).json()["error"]["param"] == "purpose"
     none = form(('name="file"; filename="a"', ROW))

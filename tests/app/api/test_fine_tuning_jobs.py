@@ -193,7 +193,7 @@ async def test_report_and_curves_of_a_new_job_are_empty(api: Api, body: dict[str
 async def test_a_missing_report_says_why_and_whether_to_wait(
     api: Api, body: dict[str, Any], kind: str
 ) -> None:
-    async def told(job_id: str) -> dict[str, Any]:
+    async def error_of(job_id: str) -> dict[str, Any]:
         reply = await api.call("GET", f"{JOBS}/{job_id}/report")
         assert reply.status_code == 404
         error: dict[str, Any] = reply.json()["error"]
@@ -201,17 +201,17 @@ async def test_a_missing_report_says_why_and_whether_to_wait(
 
     sent = {**body, "method": {"type": kind, kind: {}}}
     job_id = (await api.call("POST", JOBS, json=sent)).json()["id"]
-    error = await told(job_id)
+    error = await error_of(job_id)
     assert error["code"] == "report_not_ready"
     assert error["message"] == (
         "Job JOB has no report yet: it is validating_files, and the report is made when it "
         "succeeds."
     )
     await api.call("POST", f"{JOBS}/{job_id}/cancel")
-    error = await told(job_id)
+    error = await error_of(job_id)
     assert error["message"] == "Job JOB is cancelled, so it has no report."
     del sent["validation_file"]
-    error = await told((await api.call("POST", JOBS, json=sent)).json()["id"])
+    error = await error_of((await api.call("POST", JOBS, json=sent)).json()["id"])
     assert (error["code"], error["param"]) == ("no_validation_file", "validation_file")
     assert error["message"] == (
         "Job JOB has no report and will have none: a report compares the models on held-out rows, "

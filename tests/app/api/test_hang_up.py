@@ -16,7 +16,7 @@ from tests.support.stack import Database
 
 
 class Caller:
-    """One project behind one application, on whose calls the client may hang up."""
+    """Calls an application with one project's key, and can hang up during a call."""
 
     def __init__(self, app: Any, key: str) -> None:
         self._app = app

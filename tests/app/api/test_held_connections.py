@@ -1,6 +1,6 @@
-"""Requests that hold a connection of the pool meanwhile: however many come, all are answered.
+"""Requests that occupy a connection of the pool: any number of them is answered.
 
-Over real sockets; the pool has ten connections.
+Uses real sockets; the pool has ten connections.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ JOBS = "/fine_tuning/jobs"
 MANY = 60
 UPLOADS = 100
 _TOO_LONG_S = 8.0
-"""A request that waits for a connection in vain is given up after ten seconds."""
+"""Shorter than ten seconds, after which a request without a connection fails."""
 
 
 @pytest.fixture
@@ -78,7 +78,7 @@ async def test_many_keys_at_once_wait_for_each_other_and_not_for_ever(
 async def test_requests_that_hold_a_transaction_leave_connections_to_the_others(
     server: ApiServer, database: Database
 ) -> None:
-    """A lock holds every keyed request up between its insert and its commit."""
+    """A lock delays every request with a key between its insert and its commit."""
     url = database.superuser_url.replace("+psycopg", "")
     async with client(server) as http, client(server, server.other_key) as other:
         body = await a_body(http)
@@ -105,7 +105,7 @@ async def test_requests_that_hold_a_transaction_leave_connections_to_the_others(
 
 
 async def _slow_upload(server: ApiServer, number: int, go: asyncio.Event) -> int:
-    """All but the last bytes of a form at once; those when told. Returns the reply's status."""
+    """Sends a form; its last bytes follow when `go` is set. Returns the reply's status."""
     form = (
         b'--x\r\ncontent-disposition: form-data; name="purpose"\r\n\r\nfine-tune\r\n'
         b'--x\r\ncontent-disposition: form-data; name="file"; filename="r.jsonl"\r\n\r\n'

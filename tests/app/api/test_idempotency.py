@@ -131,7 +131,7 @@ async def test_a_get_knows_no_keys(api: Api, files: tuple[str, str], database: D
 async def test_a_connection_that_dies_before_the_commit_leaves_nothing(
     api: Api, body: dict[str, Any], database: Database
 ) -> None:
-    """The row lock holds the request up between its insert and its commit; then it is cut off."""
+    """A lock delays the request between its insert and its commit; then the connection is cut."""
     with psycopg.connect(
         database.superuser_url.replace("+psycopg", ""), autocommit=True
     ) as connection:

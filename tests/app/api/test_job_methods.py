@@ -1,4 +1,4 @@
-"""Methods, hyperparameters, integrations, caps and places of jobs, over HTTP."""
+"""Methods, hyperparameters, integrations, caps and queue positions of jobs, over HTTP."""
 
 from copy import deepcopy
 from typing import Any

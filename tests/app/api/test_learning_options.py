@@ -57,7 +57,7 @@ async def test_what_was_sent_is_echoed_with_its_defaults(api: Api, body: dict[st
 async def test_parts_that_are_absent_or_null_are_not_made_up(
     api: Api, body: dict[str, Any]
 ) -> None:
-    """They are named once the files are validated, like the hyperparameters' numbers."""
+    """The run sets them once the files are validated, as it sets the hyperparameters."""
     for sent in ({}, dict.fromkeys(("loss", "advantage", "objective", "mismatch"))):
         reply = await api.call("POST", JOBS, json=_with(body, **sent))
         assert reply.status_code == 200, reply.text

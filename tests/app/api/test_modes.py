@@ -1,4 +1,4 @@
-"""`method.reinforcement.mode` over HTTP: what is echoed, and what is refused where."""
+"""`method.reinforcement.mode` over HTTP: echo and refusals with their parameter."""
 
 from copy import deepcopy
 from typing import Any

@@ -1,4 +1,4 @@
-"""An organization's administration over HTTP: who may, what is shown, what counts at once."""
+"""An organization's administration over HTTP: access, replies, and changes that apply at once."""
 
 import asyncio
 import time
@@ -18,7 +18,7 @@ ADMIN_KEYS = f"{ROOT}/admin_api_keys"
 
 
 class Admin:
-    """Calls with an admin key; `refused` for those that must fail."""
+    """Calls with an admin key; `refused` makes calls that must fail."""
 
     def __init__(self, api: Api, key: str) -> None:
         self.api, self.key = api, key
@@ -451,7 +451,7 @@ async def test_nothing_of_another_organization_is_seen_or_changed(
         ("GET", f"{ADMIN_KEYS}/{admin_key['id']}", None),
         ("DELETE", f"{ADMIN_KEYS}/{admin_key['id']}", None),
     ]
-    for base in (of_mine, f"{PROJECTS}/{own}"):  # also by way of a project of their own
+    for base in (of_mine, f"{PROJECTS}/{own}"):  # also through a project of their own
         calls += [
             ("GET", f"{base}/api_keys/{key['id']}", None),
             ("POST", f"{base}/api_keys/{key['id']}", {"expires_in_seconds": 1}),
@@ -565,7 +565,7 @@ async def _soon(call: Any) -> Any:
 async def test_a_job_begins_nowhere_in_an_archived_project(
     api: Api, admin: Admin, body: dict[str, Any], database: Database
 ) -> None:
-    """As if its key had been read just before the project was archived."""
+    """The state of a request whose key was read just before the project was archived."""
     [project] = (await admin("GET", PROJECTS))["data"]
     await admin("POST", f"{PROJECTS}/{project['id']}/archive")
     execute(database, "UPDATE api_keys SET project_archived_at = NULL")

@@ -112,11 +112,11 @@ async def test_a_projects_finished_jobs_set_the_pace(
                     made.json()["id"],
                 ),
             )
-    told = (await judge(api, call))["estimate"]
-    rollouts = told["train_rollouts"] + told["validation_rollouts"]
-    assert told["basis"] == "history"
-    assert told["completion_tokens"] == 25 * rollouts
-    assert told["training_seconds"] == 0.5 * rollouts
+    estimate = (await judge(api, call))["estimate"]
+    rollouts = estimate["train_rollouts"] + estimate["validation_rollouts"]
+    assert estimate["basis"] == "history"
+    assert estimate["completion_tokens"] == 25 * rollouts
+    assert estimate["training_seconds"] == 0.5 * rollouts
 
 
 async def test_every_fault_is_told_at_once(api: Api, customer: EndpointServer) -> None:
@@ -143,8 +143,8 @@ async def test_every_fault_is_told_at_once(api: Api, customer: EndpointServer) -
         },
     )
     assert report["valid"] is False
-    told = [(fault["code"], fault["param"], fault["line"]) for fault in report["errors"]]
-    assert told == [
+    faults = [(fault["code"], fault["param"], fault["line"]) for fault in report["errors"]]
+    assert faults == [
         ("invalid_value", "suffix", None),
         ("invalid_value", "seed", None),
         ("model_not_available", "model", None),
@@ -312,15 +312,15 @@ async def test_of_very_many_faults_the_first_are_told(api: Api, call: dict[str, 
 async def test_prompts_are_rendered_with_the_jobs_effort(
     database: Database, customer: EndpointServer, call: dict[str, Any], tmp_path: Path
 ) -> None:
-    template = tmp_path / "told.jinja"
+    template = tmp_path / "reported.jinja"
     template.write_text(
         "{%- if reasoning_effort is defined %}Think {{ reasoning_effort }}.{% endif -%}"
         + KEEPS_THINKING
     )
-    told = [
+    reported = [
         one.model_copy(update={"chat_template": template}) for one in database.settings.base_models
     ]
-    settings = database.settings.model_copy(update={"base_models": tuple(told)})
+    settings = database.settings.model_copy(update={"base_models": tuple(reported)})
     lengths = {}
     async with running(replace(database, settings=settings), customer.host_port) as api:
         for effort in ("default", "low", "endless", None, ["low"]):

@@ -1,5 +1,5 @@
-"""Two projects of one organization: a key of one opens nothing of the other, and a key that ended
-opens nothing, not even an answer it was given before.
+"""Two projects of one organization: a key of one cannot read the other, and an expired or deleted
+key cannot read anything, not even an answer that it got before.
 """
 
 from typing import Any
@@ -26,7 +26,7 @@ EVAL = {
 
 
 async def sibling(api: Api) -> tuple[str, str, dict[str, Any]]:
-    """Another project of the first organization: its id, a key of it, and its service account."""
+    """Returns the id, a key and the service account of another project of the organization."""
     made = await api.call("POST", PROJECTS, key=api.admin_key, json={"name": "sibling"})
     project = made.json()["id"]
     account = await api.call(
@@ -39,7 +39,7 @@ async def sibling(api: Api) -> tuple[str, str, dict[str, Any]]:
 
 
 async def everything(api: Api, body: dict[str, Any]) -> dict[str, str]:
-    """One of each, by its collection, in the project of the first key."""
+    """Creates one object of each kind with the first key. Returns their ids by collection."""
     calls = {
         JOBS: body,
         "/v1/tools": {"name": "search", "server_url": "http://127.0.0.1:9/s"},

@@ -21,7 +21,7 @@ async def api(database: Database) -> AsyncIterator[Api]:
 
 
 async def one_window() -> None:
-    """Wait until the current minute is long enough for a test, at most a few seconds."""
+    """Waits, at most a few seconds, until the current minute has enough time for a test."""
     left = 60 - time.time() % 60
     if left < 3:
         await asyncio.sleep(left + 0.01)
@@ -31,8 +31,8 @@ async def test_a_projects_requests_are_counted_and_told(api: Api) -> None:
     await one_window()
     replies = [await api.call("GET", MODELS) for _ in range(LIMIT + 2)]
     assert [reply.status_code for reply in replies] == [200] * LIMIT + [429] * 2
-    told = [reply.headers["x-ratelimit-remaining-requests"] for reply in replies]
-    assert told == ["4", "3", "2", "1", "0", "0", "0"]
+    remaining = [reply.headers["x-ratelimit-remaining-requests"] for reply in replies]
+    assert remaining == ["4", "3", "2", "1", "0", "0", "0"]
     assert {reply.headers["x-ratelimit-limit-requests"] for reply in replies} == {"5"}
     reset = replies[0].headers["x-ratelimit-reset-requests"]
     assert re.fullmatch(r"(\d+ms|\d+s|1m0s)", reset)

@@ -47,7 +47,7 @@ def referring(body: dict[str, Any], *, tools: Any = None, grader: Any = None) ->
 
 
 def method_of_row(database: Database, job_id: str) -> tuple[str, dict[str, Any]]:
-    """A job's row as text, and its method with the headers a worker would send."""
+    """Returns a job's row as text, and its method with the headers that a worker would send."""
     with psycopg.connect(database.superuser_url.replace("+psycopg", "")) as connection:
         row = connection.execute(
             "SELECT j::text, method, secrets, project_id FROM fine_tuning_jobs j WHERE id = %s",

@@ -41,7 +41,7 @@ async def served() -> AsyncIterator[int]:
 
 
 async def whole(reader: asyncio.StreamReader) -> tuple[int, bytes]:
-    """Status and body, read at once: a piece written after the answer resets the connection."""
+    """Returns status and body, read at once: a write after the answer resets the connection."""
     head = await reader.readuntil(b"\r\n\r\n")
     length = re.search(rb"content-length: (\d+)", head)
     body = await (reader.read() if length is None else reader.readexactly(int(length[1])))

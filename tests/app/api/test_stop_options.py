@@ -1,4 +1,4 @@
-"""`method.<type>.stop` and `keep_checkpoints` over HTTP: what is echoed, what is refused where."""
+"""`method.<type>.stop` and `keep_checkpoints` over HTTP: echo and refusals."""
 
 from copy import deepcopy
 from typing import Any

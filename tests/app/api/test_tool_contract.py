@@ -23,7 +23,7 @@ CHECKS = [
 
 
 def answer(received: Received) -> dict[str, Any]:
-    """A good tool: tells mistakes in words, echoes ids, says the same to the same call."""
+    """A good tool: reports mistakes as text, echoes ids, answers a repeated call alike."""
     call = received.json
     output = f"found for {call['call_id']}"
     if call["name"] != "search":
@@ -43,7 +43,7 @@ def good(received: Received) -> Reply:
 async def report_of(
     database: Database, script: Script, *, tool: dict[str, Any] | None = None, **plan: Any
 ) -> tuple[dict[str, Any], list[Received], Api]:
-    """The report of a test, and what reached the endpoint."""
+    """Returns the report of a test, and the requests that reached the endpoint."""
     async with endpoint(script) as server, running(database, server.host_port) as api:
         definition = {"name": "search", "server_url": server.url(), "parameters": PARAMETERS}
         made = await api.call("POST", "/v1/tools", json={**definition, **(tool or {})})
@@ -77,7 +77,7 @@ async def test_a_good_tool_passes_every_check(database: Database) -> None:
     assert report["passed"] is True
     assert set(statuses(report).values()) == {"passed"}, report
     assert "canary" not in json.dumps(report)
-    # Shape, two mistakes, one call twice, four measured ones; what is too large never leaves.
+    # Shape, two mistakes, one call twice, four measured calls; a call too large is not sent.
     assert len(received) == 1 + 2 + 2 + 4
     assert {request.headers["x-key"] for request in received} == {"canary-5d21"}
     assert {json.dumps(request.json["item"]) for request in received} == {'{"city": "Ulm"}'}

@@ -63,7 +63,7 @@ class Trials:
         return answer
 
     async def fault(self, path: str, body: Any) -> tuple[str | None, str | None, str]:
-        """Parameter, code and message of a 400."""
+        """Returns parameter, code and message of a 400."""
         error = (await self.post(path, body, status=400))["error"]
         return error["param"], error["code"], error["message"]
 
@@ -302,8 +302,8 @@ async def test_a_bad_grader_is_refused_by_name(
     trials: Trials, grader: Any, param: str, code: str
 ) -> None:
     for path, body in ((VALIDATE, {}), (RUN, {"model_sample": "x"})):
-        told = await trials.fault(path, {"grader": grader, **body})
-        assert told[:2] == (param, code), told
+        fault = await trials.fault(path, {"grader": grader, **body})
+        assert fault[:2] == (param, code), fault
 
 
 async def test_validate_echoes_the_grader_as_it_is_understood(trials: Trials) -> None:

@@ -68,7 +68,7 @@ async def test_parts_sent_at_once_are_joined_in_the_order_named(
     assert file["expires_at"] == file["created_at"] + 3600
     assert (await api.call("GET", f"/v1/files/{file['id']}/content")).content == whole
     assert [path.name for path in kept_below(database)] == [file["id"]]
-    # Sent again after a lost answer, it answers the same; with other parts it is refused.
+    # A repeated call gets the same answer; a call with other parts is refused.
     assert (await complete(api, upload["id"], ids[:3])).json() == done.json()
     assert (await complete(api, upload["id"], ids[1::-1])).status_code == 400
     cancel = await api.call("POST", f"{UPLOADS}/{upload['id']}/cancel")

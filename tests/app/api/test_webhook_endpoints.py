@@ -1,4 +1,4 @@
-"""Endpoints over HTTP: their whole life, their bounds, and who sees them."""
+"""Webhook endpoints over HTTP: life cycle, limits and access."""
 
 import asyncio
 import base64

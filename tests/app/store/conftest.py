@@ -12,7 +12,7 @@ from tests.support.store.tenants import insert_tenant
 
 @pytest.fixture
 async def rows(database: stack.Database) -> AsyncIterator[Rows]:
-    # One connection each, so that every test also shows that a pooled one carries nothing over.
+    # One connection each, so that every test also shows that a pooled connection keeps no tenant.
     app = Database(database.app_url, pool_size=1)
     worker = Database(database.worker_url, pool_size=3)
     yield Rows(app, worker, await insert_tenant(app, "one"), await insert_tenant(app, "two"))

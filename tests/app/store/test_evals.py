@@ -1,4 +1,4 @@
-"""Evals, runs, items and permissions as rows: who sees them, and whose writes land."""
+"""Evals, runs, items and permissions as rows: visibility, and fenced writes."""
 
 import asyncio
 from dataclasses import replace
@@ -53,7 +53,7 @@ async def test_a_run_is_claimed_by_one_and_written_at_its_fence_only(rows: Rows)
         items, _ = await reader.eval_items.page(
             run.id, status=None, after=None, limit=9, descending=False
         )
-    assert [one.index for one in items] == [0, 1], "a place is written once"
+    assert [item.index for item in items] == [0, 1], "a place is written once"
     assert items[0].datasource_item == {"n": None, "t": "nul \ufffd"}
 
 
@@ -92,7 +92,7 @@ async def test_a_tenants_evals_are_nobody_elses(rows: Rows) -> None:
 async def test_whom_a_model_is_shared_with_can_take_back_nothing(
     rows: Rows, database: stack.Database
 ) -> None:
-    """By hand, past every store: the database itself says so."""
+    """Inserts without a store: the database itself refuses."""
     name = await a_model(rows)
     sibling = "proj_sibling"
     with psycopg.connect(database.superuser_url.replace("+psycopg", "")) as strong:

@@ -29,7 +29,7 @@ async def announce(rows: Rows, job: Job, *messages: str) -> None:
 
 
 class Reader:
-    """Reads as a consumer does: sequence, read, remember the position."""
+    """Reads as a consumer does: sequences, reads, and stores the position."""
 
     def __init__(self, rows: Rows, scope: str = ALL_PROJECTS) -> None:
         self._rows = rows
@@ -185,9 +185,7 @@ async def test_the_log_forgets_what_is_old_and_goes_on_counting(
 
 
 async def test_a_live_stream_goes_on_from_a_position_and_misses_none(rows: Rows) -> None:
-    """Events of one job: the second writer waits for the first, so the order of positions is that
-    of commits.
-    """
+    """For one job the second writer waits for the first, so positions are in commit order."""
     job, service = await rows.job(), EventService(rows.app, rows.first)
     await announce(rows, job, "one")
     [(_, created), (position, event)] = await service.after_position(job.id, position=0, limit=10)

@@ -1,4 +1,4 @@
-"""Whoever lost a job writes nothing, and nobody takes a job from under an open transaction."""
+"""A worker that lost its lease writes nothing, and no claim interrupts an open transaction."""
 
 import asyncio
 import inspect
@@ -31,12 +31,12 @@ READS = {
     "resume_point",
     "stop_request",
 }
-# What the worker's role has no right to, whatever the fence.
+# The worker's role has no right to these writes, with any fence.
 FORBIDDEN = {"files.mark_deleted", "models.mark_deleted"}
 
 
 async def _taken_over(rows: Rows) -> tuple[Job, Lease, Lease]:
-    """A job, the claim whose lease ran out, and the claim that holds it now."""
+    """A job, a claim whose lease ran out, and the newer claim that has the lease."""
     job = await rows.job()
     return job, await held(rows, job, lease_s=-1), await held(rows, job)
 
@@ -103,7 +103,7 @@ async def test_a_run_that_opens_behind_a_claim_finds_its_fence_gone(rows: Rows) 
 
 
 async def test_transactions_of_one_run_follow_one_another(rows: Rows) -> None:
-    """A shared lock would deadlock here, since each of them also updates the row it locked."""
+    """A shared lock would deadlock here, since each transaction also updates the row it locked."""
     job = await rows.job()
     claimed = await held(rows, job)
 

@@ -95,14 +95,14 @@ async def test_writing_for_another_tenant_is_refused_by_the_database(rows: Rows)
             await unit.jobs._session.execute(
                 insert(FineTuningJobTable).values(job_row(stolen, None))
             )
-    # The store's own statement does not even begin: the project it would hold is out of sight.
+    # The store's statement fails at its lock on the project, which row-level security hides.
     with pytest.raises(AuthenticationFailed):
         async with rows.app.tenant(rows.first) as unit:
             await insert_job_in(unit, stolen)
 
 
 async def _fill_every_table(rows: Rows) -> Job:
-    """A row of the first tenant in each table."""
+    """Inserts a row of the first tenant into each table."""
     job, tenant = await rows.job(), rows.first
     async with rows.app.organization(tenant.organization_id) as unit:
         await unit.keys.insert(a_key("key_1", tenant))
@@ -128,7 +128,7 @@ async def _fill_every_table(rows: Rows) -> Job:
 
 
 def _counts(url: str, tables: list[str], **settings: str) -> dict[str, int]:
-    """Rows that a role sees in each table it may read, under the settings named."""
+    """Returns the number of rows that a role sees in each table under these settings."""
     counts = {}
     with psycopg.connect(url.replace("+psycopg", "")) as connection:
         for name, value in settings.items():
@@ -180,7 +180,7 @@ async def test_each_role_sees_what_its_setting_names_and_else_nothing(
 
 
 async def test_a_key_reaches_only_projects_of_its_organization(rows: Rows) -> None:
-    """The foreign key has to say so: it looks past row-level security."""
+    """The foreign key must refuse it, because it is not subject to row-level security."""
     stolen = replace(a_key("key_1", rows.first), project_id=rows.second.project_id)
     with pytest.raises(IntegrityError, match="fk_api_keys_organization_id_project_id"):
         async with rows.app.organization(rows.first.organization_id) as unit:

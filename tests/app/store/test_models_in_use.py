@@ -1,4 +1,4 @@
-"""Checkpoints that somebody who has begun still needs."""
+"""Checkpoints whose models are in use by running work."""
 
 from dataclasses import replace
 from typing import Any
@@ -19,7 +19,7 @@ def _graded_by(grader: dict[str, Any]) -> StoredReinforcement:
 
 
 async def with_checkpoints(rows: Rows, job: Job) -> dict[int, str]:
-    """Of steps 1 to 3, by the names of their models."""
+    """Inserts checkpoints for steps 1 to 3, with the names of their models."""
     names = {step: f"ft:t:o::b:ckpt-step-{step}" for step in (1, 2, 3)}
     async with run_unit(rows, await held(rows, job)) as run:
         for step, name in names.items():

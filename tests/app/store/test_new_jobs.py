@@ -134,7 +134,7 @@ async def test_an_unusable_file_leaves_nothing(
     rows: Rows, way: Jobs, *, files: list[FileRow], param: str, text: str
 ) -> None:
     await with_files(rows, *files)
-    # Another tenant's files are as none, under the same ids too.
+    # Another tenant's files count as missing, also under the same ids.
     await with_files(rows, a_file("file-a"), a_file("file-b"), tenant=rows.second)
     woken = Woken()
     with pytest.raises(InvalidRequest, match=text) as refusal:
@@ -203,11 +203,11 @@ async def test_the_callback_waits_for_the_commit_of_the_request(rows: Rows) -> N
 
 
 async def test_two_tenants_on_few_connections_never_see_each_other(rows: Rows) -> None:
-    """Statements of both, outside of transactions and in them, on the connections of one pool."""
+    """Runs statements of both tenants, in and outside of transactions, on one pool."""
     for tenant in (rows.first, rows.second):
         await with_files(rows, a_file("file-a"), a_file("file-b"), tenant=tenant)
 
-    async def one(number: int) -> None:
+    async def insert_and_read(number: int) -> None:
         tenant, other = (rows.first, rows.second) if number % 2 else (rows.second, rows.first)
         job = a_job(tenant)
         made = await insert(rows.app.jobs(tenant), job, Woken())
@@ -220,7 +220,7 @@ async def test_two_tenants_on_few_connections_never_see_each_other(rows: Rows) -
             page, _ = await unit.jobs.page(after=None, limit=100, metadata=None)
             assert {each.project_id for each in page} <= {other.project_id}
 
-    await asyncio.gather(*(one(number) for number in range(60)))
+    await asyncio.gather(*(insert_and_read(number) for number in range(60)))
     assert await counts(rows, rows.first) == (30, 30, 30)
     for _ in range(10):
         assert {one or "" for one in await left(rows.app)} == {""}

@@ -1,4 +1,4 @@
-"""The queue is everybody's; what a tenant learns of it is its own place and a time."""
+"""The queue spans all tenants; a tenant reads only its own positions and start times."""
 
 import time
 from typing import Any

@@ -66,7 +66,7 @@ async def test_text_that_postgres_cannot_hold_is_replaced(rows: Rows) -> None:
 
 
 async def test_the_journal_gives_back_exactly_what_was_put(rows: Rows) -> None:
-    """A replay that read other characters or numbers would sample other tokens."""
+    """A replay that reads other characters or numbers would sample other tokens."""
     job = await rows.job()
     payload = {
         "output": "a\x00b\ud800c\U0001f600 1e400 \u2028",

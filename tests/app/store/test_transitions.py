@@ -1,4 +1,4 @@
-"""Every verb from every status, by value: what it leads to, or how it is refused."""
+"""Every verb from every status: the status that follows, or the refusal."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -44,7 +44,7 @@ UNHELD = {
 }
 HELD = {
     "cancel": CANCELS,
-    # Before it runs there is no status that says so: the run reads the request instead.
+    # Before the job runs no status expresses it; the run reads the request instead.
     "pause": _all(REFUSED, validating_files=S.VALIDATING_FILES, queued=S.QUEUED, running=S.PAUSING),
     "resume": RESUMES,
 }
@@ -94,7 +94,7 @@ async def _status(rows: Rows, job_id: str) -> JobStatus:
 
 
 async def _outcome(rows: Rows, job_id: str, verb: Awaitable[Any]) -> object:
-    """The status that follows, or the kind of refusal, which must leave the status alone."""
+    """Returns the status that follows, or the error of a refusal that changes no status."""
     before = await _status(rows, job_id)
     try:
         await verb

@@ -23,7 +23,7 @@ from tests.support.store.webhook_events import an_endpoint, cancel, fan_out
 
 
 async def events(rows: Rows, database: stack.Database) -> list[tuple[str, str, str, int]]:
-    """Type, subject and project of each event, and how many deliveries it has."""
+    """Returns type, subject and project of each event, and its number of deliveries."""
     await fan_out(rows)
     with psycopg.connect(database.superuser_url.replace("+psycopg", "")) as connection:
         return connection.execute(
@@ -179,7 +179,7 @@ async def test_a_pause_is_no_end(rows: Rows, database: stack.Database) -> None:
 async def test_an_event_read_late_goes_to_those_who_wanted_it_when_it_happened(
     rows: Rows, database: stack.Database
 ) -> None:
-    """Its readers may be away when it happens: endpoints change before it is read."""
+    """Endpoints may change between an event and its reading."""
     cancelled, failed = "fine_tuning.job.cancelled", "fine_tuning.job.failed"
     before = await an_endpoint(rows, None, cancelled)
     other_type = await an_endpoint(rows, None, failed)

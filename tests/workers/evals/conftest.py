@@ -1,4 +1,4 @@
-"""A project behind the API, a real engine with a model that knows one answer, and a worker."""
+"""A project behind the API, a real engine whose model has learned one answer, and a worker."""
 
 from collections.abc import AsyncIterator, Iterator
 

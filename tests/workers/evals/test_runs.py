@@ -1,4 +1,6 @@
-"""Runs of evals, really run: sampled by an engine, scored, written once, whoever dies."""
+"""Eval runs with a real engine: items are sampled, scored and written once, even if a process
+dies.
+"""
 
 import asyncio
 from dataclasses import replace
@@ -70,8 +72,8 @@ async def test_a_run_samples_the_model_and_scores_its_answers(world: World) -> N
     assert items[0]["results"][0]["score"] == 1
     assert items[1]["results"][1]["score"] < 0.9
     assert [item["id"] for item in await world.items(path, status="fail")] == [items[1]["id"]]
-    one = await world.get(f"{path}/output_items/{items[1]['id']}")
-    assert one == items[1]
+    item = await world.get(f"{path}/output_items/{items[1]['id']}")
+    assert item == items[1]
 
 
 async def test_the_responses_form_asks_the_same_model(world: World) -> None:
@@ -221,7 +223,7 @@ async def test_a_model_that_is_gone_ends_the_run(world: World) -> None:
 
 
 class _Remembering(InMemoryInference):
-    """Answers and keeps what it was asked."""
+    """Answers requests and records them."""
 
     def __init__(self) -> None:
         super().__init__(lambda *_: Completion((), (), "stop"))

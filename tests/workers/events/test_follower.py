@@ -39,7 +39,7 @@ async def commit_steps(world: World, job: Job, *steps: int) -> None:
 
 
 def recorded(file: Path) -> list[tuple[str, str, int]]:
-    """Event, job and step of each line."""
+    """Returns event, job and step of each line."""
     lines = file.read_text().splitlines() if file.exists() else []
     return [(event, job, step) for event, job, step in map(json.loads, lines)]
 
@@ -136,7 +136,7 @@ async def test_a_send_that_outlasts_its_lease_is_broken_off(world: World) -> Non
 async def test_rows_of_a_consumer_are_committed_with_its_cursor_or_not_at_all(
     world: World,
 ) -> None:
-    """What a transaction does before its consumer fails is undone with the cursor."""
+    """The writes of a consumer that fails are rolled back with its cursor."""
     seen, fail = list[int](), True
 
     async def write(unit: EventReaderUnitOfWork, events: Sequence[CommittedEvent]) -> None:

@@ -1,4 +1,4 @@
-"""A worker's ports on a fresh database, and a receiver that does what its script says."""
+"""A worker's ports on a fresh database, and a receiver with a script of replies."""
 
 from collections.abc import AsyncIterator
 

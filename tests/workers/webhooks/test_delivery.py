@@ -1,4 +1,4 @@
-"""Deliveries over real sockets, their times kept in Postgres."""
+"""Deliveries over real sockets; their times are on the clock of Postgres."""
 
 import asyncio
 import json

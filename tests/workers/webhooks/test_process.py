@@ -1,4 +1,4 @@
-"""The process that delivers: started when something is due, replaced when it was killed."""
+"""The process that delivers: started when a delivery is due, replaced when it was killed."""
 
 import asyncio
 import time
@@ -56,7 +56,7 @@ async def test_one_process_is_started_once_something_is_due(
         assert await dispatch_deliveries(settings, children=children) is True
         [child] = children.running
         await until(lambda: len(server.received) == 1)
-        # It stays for a while, and looks by itself.
+        # The process remains for a while and polls.
         await scene.cancelled_job()
         started = time.monotonic()
         await until(lambda: len(server.received) == 2)
