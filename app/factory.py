@@ -139,6 +139,7 @@ class Factory:
                 egress=context.egress,
                 secret_box=context.secret_box,
                 judge_models=self.judge_models(),
+                references=self.references(),
             ),
             base_models=context.settings.base_models,
             tenant=self._tenant,

@@ -24,10 +24,7 @@ NoMetadata = Annotated[
 @router.post("", operation_id="createFineTuningJob", responses=responses())
 async def create_job(body: CreateFineTuningJob, services: Services) -> FineTuningJob:
     """Creates a job. Tools, grader and curriculum can be ids of registered objects."""
-    sent = body.model_dump(exclude_unset=True)
-    async with services.references().resolved(sent) as resolved:
-        spec = CreateFineTuningJob.model_validate(resolved).to_spec()
-        return FineTuningJob.of(await services.jobs().create(spec))
+    return FineTuningJob.of(await services.jobs().create(body.to_spec()))
 
 
 @router.get("", operation_id="listPaginatedFineTuningJobs", responses=responses())

@@ -44,7 +44,7 @@ async def validate_job(request: Request, services: Services) -> FineTuningJobVal
 
 
 async def _check(body: dict[str, Any], services: Factory) -> PreflightReport:
-    async with services.references().readable(body) as (resolved, fault):
-        new, faults = read_call(resolved)
+    new, faults = read_call(body)
+    async with services.references().readable(body, new) as (resolved, fault):
         unresolved = [] if fault is None else [fault_of(fault)]
         return await services.preflight().check(resolved, new, [*unresolved, *faults])

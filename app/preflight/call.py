@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final, assert_never, get_args
 
-from app.domain.jobs.jobs import NewJob
 from app.domain.jobs.preflight import DatasetReport, Estimate, PreflightIssue
+from app.domain.jobs.requests import JobRequest
 from app.domain.methods.reasoning_efforts import ReasoningEffort
 from app.domain.methods.reinforcement import ReinforcementMethod, resolve_hyperparameters
 from app.domain.methods.supervised import DpoMethod, MethodType, SupervisedMethod, TrainOn
@@ -67,7 +67,7 @@ def method_type(body: dict[str, Any]) -> MethodType:
 
 
 def estimate_of(
-    new: NewJob | None,
+    new: JobRequest | None,
     base: BaseModelSpec | None,
     dataset: DatasetReport | None,
     *,

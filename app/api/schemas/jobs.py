@@ -2,23 +2,22 @@
 
 from typing import Annotated, Any, Literal, assert_never
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from app.api.schemas.common import Json
 from app.api.schemas.integrations import WandbIntegration
-from app.api.schemas.parameters import missing
+from app.api.schemas.parameters import first_fault, missing
 from app.api.schemas.tuning_methods import CapsBody, Method, read_caps, read_method
-from app.domain.errors import InvalidRequest
 from app.domain.evals.evals import eval_id_of
-from app.domain.jobs.jobs import Job, JobStatus, NewJob, TuningMethod
-from app.domain.methods.reinforcement import ReinforcementMethod
+from app.domain.jobs.jobs import Job, JobStatus
+from app.domain.jobs.requests import JobRequest
 from app.domain.methods.stored import (
     StoredDpo,
     StoredMethod,
     StoredReinforcement,
     StoredSupervised,
 )
-from app.domain.methods.supervised import DpoMethod, SupervisedMethod
+from app.domain.registry.references import CurriculumSource, read_curriculum
 
 Text = Annotated[str, StringConstraints(min_length=1, max_length=256)]
 MetadataKey = Annotated[str, StringConstraints(max_length=64)]
@@ -64,22 +63,16 @@ class CreateFineTuningJob(CapsBody):
     metadata: Annotated[dict[MetadataKey, MetadataValue], Field(max_length=16)] | None = None
     integrations: Annotated[list[WandbIntegration], Field(max_length=5)] | None = None
 
-    def to_spec(self) -> NewJob:
+    def to_spec(self) -> JobRequest:
         """Raises `InvalidRequest` with the parameter at fault."""
-        if self.training_file is None:
+        if self.training_file is None and self.curriculum is None:
             raise missing("training_file")
-        method = read_method(self.method, self.hyperparameters)
-        if self.validation_file is None and _needs_validation_file(method):
-            raise InvalidRequest(
-                "A validation file is required for reinforcement fine-tuning.",
-                param="validation_file",
-                code="missing_required_parameter",
-            )
-        return NewJob(
+        request = JobRequest(
             model=self.model,
             training_file=self.training_file,
             validation_file=self.validation_file,
-            method=method,
+            curriculum=_read_curriculum(self.curriculum),
+            method=read_method(self.method, self.hyperparameters),
             seed=self.seed,
             suffix=self.suffix,
             metadata=self.metadata,
@@ -89,6 +82,17 @@ class CreateFineTuningJob(CapsBody):
             ],
             caps=read_caps(self.method, self.to_caps()),
         )
+        request.check_files()
+        return request
+
+
+def _read_curriculum(sent: str | Json | None) -> CurriculumSource | None:
+    if sent is None:
+        return None
+    try:
+        return read_curriculum(sent)
+    except ValidationError as error:
+        raise first_fault("curriculum", error) from error
 
 
 class ResumeFineTuningJob(CapsBody):
@@ -199,16 +203,6 @@ class FineTuningJob(BaseModel):
             queue_position=None if place is None else place.position,
             estimated_start=None if place is None else place.estimated_start,
         )
-
-
-def _needs_validation_file(method: TuningMethod) -> bool:
-    match method:
-        case ReinforcementMethod():
-            return True
-        case SupervisedMethod() | DpoMethod():
-            return False
-        case _:
-            assert_never(method)
 
 
 def _eval_id(job: Job) -> str | None:

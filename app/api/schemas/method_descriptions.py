@@ -7,31 +7,10 @@ default to readers and to client generators. Must not validate anything.
 
 from typing import Any
 
-from pydantic import BaseModel, Field, GetJsonSchemaHandler
+from pydantic import BaseModel, GetJsonSchemaHandler
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 from pydantic_core.core_schema import definition_reference_schema, definitions_schema
-
-from app.domain.graders.graders import Grader
-from app.domain.methods.reinforcement import MAX_TOOLS, ReinforcementMethod
-from app.domain.tools.tools import ToolSpec
-
-
-class RegisteredReference(BaseModel):
-    """A registered object in place of its definition."""
-
-    id: str
-    version: int | None = None
-    """Number of a version; the newest when absent."""
-
-
-class ReinforcementBody(ReinforcementMethod):
-    """`method.reinforcement` of a create call."""
-
-    grader: Grader | RegisteredReference  # type: ignore[assignment]  # wider before it is resolved
-    tools: tuple[ToolSpec | RegisteredReference, ...] = Field(  # type: ignore[assignment]  # as above
-        default=(), max_length=MAX_TOOLS
-    )
 
 
 class DescribedBy:

@@ -9,7 +9,6 @@ from pydantic import BaseModel, ValidationError
 from app.api.schemas.jobs import CreateFineTuningJob
 from app.api.schemas.parameters import dotted
 from app.domain.errors import InvalidRequest
-from app.domain.jobs.jobs import NewJob
 from app.domain.jobs.preflight import (
     DatasetReport,
     EndpointCheck,
@@ -19,6 +18,7 @@ from app.domain.jobs.preflight import (
     PreflightIssue,
     PreflightReport,
 )
+from app.domain.jobs.requests import JobRequest
 
 MAX_FAULTS: Final = 200
 """Limit of issues with the call itself; issues of rows have a separate limit."""
@@ -75,7 +75,7 @@ class FineTuningJobValidation(BaseModel):
         )
 
 
-def read_call(body: dict[str, Any]) -> tuple[NewJob | None, list[PreflightIssue]]:
+def read_call(body: dict[str, Any]) -> tuple[JobRequest | None, list[PreflightIssue]]:
     """Returns the call as a domain value, or every fault that prevents one."""
     try:
         return CreateFineTuningJob.model_validate(body).to_spec(), []

@@ -8,14 +8,19 @@ from typing import Annotated, Any, Final, Literal, TypeVar, assert_never
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from app.api.schemas.common import Json, WireModel
-from app.api.schemas.method_descriptions import DescribedBy, ReinforcementBody
+from app.api.schemas.method_descriptions import DescribedBy
 from app.api.schemas.parameters import first_fault, missing
 from app.domain.errors import InvalidRequest
-from app.domain.jobs.jobs import TuningMethod
+from app.domain.jobs.requests import RequestedMethod
 from app.domain.jobs.usage import Caps
-from app.domain.methods.kinds import METHOD_MODELS
 from app.domain.methods.supervised import DpoMethod, MethodType, SupervisedMethod
+from app.domain.registry.references import ReinforcementBody
 
+_MODELS: Final[dict[MethodType, type[RequestedMethod]]] = {
+    "supervised": SupervisedMethod,
+    "dpo": DpoMethod,
+    "reinforcement": ReinforcementBody,
+}
 _PATH: Final = "method.reinforcement"
 _Model = TypeVar("_Model", bound=BaseModel)
 
@@ -55,7 +60,7 @@ class _NestedCaps(CapsBody):
     model_config = ConfigDict(extra="ignore")
 
 
-def read_method(method: Method | None, hyperparameters: Json | None) -> TuningMethod:
+def read_method(method: Method | None, hyperparameters: Json | None) -> RequestedMethod:
     """Reads an absent method as supervised. Raises `InvalidRequest` with the parameter."""
     kind: MethodType = "supervised" if method is None else method.type
     sent: Json | None = None if method is None else getattr(method, kind)
@@ -64,9 +69,7 @@ def read_method(method: Method | None, hyperparameters: Json | None) -> TuningMe
     sent = dict(sent)
     if hyperparameters is not None:
         sent = _with_deprecated(kind, sent, hyperparameters)
-    return _validated(
-        METHOD_MODELS[kind], f"method.{kind}", _without_nulls(METHOD_MODELS[kind], sent)
-    )
+    return _validated(_MODELS[kind], f"method.{kind}", _without_nulls(_MODELS[kind], sent))
 
 
 def read_caps(method: Method | None, top: Caps) -> Caps:

@@ -200,7 +200,13 @@ def _read_child(sent: Any, handler: ValidatorFunctionWrapHandler) -> Any:  # noq
 
 
 def _read_any(sent: Any, handler: ValidatorFunctionWrapHandler) -> Any:  # noqa: ARG001 - the signature of a pydantic wrap validator
-    return _read(sent, {**_KINDS, "multi": MultiGrader})
+    return read_grader(sent)
+
+
+def read_grader(sent: Any) -> "SingleGrader | MultiGrader":
+    """A grader of any kind from JSON or an instance. Raises `ValidationError`."""
+    grader: SingleGrader | MultiGrader = _read(sent, {**_KINDS, "multi": MultiGrader})
+    return grader
 
 
 SingleGrader = StringCheckGrader | TextSimilarityGrader | ScoreModelGrader | EndpointGrader

@@ -13,6 +13,7 @@ from app.domain.evals.evals import Eval, eval_of_job
 from app.domain.ids import new_id
 from app.domain.jobs.job_secrets import split_method
 from app.domain.jobs.jobs import Job, JobStatus, NewJob, StopRequest, TuningMethod
+from app.domain.jobs.requests import JobRequest
 from app.domain.jobs.result_files import result_file
 from app.domain.jobs.usage import NO_CAPS, Caps
 from app.domain.methods.reinforcement import ReinforcementMethod
@@ -32,6 +33,7 @@ from app.gateways.egress.egress import Egress
 from app.gateways.job_queue import JobQueue
 from app.gateways.objects import Objects, put_bytes
 from app.gateways.secrets import SecretBox
+from app.services.jobs.references import RegisteredReferences
 from app.services.models.judge_models import JudgeModels
 from app.services.registry.definition_check import check_definition
 from app.store.database import Database
@@ -50,6 +52,7 @@ class JobPorts:
     egress: Egress
     secret_box: SecretBox
     judge_models: JudgeModels
+    references: RegisteredReferences
 
 
 class JobService:
@@ -67,8 +70,12 @@ class JobService:
         self._tenant = tenant
         self._jobs = database.jobs(tenant)
 
-    async def create(self, new: NewJob) -> Job:
+    async def create(self, request: JobRequest) -> Job:
         """Insert a job and wake a worker. Raises `InvalidRequest` with the parameter at fault."""
+        async with self._ports.references.resolved(request) as new:
+            return await self._create(new)
+
+    async def _create(self, new: NewJob) -> Job:
         model = await self._resolve_model(new.model)
         kind = new.method.kind
         path = f"method.{kind}"

@@ -15,7 +15,6 @@ from typing import Any, Final
 from app.domain.accounts.tenants import Tenant
 from app.domain.errors import EndpointRefused, NotFound
 from app.domain.graders.graders import MAX_CHILDREN
-from app.domain.jobs.jobs import NewJob
 from app.domain.jobs.preflight import (
     DatasetQuestion,
     DatasetReport,
@@ -23,6 +22,7 @@ from app.domain.jobs.preflight import (
     PreflightIssue,
     PreflightReport,
 )
+from app.domain.jobs.requests import JobRequest
 from app.domain.methods.kinds import METHOD_MODELS
 from app.domain.methods.supervised import MethodType
 from app.domain.models.models import BaseModelSpec, base_of, is_tuned_name
@@ -83,7 +83,7 @@ class PreflightService:
         self._tenant = tenant
 
     async def check(
-        self, body: dict[str, Any], new: NewJob | None, faults: Sequence[PreflightIssue]
+        self, body: dict[str, Any], new: JobRequest | None, faults: Sequence[PreflightIssue]
     ) -> PreflightReport:
         """Judge a create call. `new` is `None` and `faults` say why where it cannot be read."""
         findings = list(faults)

@@ -1,8 +1,8 @@
-"""Replaces references in a create call by the registered objects.
+"""References in a create call, replaced by the definitions that they name.
 
-Owns the places where a job may name a registered object by its id. The result is complete, real
-headers included, so that the create path seals them for the job, and no later version or
-deletion of the object changes it. Must not know what else a create call holds.
+Owns the resolution of tools, grader and curriculum. A resolved call is whole: it has real secrets,
+so the create path seals them for the job, and no later version or deletion of a registered object
+changes the job. Must not know what else a create call holds.
 """
 
 from collections.abc import AsyncIterator, Callable
@@ -10,20 +10,30 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, Final
 
+from pydantic import ValidationError
+
 from app.domain.errors import InvalidRequest, NotFound
-from app.domain.registry.curricula import SPLITS, Split
+from app.domain.graders.graders import MultiGrader, SingleGrader, read_grader
+from app.domain.jobs.jobs import NewJob
+from app.domain.jobs.requests import JobRequest, required_files
+from app.domain.methods.reinforcement import MAX_TOOLS, ReinforcementMethod
+from app.domain.registry.curricula import SPLITS
+from app.domain.registry.references import (
+    CurriculumSource,
+    RegisteredReference,
+    ReinforcementBody,
+    is_reference,
+    read_curriculum,
+)
 from app.domain.registry.registered_objects import Noun, Registered
+from app.domain.tools.tools import ToolSpec
 from app.services.registry.curricula import CurriculumService
 from app.services.registry.registered_graders import RegisteredGraderService
 from app.services.registry.registered_objects import RegistryService
 from app.services.registry.tools import ToolService
 
-MAX_REFERENCES: Final = 128
-"""Tools of one call; each is looked up by itself."""
+GraderConfig = SingleGrader | MultiGrader
 _METHOD: Final = "method.reinforcement"
-_REFERENCE_KEYS: Final = frozenset({"id", "version"})
-_MAX_VERSION: Final = 2**31 - 1
-_MAX_ID: Final = 128
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,18 +48,17 @@ class RegisteredReferences:
         self._ports = ports
 
     @asynccontextmanager
-    async def resolved(self, body: dict[str, Any]) -> AsyncIterator[dict[str, Any]]:
-        """Yields the create call with each reference replaced by its definition.
+    async def resolved(self, request: JobRequest) -> AsyncIterator[NewJob]:
+        """A create call with each reference replaced by its definition.
 
         Tools and grader keep `id` and `version`; a curriculum becomes `training_file` and
         `validation_file`, and inline rows become files of the project, deleted again when the
-        block fails. Raises `InvalidRequest` naming the parameter. Other keys are
-        not checked here.
+        block fails. Raises `InvalidRequest` naming the parameter.
         """
         made: list[str] = []
         done = False
         try:
-            yield await self._resolve(body, made)
+            yield await self._new_job(request, made)
             done = True
         finally:
             if not done:
@@ -57,138 +66,149 @@ class RegisteredReferences:
 
     @asynccontextmanager
     async def readable(
-        self, body: dict[str, Any]
+        self, body: dict[str, Any], request: JobRequest | None
     ) -> AsyncIterator[tuple[dict[str, Any], InvalidRequest | None]]:
-        """For a block of work that only looks: the call resolved, or as sent with what is wrong
-        with its references. Nothing that was written for it stays.
+        """For a block of work that only looks: the JSON of a call with its references resolved, or
+        as sent and the first reference that cannot be. Files that were written for it are deleted.
+
+        Wrong references stay as they are: reading the call names them. `request` is the call in
+        domain words, or `None` where it cannot be read.
         """
         made: list[str] = []
         try:
-            fault = None
+            fault: InvalidRequest | None = None
             try:
-                resolved = await self._resolve(body, made)
+                resolved = await self._readable(body, made)
             except InvalidRequest as error:
                 resolved, fault = body, error
+            else:
+                fault = _missing_file(request, resolved)
             yield resolved, fault
         finally:
             await self._ports.curricula.discard(made)
 
-    async def _resolve(self, body: dict[str, Any], made: list[str]) -> dict[str, Any]:
-        resolved = {**body}
-        method = body.get("method")
-        inner = method.get("reinforcement") if isinstance(method, dict) else None
-        if isinstance(method, dict) and isinstance(inner, dict):
-            resolved["method"] = {**method, "reinforcement": await self._method(inner)}
-        if body.get("curriculum") is not None:
-            resolved.update(await self._data(body, made))
-        return resolved
+    async def _new_job(self, request: JobRequest, made: list[str]) -> NewJob:
+        method = request.method
+        whole = await self._method(method) if isinstance(method, ReinforcementBody) else method
+        if request.curriculum is None:
+            return request.resolved(whole, request.training_file, request.validation_file)
+        files = await self._files(request.curriculum, made)
+        return request.resolved(whole, files.get("training_file"), files.get("validation_file"))
 
-    async def _method(self, inner: dict[str, Any]) -> dict[str, Any]:
-        resolved, tools, grader = {**inner}, inner.get("tools"), inner.get("grader")
-        if isinstance(tools, list):
-            if sum(_is_reference(tool, "server_url") for tool in tools) > MAX_REFERENCES:
-                raise _invalid(f"{_METHOD}.tools", f"more than {MAX_REFERENCES} are referred to")
-            resolved["tools"] = [
-                await self._one(tool, self._ports.tools, f"{_METHOD}.tools[{index}]")
-                for index, tool in enumerate(tools)
-            ]
-        if isinstance(grader, dict):
-            resolved["grader"] = await self._one(grader, self._ports.graders, f"{_METHOD}.grader")
-        return resolved
+    async def _method(self, body: ReinforcementBody) -> ReinforcementMethod:
+        tools = [
+            await self._tool(tool, f"{_METHOD}.tools[{index}]")
+            if isinstance(tool, RegisteredReference)
+            else tool
+            for index, tool in enumerate(body.tools)
+        ]
+        grader = body.grader
+        if isinstance(grader, RegisteredReference):
+            grader = await self._grader(grader, f"{_METHOD}.grader")
+        return body.with_definitions(tuple(tools), grader)
 
-    async def _one(self, sent: Any, service: RegistryService, param: str) -> Any:
-        spelled_out = "server_url" if service.noun is Noun.TOOL else "type"
-        if not _is_reference(sent, spelled_out):
-            return sent
-        registered = await _find(sent, service, param)
+    async def _tool(self, reference: RegisteredReference, param: str) -> ToolSpec:
+        definition = await self._definition(reference, self._ports.tools, param)
+        return ToolSpec.model_validate(definition)
+
+    async def _grader(self, reference: RegisteredReference, param: str) -> GraderConfig:
+        return read_grader(await self._definition(reference, self._ports.graders, param))
+
+    async def _definition(
+        self, reference: RegisteredReference, service: RegistryService, param: str
+    ) -> dict[str, Any]:
+        registered = await _find(reference, service, param)
         definition = service.reveal(registered)
         return {**definition, "id": registered.id, "version": registered.version}
 
-    async def _data(self, body: dict[str, Any], made: list[str]) -> dict[str, Any]:
-        for split in SPLITS:
-            if body.get(f"{split}_file") is not None:
-                raise InvalidRequest(
-                    f"Send 'curriculum' or '{split}_file', not both.",
-                    param="curriculum",
-                    code="invalid_value",
-                )
-        sent = body["curriculum"]
-        if isinstance(sent, dict) and "id" not in sent:
-            return await self._inline(sent, made)
-        reference = {"id": sent} if isinstance(sent, str) else sent
-        if not isinstance(reference, dict):
-            raise _invalid("curriculum", "it is an id, an object with an id, or rows")
-        registered = await _find(reference, self._ports.curricula, "curriculum")
-        held = {split: registered.definition.get(split) for split in SPLITS}
-        return {
-            "curriculum": {"id": registered.id, "version": registered.version},
-            **{f"{split}_file": part["file_id"] for split, part in held.items() if part},
-        }
-
-    async def _inline(self, sent: dict[str, Any], made: list[str]) -> dict[str, Any]:
-        for key in sent:
-            if key not in SPLITS:
-                raise _invalid(f"curriculum.{key[:80]}", "it is not a part of a curriculum")
-        rows = {split: _rows(sent, split) for split in SPLITS}
-        files: dict[str, Any] = {}
+    async def _files(self, source: CurriculumSource, made: list[str]) -> dict[str, str]:
+        """`{"training_file": id, "validation_file": id}`; inline rows are written as files."""
+        if isinstance(source, RegisteredReference):
+            registered = await _find(source, self._ports.curricula, "curriculum")
+            parts = {split: registered.definition.get(split) for split in SPLITS}
+            return {f"{split}_file": part["file_id"] for split, part in parts.items() if part}
+        files: dict[str, str] = {}
+        rows = {"training": source.training, "validation": source.validation}
         for split in SPLITS:
             if rows[split]:
                 file = await self._ports.curricula.write(rows[split], split)
                 made.append(file.id)
                 files[f"{split}_file"] = file.id
-        return {"curriculum": None, **files}
+        return files
+
+    async def _readable(self, body: dict[str, Any], made: list[str]) -> dict[str, Any]:
+        resolved = {**body}
+        method = body.get("method")
+        inner = method.get("reinforcement") if isinstance(method, dict) else None
+        if isinstance(method, dict) and isinstance(inner, dict):
+            resolved["method"] = {**method, "reinforcement": await self._readable_method(inner)}
+        named = any(body.get(f"{split}_file") is not None for split in SPLITS)
+        source = None if named else _readable_source(body.get("curriculum"))
+        if source is not None:
+            resolved.update(await self._files(source, made))
+        return resolved
+
+    async def _readable_method(self, inner: dict[str, Any]) -> dict[str, Any]:
+        resolved, tools, grader = {**inner}, inner.get("tools"), inner.get("grader")
+        if isinstance(tools, list) and len(tools) <= MAX_TOOLS:
+            resolved["tools"] = [
+                await self._readable_part(
+                    tool, self._ports.tools, "server_url", param=f"{_METHOD}.tools[{index}]"
+                )
+                for index, tool in enumerate(tools)
+            ]
+        if grader is not None:
+            resolved["grader"] = await self._readable_part(
+                grader, self._ports.graders, "type", param=f"{_METHOD}.grader"
+            )
+        return resolved
+
+    async def _readable_part(
+        self, sent: Any, service: RegistryService, definition_key: str, *, param: str
+    ) -> Any:
+        if not is_reference(sent, definition_key):
+            return sent
+        try:
+            reference = RegisteredReference.model_validate(sent)
+        except ValidationError:
+            return sent
+        return await self._definition(reference, service, param)
 
 
-def _is_reference(sent: Any, spelled_out: str) -> bool:
-    """An object with an id and without the key that every definition has."""
-    return isinstance(sent, dict) and "id" in sent and spelled_out not in sent
+def _missing_file(request: JobRequest | None, resolved: dict[str, Any]) -> InvalidRequest | None:
+    """The fault of a curriculum that lacks a file which the method needs."""
+    if request is None or request.curriculum is None:
+        return None
+    training, validation = (resolved.get(f"{split}_file") for split in SPLITS)
+    try:
+        required_files(request.method, training, validation)
+    except InvalidRequest as error:
+        return error
+    return None
 
 
-async def _find(sent: dict[str, Any], service: RegistryService, param: str) -> Registered:
-    for key in sent:
-        if key not in _REFERENCE_KEYS:
-            raise _invalid(f"{param}.{key[:80]}", "a reference holds 'id' and 'version' only")
-    object_id, version = sent.get("id"), sent.get("version")
-    if not isinstance(object_id, str) or len(object_id) > _MAX_ID:
-        raise _invalid(f"{param}.id", "it is not an id")
-    if version is not None and not _is_version(version):
-        raise _invalid(f"{param}.version", "it is not a version")
+def _readable_source(sent: Any) -> CurriculumSource | None:
+    if sent is None:
+        return None
+    try:
+        return read_curriculum(sent)
+    except ValidationError:
+        return None
+
+
+async def _find(reference: RegisteredReference, service: RegistryService, param: str) -> Registered:
     place = "curriculum" if service.noun is Noun.CURRICULUM else f"{param}.id"
-    newest = await _found(service.get, object_id, None, place)
-    if version is None or version == newest.version:
+    newest = await _found(service.get, reference.id, None, param=place)
+    if reference.version is None or reference.version == newest.version:
         return newest
-    return await _found(service.get, object_id, version, f"{param}.version")
+    return await _found(service.get, reference.id, reference.version, param=f"{param}.version")
 
 
 async def _found(
-    get: Callable[..., Any], object_id: str, version: int | None, param: str
+    get: Callable[..., Any], object_id: str, version: int | None, *, param: str
 ) -> Registered:
     try:
         registered: Registered = await get(object_id, version=version)
     except NotFound as error:
         raise InvalidRequest(error.message, param=param, code=error.code) from error
     return registered
-
-
-def _is_version(version: Any) -> bool:
-    return (
-        isinstance(version, int) and not isinstance(version, bool) and 1 <= version <= _MAX_VERSION
-    )
-
-
-def _rows(sent: dict[str, Any], split: Split) -> list[dict[str, Any]]:
-    rows = sent.get(split)
-    if rows is None and split == "validation":
-        return []
-    if not isinstance(rows, list) or not rows:
-        raise _invalid(f"curriculum.{split}", "it is a list of rows, with one at least")
-    for index, row in enumerate(rows):
-        if not isinstance(row, dict):
-            raise _invalid(f"curriculum.{split}[{index}]", "a row is an object")
-    return rows
-
-
-def _invalid(param: str, reason: str) -> InvalidRequest:
-    return InvalidRequest(
-        f"Invalid value for '{param}': {reason}.", param=param, code="invalid_value"
-    )

@@ -1,0 +1,79 @@
+"""A create call in domain words, whose tools, grader and data may be references.
+
+Owns which files a call needs. Must not know how a reference is resolved.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from app.domain.errors import InvalidRequest
+from app.domain.jobs.jobs import NewJob, TuningMethod
+from app.domain.jobs.usage import NO_CAPS, Caps
+from app.domain.methods.reinforcement import ReinforcementMethod
+from app.domain.methods.supervised import DpoMethod, SupervisedMethod
+from app.domain.registry.references import CurriculumSource, ReinforcementBody
+
+RequestedMethod = SupervisedMethod | DpoMethod | ReinforcementBody
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobRequest:
+    model: str
+    training_file: str | None
+    validation_file: str | None
+    curriculum: CurriculumSource | None = None
+    """In place of the files."""
+    method: RequestedMethod
+    seed: int | None = None
+    suffix: str | None = None
+    metadata: dict[str, str] | None = None
+    integrations: list[dict[str, Any]] = field(default_factory=list)
+    caps: Caps = NO_CAPS
+
+    def check_files(self) -> None:
+        """Raises `InvalidRequest` when files and curriculum are both or neither sent."""
+        if self.curriculum is None:
+            required_files(self.method, self.training_file, self.validation_file)
+            return
+        for name in ("training_file", "validation_file"):
+            if getattr(self, name) is not None:
+                raise InvalidRequest(
+                    f"Send 'curriculum' or '{name}', not both.",
+                    param="curriculum",
+                    code="invalid_value",
+                )
+
+    def resolved(
+        self, method: TuningMethod, training: str | None, validation: str | None
+    ) -> NewJob:
+        """The job to make. Raises `InvalidRequest` when a file that the method needs is missing."""
+        return NewJob(
+            model=self.model,
+            training_file=required_files(method, training, validation),
+            validation_file=validation,
+            method=method,
+            seed=self.seed,
+            suffix=self.suffix,
+            metadata=self.metadata,
+            integrations=self.integrations,
+            caps=self.caps,
+        )
+
+
+def required_files(
+    method: TuningMethod | None, training: str | None, validation: str | None
+) -> str:
+    """The training file. Raises `InvalidRequest` for the first required file that is missing."""
+    if training is None:
+        raise InvalidRequest(
+            "Missing required parameter: 'training_file'.",
+            param="training_file",
+            code="missing_required_parameter",
+        )
+    if validation is None and isinstance(method, ReinforcementMethod):
+        raise InvalidRequest(
+            "A validation file is required for reinforcement fine-tuning.",
+            param="validation_file",
+            code="missing_required_parameter",
+        )
+    return training

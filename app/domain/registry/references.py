@@ -1,0 +1,156 @@
+"""References to registered objects in a create call: members of its unions, beside definitions.
+
+Owns how a reference is recognised and read. Must not know how it is resolved.
+"""
+
+from dataclasses import dataclass
+from typing import Annotated, Any, Final
+
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+    field_validator,
+    model_validator,
+)
+from pydantic_core import PydanticCustomError
+
+from app.domain.graders.graders import Grader, MultiGrader, SingleGrader, read_grader
+from app.domain.methods.reinforcement import MAX_TOOLS, ReinforcementMethod
+from app.domain.registry.curricula import SPLITS
+from app.domain.tools.tools import ToolSpec
+
+_KEYS: Final = frozenset({"id", "version"})
+_MAX_ID: Final = 128
+_MAX_VERSION: Final = 2**31 - 1
+
+
+class RegisteredReference(BaseModel):
+    """A registered object in place of its definition."""
+
+    model_config = ConfigDict(frozen=True)
+
+    id: str
+    version: int | None = None
+    """The newest when absent."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _has_no_other_key(cls, sent: Any) -> Any:
+        for key in sent if isinstance(sent, dict) else ():
+            if key not in _KEYS:
+                raise _fault("a reference holds 'id' and 'version' only", key)
+        return sent
+
+    @field_validator("id", mode="before")
+    @classmethod
+    def _is_an_id(cls, sent: Any) -> Any:
+        if not isinstance(sent, str) or len(sent) > _MAX_ID:
+            raise PydanticCustomError("reference_error", "it is not an id")
+        return sent
+
+    @field_validator("version", mode="before")
+    @classmethod
+    def _is_a_version(cls, sent: Any) -> Any:
+        number = isinstance(sent, int) and not isinstance(sent, bool)
+        if sent is not None and not (number and 1 <= sent <= _MAX_VERSION):
+            raise PydanticCustomError("reference_error", "it is not a version")
+        return sent
+
+
+@dataclass(frozen=True, slots=True)
+class InlineCurriculum:
+    """Rows in place of files; each split becomes a file of the project."""
+
+    training: list[dict[str, Any]]
+    validation: list[dict[str, Any]]
+    """Empty when there are none."""
+
+
+CurriculumSource = RegisteredReference | InlineCurriculum
+
+
+def is_reference(sent: Any, definition_key: str) -> bool:
+    """Says if an object has an id and lacks the key that every definition has."""
+    return isinstance(sent, dict) and "id" in sent and definition_key not in sent
+
+
+def read_tool(sent: Any) -> ToolSpec | RegisteredReference:
+    if isinstance(sent, ToolSpec | RegisteredReference):
+        return sent
+    if is_reference(sent, "server_url"):
+        return RegisteredReference.model_validate(sent)
+    return ToolSpec.model_validate(sent)
+
+
+def read_grader_or_reference(sent: Any) -> SingleGrader | MultiGrader | RegisteredReference:
+    if isinstance(sent, RegisteredReference):
+        return sent
+    if is_reference(sent, "type"):
+        return RegisteredReference.model_validate(sent)
+    return read_grader(sent)
+
+
+def read_curriculum(sent: Any) -> CurriculumSource:
+    """An id, `{"id", "version"}`, or rows as `{"training", "validation"}`."""
+    if isinstance(sent, str):
+        return RegisteredReference.model_validate({"id": sent})
+    if not isinstance(sent, dict):
+        raise _fault("it is an id, an object with an id, or rows")
+    if "id" in sent:
+        return RegisteredReference.model_validate(sent)
+    for key in sent:
+        if key not in SPLITS:
+            raise _fault("it is not a part of a curriculum", key)
+    return InlineCurriculum(_rows(sent, "training"), _rows(sent, "validation"))
+
+
+def _rows(sent: dict[str, Any], split: str) -> list[dict[str, Any]]:
+    rows = sent.get(split)
+    if rows is None and split == "validation":
+        return []
+    if not isinstance(rows, list) or not rows:
+        raise _fault("it is a list of rows, with one at least", split)
+    for index, row in enumerate(rows):
+        if not isinstance(row, dict):
+            raise _fault("a row is an object", split, index)
+    return rows
+
+
+def _fault(message: str, *place: str | int) -> ValidationError:
+    error = PydanticCustomError("reference_error", "{fault}", {"fault": message})
+    return ValidationError.from_exception_data(
+        "Reference", [{"type": error, "loc": place, "input": None}]
+    )
+
+
+# These read a union's members by hand, so that an error's place is the path that a client wrote.
+def _tool_by_hand(sent: Any, handler: ValidatorFunctionWrapHandler) -> Any:  # noqa: ARG001 - pydantic's signature
+    return read_tool(sent)
+
+
+def _grader_by_hand(sent: Any, handler: ValidatorFunctionWrapHandler) -> Any:  # noqa: ARG001 - pydantic's signature
+    return read_grader_or_reference(sent)
+
+
+SentTool = Annotated[ToolSpec | RegisteredReference, WrapValidator(_tool_by_hand)]
+SentGrader = Annotated[Grader | RegisteredReference, WrapValidator(_grader_by_hand)]
+
+
+class ReinforcementBody(ReinforcementMethod):
+    """`method.reinforcement` of a create call."""
+
+    grader: SentGrader  # type: ignore[assignment]  # wider before it is resolved
+    tools: tuple[SentTool, ...] = Field(  # type: ignore[assignment]  # as above
+        default=(), max_length=MAX_TOOLS
+    )
+
+    def with_definitions(
+        self, tools: tuple[ToolSpec, ...], grader: SingleGrader | MultiGrader
+    ) -> ReinforcementMethod:
+        """The method with a definition for each reference; nothing is validated again."""
+        values = {**dict(self), "tools": tools, "grader": grader}
+        return ReinforcementMethod.model_construct(self.model_fields_set, **values)
