@@ -33,11 +33,11 @@ def test_the_published_agent_call_is_accepted_and_echoed(
     assert again.to_dict() == job.to_dict()
 
 
-def test_unknown_nested_keys_are_echoed_nulls_too(
+def test_unknown_nested_scalars_are_echoed_nulls_too(
     service: Service, job: Any, method: dict[str, Any]
 ) -> None:
     inner = method["reinforcement"]
-    inner["novel"] = {"deep": [1, None, {"x": "é\u2028"}]}
+    inner["novel"] = "é\u2028"
     inner["nothing"] = None
     inner["hyperparameters"]["future"] = "auto"
     inner["tools"][0]["timeout_hint"] = 3.5
@@ -59,7 +59,23 @@ def test_unknown_nested_keys_are_echoed_nulls_too(
     assert made.metadata is None
 
 
-def test_jobs_events_and_checkpoints_page_to_the_end(service: Service, job: Any) -> None:
+def test_an_unknown_nested_object_is_refused_with_its_path(
+    service: Service, job: Any, method: dict[str, Any]
+) -> None:
+    method["reinforcement"]["novel"] = {"deep": [1, None, {"x": "y"}]}
+    with pytest.raises(openai.BadRequestError) as refused:
+        service.client().fine_tuning.jobs.create(
+            model="tiny-agent",
+            training_file=job.training_file,
+            validation_file=job.training_file,
+            method=method,  # type: ignore[arg-type]  # tools and endpoint graders travel as extra keys
+        )
+    assert refused.value.param == "method.reinforcement.novel"
+
+
+def test_jobs_events_and_checkpoints_page_to_the_end(
+    service: Service, job: Any, method: dict[str, Any]
+) -> None:
     client = service.client()
     service.add_rows(job.id, events=250, checkpoints=25)
     events = list(client.fine_tuning.jobs.list_events(job.id, limit=100))
@@ -74,7 +90,7 @@ def test_jobs_events_and_checkpoints_page_to_the_end(service: Service, job: Any)
             model="tiny-agent",
             training_file=job.training_file,
             validation_file=job.training_file,
-            method=job.to_dict()["method"],
+            method=method,
             metadata={"run": f"{job.id}-{index}"},
         )
     jobs = [j.id for j in client.fine_tuning.jobs.list(limit=2)]
