@@ -24,26 +24,26 @@ def test_by_hand() -> None:
         sample([-3.0], 1.0, 1),
     ]
     base = [[7.0, -2.0, -4.0, 7.0], [7.0, -1.0, 7.0], [7.0, -5.0, 7.0]]
-    pulled, total = apply_kl_penalty(samples, base, coefficient=0.1)
+    penalised, total = apply_kl_penalty(samples, base, coefficient=0.1)
     assert total == pytest.approx(1 + 3 - 1 + 2)
-    assert [list(one.token_advantages or ()) for one in pulled] == [
+    assert [list(one.token_advantages or ()) for one in penalised] == [
         [0.0, pytest.approx(0.5), pytest.approx(0.5 - 0.2), 0.0],
         [0.0, pytest.approx(-0.5 + 0.2), 0.0],
         [0.0, pytest.approx(1.0), 0.0],
     ]
-    assert [one.mask for one in pulled] == [one.mask for one in samples]
+    assert [one.mask for one in penalised] == [one.mask for one in samples]
 
 
 def test_samples_without_a_group_are_compared_with_nobody() -> None:
     samples = [sample([-1.0], 0.5, None), sample([-2.0], 0.5, None)]
-    pulled, _ = apply_kl_penalty(samples, [[0.0, -9.0, 0.0], [0.0, -9.0, 0.0]], coefficient=1.0)
-    assert [one.advantage_of(1) for one in pulled] == [0.5, 0.5]
+    penalised, _ = apply_kl_penalty(samples, [[0.0, -9.0, 0.0], [0.0, -9.0, 0.0]], coefficient=1.0)
+    assert [one.advantage_of(1) for one in penalised] == [0.5, 0.5]
 
 
 def test_advantages_per_token_are_kept() -> None:
     own = sample([-1.0, -1.0], 0.0, 0).with_token_advantages([0.0, 2.0, -2.0, 0.0])
-    (pulled,), _ = apply_kl_penalty([own], [[0.0, -2.0, -4.0, 0.0]], coefficient=0.1)
-    assert [pulled.advantage_of(1), pulled.advantage_of(2)] == pytest.approx([2.1, -2.1])
+    (penalised,), _ = apply_kl_penalty([own], [[0.0, -2.0, -4.0, 0.0]], coefficient=0.1)
+    assert [penalised.advantage_of(1), penalised.advantage_of(2)] == pytest.approx([2.1, -2.1])
 
 
 LOGPROBS = st.lists(st.floats(-20, 0), min_size=1, max_size=5)
@@ -56,13 +56,13 @@ def test_a_groups_pull_sums_to_nothing_and_parts_are_the_whole(
 ) -> None:
     samples = [sample(q, 0.0, group) for q, group in rows]
     base = [[0.0, *[-1.0] * len(q), 0.0] for q, _ in rows]
-    pulled, total = apply_kl_penalty(samples, base, coefficient=0.5)
+    penalised, total = apply_kl_penalty(samples, base, coefficient=0.5)
     for group in range(3):
-        mine = [place for place, (_, its) in enumerate(rows) if its == group]
-        pull = [value for place in mine for value in pulled[place].token_advantages or ()]
-        assert math.fsum(pull) == pytest.approx(0.0, abs=1e-9)
+        mine = [index for index, (_, its) in enumerate(rows) if its == group]
+        advantages = [value for index in mine for value in penalised[index].token_advantages or ()]
+        assert math.fsum(advantages) == pytest.approx(0.0, abs=1e-9)
         alone, _ = apply_kl_penalty(
-            [samples[place] for place in mine], [base[place] for place in mine], coefficient=0.5
+            [samples[index] for index in mine], [base[index] for index in mine], coefficient=0.5
         )
-        assert alone == [pulled[place] for place in mine]
+        assert alone == [penalised[index] for index in mine]
     assert total == pytest.approx(math.fsum(q + 1.0 for row, _ in rows for q in row))

@@ -259,14 +259,14 @@ def test_a_long_prompt_does_not_hold_up_the_running_rows(base: BaseModel) -> Non
     running = world.add(_prompt(4, 9), tokens=30)
     world.advance()
     late = [world.add(prompt, tokens=20) for prompt in prompts]
-    told = []
+    computed = []
     while any(sequence.sampled == 0 for sequence in late):
         before = running.sampled
         world.advance()
-        told.append([sequence.computed for sequence in late])
+        computed.append([sequence.computed for sequence in late])
         assert running.sampled == before + 1
-    assert told[0] == [400, PREFILL_TOKENS - 400, 0]
-    assert told[1][1] == 400
+    assert computed[0] == [400, PREFILL_TOKENS - 400, 0]
+    assert computed[1][1] == 400
     world.run()
     for prompt, sequence in zip(prompts, late, strict=True):
         alone = World(base)
