@@ -31,7 +31,6 @@ def previous(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return directory
 
 
-@pytest.mark.timeout(400)
 def test_every_contract_suite_passes_under_it(previous: Path) -> None:
     suites = sorted(str(path) for path in HERE.glob("test_openai_*.py") if path != Path(__file__))
     environment = os.environ | {"PYTHONPATH": str(previous)}

@@ -90,7 +90,6 @@ def _stock_loss(model: Any, tokenizer: Any, row: dict[str, Any]) -> tuple[float,
     return total, count
 
 
-@pytest.mark.timeout(240)
 def test_a_supervised_model_is_served_and_goes_on_by_reinforcement(
     live: Installation, endpoints: Endpoints, small_files: tuple[str, str], tmp_path: Path
 ) -> None:
@@ -149,7 +148,6 @@ def test_a_supervised_model_is_served_and_goes_on_by_reinforcement(
     _reinforced_from(live, endpoints, small_files, tuned)
 
 
-@pytest.mark.timeout(240)
 def test_a_preferring_model_goes_on_by_reinforcement_twice(
     live: Installation, endpoints: Endpoints, small_files: tuple[str, str], tmp_path: Path
 ) -> None:

@@ -2,14 +2,11 @@ import os
 import signal
 from collections import Counter
 
-import pytest
-
 from tests.support.e2e.main_job import BATCH, GROUP, TRAIN_ROWS, VALID_ROWS, Endpoints
 from tests.support.installation import Installation, child_pid, wait_until_final
 from tests.support.jobs import create_job
 
 
-@pytest.mark.timeout(300)
 def test_every_process_killed_once_and_no_sample_counted_twice(
     live: Installation, endpoints: Endpoints, files: tuple[str, str]
 ) -> None:

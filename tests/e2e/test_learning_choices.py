@@ -28,7 +28,6 @@ STALE: dict[str, Any] = {
 }
 
 
-@pytest.mark.timeout(200)
 @pytest.mark.parametrize(
     ("choices", "shown", "curves"),
     [

@@ -65,7 +65,6 @@ async def _in_a_process(runs: RealRuns, job: Job) -> Job:
     return await runs.world.read(job)
 
 
-@pytest.mark.timeout(300)
 async def test_a_tenants_adapter_is_the_same_bits_beside_another_tenants_job(
     world: World, engine: TinyEngine
 ) -> None:
