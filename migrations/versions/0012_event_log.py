@@ -17,6 +17,9 @@ down_revision = "0011"
 branch_labels = None
 depends_on = None
 
+# Only the sequencer sets a position: one that is taken would stop it for all tenants. The server
+# sets the number and the time of a row.
+WRITTEN = "id, project_id, type, subject, data"
 SUBSCRIBED_FOREVER = """
     UPDATE webhook_endpoints SET subscribed_at =
         (SELECT coalesce(jsonb_object_agg(type, 0), '{}') FROM unnest(event_types) AS type)
@@ -70,8 +73,8 @@ def _log() -> None:
     )
     guard(
         "event_log",
-        app="INSERT",
-        worker="SELECT, INSERT, UPDATE (position), DELETE",
+        app=f"INSERT ({WRITTEN})",
+        worker=f"SELECT, INSERT ({WRITTEN}), UPDATE (position), DELETE",
         system=True,
     )
 

@@ -106,4 +106,6 @@ class Follower:
             async with event_reader(self._database) as unit:
                 await unit.cursors.advance(claimed, position)
         except LeaseLost:
-            log.warning("cursor taken over, events are sent again", consumer=claimed.consumer)
+            log.warning(
+                "lease of the cursor lost, events are sent again", consumer=claimed.consumer
+            )

@@ -4,15 +4,16 @@ import errno
 import hashlib
 import os
 import shutil
+import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 from uuid import uuid4
 
 import structlog
 
-from app.domain.data.manifests import MANIFEST, check_digests, read_manifest
+from app.domain.data.manifests import MANIFEST, ManifestMismatch, check_digests, read_manifest
 from app.domain.errors import Unavailable
 from app.gateways.objects.objects import CHUNK_BYTES
 
@@ -21,6 +22,7 @@ log = structlog.get_logger()
 _FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 _UNLINKABLE: Final = frozenset({errno.EXDEV, errno.EPERM, errno.EMLINK, errno.ENOTSUP})
 """Another file system, or one without hard links."""
+_WRITABLE: Final = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
 
 
 @contextmanager
@@ -40,12 +42,55 @@ def partial_of(path: Path) -> Path:
 
 
 def link_or_copy(source: Path, destination: Path) -> None:
+    """Creates a read-only file with the content of `source`, which becomes read-only if it is the
+    same file under a second name.
+    """
     try:
         os.link(source, destination)
     except OSError as error:
         if error.errno not in _UNLINKABLE:
             raise
         shutil.copyfile(source, destination)
+    make_read_only(destination)
+
+
+def make_read_only(path: Path) -> None:
+    """Takes the write permissions of a file away, of which a second name may be a stored object."""
+    mode = path.stat().st_mode
+    if mode & _WRITABLE:
+        with suppress(PermissionError):  # another user's file, whose permissions protect it
+            path.chmod(stat.S_IMODE(mode) & ~_WRITABLE)
+
+
+def is_plain(path: Path) -> bool:
+    """True for a file that exists and is no link, pipe, device or directory."""
+    try:
+        return stat.S_ISREG(path.lstat().st_mode)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+
+
+def plain_files(directory: Path, *, name: str) -> list[Path]:
+    """Returns the files of a committed directory, in order of name. Raises `ManifestMismatch` for
+    anything but a plain file; `name` names the directory in the message.
+    """
+    paths = sorted(directory.iterdir())
+    for path in paths:
+        if not is_plain(path):
+            raise ManifestMismatch(
+                f"{name} differs from its manifest: {path.name} is not a plain file"
+            )
+    return paths
+
+
+def committed_files(directory: Path) -> list[Path]:
+    """Returns the files of a directory that is to be stored. Raises `ValueError` without a
+    manifest, and `ManifestMismatch` for anything but a plain file.
+    """
+    files = plain_files(directory, name=directory.name)
+    if MANIFEST not in {path.name for path in files}:
+        raise ValueError(f"{directory.name} is not a committed directory")
+    return files
 
 
 def appear(partial: Path, target: Path) -> None:
@@ -78,12 +123,12 @@ def check_directory(directory: Path, *, name: str) -> None:
     `ManifestMismatch` if it is damaged.
     """
     try:
-        expected = read_manifest(name, (directory / MANIFEST).read_bytes())
-    except FileNotFoundError:
-        if not directory.is_dir():
-            raise FileNotFoundError(name) from None
-        expected = read_manifest(name, b"")
-    actual = {path.name: sha256_of(path) for path in directory.iterdir() if path.name != MANIFEST}
+        files = {path.name: path for path in plain_files(directory, name=name)}
+    except (FileNotFoundError, NotADirectoryError):
+        raise FileNotFoundError(name) from None
+    manifest = files.pop(MANIFEST, None)
+    expected = read_manifest(name, b"" if manifest is None else manifest.read_bytes())
+    actual = {file: sha256_of(path) for file, path in files.items()}
     check_digests(name, expected, actual)
 
 

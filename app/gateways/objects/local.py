@@ -1,8 +1,9 @@
 """Objects in a local directory, or in one that several machines share.
 
 Promises that stored objects survive a power failure: files and names are flushed before a call
-returns. Fetches and stored directories are hard links if the file system supports them, so that
-they need neither time nor space.
+returns. An object is a plain file: a link that somebody puts into the directory is not followed.
+Fetches and stored directories are hard links if the file system supports them, so that they need
+neither time nor space; stored files are therefore read-only.
 """
 
 import hashlib
@@ -15,12 +16,14 @@ from typing import Any
 
 from anyio import to_thread
 
-from app.domain.data.manifests import MANIFEST
 from app.gateways.objects.disk import (
     appear,
     check_directory,
+    committed_files,
     flush,
+    is_plain,
     link_or_copy,
+    make_read_only,
     partial_of,
     remove,
     room_needed,
@@ -54,7 +57,7 @@ class LocalObjects:
                         size += len(chunk)
                         check_size(size, max_bytes)
                         await to_thread.run_sync(_write, file, digest, chunk)
-                    await to_thread.run_sync(_flush_file, file)
+                    await to_thread.run_sync(_finish, file, partial)
                 await to_thread.run_sync(appear, partial, target)
         except BaseException:
             partial.unlink(missing_ok=True)
@@ -62,7 +65,9 @@ class LocalObjects:
         return StoredObject(bytes=size, sha256=digest.hexdigest())
 
     async def read(self, key: str) -> AsyncIterator[bytes]:
-        with self._path(key).open("rb") as file:
+        path = self._path(key)
+        await to_thread.run_sync(_check_plain, path)
+        with path.open("rb") as file:
             while chunk := await to_thread.run_sync(file.read, CHUNK_BYTES):
                 yield chunk
 
@@ -94,22 +99,26 @@ def _write(file: BufferedWriter, digest: Any, chunk: bytes) -> None:
     file.write(chunk)
 
 
-def _flush_file(file: BufferedWriter) -> None:
+def _finish(file: BufferedWriter, path: Path) -> None:
     file.flush()
+    make_read_only(path)
     os.fsync(file.fileno())
 
 
+def _check_plain(path: Path) -> None:
+    if not is_plain(path):
+        raise FileNotFoundError(path.name)
+
+
 def _fetch(source: Path, destination: Path) -> None:
-    if source.is_dir():
-        raise FileNotFoundError(source.name)
+    _check_plain(source)
     _make_parent(destination)
     with room_needed():
         link_or_copy(source, destination)
 
 
 def _put_directory(directory: Path, target: Path) -> None:
-    if not (directory / MANIFEST).is_file():
-        raise ValueError(f"{directory.name} is not a committed directory")
+    files = committed_files(directory)
     if target.exists():
         raise FileExistsError(target.name)
     _make_parent(target)
@@ -117,7 +126,7 @@ def _put_directory(directory: Path, target: Path) -> None:
     try:
         with room_needed():
             partial.mkdir()
-            for file in sorted(directory.iterdir()):
+            for file in files:
                 link_or_copy(file, partial / file.name)
                 flush(partial / file.name)
             flush(partial)

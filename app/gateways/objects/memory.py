@@ -6,6 +6,7 @@ from collections.abc import AsyncIterable, AsyncIterator
 from pathlib import Path
 
 from app.domain.data.manifests import MANIFEST, check_digests, read_manifest
+from app.gateways.objects.disk import committed_files, make_read_only
 from app.gateways.objects.objects import StoredChild, StoredObject, check_size, key_parts
 
 
@@ -35,9 +36,7 @@ class InMemoryObjects:
 
     async def put_directory(self, key: str, directory: Path) -> None:
         key_parts(key)
-        files = _read_files(directory)
-        if MANIFEST not in files:
-            raise ValueError(f"{directory.name} is not a committed directory")
+        files = {path.name: path.read_bytes() for path in committed_files(directory)}
         if f"{key}/{MANIFEST}" in self.stored:
             raise FileExistsError(key)
         for name, content in files.items():
@@ -85,13 +84,10 @@ class InMemoryObjects:
         self._written[key] = time.time()
 
 
-def _read_files(directory: Path) -> dict[str, bytes]:
-    return {file.name: file.read_bytes() for file in directory.iterdir()}
-
-
 def _write(path: Path, content: bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(content)
+    make_read_only(path)
 
 
 def _write_all(directory: Path, files: dict[str, bytes]) -> None:

@@ -12,6 +12,10 @@ from typing import Final, Protocol
 from app.domain.errors import TooLarge
 
 CHUNK_BYTES: Final = 1 << 20
+MAX_KEY_BYTES: Final = 800
+"""S3 allows 1,024 bytes, of which the bucket's prefix needs a part."""
+MAX_NAME_BYTES: Final = 200
+"""A file system allows 255 bytes, of which the name of an unfinished write needs a part."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +38,8 @@ class StoredChild:
 
 
 class Objects(Protocol):
-    """Every method raises `ValueError` for a key that leaves the root, and `Unavailable` while the
-    storage is full or away.
+    """Every method raises `ValueError` for a string that is no key (see `key_parts`), and
+    `Unavailable` while the storage is full or away.
     """
 
     async def put(
@@ -51,17 +55,18 @@ class Objects(Protocol):
         ...
 
     async def fetch(self, key: str, destination: Path) -> None:
-        """Creates a local file with the object's bytes. It must not be written to, because it may
-        be a hard link into the storage; it survives a deletion of the object. Raises
-        `FileNotFoundError`.
+        """Creates a read-only local file with the object's bytes. It may be a hard link into the
+        storage, and survives a deletion of the object. Raises `FileNotFoundError`.
         """
         ...
 
     async def put_directory(self, key: str, directory: Path) -> None:
         """Stores the files of a committed directory (plain files and their `manifest.json`) under
-        a new key. Readers see all files or none. `directory` must not change afterwards.
+        a new key. Readers see all files or none. `directory` must not change afterwards; its files
+        may become read-only.
 
-        Raises `FileExistsError` if the key exists: a version is never overwritten.
+        Raises `FileExistsError` if the key exists, because a version is never overwritten, and
+        `ManifestMismatch` for anything but a plain file: a link, a pipe, a directory.
         """
         ...
 
@@ -96,11 +101,27 @@ async def put_bytes(objects: Objects, key: str, content: bytes) -> StoredObject:
 
 
 def key_parts(key: str) -> tuple[str, ...]:
-    """Returns the parts of a key. Raises `ValueError` for one that would leave the root."""
+    """Returns the parts of a key. Raises `ValueError` for one that would leave the root, or that
+    some storage could not have: too long, with a NUL, or not encodable as UTF-8.
+    """
     path = PurePosixPath(key)
-    if not path.parts or path.is_absolute() or ".." in path.parts:
-        raise ValueError(f"not an object key: {key!r}")
+    if (
+        not path.parts
+        or path.is_absolute()
+        or ".." in path.parts
+        or "\0" in key
+        or _size(key) > MAX_KEY_BYTES
+        or any(_size(part) > MAX_NAME_BYTES for part in path.parts)
+    ):
+        raise ValueError(f"not an object key: {key[:MAX_KEY_BYTES]!r}")
     return path.parts
+
+
+def _size(name: str) -> int:
+    try:
+        return len(name.encode())
+    except UnicodeEncodeError:
+        raise ValueError(f"not an object key: {name[:MAX_KEY_BYTES]!r}") from None
 
 
 def check_size(size: int, max_bytes: int | None) -> None:

@@ -8,7 +8,7 @@ killed process are invisible; a lifecycle rule of the bucket should remove them.
 import asyncio
 import hashlib
 import os
-from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Iterator
 from contextlib import aclosing, contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -18,7 +18,13 @@ import structlog
 
 from app.domain.data.manifests import MANIFEST, check_digests, read_manifest
 from app.domain.errors import Unavailable
-from app.gateways.objects.disk import partial_of, remove, room_needed
+from app.gateways.objects.disk import (
+    committed_files,
+    make_read_only,
+    partial_of,
+    remove,
+    room_needed,
+)
 from app.gateways.objects.objects import (
     CHUNK_BYTES,
     StoredChild,
@@ -81,17 +87,11 @@ class S3Objects:
 
     async def put_directory(self, key: str, directory: Path) -> None:
         name = _name(key)
-        files = await asyncio.to_thread(_file_names, directory)
-        if MANIFEST not in files:
-            raise ValueError(f"{directory.name} is not a committed directory")
+        files = await asyncio.to_thread(committed_files, directory)
         if await self._exists(f"{name}/{MANIFEST}"):
             raise FileExistsError(key)
         await asyncio.gather(
-            *(
-                self._upload(f"{name}/{file}", directory / file)
-                for file in files
-                if file != MANIFEST
-            )
+            *(self._upload(f"{name}/{file.name}", file) for file in files if file.name != MANIFEST)
         )
         await self._upload(f"{name}/{MANIFEST}", directory / MANIFEST, new=True)
 
@@ -167,6 +167,7 @@ class S3Objects:
                     await asyncio.to_thread(_write, file, digest, first)
                     async for chunk in chunks:
                         await asyncio.to_thread(_write, file, digest, chunk)
+                await asyncio.to_thread(make_read_only, partial)
                 await asyncio.to_thread(os.replace, partial, destination)
             except BaseException:
                 await asyncio.shield(asyncio.to_thread(remove, partial))
@@ -261,10 +262,6 @@ def _name(key: str) -> str:
     return "/".join(key_parts(key))
 
 
-def _file_names(directory: Path) -> Sequence[str]:
-    return sorted(path.name for path in directory.iterdir())
-
-
 def _write(file: Any, digest: Any, chunk: bytes) -> None:
     digest.update(chunk)
     file.write(chunk)
@@ -273,4 +270,5 @@ def _write(file: Any, digest: Any, chunk: bytes) -> None:
 def _finish(partial: Path, destination: Path, manifest: bytes) -> None:
     partial.mkdir(parents=True, exist_ok=True)
     (partial / MANIFEST).write_bytes(manifest)
+    make_read_only(partial / MANIFEST)
     partial.rename(destination)

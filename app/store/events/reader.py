@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
 
-from sqlalchemy import ColumnElement, delete, func, select, text, update
+from sqlalchemy import ColumnElement, delete, func, not_, select, text, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 from typing_extensions import override
@@ -133,10 +133,17 @@ class EventCursorStore:
         return (await _locked(self._session, consumer, scope)).position
 
     async def move(self, consumer: str, scope: str, *, position: int) -> None:
-        """Advances a cursor that this transaction has locked with `lock`."""
-        await self._session.execute(
-            update(Cursor).where(_is(consumer, scope)).values(position=position)
+        """Advances a cursor that this transaction has locked with `lock`. Raises `ValueError` for a
+        position before its own.
+        """
+        moved = await self._session.scalar(
+            update(Cursor)
+            .where(_is(consumer, scope), Cursor.position <= position)
+            .values(position=position)
+            .returning(Cursor.position)
         )
+        if moved is None:
+            raise ValueError(f"cursor {consumer} goes back to {position}")
 
     async def claim(self, consumer: str, scope: str, *, lease_s: float) -> ClaimedCursor | None:
         """Claims the cursor under a lease. Returns `None` while another process has the lease."""
@@ -152,17 +159,26 @@ class EventCursorStore:
         return None if row is None else ClaimedCursor(consumer, scope, row.position, row.fence)
 
     async def advance(self, claimed: ClaimedCursor, position: int) -> None:
-        """Stores that every event up to `position` was handled, and ends the lease. Raises
-        `LeaseLost` after a newer claim.
+        """Stores that every event up to `position` was handled, and ends the lease.
+
+        Raises `LeaseLost` once the lease has ended or a newer claim was made, and `ValueError` for
+        a position before the claimed one.
         """
+        if position < claimed.position:
+            raise ValueError(f"cursor {claimed.consumer} goes back to {position}")
         advanced = await self._session.scalar(
             update(Cursor)
-            .where(_is(claimed.consumer, claimed.scope), Cursor.fence == claimed.fence)
+            .where(
+                _is(claimed.consumer, claimed.scope),
+                Cursor.fence == claimed.fence,
+                not_(is_unleased(Cursor)),
+                Cursor.position <= position,
+            )
             .values(position=position, lease_until=None)
             .returning(Cursor.position)
         )
         if advanced is None:
-            raise LeaseLost(f"cursor {claimed.consumer} is no longer held at {claimed.fence}")
+            raise LeaseLost(f"the lease of cursor {claimed.consumer} at {claimed.fence} has ended")
 
 
 async def _locked(session: AsyncSession, consumer: str, scope: str) -> Cursor:

@@ -1,5 +1,7 @@
 """Every storage keeps the promises of the protocol."""
 
+import errno
+import os
 from collections.abc import AsyncIterator, Callable
 from hashlib import sha256
 from pathlib import Path
@@ -12,7 +14,10 @@ from app.gateways.objects import InMemoryObjects, LocalObjects, Objects, fetched
 from tests.support.s3_server import S3Server
 from workers.learning.committed import commit_directory, verify_directory
 
-BAD_KEYS = ("/etc/passwd", "../up", "a/../../up", "")
+BAD_KEYS = (
+    *("/etc/passwd", "../up", "a/../../up", ""),
+    *("a/\0b", "a/\ud800", "a/" + "b" * 201, "/".join(["b" * 100] * 9)),
+)
 
 
 @pytest.fixture(params=["local", "in memory", "s3"])
@@ -198,6 +203,87 @@ async def test_a_damaged_directory_is_not_fetched(
         await objects.fetch_directory("a", tmp_path / "copy")
     assert not (tmp_path / "copy").exists()
     assert found(tmp_path, ".*") == []
+
+
+def _link_outside(path: Path) -> None:
+    secret = path.parent.parent / "outside"
+    secret.write_bytes(b"secret")
+    path.symlink_to(secret)
+
+
+def _subdirectory(path: Path) -> None:
+    path.mkdir()
+    (path / "deep").write_bytes(b"x")
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize("make", [_link_outside, os.mkfifo, _subdirectory])
+@pytest.mark.parametrize("name", ["file", "extra", "manifest.json"])
+async def test_a_directory_of_other_than_plain_files_is_not_stored(
+    objects: Objects, tmp_path: Path, name: str, make: Callable[[Path], None]
+) -> None:
+    directory = committed(tmp_path / "made", file=b"1")
+    (directory / name).unlink(missing_ok=True)
+    make(directory / name)
+    with pytest.raises(ManifestMismatch, match=f"{name} is not a plain file"):
+        await objects.put_directory("a", directory)
+    assert await below(objects, "a") == []
+    with pytest.raises(FileNotFoundError):
+        await objects.fetch_directory("a", tmp_path / "copy")
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize("make", [_link_outside, os.mkfifo, _subdirectory])
+@pytest.mark.parametrize("name", ["file", "extra", "manifest.json"])
+async def test_other_than_plain_files_in_the_root_are_not_fetched(
+    tmp_path: Path, name: str, make: Callable[[Path], None]
+) -> None:
+    objects = LocalObjects(tmp_path / "objects")
+    await objects.put_directory("a", committed(tmp_path / "made", file=b"1"))
+    await objects.delete(f"a/{name}")
+    make(tmp_path / "objects" / "a" / name)
+    with pytest.raises(ManifestMismatch):
+        await objects.fetch_directory("a", tmp_path / "copy")
+    with pytest.raises(FileNotFoundError):
+        await objects.fetch(f"a/{name}", tmp_path / "copy")
+    with pytest.raises(FileNotFoundError):
+        await read(objects, f"a/{name}")
+    assert not (tmp_path / "copy").exists()
+
+
+async def test_an_object_below_a_stored_directory_damages_it(
+    objects: Objects, tmp_path: Path
+) -> None:
+    await objects.put_directory("a", committed(tmp_path / "made", file=b"1"))
+    await put_bytes(objects, "a/deep/file", b"2")
+    with pytest.raises(ManifestMismatch, match="deep"):
+        await objects.fetch_directory("a", tmp_path / "copy")
+    with pytest.raises(FileNotFoundError):
+        await read(objects, "a/deep")
+    with pytest.raises(FileNotFoundError):
+        await objects.fetch("a/deep", tmp_path / "copy")
+
+
+async def test_a_fetched_file_is_read_only(objects: Objects, tmp_path: Path) -> None:
+    """It may be the stored file itself, under a second name."""
+    await put_bytes(objects, "one", b"1")
+    await objects.put_directory("a", committed(tmp_path / "made", file=b"1"))
+    await objects.fetch("one", tmp_path / "one")
+    await objects.fetch_directory("a", tmp_path / "copy")
+    files = [tmp_path / "one", *(tmp_path / "copy").iterdir()]
+    assert sorted(path.name for path in files) == ["file", "manifest.json", "one"]
+    assert [path.stat().st_mode & 0o777 for path in files] == [0o444] * 3
+
+
+async def test_a_copied_file_is_read_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_links(*_: object) -> None:
+        raise OSError(errno.EXDEV, "another file system")
+
+    objects = LocalObjects(tmp_path / "objects")
+    await put_bytes(objects, "one", b"1")
+    monkeypatch.setattr(os, "link", no_links)
+    await objects.fetch("one", tmp_path / "one")
+    assert (tmp_path / "one").stat().st_mode & 0o777 == 0o444
 
 
 async def test_a_manifest_that_names_a_path_writes_nothing_there(

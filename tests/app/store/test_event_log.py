@@ -168,6 +168,66 @@ async def test_an_old_claim_of_a_cursor_advances_nothing(rows: Rows) -> None:
     assert after.position == 7
 
 
+async def test_a_claim_whose_lease_has_ended_advances_nothing(rows: Rows) -> None:
+    """No newer claim was made: the fence alone would let it write."""
+    async with event_reader(rows.worker) as unit:
+        late = await unit.cursors.claim("c", ALL_PROJECTS, lease_s=-1)
+    assert late is not None
+    with pytest.raises(LeaseLost):
+        async with event_reader(rows.worker) as unit:
+            await unit.cursors.advance(late, 5)
+    async with event_reader(rows.worker) as unit:
+        assert await unit.cursors.lock("c", ALL_PROJECTS) == 0
+
+
+async def test_a_cursor_advances_once_for_each_claim(rows: Rows) -> None:
+    async with event_reader(rows.worker) as unit:
+        claimed = await unit.cursors.claim("c", ALL_PROJECTS, lease_s=60)
+    assert claimed is not None
+    async with event_reader(rows.worker) as unit:
+        await unit.cursors.advance(claimed, 5)
+    with pytest.raises(LeaseLost):
+        async with event_reader(rows.worker) as unit:
+            await unit.cursors.advance(claimed, 6)
+
+
+async def test_a_cursor_never_goes_back(rows: Rows) -> None:
+    """Events before it would be handled a second time."""
+    async with event_reader(rows.worker) as unit:
+        await unit.cursors.lock("c", ALL_PROJECTS)
+        await unit.cursors.move("c", ALL_PROJECTS, position=7)
+    async with event_reader(rows.worker) as unit:
+        claimed = await unit.cursors.claim("c", ALL_PROJECTS, lease_s=60)
+    assert claimed is not None
+    with pytest.raises(ValueError, match="goes back"):
+        async with event_reader(rows.worker) as unit:
+            await unit.cursors.advance(claimed, 6)
+    with pytest.raises(ValueError, match="goes back"):
+        async with event_reader(rows.worker) as unit:
+            await unit.cursors.move("c", ALL_PROJECTS, position=6)
+    async with event_reader(rows.worker) as unit:
+        await unit.cursors.advance(claimed, 7)
+        assert await unit.cursors.lock("c", ALL_PROJECTS) == 7
+
+
+@pytest.mark.parametrize("role", ["app", "worker"])
+@pytest.mark.parametrize("column", ["position", "created_at"])
+async def test_no_role_inserts_a_position_or_a_time(
+    rows: Rows, database: stack.Database, role: str, column: str
+) -> None:
+    """A position that is taken would stop the sequencer of all tenants."""
+    url = {"app": database.app_url, "worker": database.worker_url}[role]
+    value = {"position": "1", "created_at": "now()"}[column]
+    insert = "INSERT INTO event_log (id, project_id, type, subject, data{}) VALUES (%s, %s, {})"
+    with psycopg.connect(url.replace("+psycopg", "")) as connection:
+        connection.execute("SELECT set_config('app.project', %s, true)", [rows.first.project_id])
+        row = ["evt_1", rows.first.project_id]
+        connection.execute(insert.format("", "'t', 's', '{}'").encode(), row)
+        query = insert.format(f", {column}", f"'t', 's', '{{}}', {value}")
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            connection.execute(query.encode(), row)
+
+
 async def test_the_log_forgets_what_is_old_and_goes_on_counting(
     rows: Rows, database: stack.Database
 ) -> None:
