@@ -15,6 +15,8 @@ from app.domain.jobs.requests import RequestedMethod
 from app.domain.jobs.usage import Caps
 from app.domain.methods.supervised import DpoMethod, MethodType, SupervisedMethod
 from app.domain.registry.references import ReinforcementBody
+from app.domain.secrets.unknown_keys import refused
+from app.domain.secrets.walk import places
 
 _MODELS: Final[dict[MethodType, type[RequestedMethod]]] = {
     "supervised": SupervisedMethod,
@@ -116,6 +118,9 @@ def _with_deprecated(kind: MethodType, sent: Json, hyperparameters: Json) -> Jso
         "",
         _without_nulls(SupervisedMethod, {"hyperparameters": hyperparameters}),
     )
+    for place in places(SupervisedMethod, {"hyperparameters": hyperparameters}):
+        if (fault := refused(place, "")) is not None:
+            raise fault
     newer = sent.get("hyperparameters")
     if newer is not None and not isinstance(newer, dict):
         return sent

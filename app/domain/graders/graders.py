@@ -7,6 +7,8 @@ RFT alpha's customer grader; `base_url` and `headers` of a model grader are exte
 project.
 """
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Annotated, Any, ClassVar, Final, Literal
 
 from pydantic import (
@@ -50,7 +52,9 @@ def _fault_at(
 
 
 class _GraderModel(OpenKeys, BaseModel):
-    documented_keys: ClassVar[frozenset[str]] = frozenset({"id", "version"})
+    documented_keys: ClassVar[Mapping[str, str]] = MappingProxyType(
+        {"id": "a text", "version": "a number"}
+    )
     model_config = ConfigDict(frozen=True, extra="allow", allow_inf_nan=False)
 
     pass_threshold: float | None = Field(

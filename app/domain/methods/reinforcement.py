@@ -5,7 +5,9 @@ project's (the hosted ones are not public), see `resolve_hyperparameters`. Pure.
 """
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -52,7 +54,9 @@ class ReinforcementHyperparameters(BaseModel):
 class ReinforcementMethod(OpenKeys, LearningOptions):
     """`method.reinforcement` of the create call; values of unknown keys are kept and echoed."""
 
-    documented_keys: ClassVar[frozenset[str]] = frozenset({"max_rollouts", "max_training_time_s"})
+    documented_keys: ClassVar[Mapping[str, str]] = MappingProxyType(
+        {"max_rollouts": "a number", "max_training_time_s": "a number"}
+    )
 
     kind: ClassVar[Literal["reinforcement"]] = "reinforcement"
 

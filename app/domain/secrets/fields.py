@@ -5,9 +5,10 @@ takes one of these types and is then sealed, redacted, checked and probed like e
 know where such fields are.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from types import MappingProxyType
+from typing import Annotated, ClassVar, Final
 
 from pydantic import Field
 
@@ -49,10 +50,13 @@ CustomerBaseUrl = Annotated[str, Field(min_length=1, max_length=2000), AddressMa
 JudgeName = Annotated[str, Field(min_length=1, max_length=256), JudgeMark()]
 
 
+_NO_KEYS: Final[Mapping[str, str]] = MappingProxyType({})
+
+
 class OpenKeys:
     """A mixin for models that keep unknown keys; it lists the keys that are documented anyway."""
 
-    documented_keys: ClassVar[frozenset[str]] = frozenset()
-    """Keys that are no fields and hold a text, number or boolean."""
+    documented_keys: ClassVar[Mapping[str, str]] = _NO_KEYS
+    """Keys that are no fields and hold one value, each with the words for that value."""
     free_form_keys: ClassVar[frozenset[str]] = frozenset()
     """Keys that are no fields and may hold any JSON."""

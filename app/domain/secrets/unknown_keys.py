@@ -38,7 +38,9 @@ GRADER_TYPES: Final = {
 
 
 def refused(place: Place, root: str) -> InvalidRequest | None:
-    """The error for the value of an unknown key; `None` when the value is accepted and kept."""
+    """The error for the value of an unknown key, or for an object under a documented key of one
+    value; `None` when the value is accepted and kept.
+    """
     if place.kind is not Kind.UNKNOWN or place.value is None:
         return None
     param = parameter(root, place.path)
@@ -47,10 +49,13 @@ def refused(place: Place, root: str) -> InvalidRequest | None:
         return InvalidRequest(
             f"Invalid value for '{param}': {feature}.", param=param, code=NOT_AVAILABLE
         )
+    if place.expected is not None:
+        message = f"Invalid value for '{param}': it must be {place.expected}."
+        return InvalidRequest(message, param=param, code="invalid_value")
     if isinstance(place.value, dict | list | tuple):
         return InvalidRequest(
-            f"Unknown parameter: '{param}'. Only a text, a number or a boolean is kept under an "
-            "unknown key.",
+            f"Unknown parameter: '{param}'. Remove it: only a text, a number or a boolean is kept "
+            "under an unknown key, and an object or a list would be ignored.",
             param=param,
             code=UNKNOWN_PARAMETER,
         )

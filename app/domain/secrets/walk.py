@@ -6,7 +6,7 @@ any particular model.
 """
 
 import types
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum, auto
 from functools import lru_cache
@@ -39,6 +39,8 @@ class Place:
     owner: Any
     """The object that holds the value: a model or JSON."""
     mark: SecretMark | AddressMark | JudgeMark | None = None
+    expected: str | None = None
+    """The words for the one value that a documented key of kind `UNKNOWN` takes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +78,7 @@ class _Plan:
     """Fields that may hold anything of interest."""
     known: frozenset[str]
     free_form: frozenset[str]
-    documented: frozenset[str]
+    documented: Mapping[str, str]
     open: bool
     """Keeps unknown keys."""
 
@@ -103,7 +105,8 @@ def places(models: Models, value: Any, path: Path = ()) -> Iterator[Place]:
             yield from _below(shape, one, (*path, name), value)
     for name, one in extra.items() if plan.open else ():
         if one is not None:
-            yield Place(_kind_of_extra(plan, name, one), (*path, name), one, value)
+            kind, expected = _kind_of_extra(plan, name, one), plan.documented.get(name)
+            yield Place(kind, (*path, name), one, value, expected=expected)
 
 
 def _below(shape: _Shape, value: Any, path: Path, owner: Any) -> Iterator[Place]:
@@ -142,7 +145,7 @@ def _beside(owner: Any, name: str) -> Any:
 
 
 def _kind_of_extra(plan: _Plan, name: str, value: Any) -> Kind:
-    """A documented key of one value reads like free-form JSON; an object below it is unknown."""
+    """A documented key of one value counts as free-form JSON, an object below it as unknown."""
     if name in plan.free_form:
         return Kind.FREE_FORM
     documented = name in plan.documented and not isinstance(value, dict | list | tuple)

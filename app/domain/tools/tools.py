@@ -4,6 +4,8 @@ Source: the hosted Agent RFT create call (`method.reinforcement.tools`). Values 
 kept and echoed; headers are secrets that only the tool itself receives.
 """
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -16,8 +18,13 @@ TOOL_NAME = r"^[a-zA-Z0-9_-]{1,64}$"
 class ToolSpec(OpenKeys, BaseModel):
     """One tool: the name that a model calls, and the endpoint that answers."""
 
-    documented_keys: ClassVar[frozenset[str]] = frozenset(
-        {"id", "version", "description", "rate_limit"}
+    documented_keys: ClassVar[Mapping[str, str]] = MappingProxyType(
+        {
+            "id": "a text",
+            "version": "a number",
+            "description": "a text",
+            "rate_limit": "a number",
+        }
     )
     free_form_keys: ClassVar[frozenset[str]] = frozenset({"parameters"})
     model_config = ConfigDict(frozen=True, extra="allow", allow_inf_nan=False)

@@ -23,11 +23,8 @@ from app.domain.jobs.preflight import (
     PreflightReport,
 )
 from app.domain.jobs.requests import JobRequest
-from app.domain.methods.kinds import METHOD_MODELS
 from app.domain.methods.supervised import MethodType
 from app.domain.models.models import BaseModelSpec, base_of, is_tuned_name
-from app.domain.secrets.unknown_keys import UNKNOWN_PARAMETER, kept, refused, unknown_message
-from app.domain.secrets.walk import places
 from app.gateways.egress.egress import Egress, EgressFailure
 from app.gateways.egress.headers import check_headers
 from app.gateways.objects import Objects, fetched
@@ -44,14 +41,13 @@ from app.preflight.call import (
     train_on,
 )
 from app.preflight.estimate import Pace, pace_of
+from app.preflight.unknown_keys import unknown_keys
 from app.services.jobs.inspections import Inspections, content_gone
 from app.services.models.judge_models import JudgeModels
 from app.store.database import Database
 
 _PROBE_TIMEOUT_S: Final = 10.0
 _PROBES: Final = 8
-MAX_UNKNOWN_KEYS: Final = 200
-"""Unknown keys of one call that are listed as errors."""
 MAX_ADDRESSES: Final = 128
 """Limit for one call, so that the service cannot be used to scan addresses."""
 _SERVER_FAULT: Final = 500
@@ -90,7 +86,7 @@ class PreflightService:
         base = base_model(body, self._base_models, findings)
         findings += await self._unknown_start(body)
         method = method_of(body)
-        findings += _unknown_keys(body, reported={finding.param for finding in findings})
+        findings += unknown_keys(body, reported={finding.param for finding in findings})
         findings += await self._unknown_judges(method)
         keys = [
             await self._object_key(body, param, findings)
@@ -233,22 +229,6 @@ class PreflightService:
             return None
         async with self._database.tenant(self._tenant) as unit:
             return pace_of(await unit.jobs.recent_usage(base.name))
-
-
-def _unknown_keys(body: dict[str, Any], *, reported: set[str | None]) -> list[PreflightIssue]:
-    """Errors for the unknown keys that a create call refuses, one warning for the others."""
-    kind = method_type(body)
-    root, inner = f"method.{kind}", method_of(body).get(kind)
-    walked = list(places(METHOD_MODELS[kind], inner))
-    refusals = [fault for place in walked if (fault := refused(place, root)) is not None]
-    found = [
-        PreflightIssue("error", fault.code or "invalid_value", fault.message, fault.param)
-        for fault in refusals[:MAX_UNKNOWN_KEYS]
-        if fault.param not in reported
-    ]
-    if names := kept(walked, root):
-        found.append(PreflightIssue("warning", UNKNOWN_PARAMETER, unknown_message(names), names[0]))
-    return found
 
 
 def _probed(method: dict[str, Any], findings: list[PreflightIssue]) -> list[CalledAddress]:

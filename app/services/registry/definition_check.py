@@ -7,9 +7,9 @@ line here. Calls nothing.
 
 import asyncio
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
-from pydantic import BaseModel
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from app.domain.errors import EndpointRefused, InvalidRequest
 from app.domain.secrets.fields import AddressMark
@@ -21,6 +21,19 @@ from app.gateways.egress.headers import check_headers
 from app.services.models.judge_models import JudgeModels
 
 CHECK_LIMIT_S: Final = 20.0
+_Read = TypeVar("_Read")
+
+
+def read_definition(models: TypeAdapter[_Read], definition: dict[str, Any], root: str) -> _Read:
+    """Validate a definition at the parameter `root`. Raises `InvalidRequest` at the first fault."""
+    try:
+        return models.validate_python(definition)
+    except ValidationError as error:
+        fault = error.errors(include_url=False, include_context=False)[0]
+        param = parameter(root, fault["loc"])
+        raise InvalidRequest(
+            f"Invalid value for '{param}': {fault['msg']}.", param=param, code="invalid_value"
+        ) from error
 
 
 async def check_definition(

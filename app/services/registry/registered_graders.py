@@ -9,7 +9,7 @@ from app.domain.accounts.tenants import Tenant
 from app.domain.graders.graders import GRADER_MODELS, Grader, MultiGrader, SingleGrader
 from app.domain.registry.registered_objects import Noun, Registered
 from app.services.models.judge_models import JudgeModels
-from app.services.registry.definition_check import check_definition
+from app.services.registry.definition_check import check_definition, read_definition
 from app.services.registry.registered_objects import RegistryPorts, RegistryService
 from app.store.database import Database
 
@@ -43,29 +43,30 @@ class RegisteredGraderService(RegistryService):
         grader: GraderConfig | None,
         metadata: dict[str, dict[str, str] | None],
     ) -> Registered:
-        """A new version. `None` keeps what was; `metadata` is empty to keep it, else holds it."""
+        """Insert a new version. `None` keeps the earlier value, and so does an empty `metadata`;
+        otherwise its key `metadata` holds the new value.
+        """
         before = await self.get(grader_id)
         return await self._append(
             before,
             before.name if name is None else name,
-            before.definition if grader is None else _definition(grader),
+            self.reveal(before) if grader is None else _definition(grader),
             metadata=metadata.get("metadata", before.metadata),
         )
 
     async def config(self, grader_id: str) -> GraderConfig:
-        """The newest configuration, ready to score with: its headers are the real ones."""
-        return _read(self.reveal(await self.get(grader_id)))
+        """Return the newest configuration with its real headers, ready to score with."""
+        return self._read(self.reveal(await self.get(grader_id)))
 
     @override
     async def _check(self, definition: dict[str, Any]) -> None:
         await check_definition(
-            _read(definition), self.root, egress=self._ports.egress, models=self._models
+            self._read(definition), self.root, egress=self._ports.egress, models=self._models
         )
 
-
-def _read(definition: dict[str, Any]) -> GraderConfig:
-    grader: GraderConfig = _ADAPTER.validate_python(definition)
-    return grader
+    def _read(self, definition: dict[str, Any]) -> GraderConfig:
+        grader: GraderConfig = read_definition(_ADAPTER, definition, self.root)
+        return grader
 
 
 def _definition(grader: GraderConfig) -> dict[str, Any]:

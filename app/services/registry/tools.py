@@ -3,7 +3,7 @@
 import time
 from typing import Any, ClassVar, Final
 
-from pydantic import BaseModel
+from pydantic import BaseModel, TypeAdapter
 from typing_extensions import override
 
 from app.domain.accounts.tenants import Tenant
@@ -13,13 +13,14 @@ from app.domain.secrets.urls import shown_url
 from app.domain.tools.contract import MAX_PACED_S, CallPlan, ContractReport
 from app.domain.tools.tools import ToolSpec
 from app.services.models.judge_models import JudgeModels
-from app.services.registry.definition_check import check_definition
+from app.services.registry.definition_check import check_definition, read_definition
 from app.services.registry.registered_objects import RegistryPorts, RegistryService
 from app.services.registry.tool_checks import CALL_TIMEOUT_S, run_checks
 from app.services.registry.tool_contract import ContractTest
 from app.services.registry.tool_test_slots import ToolTestSlots
 from app.store.database import Database
 
+_ADAPTER: Final = TypeAdapter(ToolSpec)
 _REQUIRED: Final = ("name", "server_url")
 
 
@@ -52,16 +53,20 @@ class ToolService(RegistryService):
         return await self._insert(definition["name"], definition, metadata=values.get("metadata"))
 
     async def update(self, tool_id: str, changes: dict[str, Any]) -> Registered:
-        """A new version: keys that are not sent stay, a null takes an optional one away."""
+        """Insert a new version: keys that are not sent stay, a null removes an optional one.
+
+        With an URL the redacted definition is the start: a secret moves to no other address.
+        """
         before = await self.get(tool_id)
         kept = {k: v for k, v in changes.items() if k not in _REQUIRED or v is not None}
-        definition = _definition({**before.definition, **kept})
+        earlier = before.definition if "server_url" in kept else self.reveal(before)
+        definition = _definition({**earlier, **kept})
         metadata = changes.get("metadata", before.metadata)
         return await self._append(before, definition["name"], definition, metadata=metadata)
 
     @override
     async def _check(self, definition: dict[str, Any]) -> None:
-        tool = ToolSpec.model_validate(definition)
+        tool = read_definition(_ADAPTER, definition, self.root)
         await check_definition(tool, "", egress=self._ports.egress, models=self._models)
 
     async def test(self, tool_id: str, plan: CallPlan) -> ContractReport:
@@ -76,7 +81,7 @@ class ToolService(RegistryService):
                 code="invalid_value",
             )
         registered = await self.get(tool_id)
-        tool = ToolSpec.model_validate(self.reveal(registered))
+        tool = read_definition(_ADAPTER, self.reveal(registered), self.root)
         test = ContractTest(
             self._ports.egress,
             tool,

@@ -1,0 +1,109 @@
+"""Errors about keys name what the client sent and the way out, alike in `create` and `validate`."""
+
+from typing import Any
+
+import psycopg
+import pytest
+
+from tests.app.api.test_unforeseen_secrets import JOBS, changed
+from tests.support.api.application import ENDPOINT, Api
+from tests.support.stack import Database
+
+ROOT = "method.reinforcement"
+
+
+async def both(api: Api, sent: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The error of a create call and the report on it."""
+    reply = await api.call("POST", JOBS, json=sent)
+    assert reply.status_code == 400, reply.text
+    report = (await api.call("POST", f"{JOBS}/validate", json=sent)).json()
+    assert report["valid"] is False
+    error: dict[str, Any] = reply.json()["error"]
+    return error, report
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "expected"),
+    [
+        ("description", {"a": 1}, "a text"),
+        ("rate_limit", [1], "a number"),
+        ("id", [1], "a text"),
+        ("version", {}, "a number"),
+    ],
+)
+async def test_an_object_under_a_documented_key_is_an_invalid_value(
+    api: Api, body: dict[str, Any], *, key: str, value: Any, expected: str
+) -> None:
+    error, report = await both(api, changed(body, ("tools", 0, key), value))
+    param = f"{ROOT}.tools[0].{key}"
+    assert (error["param"], error["code"]) == (param, "invalid_value")
+    assert error["message"] == f"Invalid value for '{param}': it must be {expected}."
+    assert [(e["param"], e["code"]) for e in report["errors"] if e["param"] == param] == [
+        (param, "invalid_value")
+    ]
+
+
+async def test_the_message_about_an_unknown_key_names_the_way_out(
+    api: Api, body: dict[str, Any]
+) -> None:
+    error, _ = await both(api, changed(body, ("grader", "extra"), {}))
+    assert "Remove it" in error["message"]
+
+
+LABEL = {
+    "type": "label_model", "name": "l", "model": "m", "labels": ["good", "bad"],
+    "passing_labels": ["good"], "input": [{"role": "user", "content": "x"}],
+}  # fmt: skip
+PYTHON = {"type": "python", "name": "p", "source": "def grade(): ...", "image_tag": "2025-05-08"}
+
+
+@pytest.mark.parametrize("refused", [LABEL, PYTHON])
+@pytest.mark.parametrize("child", [False, True])
+async def test_a_refused_type_is_the_only_fault_of_its_grader(
+    api: Api, body: dict[str, Any], *, refused: dict[str, Any], child: bool
+) -> None:
+    multi = {"type": "multi", "graders": {"x": refused}, "calculate_output": "x"}
+    error, report = await both(api, changed(body, ("grader",), multi if child else refused))
+    param = f"{ROOT}.grader.graders.x.type" if child else f"{ROOT}.grader.type"
+    assert error["param"] == param
+    about_grader = [
+        one["param"]
+        for one in (*report["errors"], *report["warnings"])
+        if (one["param"] or "").startswith(f"{ROOT}.grader")
+    ]
+    assert about_grader == [param]
+
+
+async def test_a_deprecated_hyperparameter_is_named_where_it_was_sent(
+    api: Api, body: dict[str, Any]
+) -> None:
+    sent = {
+        "model": body["model"],
+        "training_file": body["training_file"],
+        "hyperparameters": {"n_epochs": 2, "later": {"a": 1}},
+    }
+    error, report = await both(api, sent)
+    assert (error["param"], error["code"]) == ("hyperparameters.later", "unknown_parameter")
+    assert [(one["param"], one["code"]) for one in report["errors"]] == [
+        ("hyperparameters.later", "unknown_parameter")
+    ]
+
+
+async def test_a_stored_definition_that_is_invalid_answers_400(
+    api: Api, database: Database
+) -> None:
+    check = {"type": "string_check", "input": "a", "reference": "a", "operation": "eq"}
+    grader = (await api.call("POST", "/v1/graders", json={"name": "g", "grader": check})).json()
+    tool = (await api.call("POST", "/v1/tools", json={"name": "t", "server_url": ENDPOINT})).json()
+    with psycopg.connect(database.superuser_url.replace("+psycopg", "")) as connection:
+        connection.execute(
+            "UPDATE registered_versions SET definition = definition || "
+            """'{"operation": "[redacted]", "headers": "[redacted]"}'"""
+        )
+    for path, change, test, param in (
+        (f"/v1/graders/{grader['id']}", {"name": "h"}, {"model_sample": "x"}, "grader.operation"),
+        (f"/v1/tools/{tool['id']}", {"description": "d"}, {}, "headers"),
+    ):
+        for url, content in ((path, change), (f"{path}/test", test)):
+            reply = await api.call("POST", url, json=content)
+            assert (reply.status_code, reply.json()["error"]["param"]) == (400, param), reply.text
