@@ -66,12 +66,9 @@ async def test_a_refused_type_is_the_only_fault_of_its_grader(
     error, report = await both(api, changed(body, ("grader",), multi if child else refused))
     param = f"{ROOT}.grader.graders.x.type" if child else f"{ROOT}.grader.type"
     assert error["param"] == param
-    about_grader = [
-        one["param"]
-        for one in (*report["errors"], *report["warnings"])
-        if (one["param"] or "").startswith(f"{ROOT}.grader")
-    ]
-    assert about_grader == [param]
+    found = [(one["param"], one["code"]) for one in (*report["errors"], *report["warnings"])]
+    assert param in [name for name, _ in found]
+    assert [one for one in found if one[1] == "unknown_parameter"] == []
 
 
 async def test_a_deprecated_hyperparameter_is_named_where_it_was_sent(
@@ -84,9 +81,8 @@ async def test_a_deprecated_hyperparameter_is_named_where_it_was_sent(
     }
     error, report = await both(api, sent)
     assert (error["param"], error["code"]) == ("hyperparameters.later", "unknown_parameter")
-    assert [(one["param"], one["code"]) for one in report["errors"]] == [
-        ("hyperparameters.later", "unknown_parameter")
-    ]
+    named = [e["param"] for e in report["errors"] if "hyperparameters" in (e["param"] or "")]
+    assert named == ["hyperparameters.later"]
 
 
 async def test_a_stored_definition_that_is_invalid_answers_400(
@@ -98,11 +94,11 @@ async def test_a_stored_definition_that_is_invalid_answers_400(
     with psycopg.connect(database.superuser_url.replace("+psycopg", "")) as connection:
         connection.execute(
             "UPDATE registered_versions SET definition = definition || "
-            """'{"operation": "[redacted]", "headers": "[redacted]"}'"""
+            """'{"operation": "[redacted]", "server_url": ""}'"""
         )
     for path, change, test, param in (
         (f"/v1/graders/{grader['id']}", {"name": "h"}, {"model_sample": "x"}, "grader.operation"),
-        (f"/v1/tools/{tool['id']}", {"description": "d"}, {}, "headers"),
+        (f"/v1/tools/{tool['id']}", {"description": "d"}, {}, "server_url"),
     ):
         for url, content in ((path, change), (f"{path}/test", test)):
             reply = await api.call("POST", url, json=content)
