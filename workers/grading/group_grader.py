@@ -1,9 +1,9 @@
 """A job's group judge: called once per group for all of its rollouts, with journalled scores.
 
-Owns the conversion of a judge's scores to verdicts. Promises: the scores of a group are durable
+Owns the conversion of a judge's scores to verdicts. Promises: the verdicts of a group are durable
 before they are used, under one key of the group, so a replayed step sees the same ones; a judge
-that fails removes the whole group, a score out of range only its own rollout. Must not know how a
-judge works.
+that fails removes the whole group, a score that is out of range or not finite only its own rollout.
+Must not know how a judge works.
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,6 @@ from app.domain.data.dataset import DatasetRow
 from app.domain.rollouts.trajectory import (
     Failure,
     FailureClass,
-    Grade,
     Trajectory,
     Verdict,
 )
@@ -24,17 +23,17 @@ from app.grading.group_judge import GroupGradeRequest, GroupJudge
 from app.grading.scorer import ScoreFault
 from workers.grading.failure import GraderFailure
 from workers.grading.grader_samples import item_object
-from workers.grading.job_grader import out_of_range, to_failure, to_grade
+from workers.grading.job_grader import to_failure, to_verdict
 from workers.journal.journal import Journal
 from workers.journal.replay import replay_or_ask
 
 
 @dataclass(frozen=True, slots=True)
-class _GroupGrades:
-    grades: tuple[Grade, ...]
+class _GroupVerdicts:
+    grades: tuple[Verdict, ...]
 
 
-_CODEC: Final = TypeAdapter(_GroupGrades)
+_CODEC: Final = TypeAdapter(_GroupVerdicts)
 
 
 class GroupGrader:
@@ -68,7 +67,7 @@ class GroupGrader:
             call_id=key.grade_id(self._name),
         )
 
-        async def ask() -> _GroupGrades:
+        async def ask() -> _GroupVerdicts:
             return await self._ask(request)
 
         try:
@@ -77,9 +76,9 @@ class GroupGrader:
             )
         except GraderFailure as error:
             return [error.failure for _ in trajectories]
-        return [out_of_range(grade, self._name) or grade for grade in answer.grades]
+        return list(answer.grades)
 
-    async def _ask(self, request: GroupGradeRequest) -> _GroupGrades:
+    async def _ask(self, request: GroupGradeRequest) -> _GroupVerdicts:
         try:
             results = await self._judge.judge(request)
         except ScoreFault as fault:
@@ -87,4 +86,4 @@ class GroupGrader:
         if len(results) != len(request.conversations):
             message = f"gave {len(results)} scores for {len(request.conversations)} rollouts"
             raise GraderFailure(Failure(FailureClass.GRADER_BAD_REPLY, message, source=self._name))
-        return _GroupGrades(tuple(map(to_grade, results)))
+        return _GroupVerdicts(tuple(to_verdict(result, self._name) for result in results))

@@ -12,7 +12,7 @@ from pydantic import TypeAdapter
 
 from app.domain.data.dataset import DatasetRow
 from app.domain.ids import SampleKey
-from app.domain.rollouts.trajectory import Failure, FailureClass, Grade, Trajectory
+from app.domain.rollouts.trajectory import Failure, FailureClass, Grade, Trajectory, Verdict
 from app.gateways.endpoints.pool import FaultKind
 from app.grading.endpoint import encode
 from app.grading.scorer import GradeRequest, ScoreFault, Scorer, ScoreResult
@@ -61,13 +61,12 @@ class JobGrader:
 
     async def _ask(self, request: GradeRequest) -> Grade:
         try:
-            grade = to_grade(await self._scorer.score(request))
+            verdict = to_verdict(await self._scorer.score(request), self._name)
         except ScoreFault as fault:
             raise GraderFailure(to_failure(fault, self._name)) from fault
-        failure = out_of_range(grade, self._name)
-        if failure is not None:
-            raise GraderFailure(failure)
-        return grade
+        if isinstance(verdict, Failure):
+            raise GraderFailure(verdict)
+        return verdict
 
 
 def to_failure(fault: ScoreFault, grader: str) -> Failure:
@@ -79,15 +78,26 @@ def to_failure(fault: ScoreFault, grader: str) -> Failure:
     )
 
 
-def out_of_range(grade: Grade, grader: str) -> Failure | None:
-    """Returns the failure of a score that cannot be trained on; `None` for a usable one."""
-    if math.isfinite(grade.score) and abs(grade.score) <= LARGEST_SCORE:
+def to_verdict(result: ScoreResult, grader: str) -> Verdict:
+    """Converts a score to a grade, or to a failure if the score cannot be trained on."""
+    return _out_of_range(result.score, grader) or _to_grade(result)
+
+
+def _out_of_range(score: float, grader: str) -> Failure | None:
+    """Returns `None` for a usable score. A comparison with NaN is false, and an integer of any size
+    is compared without a conversion to float.
+    """
+    if abs(score) <= LARGEST_SCORE:
         return None
-    message = f"the score {grade.score:g} is beyond ±{LARGEST_SCORE:g}"
+    try:
+        shown = f"{score:g}"
+    except OverflowError:
+        shown = "of more than 308 digits"
+    message = f"the score {shown} is beyond ±{LARGEST_SCORE:g}"
     return Failure(FailureClass.GRADER_BAD_REPLY, message, source=grader)
 
 
-def to_grade(result: ScoreResult) -> Grade:
+def _to_grade(result: ScoreResult) -> Grade:
     """Converts a score to a grade: children's scores are components, and so are their own metrics,
     as `child.metric`. Numbers that are too large for a mean are omitted.
     """
@@ -104,7 +114,7 @@ def to_grade(result: ScoreResult) -> Grade:
     return Grade(
         result.score,
         {name: value for name, value in named.items() if abs(value) <= LARGEST_SCORE},
-        result.execution_time_s,
+        _latency_s(result),
         {
             "": _measures(result, tuple(own), with_tokens=not result.children),
             **{
@@ -115,10 +125,14 @@ def to_grade(result: ScoreResult) -> Grade:
     )
 
 
+def _latency_s(result: ScoreResult) -> float:
+    return result.execution_time_s if math.isfinite(result.execution_time_s) else 0.0
+
+
 def _measures(
     result: ScoreResult, flags: tuple[str, ...], *, with_tokens: bool
 ) -> dict[str, float]:
-    measures = {"latency_s": result.execution_time_s}
+    measures = {"latency_s": _latency_s(result)}
     measures.update({f"errors/{flag}": 1.0 for flag in sorted(flags)})
     for usage in result.token_usage.values() if with_tokens else ():
         measures["prompt_tokens"] = float(usage.prompt_tokens)

@@ -5,6 +5,7 @@ engine, tool or grader is called twice for the same answer.
 """
 
 import hashlib
+import json
 from typing import Any, Protocol
 
 from app.domain.ids import is_turn_key
@@ -18,7 +19,9 @@ class Journal(Protocol):
         ...
 
     async def put(self, key: str, request_sha256: str, payload: dict[str, Any]) -> None:
-        """Returns once the entry is durable. Raises `LeaseLost` if another claim took the run."""
+        """Returns once the entry is durable. Raises `LeaseLost` if another claim took the run, and
+        an error for a payload that is not JSON (a number that is NaN or infinite).
+        """
         ...
 
 
@@ -50,7 +53,10 @@ class AdapterJournal:
 
 
 class InMemoryJournal:
-    """Implements `Journal` for tests and offline runs; entries are lost with the process."""
+    """Implements `Journal` for tests and offline runs; entries are lost with the process.
+
+    Stores a payload as Postgres does: as JSON, which has no NaN and no infinity.
+    """
 
     def __init__(self) -> None:
         self.entries: dict[str, tuple[str, dict[str, Any]]] = {}
@@ -60,4 +66,5 @@ class InMemoryJournal:
         return entry[1] if entry is not None and entry[0] == request_sha256 else None
 
     async def put(self, key: str, request_sha256: str, payload: dict[str, Any]) -> None:
-        self.entries[key] = (request_sha256, payload)
+        stored = json.loads(json.dumps(payload, allow_nan=False))
+        self.entries[key] = (request_sha256, stored)

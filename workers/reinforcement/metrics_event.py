@@ -76,7 +76,7 @@ def _samples(train: Values, valid: Values) -> dict[str, float]:
     for split, values in (("train", train), ("valid", valid)):
         if names.REASONING_TOKENS_MEAN in values:
             samples[f"{split}_reasoning_tokens_mean"] = values[names.REASONING_TOKENS_MEAN]
-            samples[f"{split}_reasoning_tokens_count"] = values[names.ROLLOUTS_VALID]
+            samples[f"{split}_reasoning_tokens_count"] = values.get(names.ROLLOUTS_VALID, 0.0)
     return samples
 
 

@@ -18,12 +18,10 @@ class ReinforcementStepReport:
         self._grader = grader.model_dump(mode="json")
 
     def baseline(self, outcome: StepOutcome) -> str:
-        return f"Base model: full validation mean reward={outcome.valid_values[REWARD_MEAN]:.2f}"
+        return f"Base model: {_validated(outcome)}"
 
     def validation(self, outcome: StepOutcome) -> str:
-        reward = outcome.valid_values.get(REWARD_MEAN)
-        shown = "none" if reward is None else f"{reward:.2f}"
-        return f"Step {outcome.step}: full validation mean reward={shown}"
+        return f"Step {outcome.step}: {_validated(outcome)}"
 
     def step(self, outcome: StepOutcome, total_steps: int) -> tuple[str, dict[str, Any]]:
         train, valid = outcome.train_values, outcome.valid_values
@@ -65,3 +63,9 @@ class ReinforcementStepReport:
             trained_tokens=outcome.trained.trained_tokens,
             model_graders=entries.usage_by_model(self._grader, train, outcome.valid_values),
         )
+
+
+def _validated(outcome: StepOutcome) -> str:
+    reward = outcome.valid_values.get(REWARD_MEAN)
+    shown = "none" if reward is None else f"{reward:.2f}"
+    return f"full validation mean reward={shown}"

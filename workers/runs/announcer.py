@@ -70,6 +70,7 @@ class Announcer:
 
     async def baseline(self, unit: RunUnitOfWork, outcome: StepOutcome) -> None:
         await self.message(unit, self._report.baseline(outcome))
+        await self._warnings(unit, outcome)
 
     async def validation(self, unit: RunUnitOfWork, outcome: StepOutcome) -> None:
         await self.message(unit, self._report.validation(outcome))

@@ -7,6 +7,7 @@ follows the committed events.
 
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from math import isfinite
 
 import structlog
 
@@ -16,7 +17,7 @@ from workers.processes.retry import retry_while_unavailable
 from workers.runs.announcer import Announcer, StepReport
 from workers.runs.context import RunContext
 from workers.runs.metering import Meter
-from workers.runs.step_outcome import StepOutcome
+from workers.runs.step_outcome import StepOutcome, Values
 from workers.runs.step_writer import StepWriter
 from workers.runs.stopping import Stopping
 
@@ -83,7 +84,8 @@ class Reporter:
         """Commits a training step. `pace_s`: seconds a step takes, with its share of validation.
         Raises `ValueError` for a step without an adapter.
         """
-        outcome, adapter = _finite(outcome), outcome.adapter
+        outcome = _finite(outcome)
+        adapter = outcome.adapter
         if adapter is None:
             raise ValueError(f"step {outcome.step} has no adapter to resume from")
         used = self.meter.reading().plus(self._report.usage(outcome))
@@ -137,14 +139,38 @@ class Reporter:
 
 
 def _finite(outcome: StepOutcome) -> StepOutcome:
-    """Drops values that no curve, rule or event can use, before any of them gets them."""
-    trained, validation = dict(outcome.trained.values), dict(outcome.validation.values)
-    for split, values in (("train", trained), ("valid", validation)):
-        dropped = drop_non_finite(values)
-        if dropped:
-            log.warning("non-finite metrics dropped", step=outcome.step, split=split, names=dropped)
+    """Drops values that no curve, rule, event or usage can use, before any of them gets them."""
+    step, adapter, validation = outcome.step, outcome.adapter, outcome.validation
+    if adapter is not None:
+        values, _ = _finite_values(step, "publish", adapter.values)
+        adapter = replace(adapter, values=values)
+    trained, _ = _finite_values(step, "train", outcome.trained.values)
+    measured, lost = _finite_values(step, "valid", validation.values)
+    warnings = list(validation.warnings)
+    if lost:
+        warnings.append(f"The validation of step {step} gave no finite value of {', '.join(lost)}.")
     return replace(
         outcome,
         trained=replace(outcome.trained, values=trained),
-        validation=replace(outcome.validation, values=validation),
+        adapter=adapter,
+        validation=replace(
+            validation,
+            values=measured,
+            seconds=_finite_seconds(validation.seconds),
+            warnings=warnings,
+        ),
+        seconds=_finite_seconds(outcome.seconds),
     )
+
+
+def _finite_values(step: int, part: str, values: Values) -> tuple[Values, list[str]]:
+    """Returns the finite values, and the names of the others. Leaves `values` unchanged."""
+    kept = dict(values)
+    dropped = drop_non_finite(kept)
+    if dropped:
+        log.warning("non-finite metrics dropped", step=step, part=part, names=dropped)
+    return kept, dropped
+
+
+def _finite_seconds(seconds: float | None) -> float | None:
+    return seconds if seconds is not None and isfinite(seconds) else None

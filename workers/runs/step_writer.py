@@ -16,14 +16,20 @@ from app.domain.jobs.usage import Usage
 from app.domain.methods.stop import KeepCheckpoints
 from app.domain.models.models import checkpoint_model_name
 from app.domain.models.tuned_models import TunedModel
-from app.domain.rollouts.metrics import LOSS, REWARD_MEAN, ROLLOUTS_VALID, MetricPoint
+from app.domain.rollouts.metrics import (
+    LOSS,
+    REWARD_MEAN,
+    ROLLOUTS_VALID,
+    TIME_EVAL,
+    MetricPoint,
+)
 from app.store.unit_of_work import RunUnitOfWork
 from workers.runs.context import RunContext
 from workers.runs.step_outcome import PublishedAdapter, StepOutcome, Values
 from workers.runs.trace import rollout_row
 
 _VALIDATION_CURVES: Final = [ROLLOUTS_VALID, REWARD_MEAN, LOSS]
-"""Every validation has a point on at least one of these."""
+"""A point of the validation split on one of these belongs to a validation on all rows."""
 
 
 class StepWriter:
@@ -38,10 +44,19 @@ class StepWriter:
         return (await unit.jobs.resume_point()).step >= step
 
     async def is_validated(self, unit: RunUnitOfWork, step: int) -> bool:
+        """Returns whether a validation on all rows was committed, whatever it measured: its
+        duration is a point of the training split, and exists also if no value was finite.
+        """
         points = await unit.metrics.curve(
-            self._job.id, names=_VALIDATION_CURVES, split="valid", after_step=step - 1
+            self._job.id,
+            names=[*_VALIDATION_CURVES, TIME_EVAL],
+            split=None,
+            after_step=step - 1,
         )
-        return any(point.step == step for point in points)
+        return any(
+            point.step == step and (point.split == "valid" or point.name == TIME_EVAL)
+            for point in points
+        )
 
     async def usage(self, unit: RunUnitOfWork) -> Usage | None:
         """Returns the usage of all committed work."""

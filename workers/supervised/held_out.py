@@ -8,7 +8,7 @@ import asyncio
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import fsum
+from math import fsum, isfinite, nan
 from pathlib import Path
 from typing import Any, Final
 
@@ -43,13 +43,21 @@ class RowValues:
 
 
 def means(rows: Sequence[RowValues]) -> dict[str, float]:
-    """Over all learned tokens (or pairs), not over rows."""
+    """Returns means over all learned tokens (or pairs), not over rows. The mean of values that are
+    not all finite is NaN.
+    """
     total = fsum(row.weight for row in rows)
     return {
-        name: fsum(row.weight * row.values[name] for row in rows) / total
+        name: _mean(rows, name, total=total)
         for name in MEASURED
         if total and all(name in row.values for row in rows)
     }
+
+
+def _mean(rows: Sequence[RowValues], name: str, *, total: float) -> float:
+    if not all(isfinite(row.values[name]) for row in rows):
+        return nan
+    return fsum(row.weight * row.values[name] for row in rows) / total
 
 
 async def keep(context: RunContext, step: int, rows: Sequence[RowValues]) -> None:
@@ -90,13 +98,15 @@ def _read(directory: Path) -> list[RowValues]:
 async def report(context: RunContext, step: int, ended_early: RuleTrigger | None) -> dict[str, Any]:
     """The paired report: the model that training started from against the published step, on the
     same rows. `full_valid_*` weigh tokens equally, as the curves do; the comparisons weigh rows
-    equally. A row is won when its loss became less.
+    equally. A row is won when its loss became less. `rows` counts the compared rows;
+    `rows_left_out` counts those with a value that is not finite before or after training.
     """
     before, after = await kept(context, 0), await kept(context, step)
-    pairs = list(zip(before, after, strict=True))
-    change = [b.values[names.LOSS] - a.values[names.LOSS] for a, b in pairs]
-    worse = sorted((row for row, by in enumerate(change) if by > TIE), key=lambda row: -change[row])
-    wins = sum(by < -TIE for by in change)
+    both = list(zip(before, after, strict=True))
+    pairs = {row: two for row, two in enumerate(both) if all(map(_is_finite, two))}
+    change = {row: b.values[names.LOSS] - a.values[names.LOSS] for row, (a, b) in pairs.items()}
+    worse = sorted((row for row, by in change.items() if by > TIE), key=lambda row: -change[row])
+    wins = sum(by < -TIE for by in change.values())
     return {
         "object": "fine_tuning.job.report",
         "job_id": context.job.id,
@@ -105,6 +115,7 @@ async def report(context: RunContext, step: int, ended_early: RuleTrigger | None
         "step": step,
         "ended_early": None if ended_early is None else ended_early.to_json(),
         "rows": len(pairs),
+        "rows_left_out": len(both) - len(pairs),
         **_compared(pairs, seed=context.job.seed),
         **_full(means(before), means(after)),
         "wins": wins,
@@ -121,12 +132,18 @@ async def report(context: RunContext, step: int, ended_early: RuleTrigger | None
     }
 
 
-def _compared(pairs: list[tuple[RowValues, RowValues]], *, seed: int) -> dict[str, Any]:
-    shared = [name for name in MEASURED if all(name in one.values for two in pairs for one in two)]
+def _is_finite(row: RowValues) -> bool:
+    return all(isfinite(row.values[name]) for name in MEASURED if name in row.values)
+
+
+def _compared(pairs: Mapping[int, tuple[RowValues, RowValues]], *, seed: int) -> dict[str, Any]:
+    """Compares each value that every row has; without rows there is no comparison."""
+    rows = [one for two in pairs.values() for one in two]
+    shared = [name for name in MEASURED if rows and all(name in one.values for one in rows)]
     return {
         _TOLD[name]: comparison(
-            {row: [before.values[name]] for row, (before, _) in enumerate(pairs)},
-            {row: [after.values[name]] for row, (_, after) in enumerate(pairs)},
+            {row: [before.values[name]] for row, (before, _) in pairs.items()},
+            {row: [after.values[name]] for row, (_, after) in pairs.items()},
             seed=seed,
         )
         for name in shared
@@ -134,6 +151,7 @@ def _compared(pairs: list[tuple[RowValues, RowValues]], *, seed: int) -> dict[st
 
 
 def _full(before: dict[str, float], after: dict[str, float]) -> dict[str, Any]:
+    """Returns the means over all rows, where the mean is finite on both sides."""
     named = {
         names.LOSS: "full_valid_loss",
         names.TOKEN_ACCURACY: "full_valid_mean_token_accuracy",
@@ -143,7 +161,7 @@ def _full(before: dict[str, float], after: dict[str, float]) -> dict[str, Any]:
     return {
         label: {"base": before[name], "tuned": after[name]}
         for name, label in named.items()
-        if name in before and name in after
+        if name in before and name in after and isfinite(before[name]) and isfinite(after[name])
     }
 
 

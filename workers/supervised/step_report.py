@@ -67,4 +67,6 @@ class SupervisedStepReport:
 
 
 def _words(values: dict[str, float]) -> str:
-    return ", ".join(f"{_WORDS[name]}={values[name]:.2f}" for name in _WORDS if name in values)
+    """Returns the losses for a message; never an empty text."""
+    words = [f"{_WORDS[name]}={values[name]:.2f}" for name in _WORDS if name in values]
+    return ", ".join(words) or "no finite loss"

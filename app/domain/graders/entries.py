@@ -85,7 +85,8 @@ def _errors(child: str, kind: str, split: str, values: Values) -> Values:
     entry = {f"{split}_{flag}_count": count for flag, count in counts.items()}
     entry.update({f"{split}_{flag}_mean": count / tried for flag, count in counts.items()})
     parse_error = values.get(names.TOOL_PARSE_ERRORS_MEAN, 0.0)
-    entry[f"{split}_sample_parse_error_count"] = parse_error * values[names.ROLLOUTS_VALID]
+    graded = values.get(names.ROLLOUTS_VALID, 0.0)
+    entry[f"{split}_sample_parse_error_count"] = parse_error * graded
     entry[f"{split}_sample_parse_error_mean"] = parse_error
     return entry
 

@@ -1,5 +1,6 @@
 """A group judge is asked once per group; its scores are journalled under the group's key."""
 
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -112,15 +113,35 @@ async def test_a_wrong_number_of_scores_is_a_bad_reply(count: int) -> None:
     assert journal.entries == {}
 
 
-@pytest.mark.parametrize("score", [2e9, -2e9, float("inf"), float("nan")])
-async def test_a_score_out_of_range_costs_its_own_rollout_only(score: float) -> None:
+@pytest.mark.parametrize(
+    ("score", "shown"),
+    [
+        (2e9, "2e+09"),
+        (-2e9, "-2e+09"),
+        (float("inf"), "inf"),
+        (float("-inf"), "-inf"),
+        (float("nan"), "nan"),
+        (10**400, "of more than 308 digits"),
+    ],
+    ids=["large", "negative", "inf", "-inf", "nan", "integer"],
+)
+async def test_a_score_out_of_range_costs_its_own_rollout_only(score: float, shown: str) -> None:
     judge = ScriptedJudge(lambda _: [ScoreResult(value) for value in (0.25, score, 0.75)])
-    first, bad, last = await GroupGrader("ranks", judge).score(
-        played(), row(), journal=InMemoryJournal()
-    )
-    assert (first, last) == (_grade(0.25), _grade(0.75))
-    assert isinstance(bad, Failure)
-    assert (bad.failure_class, bad.source) == (FailureClass.GRADER_BAD_REPLY, "ranks")
+    grader, journal = GroupGrader("ranks", judge), InMemoryJournal()
+    verdicts = await grader.score(played(), row(), journal=journal)
+    message = f"the score {shown} is beyond ±1e+09"
+    failure = Failure(FailureClass.GRADER_BAD_REPLY, message, "ranks")
+    assert verdicts == [_grade(0.25), failure, _grade(0.75)]
+    json.dumps([payload for _, payload in journal.entries.values()], allow_nan=False)
+    assert await grader.score(played(), row(), journal=as_stored(journal)) == verdicts
+    assert judge.asked == 1, "the failure is replayed as the other verdicts are"
+
+
+async def test_a_latency_that_is_not_finite_is_journalled_as_zero() -> None:
+    result = ScoreResult(0.5, execution_time_s=float("nan"))
+    judge, journal = ScriptedJudge(lambda _: [result] * 3), InMemoryJournal()
+    verdicts = await GroupGrader("ranks", judge).score(played(), row(), journal=journal)
+    assert verdicts == [_grade(0.5)] * 3
 
 
 def _grade(score: float) -> Grade:

@@ -10,9 +10,11 @@ from app.gateways.endpoints.pool import FaultKind
 from app.gateways.endpoints.signing import CallSigner
 from app.gateways.inference.judges import InMemoryJudges, JudgeFault, JudgeQuestion, JudgeReply
 from app.grading.registry import GradingPorts
+from app.grading.scorer import GradeRequest, ScoreResult
 from tests.support.endpoints import Received, Reply, Script, endpoint
 from tests.support.rollouts import KEY, SECRET_KEY, egress_to, pool, row
 from workers.grading.failure import GraderFailure
+from workers.grading.job_grader import JobGrader
 from workers.grading.registry import build_grader
 from workers.journal.journal import InMemoryJournal
 
@@ -190,6 +192,19 @@ async def test_a_score_that_no_step_could_train_on_is_no_score(score: float) -> 
         "mine",
         f"the score {score:g} is beyond ±1e+09",
     )
+
+
+class IntegerScorer:
+    """Scores with an integer that no float can hold."""
+
+    async def score(self, request: GradeRequest) -> ScoreResult:  # noqa: ARG002 - one score
+        return ScoreResult(10**400)
+
+
+async def test_an_integer_score_that_no_float_can_hold_costs_the_rollout() -> None:
+    grader = JobGrader("mine", IntegerScorer(), asks_outside=True)
+    with pytest.raises(GraderFailure, match="the score of more than 308 digits is beyond"):
+        await grader.grade(trajectory("42"), row(), KEY, journal=InMemoryJournal())
 
 
 async def test_a_large_score_trains_and_a_part_that_no_mean_holds_has_no_curve() -> None:

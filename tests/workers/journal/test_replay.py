@@ -94,3 +94,11 @@ async def test_the_stored_form_is_that_of_earlier_releases() -> None:
         "elapsed_s": 0.25,
     }
     assert len(sha256) == 64
+
+
+@pytest.mark.parametrize("score", [float("nan"), float("inf")])
+async def test_the_journal_in_memory_refuses_a_number_that_postgres_refuses(score: float) -> None:
+    journal = InMemoryJournal()
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        await replay_or_ask(journal, "key", b"request", Asked(Grade(score)), codec=GRADES)
+    assert journal.entries == {}

@@ -12,9 +12,14 @@ import pytest
 from app.domain.errors import LeaseLost, Unavailable
 from app.domain.jobs.jobs import Job, JobStatus, ResumePoint
 from app.domain.rollouts.metrics import (
+    DISCARDED_COUNT,
     GRAD_NORM,
     LOSS,
+    PROBE_MAX_DIFF,
+    REASONING_TOKENS_MEAN,
     REWARD_MEAN,
+    ROLLOUTS_VALID,
+    TIME_PUBLISH,
     TIME_SAMPLING,
     TIME_STEP,
     TIME_TRAINING,
@@ -179,18 +184,77 @@ async def test_a_value_that_is_not_finite_reaches_no_curve_and_no_event(world: W
     await reporter.commit_step(outcome, total_steps=plan().total_steps, pace_s=1.0)
     async with world.app.tenant(world.tenant) as unit:
         curve = await unit.metrics.curve(job.id, names=None, split=None, after_step=None)
-        [event, *_], _ = await unit.events.page(job.id, after=None, limit=10)
+        events, _ = await unit.events.page(job.id, after=None, limit=10)
+    [event] = [one for one in events if one.type == "metrics"]
+    [warning] = [one for one in events if one.level == "warn"]
     assert [(point.name, point.split) for point in curve] == [
         (REWARD_MEAN, "valid"),
         (TIME_STEP, "train"),
         (GRAD_NORM, "train"),
     ]
+    assert (warning.level, warning.message) == (
+        "warn",
+        "The validation of step 1 gave no finite value of train/loss.",
+    )
     assert event.type == "metrics"
     assert event.message == (
         "Step 1/40, full validation mean reward=0.50, full validation mean parse error=0.00"
     )
     assert event.data is not None
     assert event.data["train_mean_reward"] is None
+
+
+async def test_no_part_of_a_step_carries_a_value_that_is_not_finite(world: World) -> None:
+    job = await world.job()
+    outcome = _outcome(job, 1)
+    bad = {ROLLOUTS_VALID: math.nan, REASONING_TOKENS_MEAN: 3.0, DISCARDED_COUNT: 1.0}
+    outcome.trained.values.update(bad)
+    outcome.validation.values.update(bad)
+    assert outcome.adapter is not None
+    outcome.adapter.values.update({PROBE_MAX_DIFF: math.nan, TIME_PUBLISH: 2.0})
+    validation = dataclasses.replace(outcome.validation, seconds=math.nan)
+    outcome = dataclasses.replace(outcome, validation=validation, seconds=math.inf)
+    reporter = _reporter(await world.context(job))
+    await reporter.commit_step(outcome, total_steps=plan().total_steps, pace_s=1.0)
+    async with world.app.tenant(world.tenant) as unit:
+        curve = await unit.metrics.curve(job.id, names=None, split="train", after_step=None)
+        events, _ = await unit.events.page(job.id, after=None, limit=10)
+    assert {point.name for point in curve} == {
+        *(DISCARDED_COUNT, REWARD_MEAN, REASONING_TOKENS_MEAN, TIME_PUBLISH)
+    }
+    [metrics] = [event for event in events if event.type == "metrics"]
+    assert metrics.data is not None
+    assert metrics.data["timing"]["step"] == {
+        "eval": 0.0,
+        "sampling": 0.0,
+        "training": 0.0,
+        "full_iteration": 0.0,
+    }
+    usage = (await world.read(job)).usage
+    assert usage is not None
+    assert usage.evaluation_time_s == 0.0
+    assert [event.message for event in events if event.level == "warn"] == [
+        "The validation of step 1 gave no finite value of rollouts/valid."
+    ]
+
+
+async def test_a_baseline_without_a_finite_value_is_committed_once(world: World) -> None:
+    job = await world.job()
+    measured = _outcome(job, 0)
+    nothing = dataclasses.replace(
+        measured.validation, values={REWARD_MEAN: math.nan, LOSS: math.inf}, seconds=2.0
+    )
+    outcome = dataclasses.replace(measured, adapter=None, validation=nothing)
+    for _ in range(2):
+        reporter = _reporter(await world.context(job))
+        await reporter.commit_baseline(outcome)
+        assert await reporter.has_baseline()
+        assert not await reporter.was_validated(1)
+    assert sorted(await world.messages(job)) == [
+        "Base model: full validation mean reward=none",
+        "The validation of step 0 gave no finite value of reward/mean, train/loss.",
+    ]
+    assert await _ledger(world, job) == [("valid", 0, 0, 0)]
 
 
 async def test_usage_is_counted_with_each_commit_and_once(world: World) -> None:
