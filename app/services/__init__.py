@@ -1,1 +1,1 @@
-"""Use cases, one file per noun. Knows stores and gateways, not HTTP, SQL or Celery."""
+"""Use cases, one folder per noun. Knows stores and gateways, not HTTP, SQL or Celery."""

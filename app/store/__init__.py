@@ -1,1 +1,5 @@
-"""Stores: the only room that contains SQL. Each store is built for one tenant."""
+"""Stores: the only room that contains SQL.
+
+A store is built for one tenant, except the modules that only the GPU plane may import: claims,
+leases, the event reader and maintenance.
+"""

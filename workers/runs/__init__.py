@@ -1,1 +1,1 @@
-"""One job's life: claim, loop, report, cancel, resume. Never imports torch."""
+"""The life of a run, whatever its method: open, report, publish, resume, end. Imports no torch."""

@@ -9,11 +9,11 @@ from app.api.schemas.jobs import Text
 from app.api.schemas.preflight import Fault
 from app.api.schemas.registry import Metadata, RegisteredObject, own_keys
 from app.domain.registry.curricula import (
+    CURRICULUM_PARTS,
     MAX_ROWS,
-    SPLITS,
+    CurriculumPart,
     CurriculumReport,
     SentData,
-    Split,
     SplitReport,
 )
 from app.domain.registry.registered_objects import Registered
@@ -31,13 +31,13 @@ class _CurriculumKeys(WireModel):
     validation: Rows | None = None
     metadata: Metadata | None = None
 
-    def to_data(self, *, every: bool) -> dict[Split, SentData]:
+    def to_data(self, *, every: bool) -> dict[CurriculumPart, SentData]:
         """Returns the splits that were sent; with `every`, also those that were not."""
         files = {"training": self.training_file, "validation": self.validation_file}
         rows = {"training": self.training, "validation": self.validation}
         return {
             split: SentData(files[split], rows[split])
-            for split in SPLITS
+            for split in CURRICULUM_PARTS
             if every or {split, f"{split}_file"} & self.model_fields_set
         }
 
@@ -66,7 +66,7 @@ class Curriculum(RegisteredObject):
     @classmethod
     def of(cls, registered: Registered) -> "Curriculum":
         shown: dict[str, Any] = own_keys(registered)
-        for split in SPLITS:
+        for split in CURRICULUM_PARTS:
             part = registered.definition.get(split) or {}
             shown[f"{split}_file"] = part.get("file_id")
             shown[f"{split}_rows"] = part.get("rows")

@@ -1,1 +1,1 @@
-"""Webhook events and idempotent requests."""
+"""The log of committed events, webhook events and idempotent requests."""

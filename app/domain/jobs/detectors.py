@@ -246,7 +246,7 @@ class _ZeroVariance:
         self._steps = 0
 
 
-def build_judge(rule: Rule, watched: Watched) -> RuleDetector:
+def build_detector(rule: Rule, watched: Watched) -> RuleDetector:
     if isinstance(rule, PlateauRule):
         return _Plateau(rule, watched)
     if isinstance(rule, TargetRule):
@@ -255,9 +255,9 @@ def build_judge(rule: Rule, watched: Watched) -> RuleDetector:
         return _Gap(rule, watched)
     made = _OF_STEPS.get(type(rule))
     if made is None:
-        raise ValueError(f"{rule!r} has no judge")
-    judge: RuleDetector = made(rule)
-    return judge
+        raise ValueError(f"{rule!r} has no detector")
+    detector: RuleDetector = made(rule)
+    return detector
 
 
 _OF_STEPS: Final[Mapping[type[Rule], Any]] = {

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Final, Literal
 
-from app.domain.jobs.detectors import RuleDetector, Seen, Values, Watched, build_judge
+from app.domain.jobs.detectors import RuleDetector, Seen, Values, Watched, build_detector
 from app.domain.methods.stop import ReinforcementStopOptions, Rule, StopOptions
 from app.domain.rollouts import metrics as names
 
@@ -41,7 +41,7 @@ class Watch:
 
     def __init__(self, options: StopOptions, watched: Watched) -> None:
         self._guards = [
-            _Guard(name, rule, build_judge(rule, watched))
+            _Guard(name, rule, build_detector(rule, watched))
             for name in type(options).model_fields
             if (rule := getattr(options, name)) is not None and rule.action != "off"
         ]
@@ -55,24 +55,24 @@ class Watch:
 class _Guard:
     """One rule: when what holds becomes something to say."""
 
-    def __init__(self, name: str, rule: Rule, judge: RuleDetector) -> None:
+    def __init__(self, name: str, rule: Rule, detector: RuleDetector) -> None:
         self._name = name
         self._action = rule.action
-        self._judge = judge
+        self._detector = detector
         self._said = False
 
     def feed(self, seen: Seen) -> RuleTrigger | None:
-        reason = self._judge.see(seen)
+        reason = self._detector.see(seen)
         if seen.step == 0 or self._action == "off":
             return None
         if reason is None:
-            self._said = self._said and self._action == "pause" and self._judge.fixed
+            self._said = self._said and self._action == "pause" and self._detector.fixed
             return None
         if self._said:
             return None
-        self._said = self._action != "pause" or self._judge.fixed
+        self._said = self._action != "pause" or self._detector.fixed
         if self._action == "pause":
-            self._judge.reset()
+            self._detector.reset()
         return RuleTrigger(self._name, self._action, seen.step, reason)
 
 

@@ -6,8 +6,8 @@ from typing import Any, Final, Literal
 from app.domain.jobs.preflight import PreflightIssue
 
 MAX_ROWS: Final = 100_000
-Split = Literal["training", "validation"]
-SPLITS: Final[tuple[Split, ...]] = ("training", "validation")
+CurriculumPart = Literal["training", "validation"]
+CURRICULUM_PARTS: Final[tuple[CurriculumPart, ...]] = ("training", "validation")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class SplitReport:
 
 @dataclass(frozen=True, slots=True)
 class CurriculumReport:
-    splits: dict[Split, SplitReport]
+    splits: dict[CurriculumPart, SplitReport]
     overlapping_rows: int
     """Validation rows whose messages are in the training file too."""
     overlapping_lines: tuple[tuple[int, int], ...]

@@ -20,7 +20,7 @@ from pydantic_core import PydanticCustomError
 
 from app.domain.graders.graders import Grader, MultiGrader, SingleGrader, read_grader
 from app.domain.methods.reinforcement import MAX_TOOLS, ReinforcementMethod
-from app.domain.registry.curricula import SPLITS
+from app.domain.registry.curricula import CURRICULUM_PARTS
 from app.domain.tools.tools import ToolSpec
 
 _KEYS: Final = frozenset({"id", "version"})
@@ -103,7 +103,7 @@ def read_curriculum(sent: Any) -> CurriculumSource:
     if "id" in sent:
         return RegisteredReference.model_validate(sent)
     for key in sent:
-        if key not in SPLITS:
+        if key not in CURRICULUM_PARTS:
             raise _fault("it is not a part of a curriculum", key)
     return InlineCurriculum(_rows(sent, "training"), _rows(sent, "validation"))
 

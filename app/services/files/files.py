@@ -43,15 +43,15 @@ class FileService:
         file_id, check = new_id("file-"), JsonlCheck()
         finished: list[NewFile] = []
 
-        async def judged() -> AsyncIterator[bytes]:
+        async def checked_chunks() -> AsyncIterator[bytes]:
             async for block in checked(blocks, check, purpose):
                 yield block
             finished.append(described())
             check_purpose(finished[0].purpose)
-            check.judge(finished[0].purpose)
+            check.check(finished[0].purpose)
 
         key = object_key(self._tenant, file_id)
-        stored = await self._objects.put(key, judged(), max_bytes=MAX_FILE_BYTES)
+        stored = await self._objects.put(key, checked_chunks(), max_bytes=MAX_FILE_BYTES)
         row = file_row(self._tenant, file_id, stored, finished[0])
         try:
             if admit is not None:

@@ -60,7 +60,7 @@ class JsonlCheck:
         if self._fault is None and self._rows == 0:
             self._fault = InvalidRequest("The file is empty.", param="file", code="empty_file")
 
-    def judge(self, purpose: str) -> None:
+    def check(self, purpose: str) -> None:
         """Raises `InvalidRequest` for the first fault so far, if such files are JSONL."""
         if purpose not in JSONL_PURPOSES:
             return
@@ -127,8 +127,8 @@ async def checked(
         if purpose is None or purpose in JSONL_PURPOSES:
             await asyncio.to_thread(check.feed, block)
             if purpose is not None:
-                check.judge(purpose)
+                check.check(purpose)
         yield block
     check.end()
     if purpose is not None:
-        check.judge(purpose)
+        check.check(purpose)

@@ -158,7 +158,7 @@ class UploadService:
                         await asyncio.to_thread(digest.update, block)
                     yield block
 
-        async def judged() -> AsyncIterator[bytes]:
+        async def checked_chunks() -> AsyncIterator[bytes]:
             async for block in checked(joined(), JsonlCheck(), upload.purpose):
                 yield block
             if md5 is not None and digest.hexdigest() != md5.lower():
@@ -168,7 +168,7 @@ class UploadService:
                     code="checksum_mismatch",
                 )
 
-        return await self._objects.put(key, judged(), max_bytes=MAX_UPLOAD_BYTES)
+        return await self._objects.put(key, checked_chunks(), max_bytes=MAX_UPLOAD_BYTES)
 
 
 def _check_pending(upload: UploadRow) -> UploadRow:

@@ -71,7 +71,7 @@ class JobService:
         self._jobs = database.jobs(tenant)
 
     async def create(self, request: JobRequest) -> Job:
-        """Insert a job and wake a worker. Raises `InvalidRequest` with the parameter at fault."""
+        """Insert a job and notify a worker. Raises `InvalidRequest` with the parameter at fault."""
         async with self._ports.references.resolved(request) as new:
             return await self._create(new)
 
@@ -88,15 +88,19 @@ class JobService:
             if secrets
             else None
         )
+        unknown = kept(places(type(new.method), new.method), path)
         stored = await self._jobs.insert_checked(
             job,
             secrets=sealed,
             job_eval=_eval_of(job),
             event_message=f"Created fine-tuning job: {job.id}",
+            warning=unknown_message(unknown) if unknown else None,
             after_commit=lambda: self._ports.queue.enqueue_run(job.id),
         )
-        await self._report_unknown(job.id, kept(places(type(new.method), new.method), path))
-        return await self._with_queue_position(stored)
+        try:
+            return await self._with_queue_position(stored)
+        except Unavailable:  # the job is committed: a client that saw a 503 would create it again
+            return stored
 
     async def get(self, job_id: str) -> Job:
         """Returns the job, with its position in the queue while it waits."""
@@ -192,15 +196,6 @@ class JobService:
             param="model",
             code="model_not_available",
         )
-
-    async def _report_unknown(self, job_id: str, unknown: list[str]) -> None:
-        """Adds a warning to the events of a job that was sent with unknown keys."""
-        if not unknown:
-            return
-        async with self._database.tenant(self._tenant) as unit:
-            await unit.events.append(
-                job_id, level="warn", type="message", message=unknown_message(unknown)
-            )
 
     async def _check_method(self, method: TuningMethod, path: str) -> None:
         """Raises `InvalidRequest` for a method that this installation cannot accept or call."""

@@ -17,7 +17,7 @@ from app.domain.graders.graders import MultiGrader, SingleGrader, read_grader
 from app.domain.jobs.jobs import NewJob
 from app.domain.jobs.requests import JobRequest, required_files
 from app.domain.methods.reinforcement import MAX_TOOLS, ReinforcementMethod
-from app.domain.registry.curricula import SPLITS
+from app.domain.registry.curricula import CURRICULUM_PARTS
 from app.domain.registry.references import (
     CurriculumSource,
     RegisteredReference,
@@ -125,11 +125,11 @@ class RegisteredReferences:
         """`{"training_file": id, "validation_file": id}`; inline rows are written as files."""
         if isinstance(source, RegisteredReference):
             registered = await _find(source, self._ports.curricula, "curriculum")
-            parts = {split: registered.definition.get(split) for split in SPLITS}
+            parts = {split: registered.definition.get(split) for split in CURRICULUM_PARTS}
             return {f"{split}_file": part["file_id"] for split, part in parts.items() if part}
         files: dict[str, str] = {}
         rows = {"training": source.training, "validation": source.validation}
-        for split in SPLITS:
+        for split in CURRICULUM_PARTS:
             if rows[split]:
                 file = await self._ports.curricula.write(rows[split], split)
                 made.append(file.id)
@@ -142,7 +142,7 @@ class RegisteredReferences:
         inner = method.get("reinforcement") if isinstance(method, dict) else None
         if isinstance(method, dict) and isinstance(inner, dict):
             resolved["method"] = {**method, "reinforcement": await self._readable_method(inner)}
-        named = any(body.get(f"{split}_file") is not None for split in SPLITS)
+        named = any(body.get(f"{split}_file") is not None for split in CURRICULUM_PARTS)
         source = None if named else _readable_source(body.get("curriculum"))
         if source is not None:
             resolved.update(await self._files(source, made))
@@ -179,7 +179,7 @@ def _missing_file(request: JobRequest | None, resolved: dict[str, Any]) -> Inval
     """The fault of a curriculum that lacks a file which the method needs."""
     if request is None or request.curriculum is None:
         return None
-    training, validation = (resolved.get(f"{split}_file") for split in SPLITS)
+    training, validation = (resolved.get(f"{split}_file") for split in CURRICULUM_PARTS)
     try:
         required_files(request.method, training, validation)
     except InvalidRequest as error:

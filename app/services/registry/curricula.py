@@ -17,11 +17,11 @@ from app.domain.accounts.tenants import Tenant
 from app.domain.data.files import FileRow, NewFile
 from app.domain.errors import InvalidRequest, NotFound, RequestError
 from app.domain.registry.curricula import (
+    CURRICULUM_PARTS,
     MAX_ROWS,
-    SPLITS,
+    CurriculumPart,
     CurriculumReport,
     SentData,
-    Split,
     SplitFile,
 )
 from app.domain.registry.registered_objects import Noun, Registered
@@ -56,7 +56,7 @@ class CurriculumService(RegistryService):
         self._data = data
 
     async def create(
-        self, name: str, sent: dict[Split, SentData], *, metadata: dict[str, str] | None
+        self, name: str, sent: dict[CurriculumPart, SentData], *, metadata: dict[str, str] | None
     ) -> Registered:
         """Raises `InvalidRequest` for a file that is none, holds too many rows, or is missing."""
         _check_sent(sent)
@@ -75,7 +75,7 @@ class CurriculumService(RegistryService):
         curriculum_id: str,
         *,
         name: str | None,
-        sent: dict[Split, SentData],
+        sent: dict[CurriculumPart, SentData],
         metadata: dict[str, dict[str, str] | None],
     ) -> Registered:
         """A new version. A split that `sent` lacks stays, one sent as nothing is taken away;
@@ -105,7 +105,7 @@ class CurriculumService(RegistryService):
         registered = await self.get(curriculum_id)
         async with AsyncExitStack() as stack:
             paths: list[SplitPath] = []
-            for split in SPLITS:
+            for split in CURRICULUM_PARTS:
                 held = registered.definition.get(split)
                 if held is not None:
                     row = await self._file(held["file_id"], f"{split}_file")
@@ -124,7 +124,7 @@ class CurriculumService(RegistryService):
         except FileNotFoundError as error:
             raise content_gone() from error
 
-    async def write(self, rows: list[dict[str, Any]], split: Split) -> FileRow:
+    async def write(self, rows: list[dict[str, Any]], split: CurriculumPart) -> FileRow:
         """Rows as a file of the project."""
         new = NewFile(f"curriculum-{split}.jsonl", _PURPOSE, None)
         return await self._data.files.upload(
@@ -137,7 +137,9 @@ class CurriculumService(RegistryService):
             with suppress(RequestError):
                 await self._data.files.delete(file_id)
 
-    async def _definition(self, sent: dict[Split, SentData], made: list[str]) -> dict[str, Any]:
+    async def _definition(
+        self, sent: dict[CurriculumPart, SentData], made: list[str]
+    ) -> dict[str, Any]:
         """Returns the definition by split. Adds the ids of files that it writes to `made`."""
         definition: dict[str, Any] = {}
         for split, data in sent.items():
@@ -219,7 +221,7 @@ def _blank(piece: bytes) -> bool:
     return not piece or piece.isspace()
 
 
-def _check_sent(sent: dict[Split, SentData]) -> None:
+def _check_sent(sent: dict[CurriculumPart, SentData]) -> None:
     for split, data in sent.items():
         if data.file_id is not None and data.rows is not None:
             raise InvalidRequest(

@@ -10,12 +10,12 @@ from typing import Final
 
 from app.domain.jobs.jobs import MAX_TRAIN_EXAMPLES, MAX_VALID_EXAMPLES, MIN_EXAMPLES
 from app.domain.jobs.preflight import PreflightIssue
-from app.domain.registry.curricula import CurriculumReport, Split, SplitReport
+from app.domain.registry.curricula import CurriculumPart, CurriculumReport, SplitReport
 from app.preflight.files import MAX_EXAMPLES, FileRules, ReadFile, read_file
 from app.preflight.rows import row_reader
 
 MAX_FAULTS: Final = 100
-_MAX_ROWS: Final[dict[Split, int]] = {
+_MAX_ROWS: Final[dict[CurriculumPart, int]] = {
     "training": MAX_TRAIN_EXAMPLES,
     "validation": MAX_VALID_EXAMPLES,
 }
@@ -23,7 +23,7 @@ _MAX_ROWS: Final[dict[Split, int]] = {
 
 @dataclass(frozen=True, slots=True)
 class SplitPath:
-    split: Split
+    split: CurriculumPart
     file_id: str
     path: Path
 
@@ -42,7 +42,7 @@ def check_curriculum(
     )
 
 
-def _rules(split: Split, job_tools: frozenset[str] | None) -> FileRules:
+def _rules(split: CurriculumPart, job_tools: frozenset[str] | None) -> FileRules:
     return FileRules(
         param=f"{split}_file",
         code=f"invalid_{split}_file",
@@ -63,7 +63,7 @@ def _report(file_id: str, file: ReadFile) -> SplitReport:
     )
 
 
-def _shared(files: dict[Split, ReadFile]) -> list[tuple[int, int]]:
+def _shared(files: dict[CurriculumPart, ReadFile]) -> list[tuple[int, int]]:
     """Line in the training file and line in the validation file of the same messages."""
     if len(files) < 2:  # noqa: PLR2004 - two files overlap
         return []
@@ -71,7 +71,9 @@ def _shared(files: dict[Split, ReadFile]) -> list[tuple[int, int]]:
     return [(training[digest], line) for digest, line in validation.items() if digest in training]
 
 
-def _faults(files: dict[Split, ReadFile], shared: list[tuple[int, int]]) -> list[PreflightIssue]:
+def _faults(
+    files: dict[CurriculumPart, ReadFile], shared: list[tuple[int, int]]
+) -> list[PreflightIssue]:
     """Faults of rows, at most 100 over both files, then what is true of a file as a whole."""
     found = [finding for file in files.values() for finding in file.findings]
     in_rows = [finding for finding in found if finding.line is not None][:MAX_FAULTS]

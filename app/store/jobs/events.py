@@ -31,13 +31,15 @@ _HOLD_JOB = (
 )
 
 
-def event_row(project_id: str, job_id: str, message: str) -> dict[str, Any]:
+def event_row(
+    project_id: str, job_id: str, message: str, *, level: Level = "info"
+) -> dict[str, Any]:
     """Returns the row of a plain message, by column."""
     return {
         "id": new_id("ftevent-"),
         "project_id": project_id,
         "job_id": job_id,
-        "level": "info",
+        "level": level,
         "type": "message",
         "message": storable(message),
         "data": None,

@@ -73,15 +73,18 @@ class JobStore(JobReader):
         secrets: bytes | None,
         job_eval: Eval | None,
         event_message: str,
+        warning: str | None = None,
         after_commit: Callback,
     ) -> Job:
-        """Writes the job with its eval and its first event; returns it as it is stored.
+        """Writes the job with its eval and first events; returns it as it is stored.
 
         Checks its files and locks its project in the same statement. Nothing is written and
         `after_commit` is not called when it raises: `AuthenticationFailed` for a project that is
         archived or hidden, `InvalidRequest` for a file that is missing or has another purpose.
         """
-        rows = new_rows(job, secrets=secrets, job_eval=job_eval, event_message=event_message)
+        rows = new_rows(
+            job, secrets=secrets, job_eval=job_eval, event_message=event_message, warning=warning
+        )
         returned = await self._statements.rows(statement_of(rows), parameters(rows, job))
         stored = stored_job(returned[0] if returned else None, job)
         await self._statements.after_commit(after_commit)

@@ -1,4 +1,4 @@
-"""The insert of a new job, its eval and its first event (also in the log) as one statement.
+"""The insert of a new job, its eval and its first events (also in the log) as one statement.
 
 The statement also checks the job's files and locks its project, and writes nothing unless all files
 are usable and the project is active. Foreign keys are checked when the statement ends, when the
@@ -48,16 +48,30 @@ _TABLES = {
     "eval": cast("CoreTable", EvalTable.__table__),
     "event": cast("CoreTable", JobEventTable.__table__),
     "log": cast("CoreTable", EventLogTable.__table__),
+    "warning": cast("CoreTable", JobEventTable.__table__),
+    "warning_log": cast("CoreTable", EventLogTable.__table__),
 }
+_PARENTS: Final = {"log": "event", "warning": "event", "warning_log": "warning"}
+"""A warning is written after the first event. This role may write the log, but not read it."""
 
 
-def new_rows(job: Job, *, secrets: bytes | None, job_eval: Eval | None, event_message: str) -> Rows:
-    """Returns the values of all new rows, by table and column."""
+def new_rows(
+    job: Job,
+    *,
+    secrets: bytes | None,
+    job_eval: Eval | None,
+    event_message: str,
+    warning: str | None = None,
+) -> Rows:
+    """Returns the values of all new rows, by table and column. `warning` becomes a second event."""
     rows: Rows = {"job": job_row(job, secrets)}
     if job_eval is not None:
         rows["eval"] = eval_row(job.project_id, job_eval)
     event = event_row(job.project_id, job.id, event_message)
     rows |= {"event": event, "log": job_event_row(event)}
+    if warning is not None:
+        second = event_row(job.project_id, job.id, warning, level="warn")
+        rows |= {"warning": second, "warning_log": job_event_row(second)}
     return rows
 
 
@@ -106,7 +120,7 @@ def _unusable_file(files: dict[str, str | None], purposes: dict[str, str]) -> In
 
 @cache
 def _statement(rows: tuple[tuple[str, ...], ...]) -> PreparedStatement:
-    """Builds the statement once for each set of columns: with an eval and without."""
+    """Builds the statement once for each set of rows: with and without an eval and a warning."""
     return PreparedStatement(lambda scope: _build(rows, scope))
 
 
@@ -118,15 +132,19 @@ def _build(rows: tuple[tuple[str, ...], ...], scope: Scope) -> Select[*tuple[Any
     [(name, *columns), *others] = rows
     source = _values(name, columns).select_from(gate).where(in_order)
     job = insert(JOBS).from_select(columns, source).returning(*COLUMNS).cte("new_job")
-    children = [
-        # Selecting from the new job writes a child only if the job itself was written.
-        insert(_TABLES[name])
-        .from_select(columns, _values(name, columns).select_from(job))
-        .cte(f"new_{name}")
-        for name, *columns in others
-    ]
+    written: dict[str, CTE] = {}
+    for child, *child_columns in others:
+        # Selecting from the parent writes a child only if the job itself was written.
+        values = _values(child, child_columns).select_from(
+            written.get(_PARENTS.get(child, ""), job)
+        )
+        new = insert(_TABLES[child]).from_select(child_columns, values)
+        readable = child in _PARENTS.values()
+        written[child] = (new.returning(_TABLES[child].c.id) if readable else new).cte(
+            f"new_{child}"
+        )
     result = select(job, project.c.project_archived_at, files.c.purposes)
-    return result.select_from(gate.outerjoin(job, true())).add_cte(*children)
+    return result.select_from(gate.outerjoin(job, true())).add_cte(*written.values())
 
 
 def _values(name: str, columns: list[str]) -> Select[Any]:

@@ -20,7 +20,7 @@ def fault(content: bytes, purpose: str = "fine-tune", *, block: int = 1 << 20) -
         check.feed(content[start : start + block])
     check.end()
     try:
-        check.judge(purpose)
+        check.check(purpose)
     except InvalidRequest as error:
         return error.message
     return None
@@ -94,7 +94,7 @@ def test_a_line_without_end_is_not_kept() -> None:
         tracemalloc.stop()
     assert peak < 40 << 20
     with pytest.raises(InvalidRequest, match="Line 1 is longer than 8388608 bytes"):
-        check.judge("evals")
+        check.check("evals")
 
 
 def test_a_line_of_a_million_values_builds_none_of_them() -> None:
@@ -107,5 +107,5 @@ def test_a_line_of_a_million_values_builds_none_of_them() -> None:
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    check.judge("fine-tune")
+    check.check("fine-tune")
     assert peak < 4 * len(line)

@@ -91,6 +91,25 @@ async def counts(rows: Rows, tenant: Tenant) -> tuple[int, int, int]:
 
 
 @every_way
+async def test_a_warning_is_the_second_event_of_the_same_statement(rows: Rows, way: Jobs) -> None:
+    await with_files(rows, a_file("file-a"), a_file("file-b"))
+    job = a_job(rows.first)
+    async with way(rows, rows.first) as jobs:
+        await jobs.insert_checked(
+            job,
+            secrets=None,
+            job_eval=None,
+            event_message="made",
+            warning="an unknown key",
+            after_commit=Woken(),
+        )
+    async with rows.app.tenant(rows.first) as unit:
+        newest_first, _ = await unit.events.page(job.id, after=None, limit=5)
+    shown = [(event.level, event.message) for event in newest_first]
+    assert shown == [("warn", "an unknown key"), ("info", "made")]
+
+
+@every_way
 async def test_a_job_comes_with_its_eval_and_its_first_event(rows: Rows, way: Jobs) -> None:
     await with_files(rows, a_file("file-a"), a_file("file-b"))
     woken = Woken()
