@@ -5,6 +5,7 @@ from typing import Any
 import httpx
 import pytest
 from openai import NotFoundError
+from openai.types.fine_tuning import FineTuningJob
 
 from examples.first_job import talk
 from examples.records_agent.dataset import make_rows
@@ -21,8 +22,15 @@ JOB_KEYS = {
 }  # fmt: skip
 
 
+def as_dict(job: FineTuningJob) -> dict[str, Any]:
+    """Returns the job as it was sent. The client's models have no endpoint grader, and warn of one
+    when they are serialized.
+    """
+    return job.to_dict(warnings=False)
+
+
 def test_the_created_job_has_the_hosted_shape(finished: FinishedJob) -> None:
-    created = finished.created.to_dict()
+    created = as_dict(finished.created)
     assert created.keys() >= JOB_KEYS
     assert created["status"] == "validating_files"
     assert created["error"] == {}
@@ -34,7 +42,7 @@ def test_the_created_job_has_the_hosted_shape(finished: FinishedJob) -> None:
 
 
 def test_the_job_ends_with_a_model_and_resolved_hyperparameters(finished: FinishedJob) -> None:
-    job = finished.job.to_dict()
+    job = as_dict(finished.job)
     assert job["fine_tuned_model"].startswith("ft:tiny-agent-2026-11-21:development:records:")
     assert job["trained_tokens"] > 1000
     assert job["created_at"] <= job["finished_at"]

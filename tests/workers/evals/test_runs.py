@@ -307,6 +307,9 @@ async def test_the_dispatcher_starts_a_process_that_sees_the_run_through(
     run = await world.until_ended(path)
     assert run["status"] == "completed"
     assert run["result_counts"] == {"total": 2, "errored": 0, "failed": 1, "passed": 1}
+    for child in children.running:  # it exits a moment after the run has ended
+        assert await asyncio.to_thread(child.wait, 60) == 0
+    assert children.running == []
 
 
 async def test_another_tenants_worker_setting_sees_no_run(world: World) -> None:
