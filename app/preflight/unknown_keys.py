@@ -10,6 +10,7 @@ from app.domain.jobs.preflight import PreflightIssue
 from app.domain.methods.kinds import METHOD_MODELS
 from app.domain.methods.supervised import SupervisedMethod
 from app.domain.secrets.pointers import parameter
+from app.domain.secrets.placeholders import placeholder_faults
 from app.domain.secrets.unknown_keys import UNKNOWN_PARAMETER, kept, refused, unknown_message
 from app.domain.secrets.walk import Models, Place, places
 from app.preflight.call import method_of, method_type
@@ -30,6 +31,7 @@ def unknown_keys(body: dict[str, Any], *, reported: set[str | None]) -> list[Pre
             if not _of_refused_type(place, root=root, reported=reported)
         ]
         refusals += [fault for place in walked if (fault := refused(place, root)) is not None]
+        refusals += placeholder_faults(models, value, root=root)
         names += kept(walked, root)
     found = [
         PreflightIssue("error", fault.code or "invalid_value", fault.message, fault.param)

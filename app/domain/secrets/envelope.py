@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from app.domain.secrets.free_form import Found, secrets_in
-from app.domain.secrets.names import is_credential_name
+from app.domain.secrets.names import Announced, announced
 from app.domain.secrets.pointers import Path, pointer, put
 from app.domain.secrets.urls import REDACTED, shown_url
 from app.domain.secrets.walk import Kind, Models, Place, places
@@ -28,15 +28,15 @@ def found_in(place: Place) -> Iterator[Found]:
     """The secrets at one place of a walk."""
     match place.kind:
         case Kind.SECRET:
-            yield from secrets_in(place.value, place.path, credential=True)
+            yield from secrets_in(place.value, place.path, credential=Announced.ALL)
         case Kind.ADDRESS:
             if (shown := shown_url(place.value)) != place.value:
                 yield place.path, place.value, shown
         case Kind.FREE_FORM:
             yield from secrets_in(place.value, place.path)
         case Kind.UNKNOWN:
-            announced = is_credential_name(str(place.path[-1]))
-            yield from secrets_in(place.value, place.path, credential=announced)
+            name = str(place.path[-1])
+            yield from secrets_in(place.value, place.path, credential=announced(name))
         case Kind.JUDGE:
             return
 

@@ -3,18 +3,21 @@
 Owns the walk over free-form objects (`response_format`, a tool's `parameters`, unknown keys) and
 the rule for JSON Schemas. The standard library alone, so that a migration may import it.
 
-- Every text and number at or below a key that `is_credential_name` accepts is a secret.
-- An URL is a secret as far as its query, fragment and user information go.
+- Every text at or below a key that `announced` accepts is a secret; so is every number, where the
+  name leaves no doubt.
+- An URL is a secret as far as its query, fragment and user information go, alone or inside a text.
+- A text that is JSON and holds a secret is hidden whole.
 - Keys below `properties` and its like in a JSON Schema name schemas, not values: a property called
   `token` keeps its `type` and `description`; its `default`, `const`, `enum` and `examples` are
-  secrets.
+  secrets, also inside `anyOf`, `items` and the like.
 """
 
+import json
 from collections.abc import Iterator
 from typing import Any, Final
 
-from app.domain.secrets.names import is_credential_name
-from app.domain.secrets.urls import REDACTED, is_url, shown_url
+from app.domain.secrets.names import Announced, announced
+from app.domain.secrets.urls import REDACTED, shown_text
 
 Path = tuple[str | int, ...]
 Found = tuple[Path, Any, str]
@@ -23,31 +26,40 @@ Found = tuple[Path, Any, str]
 _SCHEMA_MAPS: Final = frozenset(
     {"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"}
 )
+_SCHEMA_PARTS: Final = frozenset(
+    {
+        "items", "prefixItems", "additionalItems", "additionalProperties", "anyOf", "oneOf",
+        "allOf", "not", "if", "then", "else", "contains", "unevaluatedItems",
+        "unevaluatedProperties",
+    }
+)  # fmt: skip
+"""Keywords whose value is a schema, or a list of schemas, of the same value."""
 _SCHEMA_KEYS: Final = frozenset(
     {
-        "type", "title", "description", "format", "pattern", "required", "items", "properties",
-        "additionalProperties", "anyOf", "oneOf", "allOf", "not", "$ref", "$id", "$schema",
-        "$defs", "definitions", "nullable", "deprecated", "readOnly", "writeOnly", "minLength",
-        "maxLength", "minimum", "maximum", "minItems", "maxItems", "uniqueItems", "prefixItems",
-        "patternProperties", "dependentSchemas", "strict", "multipleOf", "minProperties",
+        "type", "title", "description", "format", "pattern", "required", "$ref", "$id", "$schema",
+        "nullable", "deprecated", "readOnly", "writeOnly", "minLength", "maxLength", "minimum",
+        "maximum", "minItems", "maxItems", "uniqueItems", "strict", "multipleOf", "minProperties",
         "maxProperties", "exclusiveMinimum", "exclusiveMaximum", "contentEncoding",
         "contentMediaType",
     }
 )  # fmt: skip
+"""Keywords that describe a value and hold none."""
 _MAX_DEPTH: Final = 200
 """Deeper values are hidden whole."""
 
 
-def secrets_in(value: Any, path: Path, *, credential: bool = False) -> Iterator[Found]:
-    """Secrets at or below `value`; `credential` says that a name above announces one."""
+def secrets_in(
+    value: Any, path: Path, *, credential: Announced = Announced.NOTHING
+) -> Iterator[Found]:
+    """Secrets at or below `value`; `credential` says which values a name above announces."""
     if isinstance(value, str):
-        shown = REDACTED if credential else shown_url(value) if is_url(value) else value
+        shown = REDACTED if credential or _json_with_secrets(value, path) else shown_text(value)
         if value and (credential or shown != value):
             yield path, value, shown
     elif isinstance(value, bool) or value is None:
         return
     elif isinstance(value, int | float):
-        if credential:
+        if credential is Announced.ALL:
             yield path, value, REDACTED
     elif len(path) > _MAX_DEPTH:
         yield path, value, REDACTED
@@ -58,23 +70,44 @@ def secrets_in(value: Any, path: Path, *, credential: bool = False) -> Iterator[
             yield from secrets_in(item, (*path, index), credential=credential)
 
 
-def _in_object(value: dict[str, Any], path: Path, *, credential: bool) -> Iterator[Found]:
+def _json_with_secrets(text: str, path: Path) -> bool:
+    """Says if a text is a JSON object or list that holds a secret."""
+    if text.lstrip()[:1] not in {"{", "["}:
+        return False
+    try:
+        inner = json.loads(text)
+    except RecursionError:
+        return True
+    except ValueError:
+        return False
+    return any(True for _ in secrets_in(inner, (*path, 0)))
+
+
+def _in_object(value: dict[str, Any], path: Path, *, credential: Announced) -> Iterator[Found]:
     for key, below in value.items():
         place = (*path, key)
         if key in _SCHEMA_MAPS and isinstance(below, dict) and not credential:
             for name, schema in below.items():
-                yield from _in_schema(name, schema, (*place, name))
+                yield from _in_schema(schema, (*place, name), announced(name))
         else:
-            yield from secrets_in(below, place, credential=credential or is_credential_name(key))
+            yield from secrets_in(below, place, credential=max(credential, announced(key)))
 
 
-def _in_schema(name: str, schema: Any, path: Path) -> Iterator[Found]:
-    """One property: its own keywords are kept where its name announces a credential."""
-    announced = is_credential_name(name)
-    if not announced or not isinstance(schema, dict):
-        yield from secrets_in(schema, path, credential=announced)
+def _in_schema(schema: Any, path: Path, credential: Announced) -> Iterator[Found]:
+    """The schema of one property: where its name announces a credential, its values are secrets."""
+    if not credential or not isinstance(schema, dict) or len(path) > _MAX_DEPTH:
+        yield from secrets_in(schema, path, credential=credential)
         return
-    kept = {key: below for key, below in schema.items() if key in _SCHEMA_KEYS}
-    yield from _in_object(kept, path, credential=False)
-    for key in schema.keys() - kept.keys():
-        yield from secrets_in(schema[key], (*path, key), credential=True)
+    for key, below in schema.items():
+        place = (*path, key)
+        if key in _SCHEMA_MAPS and isinstance(below, dict):
+            for name, inner in below.items():
+                yield from _in_schema(inner, (*place, name), max(credential, announced(name)))
+        elif key in _SCHEMA_PARTS:
+            parts = enumerate(below) if isinstance(below, list) else [(None, below)]
+            for index, part in parts:
+                yield from _in_schema(part, place if index is None else (*place, index), credential)
+        elif key in _SCHEMA_KEYS and not isinstance(below, dict):
+            yield from secrets_in(below, place)
+        else:
+            yield from secrets_in(below, place, credential=credential)

@@ -1,24 +1,38 @@
-"""Names that announce a credential: `api_key`, `X-Api-Key`, `authToken`, `Headers`, `PASSWORD`.
+"""Names that announce a credential: `api_key`, `X-Api-Key`, `HF_TOKEN_RO`, `Headers`, `PASSWORD`.
 
-Owns the one list of credential words. Case, separators and camel case make no difference. The
-standard library alone, so that a migration may import it.
+Owns the one list of credential words. Case, separators, camel case and letters of other alphabets
+that look Latin make no difference. A model's own keys are never judged here; a free name that looks
+like a credential counts as one. The standard library alone, so that a migration may import it.
 """
 
 import re
 import unicodedata
+from enum import IntEnum
 from functools import lru_cache
 from typing import Final
+
+
+class Announced(IntEnum):
+    """Which values under a name are secrets."""
+
+    NOTHING = 0
+    TEXTS = 1
+    """Texts alone: the name may as well be that of a count, such as `token_budget`."""
+    ALL = 2
+    """Texts and numbers."""
+
 
 _ANYWHERE: Final = frozenset(
     {
         "apikey", "apikeys", "auth", "authentication", "authorisation", "authorization",
         "basicauth", "bearer", "cert", "certificate", "certificates", "cookie", "cookies",
         "credential", "credentials", "creds", "header", "headers", "hmac", "jwt", "oauth",
-        "passcode", "passphrase", "passwd", "password", "passwords", "pwd", "secret", "secrets",
+        "passcode", "passphrase", "passwd", "password", "passwords", "passwort", "pwd", "secret",
+        "secrets",
     }
 )  # fmt: skip
 """Words that announce a credential wherever they occur in a name."""
-_LAST: Final = frozenset({"token", "otp"})
+_LAST: Final = frozenset({"token", "otp", "pin"})
 """Words that announce one at the end of a name only: `auth_token`, but not `token_penalty`."""
 _VALUE: Final = frozenset({"value", "string", "text", "data"})
 """Words that may follow the credential's own: `token_value`."""
@@ -36,19 +50,46 @@ _JOINED: Final = re.compile(
     r"client_?secret|secret"
 )
 """Compounds that are often written without a separator: `accesstoken`, `xapikey`."""
+_TEXT_WORDS: Final = frozenset({"sig", "sas", "dsn", "pat", "pin", "otp", "connstr"})
+"""Short words that announce a credential as a whole word only."""
+_TEXT_PARTS: Final = re.compile(
+    r"token(?!i[sz])|secret|credential|auth(?!or(?!i[sz]))|bearer|cookie|session|signature|"
+    r"passw|passwd|pwd|passphrase|passcode|connectionstring|hmac|jwt|"
+    r"(?:api|access|private|ssh|master|secret|openai|functions|signing|account|storage)keys?"
+)
+"""Parts of a name that announce a credential in texts, with or without separators around them."""
+_TEXT_ENDS: Final = ("key", "keys")
+"""Ends of a name's last word: `x-functions-key`, `openaikey`."""
 _CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _SEPARATORS: Final = re.compile(r"[^a-z]+")
+_LOOK_ALIKES: Final = str.maketrans(
+    "АВЕКМНОРСТУХІЅЈԌԚԜавекмнорстухіѕјԁԛԝһΑΒΕΖΗΙΚΜΝΟΡΤΥΧαεικνορτυχ",
+    "ABEKMHOPCTYXISJGQWabekmhopctyxisjdqwhABEZHIKMNOPTYXaeikvoptux",
+)
+"""Cyrillic and Greek letters, and the Latin ones that they look like."""
 _MAX_NAME: Final = 512
-"""Longer names are judged by their first characters."""
+"""A longer name is no field's: it counts as a credential's, and the cache never holds it."""
+
+
+def announced(name: str) -> Announced:
+    """Which values under this name have to be treated as secrets."""
+    return Announced.ALL if len(name) > _MAX_NAME else _announced(name)
+
+
+def is_credential_name(name: str) -> bool:
+    """Says if every text and number under this name has to be treated as a secret."""
+    return announced(name) is Announced.ALL
 
 
 @lru_cache(maxsize=4096)
-def is_credential_name(name: str) -> bool:
-    """Says if a value under this name has to be treated as a secret."""
-    text = unicodedata.normalize("NFKC", name[:_MAX_NAME])
+def _announced(name: str) -> Announced:
+    text = unicodedata.normalize("NFKC", name).translate(_LOOK_ALIKES)
     split = [word for word in _SEPARATORS.split(_CAMEL.sub("_", text).casefold()) if word]
     plain = [word for word in _SEPARATORS.split(text.casefold()) if word]
-    return _announces(split) or _announces(plain)
+    if _announces(split) or _announces(plain):
+        return Announced.ALL
+    texts = _announces_texts(split) or _announces_texts(plain)
+    return Announced.TEXTS if texts else Announced.NOTHING
 
 
 def _announces(words: list[str]) -> bool:
@@ -64,3 +105,13 @@ def _announces(words: list[str]) -> bool:
     return (words[-1] in {"key", "keys"} and before in _KEY_KINDS) or (
         words[-1] == "tokens" and (not before or before in _TOKEN_KINDS)
     )
+
+
+def _announces_texts(words: list[str]) -> bool:
+    if not words:
+        return False
+    if not _TEXT_WORDS.isdisjoint(words) or words[-1].endswith(_TEXT_ENDS):
+        return True
+    if any(word.endswith("pass") for word in words):
+        return True
+    return any(_TEXT_PARTS.search(part) for part in (*words, "".join(words)))

@@ -2,10 +2,12 @@
 
 Owns the rule: a placeholder keeps its value only while the address of its owner stays the same.
 Otherwise somebody could read a secret by moving the object to an address of their own. Two objects
-with one address may hold different values, which are never swapped.
+with one address may hold different values, which are never swapped. The work grows with the size of
+the two definitions, never with its square.
 """
 
 from collections import defaultdict
+from collections.abc import Iterable, Iterator
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
@@ -15,20 +17,58 @@ from pydantic import BaseModel
 from app.domain.errors import InvalidRequest
 from app.domain.secrets.envelope import found_in
 from app.domain.secrets.pointers import Path, parameter, pointer, put
-from app.domain.secrets.urls import REDACTED, shown_url
+from app.domain.secrets.urls import (
+    REDACTED,
+    has_placeholder,
+    is_placeholder,
+    shown_url,
+    url_has_placeholder,
+)
 from app.domain.secrets.walk import Kind, Models, Place, places
 
 
 @dataclass(frozen=True, slots=True)
 class _Value:
-    """One secret and where it belongs."""
+    """One secret, or one text that shows `[redacted]`, and where it belongs."""
 
     owner: Path
     address: str | None
     below: Path
     """The secret's place below its owner."""
     value: Any
+    shown: str
     place: Place
+    needed: bool = False
+    """The text is no value: it must not be used as it is."""
+
+    @property
+    def path(self) -> Path:
+        return (*self.owner, *self.below)
+
+
+_Key = tuple[str | None, Path, str]
+
+
+class _Earlier:
+    """The secrets of the definition before, indexed once."""
+
+    def __init__(self, values: Iterable[_Value]) -> None:
+        self._here: dict[tuple[Path, _Key], Any] = {}
+        self._agreed: dict[_Key, list[Any]] = {}
+        for one in values:
+            key = (one.address, one.below, one.shown)
+            self._here[(one.owner, key)] = one.value
+            alike = self._agreed.setdefault(key, [one.value])
+            if len(alike) == 1 and alike[0] != one.value:
+                alike.append(one.value)
+
+    def of(self, one: _Value) -> Any:
+        """The value in the same place, else the only one at this address; `None` without one."""
+        key = (one.address, one.below, one.shown)
+        if (one.owner, key) in self._here:
+            return self._here[(one.owner, key)]
+        alike = self._agreed.get(key, [])
+        return alike[0] if one.address is not None and len(alike) == 1 else None
 
 
 def with_earlier_values(
@@ -41,72 +81,96 @@ def with_earlier_values(
     """
     copy: dict[str, Any] = deepcopy(definition)
     known = list(places(models, before))
-    for place in list(places(models, copy)):
-        if place.kind is Kind.ADDRESS and _is_placeholder(place.value):
-            put(copy, pointer(place.path), _earlier_address(place, known, root))
-    values = _values(known)
-    for one in _values(list(places(models, copy))):
-        if one.value == REDACTED:
-            put(copy, pointer((*one.owner, *one.below)), _earlier(one, values, root))
+    addresses = _Earlier(_addresses(known))
+    for one in _addresses(list(places(models, copy))):
+        if one.needed:
+            _put_earlier(copy, one, addresses, root)
+    values = _Earlier(_secrets(known))
+    for one in _placeholders(list(places(models, copy))):
+        _put_earlier(copy, one, values, root)
     return copy
 
 
 def refuse_placeholders(definition: BaseModel, *, root: str) -> None:
     """Raise `InvalidRequest` when a value that will be used reads `[redacted]`."""
-    for place in places(type(definition), definition):
-        if place.kind is Kind.ADDRESS and _is_placeholder(place.value):
-            raise _no_value(place, place.path, root)
-        if place.kind is Kind.SECRET:
-            for path, secret, _ in found_in(place):
-                if secret == REDACTED:
-                    raise _no_value(place, path, root)
+    for fault in placeholder_faults(type(definition), definition, root=root):
+        raise fault
 
 
-def _is_placeholder(url: str) -> bool:
-    return REDACTED in url and shown_url(url) == url
+def placeholder_faults(models: Models, value: Any, *, root: str) -> Iterator[InvalidRequest]:
+    """An error per value that will be used and reads `[redacted]`; `value` may be wrong JSON.
+
+    Values of unknown keys are used by nobody and may read so.
+    """
+    walked = list(places(models, value))
+    for one in _addresses(walked):
+        if one.needed:
+            yield _no_value(one, root)
+    for one in _placeholders(walked):
+        if one.place.kind is not Kind.UNKNOWN and one.needed:
+            yield _no_value(one, root)
 
 
-def _earlier_address(place: Place, known: list[Place], root: str) -> str:
-    """The earlier URL that is shown like this one: in the same place, else the only one."""
-    alike = {
-        one.path: str(one.value)
-        for one in known
-        if one.kind is Kind.ADDRESS and shown_url(one.value) == place.value
-    }
-    if place.path in alike:
-        return alike[place.path]
-    if len(set(alike.values())) == 1:
-        return next(iter(alike.values()))
-    raise _no_value(place, place.path, root)
+def _put_earlier(document: Any, one: _Value, known: _Earlier, root: str) -> None:
+    earlier = known.of(one)
+    if earlier is not None:
+        put(document, pointer(one.path), earlier)
+    elif one.needed:
+        raise _no_value(one, root)
 
 
-def _earlier(one: _Value, known: list[_Value], root: str) -> Any:
-    same = [other for other in known if other.address == one.address and other.below == one.below]
-    here = next((other for other in same if other.owner == one.owner), None)
-    if here is not None:
-        return here.value
-    agreed = {repr(other.value): other.value for other in same}
-    if one.address is None or len(agreed) != 1:
-        raise _no_value(one.place, (*one.owner, *one.below), root)
-    return next(iter(agreed.values()))
+def _addresses(walked: Iterable[Place]) -> Iterator[_Value]:
+    """Addresses by their shown form; a placeholder is matched by the text that was sent."""
+    for place in walked:
+        if place.kind is Kind.ADDRESS:
+            needed = url_has_placeholder(place.value)
+            shown = place.value if needed else shown_url(place.value)
+            yield _Value(place.path, "", (), place.value, shown, place, needed)
 
 
-def _values(walked: list[Place]) -> list[_Value]:
-    """The secrets of a walk, but for those inside addresses."""
+def _owned(walked: list[Place]) -> Iterator[tuple[Place, Path, str | None]]:
+    """Places outside addresses, each with its owner and the owner's address."""
     addresses: defaultdict[Path, str | None] = defaultdict(lambda: None)
     addresses |= {place.path[:-1]: place.value for place in walked if place.kind is Kind.ADDRESS}
-    return [
-        _Value(owner, addresses[owner], path[len(owner) :], value, place)
-        for place in walked
-        if place.kind is not Kind.ADDRESS
-        for owner in (place.path[:-1],)
-        for path, value, _ in found_in(place)
-    ]
+    for place in walked:
+        if place.kind not in (Kind.ADDRESS, Kind.JUDGE):
+            owner = place.path[:-1]
+            yield place, owner, addresses[owner]
 
 
-def _no_value(place: Place, path: Path, root: str) -> InvalidRequest:
-    param = parameter(root, place.path)
-    named = f"The header '{path[-1]}'" if path != place.path else f"'{param}'"
+def _secrets(walked: list[Place]) -> Iterator[_Value]:
+    for place, owner, address in _owned(walked):
+        for path, value, shown in found_in(place):
+            yield _Value(owner, address, path[len(owner) :], value, shown, place)
+
+
+def _placeholders(walked: list[Place]) -> Iterator[_Value]:
+    """Texts that read `[redacted]`. A plain one, such as a description, may be meant so."""
+    for place, owner, address in _owned(walked):
+        announced = {path for path, _, shown in found_in(place) if shown == REDACTED}
+        for path, text in _texts(place.value, place.path):
+            if has_placeholder(text):
+                shown = REDACTED if is_placeholder(text) else text
+                needed = path in announced or url_has_placeholder(text)
+                yield _Value(owner, address, path[len(owner) :], text, shown, place, needed)
+
+
+def _texts(value: Any, path: Path) -> Iterator[tuple[Path, str]]:
+    waiting = [(path, value)]
+    while waiting:
+        at, one = waiting.pop()
+        if isinstance(one, str):
+            yield at, one
+        elif isinstance(one, dict):
+            waiting += [((*at, key), below) for key, below in one.items()]
+        elif isinstance(one, list | tuple):
+            waiting += [((*at, index), below) for index, below in enumerate(one)]
+
+
+def _no_value(one: _Value, root: str) -> InvalidRequest:
+    param = parameter(root, one.place.path)
+    last = str(one.path[-1])[:80]
+    named = f"The header '{last}'" if one.path != one.place.path else f"'{param}'"
     return InvalidRequest(
         f"{named} reads '{REDACTED}', and no value is known for this address: send its real value.",
         param=param,

@@ -1,6 +1,7 @@
 """Secrets inside an URL: the values of its query, its fragment and its user information.
 
-Owns the shown form of an URL. The standard library alone, so that a migration may import it.
+Owns the shown form of an URL, the shown form of a text that may hold URLs, and the recognition of
+that form where it is sent back. The standard library alone, so that a migration may import it.
 """
 
 import re
@@ -9,12 +10,10 @@ from typing import Final
 REDACTED: Final = "[redacted]"
 MAX_SHOWN: Final = 2000
 """A shown URL that would be longer hides the names of its query too."""
-_URL: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://\S+")
-_USER: Final = re.compile(r"^([^/?#]*://)[^/?#]*@")
-
-
-def is_url(text: str) -> bool:
-    return _URL.fullmatch(text.strip()) is not None
+_USER: Final = re.compile(r"^([^/?#]*//)?[^/?#]*@")
+_STARTS_AS_URL: Final = re.compile(r"\s*(?:[A-Za-z][A-Za-z0-9+.-]*:)?//")
+_PLACEHOLDER: Final = re.compile(r"\[redacted\]|%5Bredacted%5D", re.IGNORECASE)
+_WORDS: Final = re.compile(r"(\s+)")
 
 
 def shown_url(url: str) -> str:
@@ -31,6 +30,39 @@ def shown_url(url: str) -> str:
     shown = "&".join(_shown_pair(pair) for pair in query.split("&"))
     whole = f"{rest}{question_mark}{shown}{tail}"
     return whole if len(whole) <= MAX_SHOWN else f"{rest}?{REDACTED}{tail}"
+
+
+def shown_text(text: str) -> str:
+    """A text with the shown form of every URL in it; a text that starts as an URL is one."""
+    if "?" not in text and "#" not in text and "@" not in text:
+        return text
+    if _STARTS_AS_URL.match(text):
+        return shown_url(text)
+    return "".join(
+        shown_url(word) if _may_hold_secrets(word) else word for word in _WORDS.split(text)
+    )
+
+
+def has_placeholder(text: str) -> bool:
+    """Says if a text reads `[redacted]` anywhere, in any case, percent-encoded or not."""
+    return _PLACEHOLDER.search(text) is not None
+
+
+def is_placeholder(text: str) -> bool:
+    return _PLACEHOLDER.fullmatch(text.strip()) is not None
+
+
+def url_has_placeholder(text: str) -> bool:
+    """Says if `[redacted]` stands where a secret of an URL was."""
+    masked = _PLACEHOLDER.sub("x", text)
+    return masked != text and shown_text(masked) != masked
+
+
+def _may_hold_secrets(word: str) -> bool:
+    """An URL with or without its scheme: `//u:p@h`, `u:p@h`, `h?token=x`."""
+    before_at, at, _ = word.rpartition("@")
+    _, _, query = word.partition("?")
+    return "//" in word or (bool(at) and ":" in before_at) or "=" in query
 
 
 def _shown_pair(pair: str) -> str:

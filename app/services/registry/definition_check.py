@@ -1,8 +1,8 @@
 """Checks definitions that a customer sent against this installation: tools, graders, whole methods.
 
-Owns three refusals: an unknown key that holds an object, an address that may not be called, a judge
-that nobody serves. Finds them by type, so that a new kind of tool or grader is checked without a
-line here. Calls nothing.
+Owns four refusals: an unknown key that holds an object, a value that reads `[redacted]`, an address
+that may not be called, a judge that nobody serves. Finds them by type, so that a new kind of tool
+or grader is checked without a line here. Calls nothing.
 """
 
 import asyncio
@@ -13,6 +13,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from app.domain.errors import EndpointRefused, InvalidRequest
 from app.domain.secrets.fields import AddressMark
+from app.domain.secrets.placeholders import refuse_placeholders
 from app.domain.secrets.pointers import parameter
 from app.domain.secrets.unknown_keys import refused
 from app.domain.secrets.walk import Kind, Place, headers_of, places
@@ -57,6 +58,8 @@ async def check_definitions(
     for path, place in walked:
         if (fault := refused(place, path)) is not None:
             raise fault
+    for path, definition in definitions:
+        refuse_placeholders(definition, root=path)
     try:
         async with asyncio.timeout(CHECK_LIMIT_S):
             for path, place in walked:

@@ -13,7 +13,9 @@ from app.domain.errors import InvalidRequest
 from app.domain.graders.graders import MultiGrader, SingleGrader
 from app.domain.ids import new_id
 from app.domain.secrets.envelope import redacted
+from app.domain.secrets.placeholders import placeholder_faults
 from app.domain.tools.outcome import ToolOutcome
+from app.domain.tools.tools import ToolSpec
 from app.domain.tools.trials import ToolTrial, new_trace_id
 from app.gateways.egress.egress import Egress
 from app.gateways.endpoints.pool import EndpointFault, EndpointPool, FaultKind
@@ -104,6 +106,9 @@ class TrialService:
         """Returns the text that a model would read. Raises `InvalidRequest` for a failure that
         would remove a rollout from its batch.
         """
+        sent = {"server_url": trial.url, "headers": trial.headers}
+        for fault in placeholder_faults(ToolSpec, sent, root=""):
+            raise fault
         egress = self._ports.egress
         await check_address(trial.url, trial.headers, egress=egress, owner="", field="server_url")
         call = FunctionCall(

@@ -204,6 +204,60 @@ async def test_a_redacted_value_makes_no_job(api: Api, body: dict[str, Any]) -> 
         )
 
 
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (("tools", 0, "headers"), {"X-Key": "Bearer [redacted]"}),
+        (("tools", 0, "headers"), {"X-Key": "[REDACTED]"}),
+        (("tools", 0, "server_url"), f"{ENDPOINT}?key={REDACTED}&b=1"),
+        (("tools", 0, "parameters"), {"properties": {"key": {"enum": [REDACTED]}}}),
+    ],
+)
+async def test_validate_and_create_refuse_a_placeholder_alike(
+    api: Api, body: dict[str, Any], path: tuple[str | int, ...], value: Any
+) -> None:
+    sent = changed(body, path, value)
+    param = f"method.reinforcement.tools[0].{path[-1]}"
+    error = (await api.call("POST", JOBS, json=sent)).json()["error"]
+    assert (error["param"], error["code"]) == (param, "invalid_value")
+    report = (await api.call("POST", f"{JOBS}/validate", json=sent)).json()
+    assert report["valid"] is False
+    assert (param, "invalid_value") in [(one["param"], one["code"]) for one in report["errors"]]
+
+
+ECHO = {"type": "endpoint", "url": ENDPOINT}
+SCHEMA_CONFIG = {"type": "custom", "item_schema": {"type": "object"}}
+ALPHA = "/v1/fine_tuning/alpha"
+
+
+@pytest.mark.parametrize("value", [REDACTED, "[REDACTED]", f"Bearer {REDACTED}"])
+async def test_a_placeholder_is_never_sent_anywhere(api: Api, value: str) -> None:
+    headers = {"X-Api-Key": value}
+    grader = {**ECHO, "headers": headers}
+    tool = {"name": "t", "server_url": ENDPOINT, "headers": headers}
+    trial = {**tool, "arguments": "{}"}
+    for path, content, param in (
+        ("/v1/evals", {"data_source_config": SCHEMA_CONFIG, "testing_criteria": [grader]},
+         "testing_criteria[0].headers"),
+        (f"{ALPHA}/graders/run", {"grader": grader, "model_sample": "x"}, "grader.headers"),
+        (f"{ALPHA}/tool/run", trial, "headers"),
+        ("/v1/graders", {"name": "g", "grader": grader}, "grader.headers"),
+        ("/v1/tools", tool, "headers"),
+    ):  # fmt: skip
+        reply = await api.call("POST", path, json=content)
+        assert (reply.status_code, reply.json()["error"]["param"]) == (400, param), reply.text
+
+
+async def test_a_tool_of_many_secrets_is_updated(api: Api, database: Database) -> None:
+    many = {f"k{number}_token": CANARY for number in range(5_000)}
+    sent = {"name": "many", "server_url": ENDPOINT, "parameters": many}
+    tool = (await api.call("POST", "/v1/tools", json=sent)).json()
+    path = f"/v1/tools/{tool['id']}"
+    again = await api.call("POST", path, json={"description": "edited"})
+    assert (again.status_code, again.json()["version"]) == (200, 2), again.text
+    assert CANARY not in again.text + stored(database)
+
+
 async def test_an_unknown_value_is_reported(api: Api, body: dict[str, Any]) -> None:
     sent = changed(body, ("tools", 0, "timeout_hint"), 5)
     report = (await api.call("POST", f"{JOBS}/validate", json=sent)).json()

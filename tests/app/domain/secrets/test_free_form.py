@@ -30,7 +30,18 @@ def shown(value: Any) -> Any:
         ({"max_tokens": 5, "note": "token"}, {"max_tokens": 5, "note": "token"}),
         ({"u": "https://a.example/x?key=c&p="}, {"u": "https://a.example/x?key=[redacted]&p="}),
         ({"u": "postgres://me:pw@db/x"}, {"u": "postgres://[redacted]@db/x"}),
-        ({"u": "see https://a.example/?q=1"}, {"u": "see https://a.example/?q=1"}),
+        ({"u": "see https://a.example/?q=1"}, {"u": "see https://a.example/?q=[redacted]"}),
+        ({"u": "see https://a.example/ or a@b.c?"}, {"u": "see https://a.example/ or a@b.c?"}),
+        ({"u": "https://a.example/?key=c d"}, {"u": "https://a.example/?key=[redacted]"}),
+        ({"u": "//u:c@h"}, {"u": "//[redacted]@h"}),
+        ({"u": "u:c@h/x?token=c"}, {"u": "[redacted]@h/x?token=[redacted]"}),
+        ({"u": 'go: {"token": "c"}'}, {"u": 'go: {"token": "c"}'}),
+        ({"u": '{"token": "c"}'}, {"u": HIDDEN}),
+        ({"u": ' [{"a": "https://h/?q=c"}]'}, {"u": HIDDEN}),
+        ({"u": '{"max_tokens": 5}'}, {"u": '{"max_tokens": 5}'}),
+        ({"token_budget": 5, "pin": 5}, {"token_budget": 5, "pin": HIDDEN}),
+        ({"session": {"id": "c", "n": 5}}, {"session": {"id": HIDDEN, "n": 5}}),
+        ({"x" * 600: "c"}, {"x" * 600: HIDDEN}),
     ],
 )  # fmt: skip
 def test_values_below_credential_names_are_hidden(value: Any, expected: Any) -> None:
@@ -63,6 +74,27 @@ def test_values_inside_such_a_property_are_hidden() -> None:
             "plain": {"token": "[redacted]"},
         }
     }
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"anyOf": [{"const": "canary"}, {"type": "null"}]},
+        {"oneOf": [{"allOf": [{"enum": ["canary"]}]}]},
+        {"not": {"const": "canary"}},
+        {"type": "array", "items": {"type": "string", "default": "canary", "enum": ["canary"]}},
+        {"prefixItems": [{"examples": ["canary"]}]},
+        {"type": "object", "properties": {"plain": {"default": "canary"}}},
+        {"additionalProperties": {"default": "canary"}},
+        {"title": {"x": "canary"}},
+    ],
+)
+def test_values_deep_inside_such_a_property_are_hidden(schema: dict[str, Any]) -> None:
+    for name in ("password", "api_key", "github_token_prod"):
+        hidden = repr(shown({"properties": {name: schema}}))
+        assert "canary" not in hidden
+        assert hidden.count("type") == repr(schema).count("type")
+    assert shown({"properties": {"plain": schema}}) == {"properties": {"plain": schema}}
 
 
 def test_a_value_too_deep_is_hidden_whole() -> None:

@@ -1,6 +1,6 @@
 import pytest
 
-from app.domain.secrets.names import is_credential_name
+from app.domain.secrets.names import Announced, _announced, announced, is_credential_name
 
 
 @pytest.mark.parametrize(
@@ -22,11 +22,42 @@ def test_a_credential_is_recognised_in_any_spelling(name: str) -> None:
 @pytest.mark.parametrize(
     "name",
     [
-        "", "max_tokens", "max_completions_tokens", "completion_tokens", "token_penalty",
-        "token_growth", "tokenizer", "token_budget", "tokens_per_step", "author", "authors", "key",
-        "keys", "keyword", "primary_key", "passage", "pass_threshold", "path", "server_url",
-        "timeout_class", "description", "secretary_count"[9:], "count", "123", "_",
+        "github_token_prod", "HF_TOKEN_RO", "tokenId", "x-functions-key", "OPENAI_KEY", "openaikey",
+        "sshkey", "masterkey", "pass", "db_pass", "user_pass", "userpass", "signature", "sig",
+        "sas", "X-Amz-Signature", "dsn", "connection_string", "connectionString", "session_id",
+        "pat", "pin", "passwort", "арi_key", "TОKЕN", "τοkеn_x", "to\u200bken", "tok\u00aden_x",
+    ],
+)  # fmt: skip
+def test_texts_under_a_likely_name_are_secrets(name: str) -> None:
+    assert announced(name) >= Announced.TEXTS
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "max_tokens", "max_completions_tokens", "completion_tokens", "token_penalty", "key",
+        "token_growth", "token_budget", "tokens_per_step", "pass_threshold", "keys", "primary_key",
+    ],
+)  # fmt: skip
+def test_numbers_under_a_doubtful_name_stay(name: str) -> None:
+    assert announced(name) < Announced.ALL
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "", "tokenizer", "author", "authors", "keyword", "passage", "path", "pattern", "design",
+        "spin", "mapping", "server_url", "timeout_class", "description", "compute", "count", "123",
+        "_", "name", "query", "type", "region",
     ],
 )  # fmt: skip
 def test_other_names_are_left_alone(name: str) -> None:
-    assert not is_credential_name(name)
+    assert announced(name) is Announced.NOTHING
+
+
+def test_a_name_too_long_is_a_credential_and_is_not_kept() -> None:
+    before = _announced.cache_info()
+    for number in range(20):
+        assert is_credential_name(f"{number}" + "x" * 3_000_000)
+    assert _announced.cache_info() == before
+    assert announced("x" * 512) is Announced.NOTHING
