@@ -66,6 +66,14 @@ def redacted(value: BaseModel) -> dict[str, Any]:
     return document
 
 
+def shown_free_form(document: Any) -> Any:
+    """A redacted copy of JSON of no known schema, whose secrets are used by nobody."""
+    copy = deepcopy(document)
+    for path, _, shown in list(secrets_in(document, ())):
+        _replace(copy, path, shown)
+    return copy
+
+
 def restored(document: Any, sealed: Mapping[str, Any]) -> Any:
     """The inverse of `split`. Raises `SecretsMissing` when the document has no such place."""
     copy = deepcopy(document)

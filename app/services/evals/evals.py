@@ -8,7 +8,7 @@ from app.domain.errors import InvalidRequest, WrongState
 from app.domain.evals.evals import Eval, NewEval, custom_config
 from app.domain.graders.graders import GRADER_MODELS
 from app.domain.ids import new_id
-from app.domain.secrets.envelope import Sealed, split
+from app.domain.secrets.envelope import Sealed, shown_free_form, split
 from app.services.models.judge_models import JudgeModels
 from app.services.registry.definition_check import check_definitions
 from app.services.registry.registered_objects import MAX_DEFINITION_BYTES, RegistryPorts
@@ -48,7 +48,7 @@ class EvalService:
             id=eval_id,
             name=new.name or f"Eval {eval_id}",
             data_source_config=custom_config(
-                new.item_schema, include_sample=new.include_sample_schema
+                shown_free_form(new.item_schema), include_sample=new.include_sample_schema
             ),
             testing_criteria=sent,
             metadata=new.metadata,

@@ -225,6 +225,22 @@ async def test_validate_and_create_refuse_a_placeholder_alike(
     assert (param, "invalid_value") in [(one["param"], one["code"]) for one in report["errors"]]
 
 
+async def test_an_item_schema_holds_no_secret(api: Api, database: Database) -> None:
+    key = {"type": "string", "default": CANARY}
+    schema = {"type": "object", "properties": {"api_key": key, "plain": {"default": "kept"}}}
+    sent = {
+        "data_source_config": {"type": "custom", "item_schema": schema},
+        "testing_criteria": [{"type": "endpoint", "url": ENDPOINT}],
+    }
+    reply = await api.call("POST", "/v1/evals", json=sent)
+    item = reply.json()["data_source_config"]["schema"]["properties"]["item"]
+    assert item["properties"] == {
+        "api_key": {"type": "string", "default": REDACTED},
+        "plain": {"default": "kept"},
+    }
+    assert CANARY not in reply.text + stored(database)
+
+
 ECHO = {"type": "endpoint", "url": ENDPOINT}
 SCHEMA_CONFIG = {"type": "custom", "item_schema": {"type": "object"}}
 ALPHA = "/v1/fine_tuning/alpha"
