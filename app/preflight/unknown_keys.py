@@ -9,8 +9,8 @@ from typing import Any, Final
 from app.domain.jobs.preflight import PreflightIssue
 from app.domain.methods.kinds import METHOD_MODELS
 from app.domain.methods.supervised import SupervisedMethod
-from app.domain.secrets.pointers import parameter
 from app.domain.secrets.placeholders import placeholder_faults
+from app.domain.secrets.pointers import parameter
 from app.domain.secrets.unknown_keys import UNKNOWN_PARAMETER, kept, refused, unknown_message
 from app.domain.secrets.walk import Models, Place, places
 from app.preflight.call import method_of, method_type

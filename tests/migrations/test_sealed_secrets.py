@@ -113,7 +113,9 @@ def test_old_secrets_are_sealed_or_redacted(
     assert whole["tools"][0]["server_url"] == f"https://t.example/?key={CANARY}"
     assert whole["grader"]["token"] == CANARY
     assert whole["grader"]["graders"] == CHILDREN
-    tool = box.open(versions["tool_m"], project_id="proj_m", job_id="tool_m/versions/1")
+    sealed_tool = versions["tool_m"]
+    assert sealed_tool is not None
+    tool = box.open(sealed_tool, project_id="proj_m", job_id="tool_m/versions/1")
     assert tool == {"/server_url": f"https://t.example/?key={CANARY}"}
 
 
