@@ -5,8 +5,8 @@ from typing import Any
 import psycopg
 import pytest
 
-from tests.app.api.test_unforeseen_secrets import JOBS, changed
 from tests.support.api.application import ENDPOINT, Api
+from tests.support.api.job_calls import JOBS, changed
 from tests.support.stack import Database
 
 ROOT = "method.reinforcement"

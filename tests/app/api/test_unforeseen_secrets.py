@@ -1,6 +1,5 @@
 """Secrets in places that no model foresees: they are sealed, or the call is refused."""
 
-import copy
 import json
 from typing import Any
 
@@ -10,9 +9,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.support.api.application import ENDPOINT, Api
+from tests.support.api.job_calls import JOBS, changed
 from tests.support.stack import Database
 
-JOBS = "/v1/fine_tuning/jobs"
 CANARY = "canary-5d1e"
 PROMPT = [{"role": "user", "content": "{{ sample.output_text }}"}]
 REDACTED = "[redacted]"
@@ -29,16 +28,6 @@ def stored(database: Database) -> str:
             for (table,) in tables
         ]
     return repr(rows)
-
-
-def changed(body: dict[str, Any], path: tuple[str | int, ...], value: Any) -> dict[str, Any]:
-    """The call with a value put below `method.reinforcement`."""
-    copied = copy.deepcopy(body)
-    holder: Any = copied["method"]["reinforcement"]
-    for part in path[:-1]:
-        holder = holder[part]
-    holder[path[-1]] = value
-    return copied
 
 
 HEADERS = {"Authorization": f"Bearer {CANARY}"}
