@@ -13,7 +13,7 @@ from typing import Final
 
 
 class Announced(IntEnum):
-    """Which values under a name are secrets."""
+    """Classes of names by the values below them that are secrets."""
 
     NOTHING = 0
     TEXTS = 1
@@ -72,7 +72,7 @@ _MAX_NAME: Final = 512
 
 
 def announced(name: str) -> Announced:
-    """Which values under this name have to be treated as secrets."""
+    """Returns the values under this name that have to be treated as secrets."""
     return Announced.ALL if len(name) > _MAX_NAME else _announced(name)
 
 

@@ -1,5 +1,6 @@
 """Secrets in places that no model foresees: they are sealed, or the call is refused."""
 
+import copy
 import json
 from typing import Any
 
