@@ -55,6 +55,13 @@ _KEYS = (
     "request sent again with it within a day is not executed again and gets the same answer "
     "(`idempotent-replayed: true`). Streams are executed each time."
 )
+_UNKNOWN = (
+    "Unknown keys of a method, a tool or a grader may hold a text, a number or a boolean, which is "
+    "kept and changes nothing. An object or a list there, empty or not, answers 400 "
+    "`unknown_parameter`; the name of a feature that does not exist answers 400 `not_available` "
+    "with any value. Secrets are shown as `[redacted]`; an update of the same object keeps the "
+    "value, and a new job answers 400."
+)
 _RETRIED = {"409", "429", "503"}
 _METHODS = {"get", "post", "put", "patch", "delete"}
 
@@ -71,7 +78,7 @@ class SpecifiedApp(FastAPI):
 
 
 def _complete(document: dict[str, Any]) -> None:
-    document["info"]["description"] = _KEYS
+    document["info"]["description"] = f"{_KEYS}\n\n{_UNKNOWN}"
     document["servers"] = [{"url": "/", "description": "This service"}]
     used = {tag for operation in _operations(document) for tag in operation["tags"]}
     document["tags"] = [

@@ -44,6 +44,7 @@ _SCHEMA_KEYS: Final = frozenset(
     }
 )  # fmt: skip
 """Keywords that describe a value and hold none."""
+_SCHEMA_URLS: Final = frozenset(["$id", "$ref", "$schema"])
 _MAX_DEPTH: Final = 200
 """Deeper values are hidden whole."""
 
@@ -86,11 +87,26 @@ def _json_with_secrets(text: str, path: Path) -> bool:
 def _in_object(value: dict[str, Any], path: Path, *, credential: Announced) -> Iterator[Found]:
     for key, below in value.items():
         place = (*path, key)
+        if not credential and _is_schema_name(key, below):
+            continue
         if key in _SCHEMA_MAPS and isinstance(below, dict) and not credential:
             for name, schema in below.items():
                 yield from _in_schema(schema, (*place, name), announced(name))
         else:
             yield from secrets_in(below, place, credential=max(credential, announced(key)))
+
+
+def _is_schema_name(key: str, value: Any) -> bool:
+    """Says if a keyword's value names schemas or properties and so holds no value of its own.
+
+    The URL of a schema may have a fragment; a query or user information makes it an URL as others.
+    """
+    if key == "dependentRequired":
+        return isinstance(value, dict) and all(isinstance(one, list) for one in value.values())
+    if key not in _SCHEMA_URLS or not isinstance(value, str):
+        return False
+    url = value.partition("#")[0]
+    return shown_text(url) == url
 
 
 def _in_schema(schema: Any, path: Path, credential: Announced) -> Iterator[Found]:
@@ -107,6 +123,8 @@ def _in_schema(schema: Any, path: Path, credential: Announced) -> Iterator[Found
             parts = enumerate(below) if isinstance(below, list) else [(None, below)]
             for index, part in parts:
                 yield from _in_schema(part, place if index is None else (*place, index), credential)
+        elif _is_schema_name(key, below):
+            continue
         elif key in _SCHEMA_KEYS and not isinstance(below, dict):
             yield from secrets_in(below, place)
         else:

@@ -47,13 +47,13 @@ _TOKEN_KINDS: Final = frozenset(["access", "api", "auth", "bearer", "id", "refre
 _JOINED: Final = re.compile(
     r"api_?keys?|auth_?(?:orization|token)|access_?token|bearer_?token|id_?token|refresh_?token|"
     r"session_?token|pass_?(?:word|phrase|code)|(?:access|private|secret|signing)_?key|"
-    r"client_?secret|secret"
+    r"client_?secret|secret(?!ar)"
 )
 """Compounds that are often written without a separator: `accesstoken`, `xapikey`."""
 _TEXT_WORDS: Final = frozenset({"sig", "sas", "dsn", "pat", "pin", "otp", "connstr"})
 """Short words that announce a credential as a whole word only."""
 _TEXT_PARTS: Final = re.compile(
-    r"token(?!i[sz])|secret|credential|auth(?!or(?!i[sz]))|bearer|cookie|session|signature|"
+    r"token(?!i[sz])|secret(?!ar)|credential|auth(?!or(?!i[sz]))|bearer|cookie|session|signature|"
     r"passw|passwd|pwd|passphrase|passcode|connectionstring|hmac|jwt|"
     r"(?:api|access|private|ssh|master|secret|openai|functions|signing|account|storage)keys?"
 )
@@ -103,7 +103,7 @@ def _announces(words: list[str]) -> bool:
         return True
     before = words[-2] if len(words) > 1 else ""
     return (words[-1] in {"key", "keys"} and before in _KEY_KINDS) or (
-        words[-1] == "tokens" and (not before or before in _TOKEN_KINDS)
+        words[-1] == "tokens" and before in _TOKEN_KINDS
     )
 
 

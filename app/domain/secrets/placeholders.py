@@ -98,16 +98,13 @@ def refuse_placeholders(definition: BaseModel, *, root: str) -> None:
 
 
 def placeholder_faults(models: Models, value: Any, *, root: str) -> Iterator[InvalidRequest]:
-    """An error per value that will be used and reads `[redacted]`; `value` may be wrong JSON.
-
-    Values of unknown keys are used by nobody and may read so.
-    """
+    """An error per secret that reads `[redacted]`, known key or not; `value` may be wrong JSON."""
     walked = list(places(models, value))
     for one in _addresses(walked):
         if one.needed:
             yield _no_value(one, root)
     for one in _placeholders(walked):
-        if one.place.kind is not Kind.UNKNOWN and one.needed:
+        if one.needed:
             yield _no_value(one, root)
 
 
@@ -129,13 +126,16 @@ def _addresses(walked: Iterable[Place]) -> Iterator[_Value]:
 
 
 def _owned(walked: list[Place]) -> Iterator[tuple[Place, Path, str | None]]:
-    """Places outside addresses, each with its owner and the owner's address."""
+    """Places outside addresses, each with its owner and the owner's address.
+
+    Free-form JSON is sent to no address, so it has none and keeps its values wherever the owner is.
+    """
     addresses: defaultdict[Path, str | None] = defaultdict(lambda: None)
     addresses |= {place.path[:-1]: place.value for place in walked if place.kind is Kind.ADDRESS}
     for place in walked:
         if place.kind not in (Kind.ADDRESS, Kind.JUDGE):
             owner = place.path[:-1]
-            yield place, owner, addresses[owner]
+            yield place, owner, None if place.kind is Kind.FREE_FORM else addresses[owner]
 
 
 def _secrets(walked: list[Place]) -> Iterator[_Value]:
@@ -169,10 +169,12 @@ def _texts(value: Any, path: Path) -> Iterator[tuple[Path, str]]:
 
 def _no_value(one: _Value, root: str) -> InvalidRequest:
     param = parameter(root, one.place.path)
+    in_headers = one.place.path[-1] == "headers" and one.path != one.place.path
     last = str(one.path[-1])[:80]
-    named = f"The header '{last}'" if one.path != one.place.path else f"'{param}'"
+    named = f"The header '{last}'" if in_headers else f"'{parameter(root, one.path)}'"
+    where = " for this address" if one.address else ""
     return InvalidRequest(
-        f"{named} reads '{REDACTED}', and no value is known for this address: send its real value.",
+        f"{named} reads '{REDACTED}', and no value is known{where}: send its real value.",
         param=param,
         code="invalid_value",
     )

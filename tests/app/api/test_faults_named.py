@@ -103,3 +103,37 @@ async def test_a_stored_definition_that_is_invalid_answers_400(
         for url, content in ((path, change), (f"{path}/test", test)):
             reply = await api.call("POST", url, json=content)
             assert (reply.status_code, reply.json()["error"]["param"]) == (400, param), reply.text
+
+
+SCHEMA = {"type": "object", "properties": {"token": {"type": "string", "enum": ["alpha", "beta"]}}}
+
+
+async def test_a_tool_that_moves_keeps_its_schema_and_loses_its_headers(api: Api) -> None:
+    sent = {"name": "t", "server_url": ENDPOINT, "parameters": SCHEMA, "headers": {"X-A": ""}}
+    tool = (await api.call("POST", "/v1/tools", json=sent)).json()
+    assert tool["headers"] == {"X-A": ""}
+    path = f"/v1/tools/{tool['id']}"
+    moved = await api.call("POST", path, json={"server_url": f"{ENDPOINT}/2"})
+    assert moved.status_code == 200, moved.text
+    for change in ({"headers": {"X-A": "s"}}, {"description": "d"}):
+        assert (await api.call("POST", path, json=change)).status_code == 200
+    error = (await api.call("POST", path, json={"server_url": ENDPOINT})).json()["error"]
+    assert error["param"] == "headers"
+    assert error["message"].startswith("The header 'X-A' reads '[redacted]'")
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "named"),
+    [
+        (("tools", 0, "parameters"), {"properties": {"token": {"enum": ["[redacted]"]}}},
+         "tools[0].parameters.properties.token.enum[0]"),
+        (("response_format",), {"token": "[redacted]"}, "response_format.token"),
+        (("tools", 0, "api_key"), "[redacted]", "tools[0].api_key"),
+    ],
+)  # fmt: skip
+async def test_a_job_from_an_echoed_one_is_refused_at_each_placeholder(
+    api: Api, body: dict[str, Any], *, path: tuple[str | int, ...], value: Any, named: str
+) -> None:
+    error, report = await both(api, changed(body, path, value))
+    assert error["message"].startswith(f"'{ROOT}.{named}' reads '[redacted]'")
+    assert error["param"] in [one["param"] for one in report["errors"]]

@@ -120,3 +120,25 @@ def test_a_value_too_deep_is_hidden_whole() -> None:
 def test_an_url_shows_no_value(url: str, expected: str) -> None:
     assert shown_url(url) == expected
     assert shown_url(expected) == expected
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"dependentRequired": {"token": ["q"]}},
+        {"$id": "https://s.example/a#b", "$schema": "https://s.example/draft#x"},
+        {"properties": {"token": {"$ref": "https://s.example/a#b"}}},
+        {"properties": {"tokens": {"type": "integer", "enum": [1, 2]}}},
+        {"tokens": 100},
+    ],
+)
+def test_names_and_counts_of_a_schema_are_no_secrets(schema: dict[str, Any]) -> None:
+    assert list(secrets_in(schema, ())) == []
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [{"$ref": "https://s.example/a?key=c"}, {"dependentRequired": {"token": "c"}}],
+)
+def test_a_secret_below_a_keyword_of_names_is_found(schema: dict[str, Any]) -> None:
+    assert len(list(secrets_in(schema, ()))) == 1

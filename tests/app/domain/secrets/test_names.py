@@ -9,7 +9,7 @@ from app.domain.secrets.names import Announced, _announced, announced, is_creden
         "headers", "Headers", "extra_headers", "header", "authorization", "Authorization",
         "api_key", "apiKey", "Api_Key", "API-KEY", "apikey", "x-api-key", "XApiKey", "APIKey",
         "token", "accessToken", "ACCESS_TOKEN", "accesstoken", "auth_tokens", "token_value",
-        "tokens", "secret", "clientSecret", "client_secret_2", "password", "db.password", "passwd",
+        "secret", "clientSecret", "client_secret_2", "password", "db.password", "passwd",
         "Cookie", "set-cookie", "credentials", "awsCredentials", "auth", "auth_type", "bearer",
         "bearerToken", "privateKey", "private_key_pem", "ssh_key", "secretkey", "signing_key",
         "session token", "ｔｏｋｅｎ", "jwt", "oauth", "basicAuth",
@@ -61,3 +61,17 @@ def test_a_name_too_long_is_a_credential_and_is_not_kept() -> None:
         assert is_credential_name(f"{number}" + "x" * 3_000_000)
     assert _announced.cache_info() == before
     assert announced("x" * 512) is Announced.NOTHING
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("tokens", Announced.TEXTS),
+        ("api_tokens", Announced.ALL),
+        ("secretary", Announced.NOTHING),
+        ("secretariat", Announced.NOTHING),
+        ("secretary_secret", Announced.ALL),
+    ],
+)
+def test_counts_and_offices_differ_from_credentials(name: str, kind: Announced) -> None:
+    assert announced(name) is kind
