@@ -157,7 +157,7 @@ def test_a_cluster_of_another_version_is_left_alone(run: Run) -> None:
     server, child = run()
     stop_in_order([[child]])
     (server.cluster / "PG_VERSION").write_text("14\n")
-    with pytest.raises(DataDirUnusable, match="made by Postgres 14"):
+    with pytest.raises(DataDirUnusable, match="created by Postgres 14"):
         server.prepare()
 
 
