@@ -77,6 +77,7 @@ def s3_server(executable: Path, directory: Path) -> Iterator[S3Server]:
         "-s3",
         f"-s3.config={config}",
         "-s3.port.iceberg=0",
+        "-s3.port.lance=0",
         *(f"-{name}={port}" for name, port in ports.items()),
         f"-filer.localSocket={directory / 'filer.sock'}",
         f"-s3.localSocket={directory / 's3.sock'}",
