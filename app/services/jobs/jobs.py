@@ -26,7 +26,6 @@ from app.domain.methods.stored import (
 )
 from app.domain.methods.supervised import DpoMethod, SupervisedMethod
 from app.domain.models.models import BaseModelSpec, find_base_model, is_tuned_name
-from app.domain.secrets.placeholders import refuse_placeholders
 from app.domain.secrets.unknown_keys import kept, unknown_message
 from app.domain.secrets.walk import places
 from app.gateways.egress.egress import Egress
@@ -206,7 +205,6 @@ class JobService:
                 pass
             case _:
                 assert_never(method)
-        refuse_placeholders(method, root=path)
         await check_definition(
             method, path, egress=self._ports.egress, models=self._ports.judge_models
         )
