@@ -7,7 +7,7 @@ from urllib.parse import quote
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import StreamingResponse
 
-from app.api.middleware.idempotency import admission
+from app.api.middleware.idempotency import idempotency_check
 from app.api.schemas.common import Deleted, Page
 from app.api.schemas.files import MAX_EXPIRY_S, MIN_EXPIRY_S, FileObject
 from app.api.support.dependencies import After, Services
@@ -57,7 +57,9 @@ async def create_file(request: Request, services: Services) -> FileObject:
         form.blocks(),
         purpose=purpose,
         described=described,
-        admit=admission(request, lambda: {**form.fields, "file": form.filename or ""}),
+        before_insert=idempotency_check(
+            request, lambda: {**form.fields, "file": form.filename or ""}
+        ),
     )
     return FileObject.of(row)
 

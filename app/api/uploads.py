@@ -4,7 +4,7 @@ from typing import Any
 
 from fastapi import APIRouter, Request
 
-from app.api.middleware.idempotency import admission
+from app.api.middleware.idempotency import idempotency_check
 from app.api.schemas.uploads import CompleteUpload, CreateUpload, UploadObject, UploadPart
 from app.api.support.dependencies import Services
 from app.api.support.errors import responses
@@ -50,8 +50,8 @@ async def add_part(upload_id: str, request: Request, services: Services) -> Uplo
     upload = await uploads.pending(upload_id)
     form = StreamedForm(request, file="data")
     await form.open()
-    admit = admission(request, lambda: form.fields)
-    return UploadPart.of(await uploads.add_part(upload, form.blocks(), admit=admit))
+    check = idempotency_check(request, lambda: form.fields)
+    return UploadPart.of(await uploads.add_part(upload, form.blocks(), before_insert=check))
 
 
 @router.post("/{upload_id}/complete", operation_id="completeUpload", responses=responses(404))

@@ -55,7 +55,7 @@ class ChatTemplate:
         self._variables = {**special_tokens, **template_variables(reasoning_effort)}
         self._arguments_as_text = self._takes_argument_text()
 
-    def given(self, variables: dict[str, Any]) -> Self:
+    def with_variables(self, variables: dict[str, Any]) -> Self:
         """Returns the template with these variables in place of those of a reasoning effort."""
         other = copy.copy(self)
         other._variables = {**self._names, **variables}  # noqa: SLF001 - its own class

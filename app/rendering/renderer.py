@@ -76,10 +76,10 @@ class Renderer:
         self.stop_token_ids = tuple(sorted(self._stop_ids(files, names)))
         self.starts_thinking = _opens_thinking(self._template)
 
-    def given(self, variables: dict[str, Any]) -> Self:
+    def with_variables(self, variables: dict[str, Any]) -> Self:
         """Returns a renderer whose chat template gets these variables in place of an effort's."""
         other = copy.copy(self)
-        template = other._template = self._template.given(variables)  # noqa: SLF001 - its own class
+        template = other._template = self._template.with_variables(variables)  # noqa: SLF001 - its own class
         other.starts_thinking = _opens_thinking(template)
         return other
 

@@ -74,7 +74,7 @@ class GuardedRequest:
         unit = self._database.request(self._principal)
         await unit.__aenter__()
         self._unit, self._fingerprint = unit, fingerprint
-        await _admit(unit, self._key, fingerprint, self._sealed)
+        await _lock_key(unit, self._key, fingerprint, self._sealed)
         self._end = unit.begin_request_transaction()
 
     async def keep(self, answer: Answer) -> None:
@@ -112,7 +112,7 @@ class IdempotencyService:
     async def mark(self, principal: Principal, key: str, fingerprint: bytes) -> None:
         """Say that a request is at work. Raises as `GuardedRequest.begin`."""
         async with self._database.request(principal) as unit:
-            await _admit(unit, key, fingerprint, SealedAnswers(self._box, principal))
+            await _lock_key(unit, key, fingerprint, SealedAnswers(self._box, principal))
             await unit.answers.keep(key, fingerprint, None)
 
     async def settle(
@@ -127,7 +127,7 @@ class IdempotencyService:
                 await unit.answers.forget(key)
 
 
-async def _admit(
+async def _lock_key(
     unit: RequestUnitOfWork, key: str, fingerprint: bytes, sealed: SealedAnswers
 ) -> None:
     locked = await unit.answers.try_lock(key)

@@ -66,6 +66,12 @@ NAMES: dict[str, str] = {
     "speed_up": "install_fast_lora_forward",
     "moves_idle": "uses_zero_advantage_tokens",
     "start_over": "requeue, reset",
+    "admit": "check_caller, before_insert, wait_to_send; admission is the scheduler's",
+    "note_kept": "mark_retained",
+    "note_early_end": "mark_ended_early",
+    "TextRow": "ExampleRow",
+    "TextRows": "ExampleRows",
+    "TextHyperparameters": "ResolvedSupervisedHyperparameters",
 }
 """Identifier that a rename ended, and its successor."""
 

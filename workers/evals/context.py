@@ -15,7 +15,7 @@ from app.gateways.endpoints.pool import EndpointPool
 from app.gateways.endpoints.signing import CallSigner
 from app.gateways.inference.judges import EngineModel, EngineModels, RoutedJudges
 from app.gateways.secrets import SecretBox
-from app.grading.registry import GradingPorts, build_scorer
+from app.grading.build import GradingPorts, build_scorer
 from app.grading.scorer import Scorer
 from app.settings import Settings
 from app.store.evals.leased_runs import EvalRunUnitOfWork, leased_eval_run

@@ -26,7 +26,7 @@ from workers.learning.adapters import (
 from workers.learning.base_distance import apply_kl_penalty
 from workers.learning.batches import MicroBatch, micro_batches
 from workers.learning.lora_forward import install_fast_lora_forward
-from workers.learning.losses.registry import build_loss
+from workers.learning.losses.build import build_loss
 from workers.learning.mismatch import correct
 from workers.learning.scored_batch import ScoredBatch, split_by_set
 from workers.learning.starting_weights import StartingWeights

@@ -10,20 +10,20 @@ from app.domain.methods.reinforcement import ReinforcementMethod
 from app.domain.tools.tools import ToolSpec
 from app.gateways.endpoints.pool import EndpointPool
 from app.gateways.endpoints.signing import CallSigner
-from app.grading.registry import GradingPorts
+from app.grading.build import GradingPorts
 from app.rendering.renderer import Renderer
 from workers.engines.policy import EnginePolicy
 from workers.environments.http_tools import HttpTools
 from workers.environments.tool_environment import ToolEnvironment
-from workers.grading.registry import build_group_scorer
+from workers.grading.build import build_group_scorer
 from workers.learning.lora_trainer import LoraTrainer
 from workers.learning.trainer import Trainer
 from workers.reinforcement.judging import run_judges
 from workers.reinforcement.learning_setup import shaping_config, trainer_options
 from workers.reinforcement.plan import Plan
+from workers.reinforcement.schedulers.build import build_mode
 from workers.reinforcement.schedulers.groups import GroupConfig
 from workers.reinforcement.schedulers.mode import Mode, SchedulerContext
-from workers.reinforcement.schedulers.registry import build_mode
 from workers.rollout.episode import EpisodeLimits
 from workers.rollout.setup import RolloutSetup
 from workers.runs.context import RunContext

@@ -147,7 +147,7 @@ class JobRun:
                 if result.report is not None:
                     await unit.reports.upsert(self._job.id, result.report)
                 if result.ended_early is not None:
-                    await unit.jobs.note_early_end(result.ended_early.to_json())
+                    await unit.jobs.mark_ended_early(result.ended_early.to_json())
                 await announcer.message(unit, f"New fine-tuned model created: {self._tuned_name}")
                 await announcer.message(unit, "The job has successfully completed")
                 await unit.jobs.add_usage(used)

@@ -113,7 +113,7 @@ class StepWriter:
             self._context.method.keep_checkpoints or KeepCheckpoints(),
             needed=await unit.checkpoints.needed(self._job.id),
         )
-        await unit.jobs.note_kept(kept)
+        await unit.jobs.mark_retained(kept)
 
     async def resume_point(
         self,

@@ -16,7 +16,7 @@ from app.domain.errors import InvalidRequest
 from app.domain.methods.supervised import TrainOn
 from app.rendering.renderer import Renderer
 from workers.learning.training_samples import TrainingSample
-from workers.supervised.rows import TextRow, TextRows
+from workers.supervised.rows import ExampleRow, ExampleRows
 
 Messages = list[dict[str, Any]]
 
@@ -29,14 +29,14 @@ class Example:
     """True for a row that was longer than the model's context."""
 
 
-MakeExample = Callable[[TextRow], Example]
+MakeExample = Callable[[ExampleRow], Example]
 """Raises `DatasetError`."""
 
 
 class Examples:
     """Renders a row on access: a file may hold more tokens than memory."""
 
-    def __init__(self, rows: TextRows, make: MakeExample) -> None:
+    def __init__(self, rows: ExampleRows, make: MakeExample) -> None:
         self._rows = rows
         self._make = make
 
@@ -57,7 +57,7 @@ class Examples:
 def supervised(renderer: Renderer, *, limit: int, train_on: TrainOn) -> MakeExample:
     """`limit`: the tokens of a row at most."""
 
-    def make(row: TextRow) -> Example:
+    def make(row: ExampleRow) -> Example:
         messages, tools = row.item["messages"], row.item.get("tools") or None
         learned = _learned_turns(messages, train_on)
         if not learned:
@@ -81,7 +81,7 @@ def supervised(renderer: Renderer, *, limit: int, train_on: TrainOn) -> MakeExam
 def preference(renderer: Renderer, *, limit: int) -> MakeExample:
     """`limit`: the tokens of the input and one answer together at most."""
 
-    def make(row: TextRow) -> Example:
+    def make(row: ExampleRow) -> Example:
         prompt = row.item["input"]
         messages, tools = _without_weights(prompt["messages"]), prompt.get("tools") or None
         answers = [
@@ -117,7 +117,7 @@ def _without_weights(messages: Messages) -> Messages:
 
 
 def _turn(
-    row: TextRow, renderer: Renderer, messages: Messages, tools: list[dict[str, Any]] | None
+    row: ExampleRow, renderer: Renderer, messages: Messages, tools: list[dict[str, Any]] | None
 ) -> _Text:
     """Tokens of the last message after the prompt that the model sees before it."""
     try:
@@ -129,7 +129,7 @@ def _turn(
 
 
 def _turns(
-    row: TextRow,
+    row: ExampleRow,
     renderer: Renderer,
     learned: list[int],
     tools: list[dict[str, Any]] | None,
@@ -172,7 +172,7 @@ def _sample(tokens: list[int], mask: list[int]) -> TrainingSample:
     return TrainingSample(tokens, mask, [0.0] * len(tokens), 1.0)
 
 
-def _nothing_left(row: TextRow, limit: int) -> DatasetError:
+def _nothing_left(row: ExampleRow, limit: int) -> DatasetError:
     return DatasetError(
         row.line,
         "",

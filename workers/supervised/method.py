@@ -15,8 +15,8 @@ from app.domain.methods.stored import StoredMethod
 from app.domain.methods.supervised import (
     DpoMethod,
     SupervisedMethod,
+    resolve_supervised_hyperparameters,
     resolved_options,
-    text_hyperparameters,
 )
 from app.rendering.renderer import Renderer
 from workers.runs.context import RunContext
@@ -94,7 +94,7 @@ class SupervisedTraining:
         make = _make_example(self._context, self._method)
         train = Examples(train_rows, make)
         valid = None if valid_rows is None else Examples(valid_rows, make)
-        hyperparameters = text_hyperparameters(
+        hyperparameters = resolve_supervised_hyperparameters(
             self._method, train_rows=len(train), base_model=self._context.base_model
         )
         plan = SupervisedPlan(

@@ -8,7 +8,7 @@ slope.
 from dataclasses import dataclass
 from typing import Final
 
-from app.domain.methods.supervised import TextHyperparameters
+from app.domain.methods.supervised import ResolvedSupervisedHyperparameters
 from workers.runs.row_order import rows_of_step
 
 _VALIDATIONS_PER_EPOCH: Final = 10
@@ -16,7 +16,7 @@ _VALIDATIONS_PER_EPOCH: Final = 10
 
 @dataclass(frozen=True, slots=True)
 class SupervisedPlan:
-    hyperparameters: TextHyperparameters
+    hyperparameters: ResolvedSupervisedHyperparameters
     train_rows: int
     valid_rows: int
     """0 without a validation file."""

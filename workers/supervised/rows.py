@@ -20,13 +20,13 @@ from workers.runs.data import JobFile
 
 
 @dataclass(frozen=True, slots=True)
-class TextRow:
+class ExampleRow:
     line: int
     """Line number in its file, from 1."""
     item: dict[str, Any]
 
 
-class TextRows(Sequence[TextRow]):
+class ExampleRows(Sequence[ExampleRow]):
     """The file stays open: deleting it during a run takes nothing away from the run."""
 
     def __init__(self, path: Path, method: Literal["supervised", "dpo"], max_rows: int) -> None:
@@ -51,21 +51,21 @@ class TextRows(Sequence[TextRow]):
         return len(self._positions)
 
     @overload
-    def __getitem__(self, index: int) -> TextRow: ...
+    def __getitem__(self, index: int) -> ExampleRow: ...
     @overload
-    def __getitem__(self, index: slice) -> list[TextRow]: ...
+    def __getitem__(self, index: slice) -> list[ExampleRow]: ...
     @override
-    def __getitem__(self, index: int | slice) -> TextRow | list[TextRow]:
+    def __getitem__(self, index: int | slice) -> ExampleRow | list[ExampleRow]:
         if isinstance(index, slice):
             return [self[number] for number in range(*index.indices(len(self)))]
         offset, length, number = self._positions[index]
-        return TextRow(number, load_line(os.pread(self._file.fileno(), length, offset), number))
+        return ExampleRow(number, load_line(os.pread(self._file.fileno(), length, offset), number))
 
 
-async def load_rows(file: JobFile, method: SupervisedMethod | DpoMethod) -> TextRows:
+async def load_rows(file: JobFile, method: SupervisedMethod | DpoMethod) -> ExampleRows:
     """Checks every row. Raises `RunFailed` with the hosted error code."""
     try:
-        rows = await asyncio.to_thread(TextRows, file.path, method.kind, file.max_rows)
+        rows = await asyncio.to_thread(ExampleRows, file.path, method.kind, file.max_rows)
     except DatasetError as error:
         raise file.invalid(error) from error
     file.check_count(len(rows))

@@ -1,8 +1,8 @@
 """`Idempotency-Key` on every POST: a repeated request is executed once and gets the same answer.
 
 Plain ASGI behind the body guard, so the body is bounded and checked. A form with a file is not
-buffered here: its route calls `admission` with the content's hash once the bytes are stored. No
-answer is sent before the transaction with the row and the answer is committed.
+buffered here: its route calls `idempotency_check` with the content's hash once the bytes are
+stored. No response is sent before the transaction with the row and the response is committed.
 """
 
 import json
@@ -14,7 +14,7 @@ from fastapi import Request
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.api.support.admission import admit
+from app.api.support.caller import check_caller
 from app.api.support.dependencies import PRINCIPAL
 from app.api.support.errors import error_reply, replay
 from app.domain.accounts.tenants import AdminPrincipal, Tenant
@@ -67,7 +67,7 @@ class Idempotency:
             return
         # A replay counts against the rate limit, too. The check comes before a
         # connection is occupied, because it may need another one to look up the key.
-        await admit(Request(scope), context, principal)
+        await check_caller(Request(scope), context, principal)
         scope["state"][PRINCIPAL] = principal
         service, captured = context.idempotency(), Captured()
         if _FORMS.fullmatch(scope["path"]):
@@ -124,7 +124,7 @@ class Captured:
             await send(message)
 
 
-def admission(
+def idempotency_check(
     request: Request, described: Callable[[], dict[str, str]]
 ) -> Callable[[str], Awaitable[None]]:
     """Checks a form against the request's key by the file's SHA-256, before any row is written.
@@ -133,13 +133,13 @@ def admission(
     returns the form's other fields; it is called after the file, because fields may follow it.
     """
 
-    async def admit(sha256: str) -> None:
+    async def check(sha256: str) -> None:
         guarded = request.scope.get("state", {}).get(_STATE)
         if guarded is not None:
             target = _target(request.scope)
             await guarded.begin(fingerprint_of_form("POST", target, described(), sha256))
 
-    return admit
+    return check
 
 
 async def _principal(context: ProcessContext, headers: Headers) -> Tenant | AdminPrincipal | None:

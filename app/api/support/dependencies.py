@@ -6,13 +6,13 @@ import structlog
 from fastapi import Depends, Query, Request
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
-from app.api.support.admission import admit
+from app.api.support.caller import check_caller
 from app.domain.accounts.tenants import AdminPrincipal, Tenant
 from app.domain.errors import AuthenticationFailed, PermissionDenied
 from app.factory import Administration, Factory, ProcessContext
 
 PRINCIPAL: Final = "principal"
-"""Key in a request's state for the principal of a request that was admitted before its route."""
+"""Key in a request's state for the principal, when its caller was checked before the route."""
 _bearer = HTTPBearer(auto_error=False, description="An API key of a project")
 Credentials = Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)]
 
@@ -24,7 +24,7 @@ def _context(request: Request) -> ProcessContext:
     return context
 
 
-async def _admitted(
+async def _principal(
     request: Request, credentials: HTTPAuthorizationCredentials | None
 ) -> Tenant | AdminPrincipal:
     if credentials is None:
@@ -33,12 +33,12 @@ async def _admitted(
             "auth (Authorization: Bearer YOUR_KEY).",
             code="missing_api_key",
         )
-    admitted: Tenant | AdminPrincipal | None = request.scope["state"].get(PRINCIPAL)
-    if admitted is not None:
-        return admitted
+    checked: Tenant | AdminPrincipal | None = request.scope["state"].get(PRINCIPAL)
+    if checked is not None:
+        return checked
     context = _context(request)
     principal = await context.key_service().authenticate(credentials.credentials)
-    await admit(request, context, principal)
+    await check_caller(request, context, principal)
     return principal
 
 
@@ -58,22 +58,22 @@ async def process_context(request: Request) -> ProcessContext:
 
 async def any_principal(request: Request, credentials: Credentials) -> Tenant | AdminPrincipal:
     """Resolves the key to its principal: a project, or an organization's administration."""
-    return await _admitted(request, credentials)
+    return await _principal(request, credentials)
 
 
 async def tenant(request: Request, credentials: Credentials) -> Tenant:
     """Resolves the key to its project. Refuses an admin key, which cannot read a project's data."""
-    return _project_of(await _admitted(request, credentials))
+    return _project_of(await _principal(request, credentials))
 
 
 async def factory(request: Request, credentials: Credentials) -> Factory:
     """Returns the services of the key's project."""
-    return Factory(_context(request), _project_of(await _admitted(request, credentials)))
+    return Factory(_context(request), _project_of(await _principal(request, credentials)))
 
 
 async def administration(request: Request, credentials: Credentials) -> Administration:
     """Returns the services of an organization's administration. Requires an admin key."""
-    principal = await _admitted(request, credentials)
+    principal = await _principal(request, credentials)
     if not isinstance(principal, AdminPrincipal):
         raise PermissionDenied(
             "A project's API key cannot administer an organization; use an admin key here."

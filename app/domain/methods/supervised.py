@@ -152,7 +152,7 @@ def resolved_options(
 
 
 @dataclass(frozen=True, slots=True)
-class TextHyperparameters:
+class ResolvedSupervisedHyperparameters:
     """The hyperparameters of a supervised or preference run, all of them numbers."""
 
     batch_size: int
@@ -167,15 +167,15 @@ class TextHyperparameters:
         return self.steps_per_epoch * self.n_epochs
 
 
-def text_hyperparameters(
+def resolve_supervised_hyperparameters(
     method: SupervisedMethod | DpoMethod, *, train_rows: int, base_model: BaseModelSpec
-) -> TextHyperparameters:
+) -> ResolvedSupervisedHyperparameters:
     """Resolves `auto` by the rules of `automatic_values`, with the base model's learning rate."""
     sent = method.hyperparameters.model_dump()
     values = automatic_values(method.kind, train_rows)
     values |= {name: sent[name] for name in values if sent[name] != "auto"}
     batch_size = min(int(values["batch_size"]), train_rows)
-    return TextHyperparameters(
+    return ResolvedSupervisedHyperparameters(
         batch_size=batch_size,
         n_epochs=int(values["n_epochs"]),
         learning_rate=base_model.learning_rate * values["learning_rate_multiplier"],

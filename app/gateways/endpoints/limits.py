@@ -168,7 +168,7 @@ class Breaker:
     def is_open(self) -> bool:
         return self._down_since is not None
 
-    async def admit(self, call_id: str, *, deadline: float) -> bool:
+    async def wait_to_send(self, call_id: str, *, deadline: float) -> bool:
         """Waits until the call may be sent; returns false if its deadline or the patience ends
         first.
         """

@@ -175,7 +175,7 @@ class Endpoint:
                 raise EndpointFault(self._last_fault, "the endpoint is down")
             raise EndpointFault(FaultKind.TIMEOUT, "no answer: too many calls before this one")
         try:
-            if not await self.breaker.admit(request.call_id, deadline=deadline):
+            if not await self.breaker.wait_to_send(request.call_id, deadline=deadline):
                 raise EndpointFault(self._last_fault, "the endpoint is down")
             return await self._send(request, signer, attempt, deadline=deadline)
         finally:

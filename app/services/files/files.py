@@ -30,11 +30,11 @@ class FileService:
         *,
         purpose: str | None,
         described: Callable[[], NewFile],
-        admit: Callable[[str], Awaitable[None]] | None = None,
+        before_insert: Callable[[str], Awaitable[None]] | None = None,
     ) -> FileRow:
         """Store a file. `purpose` is what is known of it before the bytes; `described` is asked
-        once they are all read, because a form may tell the rest only then; `admit` with their
-        SHA-256 before the row is written, and may still refuse.
+        once they are all read, because a form may tell the rest only then. `before_insert` is
+        called with their SHA-256 before the row is written, and may still refuse.
 
         Raises `InvalidRequest` with the line number for JSONL that is none.
         """
@@ -54,8 +54,8 @@ class FileService:
         stored = await self._objects.put(key, checked_chunks(), max_bytes=MAX_FILE_BYTES)
         row = file_row(self._tenant, file_id, stored, finished[0])
         try:
-            if admit is not None:
-                await admit(stored.sha256)
+            if before_insert is not None:
+                await before_insert(stored.sha256)
             async with self._database.tenant(self._tenant) as unit:
                 await unit.files.insert(row)
         except BaseException:

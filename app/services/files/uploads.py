@@ -67,10 +67,10 @@ class UploadService:
         upload: UploadRow,
         blocks: AsyncIterable[bytes],
         *,
-        admit: Callable[[str], Awaitable[None]] | None = None,
+        before_insert: Callable[[str], Awaitable[None]] | None = None,
     ) -> UploadPartRow:
-        """Store a part. Raises `TooLarge` past its own or the upload's limit. `admit` is asked with
-        the part's SHA-256 before the row is written, and may still refuse.
+        """Store a part. Raises `TooLarge` past its own or the upload's limit. `before_insert` is
+        called with the part's SHA-256 before the row is written, and may still refuse.
         """
         part_id = new_id("part_")
         key = f"{upload.directory}/{part_id}"
@@ -83,10 +83,10 @@ class UploadService:
             id=part_id, upload_id=upload.id, bytes=stored.bytes, created_at=int(time.time())
         )
         try:
-            if admit is not None:
-                await admit(stored.sha256)
+            if before_insert is not None:
+                await before_insert(stored.sha256)
             async with self._database.tenant(self._tenant) as unit:
-                await _admit(unit, part)
+                await _check_fits(unit, part)
                 await unit.uploads.insert_part(part)
         except BaseException:
             await self._objects.delete(key)
@@ -177,7 +177,7 @@ def _check_pending(upload: UploadRow) -> UploadRow:
     return upload
 
 
-async def _admit(unit: UnitOfWork, part: UploadPartRow) -> None:
+async def _check_fits(unit: UnitOfWork, part: UploadPartRow) -> None:
     _check_pending(await unit.uploads.hold(part.upload_id))
     count, size = await unit.uploads.received(part.upload_id)
     if count >= MAX_PARTS:

@@ -22,7 +22,7 @@ from app.gateways.endpoints.pool import EndpointFault, EndpointPool, FaultKind
 from app.gateways.endpoints.signing import CallSigner
 from app.gateways.endpoints.tool_calls import FunctionCall, call_tool
 from app.gateways.inference.judges import EngineModels, RoutedJudges
-from app.grading.registry import GradingPorts, build_scorer
+from app.grading.build import GradingPorts, build_scorer
 from app.grading.samples import text_sample
 from app.grading.scorer import GradeRequest, GraderErrors, ScoreFault, ScoreResult
 from app.services.models.judge_models import JudgeModels

@@ -49,11 +49,11 @@ class RunJobStore(JobReader):
         if JobStatus(row.status) is JobStatus.VALIDATING_FILES:
             await self._move(JobStatus.QUEUED)
 
-    async def note_kept(self, steps: Sequence[int]) -> None:
+    async def mark_retained(self, steps: Sequence[int]) -> None:
         """Stores the steps whose checkpoints are retained; others and their models are hidden."""
         await self._set(kept_checkpoints=list(steps))
 
-    async def note_early_end(self, why: dict[str, Any]) -> None:
+    async def mark_ended_early(self, why: dict[str, Any]) -> None:
         await self._set(ended_early=storable(why))
 
     async def mark_running(self) -> None:

@@ -328,18 +328,18 @@ async def test_the_breaker_lets_one_try_and_frees_the_place_of_one_that_gave_up(
             assert not breaker.is_open
             breaker.failed(f"call_{number}", counts=True)
         assert breaker.is_open
-        assert await breaker.admit("first", deadline=600)
+        assert await breaker.wait_to_send("first", deadline=600)
         assert clock.now() == 1
-        waiting = asyncio.create_task(breaker.admit("second", deadline=600))
+        waiting = asyncio.create_task(breaker.wait_to_send("second", deadline=600))
         await asyncio.sleep(0)
         breaker.abandoned("first")
         assert await waiting
         breaker.failed("second", counts=True)
-        assert await breaker.admit("third", deadline=600)
+        assert await breaker.wait_to_send("third", deadline=600)
         assert clock.now() == 3
-        assert not await breaker.admit("fourth", deadline=10)
+        assert not await breaker.wait_to_send("fourth", deadline=10)
         assert breaker.answered()
-        assert await breaker.admit("fifth", deadline=600)
+        assert await breaker.wait_to_send("fifth", deadline=600)
 
 
 async def test_retry_after_is_honoured_and_capped_by_the_deadline() -> None:

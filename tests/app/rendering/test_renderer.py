@@ -301,11 +301,11 @@ def test_a_renderer_given_other_variables_reads_and_writes_by_them(tmp_path: Pat
     opens = "{% if add_generation_prompt and enable_thinking | default(true) %}<think>\n{% endif %}"
     usual = _renderer(tmp_path, _EFFORT + KEEPS_THINKING + opens)
     assert usual.starts_thinking
-    brief = usual.given(template_variables("low"))
+    brief = usual.with_variables(template_variables("low"))
     text = brief.prompt_text([USER], None)
     assert text.startswith("Reasoning: low.<|im_start|>user")
     assert not text.endswith("<think>\n")
     ids = brief.turn_ids([USER, {"role": "assistant", "content": "It is 42."}], None)
     assert (brief.parse(ids).content, usual.parse(ids).content) == ("It is 42.", "")
-    assert brief.given({}).prompt_text([USER], None) == usual.prompt_text([USER], None)
+    assert brief.with_variables({}).prompt_text([USER], None) == usual.prompt_text([USER], None)
     assert usual.starts_thinking

@@ -126,8 +126,8 @@ async def test_a_checkpoint_that_is_not_kept_is_gone_with_its_model_and_nothing_
             )
         await run.models.insert(TunedModel("ft:t:o::a", "", job.id, "tiny", "model-a", "k2", 2, 0))
         assert await run.checkpoints.kept(job.id) == {1: "k1", 2: "k2", 3: "k3", 4: "k4"}
-        await run.jobs.note_kept([1, 4])
-        await run.jobs.note_early_end({"rule": "plateau", "step": 4, "reason": "flat"})
+        await run.jobs.mark_retained([1, 4])
+        await run.jobs.mark_ended_early({"rule": "plateau", "step": 4, "reason": "flat"})
     async with rows.app.tenant(rows.first) as unit:
         shown, more = await unit.checkpoints.page(job.id, after=None, limit=1)
         rest, end = await unit.checkpoints.page(job.id, after="ftckpt_3", limit=1)

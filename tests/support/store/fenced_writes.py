@@ -32,8 +32,8 @@ WRITES: dict[str, Verb] = {
     "jobs.mark_validated": lambda unit, _: unit.jobs.mark_validated(
         9, StoredSupervised({"type": "supervised"})
     ),
-    "jobs.note_kept": lambda unit, _: unit.jobs.note_kept([1]),
-    "jobs.note_early_end": lambda unit, _: unit.jobs.note_early_end({"rule": "plateau"}),
+    "jobs.mark_retained": lambda unit, _: unit.jobs.mark_retained([1]),
+    "jobs.mark_ended_early": lambda unit, _: unit.jobs.mark_ended_early({"rule": "plateau"}),
     "jobs.mark_running": lambda unit, _: unit.jobs.mark_running(),
     "jobs.mark_succeeded": lambda unit, _: unit.jobs.mark_succeeded("ft:x"),
     "jobs.mark_failed": lambda unit, _: unit.jobs.mark_failed(JobError("a", "b", None)),

@@ -9,11 +9,11 @@ from app.domain.rollouts.trajectory import FailureClass, Grade, Trajectory, Turn
 from app.gateways.endpoints.pool import EndpointPool
 from app.gateways.endpoints.signing import CallSigner, signing_secret
 from app.gateways.inference.judges import InMemoryJudges, JudgeReply
-from app.grading.registry import GradingPorts
+from app.grading.build import GradingPorts
 from tests.support.endpoints import Received, Reply, Script, endpoint
 from tests.support.rollouts import KEY, SECRET_KEY, egress_to, pool, row
+from workers.grading.build import build_grader
 from workers.grading.failure import GraderFailure
-from workers.grading.registry import build_grader
 from workers.journal.journal import InMemoryJournal
 
 CALLS = [{"id": "call_1", "type": "function", "function": {"name": "search", "arguments": "{}"}}]

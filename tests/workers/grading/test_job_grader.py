@@ -9,13 +9,13 @@ from app.domain.rollouts.trajectory import FailureClass, Grade, Trajectory, Turn
 from app.gateways.endpoints.pool import FaultKind
 from app.gateways.endpoints.signing import CallSigner
 from app.gateways.inference.judges import InMemoryJudges, JudgeFault, JudgeQuestion, JudgeReply
-from app.grading.registry import GradingPorts
+from app.grading.build import GradingPorts
 from app.grading.scorer import GradeRequest, ScoreResult
 from tests.support.endpoints import Received, Reply, Script, endpoint
 from tests.support.rollouts import KEY, SECRET_KEY, egress_to, pool, row
+from workers.grading.build import build_grader
 from workers.grading.failure import GraderFailure
 from workers.grading.job_grader import JobGrader
-from workers.grading.registry import build_grader
 from workers.journal.journal import InMemoryJournal
 
 GRADERS: TypeAdapter[Any] = TypeAdapter(GraderUnion)

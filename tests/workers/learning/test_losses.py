@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
+from workers.learning.losses.build import LOSSES, build_loss
 from workers.learning.losses.contract import Loss, LossInputs, LossTerms
-from workers.learning.losses.registry import LOSSES, build_loss
 
 POLICY: dict[str, dict[str, float]] = {
     "importance_sampling": {},

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from app.domain.rollouts import metrics as names
+from workers.learning.losses.build import build_loss
 from workers.learning.losses.contract import LossInputs, LossTerms
-from workers.learning.losses.registry import build_loss
 
 KINDS: list[tuple[str, dict[str, Any]]] = [
     ("dpo", {}),

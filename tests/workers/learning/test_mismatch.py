@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
+from workers.learning.losses.build import build_loss
 from workers.learning.losses.contract import LossInputs
-from workers.learning.losses.registry import build_loss
 from workers.learning.mismatch import Corrected, MismatchConfig, correct
 
 # Row 0: log-ratios 0.1 and -0.1; row 1: 1 and 0.5; row 2: -2 and a masked token.

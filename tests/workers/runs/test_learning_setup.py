@@ -8,7 +8,7 @@ from app.domain.methods.learning import LearningOptions, resolved_learning
 from app.domain.methods.mismatch import MismatchOptions
 from app.domain.methods.objective import ObjectiveOptions
 from app.domain.models.models import BaseModelSpec
-from workers.learning.losses.registry import build_loss
+from workers.learning.losses.build import build_loss
 from workers.learning.mismatch import MismatchConfig
 from workers.learning.shaping import ShapingConfig
 from workers.reinforcement.learning_setup import mismatch_config, shaping_config, trainer_options

@@ -63,7 +63,7 @@ async def test_a_checkpoint_that_is_dropped_later_goes_then(world: World) -> Non
         await retention.prune()
     assert "step-000001-f1/adapter" in _there(context)
     async with context.unit() as unit:
-        await unit.jobs.note_kept([])
+        await unit.jobs.mark_retained([])
     await retention.prune()
     assert not [path for path in _there(context) if path.startswith("step-000001")]
 

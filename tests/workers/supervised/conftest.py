@@ -11,7 +11,7 @@ from app.domain.models.models import BaseModelSpec
 from tests.support import stack
 from tests.support.runs.real_run import TinyEngine, tiny_engine
 from tests.support.runs.world import World, opened_world
-from tests.support.supervised.text_runs import TextRuns
+from tests.support.supervised.runs import SupervisedRuns
 
 
 @pytest.fixture
@@ -32,5 +32,5 @@ def spec(engine: TinyEngine) -> BaseModelSpec:
 
 
 @pytest.fixture
-def runs(world: World, engine: TinyEngine) -> TextRuns:
-    return TextRuns(world, engine)
+def runs(world: World, engine: TinyEngine) -> SupervisedRuns:
+    return SupervisedRuns(world, engine)

@@ -15,7 +15,7 @@ from app.domain.ids import ProjectId, new_id
 from app.domain.jobs.jobs import Job, JobStatus
 from app.services.models.permissions import PermissionService
 from tests.support.runs.real_run import Script
-from tests.support.supervised.text_runs import TextRuns, chat_row, pair_row
+from tests.support.supervised.runs import SupervisedRuns, chat_row, pair_row
 
 CHATS = ([chat_row(n) for n in range(12)], [chat_row(n) for n in range(20, 30)])
 PAIRS = ([pair_row(n) for n in range(12)], [pair_row(n) for n in range(50, 60)])
@@ -35,13 +35,13 @@ def _distance(one: dict[str, torch.Tensor], other: dict[str, torch.Tensor]) -> f
     return max(float((one[name] - other[name]).abs().max()) for name in one)
 
 
-async def _tuned(runs: TextRuns) -> Job:
+async def _tuned(runs: SupervisedRuns) -> Job:
     job = await runs.run(await runs.job("supervised", *CHATS, hyperparameters=FAST))
     assert job.status is JobStatus.SUCCEEDED, job.error
     return job
 
 
-async def test_reinforcement_goes_on_from_a_supervised_model(runs: TextRuns) -> None:
+async def test_reinforcement_goes_on_from_a_supervised_model(runs: SupervisedRuns) -> None:
     first = await _tuned(runs)
     start = await runs.published(first)
     rows = [
@@ -81,7 +81,7 @@ async def test_reinforcement_goes_on_from_a_supervised_model(runs: TextRuns) -> 
     assert (report["base_model"], report["start_model"]) == ("tiny-2026", first.fine_tuned_model)
 
 
-async def test_preferences_compare_with_the_model_they_start_from(runs: TextRuns) -> None:
+async def test_preferences_compare_with_the_model_they_start_from(runs: SupervisedRuns) -> None:
     first = await _tuned(runs)
     job = await runs.job("dpo", *PAIRS, model=first.fine_tuned_model, hyperparameters=FAST)
     await runs.killed_at(job, 1)
@@ -103,7 +103,7 @@ async def test_preferences_compare_with_the_model_they_start_from(runs: TextRuns
     ), "what the chain has learned is where it goes on"
 
 
-async def test_a_start_that_is_gone_ends_the_job_with_the_reason(runs: TextRuns) -> None:
+async def test_a_start_that_is_gone_ends_the_job_with_the_reason(runs: SupervisedRuns) -> None:
     first = await _tuned(runs)
     job = await runs.job("supervised", *CHATS, model=first.fine_tuned_model)
     async with runs.world.app.tenant(runs.world.tenant) as unit:
@@ -114,7 +114,7 @@ async def test_a_start_that_is_gone_ends_the_job_with_the_reason(runs: TextRuns)
     assert str(first.fine_tuned_model) in caught.value.message
 
 
-async def test_a_model_that_another_project_shares_is_a_start(runs: TextRuns) -> None:
+async def test_a_model_that_another_project_shares_is_a_start(runs: SupervisedRuns) -> None:
     first = await _tuned(runs)
     owner = runs.world.tenant
     other = ProjectId(new_id("proj_"))
@@ -123,7 +123,9 @@ async def test_a_model_that_another_project_shares_is_a_start(runs: TextRuns) ->
             Project(id=other, organization_id=owner.organization_id, name="q", created_at=0)
         )
     name = str(first.fine_tuned_model)
-    theirs = TextRuns(replace(runs.world, tenant=replace(owner, project_id=other)), runs.engine)
+    theirs = SupervisedRuns(
+        replace(runs.world, tenant=replace(owner, project_id=other)), runs.engine
+    )
     unshared = await theirs.job("supervised", *CHATS, model=name)
     with pytest.raises(RunFailed, match="is not shared"):
         await theirs.run(unshared)

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from app.domain.jobs.jobs import JobStatus
-from tests.support.supervised.text_runs import TextRuns, chat_row
+from tests.support.supervised.runs import SupervisedRuns, chat_row
 from workers.learning.lora_trainer import LoraTrainer
 
 TRAIN, VALID = [chat_row(n) for n in range(10)], [chat_row(n) for n in range(20, 30)]
@@ -14,7 +14,7 @@ TRAIN, VALID = [chat_row(n) for n in range(10)], [chat_row(n) for n in range(20,
 
 @pytest.mark.parametrize("lost", ["loss", "all"])
 async def test_a_baseline_without_its_loss_is_measured_once(
-    runs: TextRuns, monkeypatch: pytest.MonkeyPatch, lost: str
+    runs: SupervisedRuns, monkeypatch: pytest.MonkeyPatch, lost: str
 ) -> None:
     measure = LoraTrainer.evaluate
 

@@ -1,6 +1,10 @@
 import pytest
 
-from app.domain.methods.supervised import DpoMethod, SupervisedMethod, text_hyperparameters
+from app.domain.methods.supervised import (
+    DpoMethod,
+    SupervisedMethod,
+    resolve_supervised_hyperparameters,
+)
 from app.domain.models.models import BaseModelSpec
 from workers.supervised.plan import SupervisedPlan
 
@@ -9,7 +13,7 @@ BASE = BaseModelSpec(name="tiny", path="x", context_length=64, learning_rate=2e-
 
 def _plan(rows: int, valid: int, **hyper: object) -> SupervisedPlan:
     method = SupervisedMethod.model_validate({"hyperparameters": hyper})
-    found = text_hyperparameters(method, train_rows=rows, base_model=BASE)
+    found = resolve_supervised_hyperparameters(method, train_rows=rows, base_model=BASE)
     return SupervisedPlan(found, rows, valid, seed=3)
 
 
@@ -45,7 +49,7 @@ def test_a_batch_is_no_larger_than_the_file() -> None:
 )
 def test_what_is_sent_is_used(sent: dict[str, object], rate: float, beta: float) -> None:
     method = DpoMethod.model_validate({"hyperparameters": sent})
-    found = text_hyperparameters(method, train_rows=10, base_model=BASE)
+    found = resolve_supervised_hyperparameters(method, train_rows=10, base_model=BASE)
     assert found.learning_rate == pytest.approx(rate)
     assert found.beta == beta
     assert found.n_epochs == 10

@@ -12,7 +12,7 @@ from workers.learning.training_samples import TrainingSample
 from workers.runs.directories import JobDirectories
 from workers.supervised.examples import Example, Examples
 from workers.supervised.reference import ReferenceLogprobs
-from workers.supervised.rows import TextRow, TextRows
+from workers.supervised.rows import ExampleRow, ExampleRows
 
 ROWS = 7
 LINE = (
@@ -36,7 +36,7 @@ class Counting:
         ]
 
 
-def _pair(row: TextRow) -> Example:
+def _pair(row: ExampleRow) -> Example:
     chosen = TrainingSample([1, row.line, 3], [0, 1, 1], [0.0] * 3, 1.0)
     rejected = TrainingSample([1, 10 + row.line], [0, 1], [0.0] * 2, 1.0)
     return Example((chosen, rejected), cut=False)
@@ -46,7 +46,7 @@ def _pair(row: TextRow) -> Example:
 def examples(tmp_path: Path) -> Examples:
     path = tmp_path / "pairs.jsonl"
     path.write_text("\n".join(LINE.format(n=n) for n in range(ROWS)))
-    return Examples(TextRows(path, "dpo", 100), _pair)
+    return Examples(ExampleRows(path, "dpo", 100), _pair)
 
 
 def _directories(root: Path) -> JobDirectories:

@@ -7,7 +7,7 @@ import pytest
 
 from app.domain.jobs.jobs import Job, JobStatus, StopRequest
 from app.domain.jobs.usage import Caps
-from tests.support.supervised.text_runs import TextRuns, chat_row, pair_row
+from tests.support.supervised.runs import SupervisedRuns, chat_row, pair_row
 from workers.methods import job_run
 
 CHATS = ([chat_row(n) for n in range(12)], [chat_row(n) for n in range(20, 30)])
@@ -15,13 +15,13 @@ PAIRS = ([pair_row(n) for n in range(12)], [pair_row(n) for n in range(50, 60)])
 FAST = {"n_epochs": 2, "batch_size": 3, "learning_rate_multiplier": 3}
 
 
-async def _weights(runs: TextRuns, job: Job) -> bytes:
+async def _weights(runs: SupervisedRuns, job: Job) -> bytes:
     return (await runs.published(job) / "adapter_model.safetensors").read_bytes()
 
 
 @pytest.mark.parametrize(("kind", "rows"), [("supervised", CHATS), ("dpo", PAIRS)])
 async def test_a_run_that_is_killed_and_paused_ends_with_the_same_bytes(
-    runs: TextRuns, kind: str, rows: tuple[Any, Any]
+    runs: SupervisedRuns, kind: str, rows: tuple[Any, Any]
 ) -> None:
     whole = await runs.run(await runs.job(kind, *rows, hyperparameters=FAST))
     assert whole.status is JobStatus.SUCCEEDED, whole.error
@@ -47,7 +47,7 @@ async def test_a_run_that_is_killed_and_paused_ends_with_the_same_bytes(
     assert {**ours, "job_id": ""} == {**theirs, "job_id": ""}
 
 
-async def test_a_base_models_new_settings_are_for_new_jobs(runs: TextRuns) -> None:
+async def test_a_base_models_new_settings_are_for_new_jobs(runs: SupervisedRuns) -> None:
     whole = await runs.run(await runs.job("supervised", *CHATS, hyperparameters=FAST))
     job = await runs.job("supervised", *CHATS, hyperparameters=FAST)
     await runs.killed_at(job, 2)
@@ -57,7 +57,7 @@ async def test_a_base_models_new_settings_are_for_new_jobs(runs: TextRuns) -> No
     assert await _weights(runs, ended) == await _weights(runs, whole)
 
 
-async def test_a_cancelled_run_writes_nothing_more(runs: TextRuns) -> None:
+async def test_a_cancelled_run_writes_nothing_more(runs: SupervisedRuns) -> None:
     job = await runs.job("supervised", *CHATS, hyperparameters=FAST)
     await runs.killed_at(job, 2)
     async with runs.world.app.tenant(runs.world.tenant) as unit:
@@ -67,7 +67,7 @@ async def test_a_cancelled_run_writes_nothing_more(runs: TextRuns) -> None:
     assert (found.status, found.step) == (JobStatus.CANCELLED, 2)
 
 
-async def test_a_time_cap_pauses_between_steps(runs: TextRuns) -> None:
+async def test_a_time_cap_pauses_between_steps(runs: SupervisedRuns) -> None:
     job = await runs.job("supervised", *CHATS, hyperparameters=FAST)
     async with runs.context(job) as context:
         caps = Caps(max_training_time_s=0.01)

@@ -11,7 +11,7 @@ from torch.nn.functional import logsigmoid
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from app.domain.jobs.jobs import Job, JobStatus
-from tests.support.supervised.text_runs import TextRuns, chat_row, pair_row
+from tests.support.supervised.runs import SupervisedRuns, chat_row, pair_row
 
 TRAIN = [chat_row(n) for n in range(12)]
 VALID = [chat_row(n) for n in range(20, 30)]
@@ -30,7 +30,7 @@ OF_PAIRS = {
 }
 
 
-async def _curves(runs: TextRuns, job: Job) -> set[str]:
+async def _curves(runs: SupervisedRuns, job: Job) -> set[str]:
     async with runs.world.app.tenant(runs.world.tenant) as unit:
         points = await unit.metrics.curve(job.id, names=None, split="train", after_step=0)
     return {point.name for point in points}
@@ -77,7 +77,9 @@ def _full_loss(spec_path: str, adapter: Path | None) -> tuple[float, float]:
     return total / count, right / count
 
 
-async def test_supervised_learns_and_its_figures_are_those_of_stock_peft(runs: TextRuns) -> None:
+async def test_supervised_learns_and_its_figures_are_those_of_stock_peft(
+    runs: SupervisedRuns,
+) -> None:
     job = await runs.job("supervised", TRAIN, VALID, hyperparameters=FAST)
     ended = await runs.run(job)
     assert ended.status is JobStatus.SUCCEEDED, ended.error
@@ -131,7 +133,9 @@ async def test_supervised_learns_and_its_figures_are_those_of_stock_peft(runs: T
 @pytest.mark.parametrize(
     "loss", [{"type": "label_smoothing", "smoothing": 0.2}, {"type": "focal", "gamma": 1.5}]
 )
-async def test_the_other_forms_of_the_loss_train(runs: TextRuns, loss: dict[str, Any]) -> None:
+async def test_the_other_forms_of_the_loss_train(
+    runs: SupervisedRuns, loss: dict[str, Any]
+) -> None:
     job = await runs.job("supervised", TRAIN, VALID, hyperparameters=FAST, loss=loss)
     ended = await runs.run(job)
     assert ended.status is JobStatus.SUCCEEDED, ended.error
@@ -154,7 +158,7 @@ async def test_the_other_forms_of_the_loss_train(runs: TextRuns, loss: dict[str,
     assert curve[6] == pytest.approx(total / count, abs=1e-5)
 
 
-async def test_only_the_last_answer_or_the_weighted_ones_are_learned(runs: TextRuns) -> None:
+async def test_only_the_last_answer_or_the_weighted_ones_are_learned(runs: SupervisedRuns) -> None:
     unweighted = json.loads(json.dumps(TRAIN))
     for row in unweighted:
         row["messages"][2]["weight"] = 0
@@ -185,7 +189,9 @@ async def test_only_the_last_answer_or_the_weighted_ones_are_learned(runs: TextR
     ]
 
 
-async def test_preferences_are_learned_and_the_loss_is_that_of_stock_peft(runs: TextRuns) -> None:
+async def test_preferences_are_learned_and_the_loss_is_that_of_stock_peft(
+    runs: SupervisedRuns,
+) -> None:
     hyper = {"n_epochs": 2, "batch_size": 5, "beta": 0.5, "learning_rate_multiplier": 3}
     job = await runs.job("dpo", PAIRS, OTHER_PAIRS, hyperparameters=hyper)
     ended = await runs.run(job)
@@ -224,7 +230,7 @@ async def test_preferences_are_learned_and_the_loss_is_that_of_stock_peft(runs: 
     [{"type": "dpo", "variant": "ipo"}, {"type": "bradley_terry", "length_normalised": True}],
 )
 async def test_the_variants_of_preference_losses_train(
-    runs: TextRuns, loss: dict[str, Any]
+    runs: SupervisedRuns, loss: dict[str, Any]
 ) -> None:
     hyper = {"n_epochs": 2, "batch_size": 5, "learning_rate_multiplier": 3}
     job = await runs.job("dpo", PAIRS, OTHER_PAIRS, hyperparameters=hyper, loss=loss)

@@ -44,7 +44,7 @@ def begin_turn(engine: Engine, body: ChatBody, *, streamed: bool) -> ChatTurn:
 def _renderer(renderer: Renderer, body: ChatBody) -> Renderer:
     if body.chat_template_kwargs is None:
         return renderer
-    return renderer.given(body.chat_template_kwargs.model_dump(exclude_none=True))
+    return renderer.with_variables(body.chat_template_kwargs.model_dump(exclude_none=True))
 
 
 async def chat(engine: Engine, body: ChatBody) -> dict[str, Any]:

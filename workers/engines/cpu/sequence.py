@@ -47,7 +47,7 @@ class Sequence:
     computed: int = 0
     """Number of tokens whose keys and values are in the KV pool."""
     reused: int = 0
-    """Number of tokens that were copied from another sequence's prefix at admission."""
+    """Number of tokens that were copied from another sequence's prefix before its first pass."""
     cancelled: bool = False
     finish_reason: FinishReason | None = None
 

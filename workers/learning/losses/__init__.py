@@ -1,1 +1,1 @@
-"""Loss functions, one per file; `registry.py` maps names to them."""
+"""Loss functions, one per file; `build.py` makes one by its name."""

@@ -1,4 +1,4 @@
-"""The registry of losses by their name in a job's method."""
+"""Builds a loss by its name in a job's method."""
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType

@@ -6,7 +6,7 @@ their scores.
 
 from app.domain.graders.graders import MultiGrader, SingleGrader
 from app.domain.secrets.walk import Kind, places
-from app.grading.registry import GradingPorts, build_scorer
+from app.grading.build import GradingPorts, build_scorer
 from workers.grading.group_scorer import Grader, GroupScorer, PerSampleScorer
 from workers.grading.job_grader import JobGrader
 

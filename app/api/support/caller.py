@@ -1,4 +1,4 @@
-"""Admits an authenticated caller: checks the headers that name its scope, and its rate limit.
+"""Checks an authenticated caller: the headers that name its scope, and its rate limit.
 
 The rate-limit headers are part of every reply, also of a failed request. Source of their names and
 of the errors: the hosted API's rate-limit guide and its errors of mismatched scope.
@@ -14,7 +14,7 @@ from app.factory import ProcessContext
 _MINUTE_S = 60
 
 
-async def admit(
+async def check_caller(
     request: Request, context: ProcessContext, principal: Tenant | AdminPrincipal
 ) -> None:
     """Raises `AuthenticationFailed` for headers that name another scope, or `RateLimited`."""

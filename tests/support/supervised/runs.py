@@ -48,7 +48,7 @@ def pair_row(number: int) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, slots=True)
-class TextRuns:
+class SupervisedRuns:
     world: World
     engine: TinyEngine
 
