@@ -1,10 +1,10 @@
-"""Requests under an Idempotency-Key: done once, answered alike ever after.
+"""Requests under an Idempotency-Key: executed once, then replayed from the stored response.
 
-A request that makes rows runs in one transaction together with its answer: a crash leaves both or
+A request that makes rows runs in one transaction together with its response: a crash leaves both or
 neither. One that makes none, and may wait minutes for a model or an endpoint, only marks its key
 meanwhile and holds no transaction. Must not know HTTP routes.
 
-An answer may show a key or a signing secret, once: at rest it is sealed.
+A response may show a key or a signing secret, once: at rest it is sealed.
 """
 
 import base64
@@ -15,7 +15,7 @@ from typing import Self
 
 from app.domain.accounts.tenants import AdminPrincipal, Tenant
 from app.domain.errors import IdempotencyKeyInUse, IdempotencyKeyReused
-from app.domain.events.idempotency import Answer, AnsweredBefore
+from app.domain.events.idempotency import AnsweredBefore, HttpResponse
 from app.gateways.secrets import SecretBox, SecretsUnreadable
 from app.store.database import Database
 from app.store.unit_of_work import RequestUnitOfWork
@@ -23,8 +23,8 @@ from app.store.unit_of_work import RequestUnitOfWork
 Principal = Tenant | AdminPrincipal
 
 
-class SealedAnswers:
-    """To and from the form in which an answer lies in its row."""
+class SealedResponses:
+    """Converts responses to and from their sealed form in a row."""
 
     def __init__(self, box: SecretBox, principal: Principal) -> None:
         self._box = box
@@ -32,27 +32,29 @@ class SealedAnswers:
             principal.project_id if isinstance(principal, Tenant) else principal.organization_id
         )
 
-    def seal(self, key: str, answer: Answer) -> Answer:
-        plain = {"body": base64.b64encode(answer.body).decode()}
+    def seal(self, key: str, response: HttpResponse) -> HttpResponse:
+        plain = {"body": base64.b64encode(response.body).decode()}
         sealed = self._box.seal(plain, project_id=self._scope, job_id=f"idempotency:{key}")
-        return replace(answer, body=sealed)
+        return replace(response, body=sealed)
 
-    def open(self, key: str, answer: Answer) -> Answer:
+    def open(self, key: str, response: HttpResponse) -> HttpResponse:
         """Raises `IdempotencyKeyReused` once the service's secret key is another."""
         try:
-            plain = self._box.open(answer.body, project_id=self._scope, job_id=f"idempotency:{key}")
+            plain = self._box.open(
+                response.body, project_id=self._scope, job_id=f"idempotency:{key}"
+            )
         except SecretsUnreadable as error:
             raise IdempotencyKeyReused(
-                "The answer to this Idempotency-Key cannot be read any more; take a new key.",
+                "The response to this Idempotency-Key cannot be read any more; take a new key.",
                 param="Idempotency-Key",
             ) from error
-        return replace(answer, body=base64.b64decode(plain["body"]))
+        return replace(response, body=base64.b64decode(plain["body"]))
 
 
 class GuardedRequest:
-    """`async with`, then `begin` before anything is written, and `keep` with the answer.
+    """`async with`, then `begin` before anything is written, and `store` with the response.
 
-    Left without `keep`, everything that was written since `begin` is undone.
+    Without `store`, everything that was written since `begin` is undone.
     """
 
     def __init__(
@@ -61,10 +63,10 @@ class GuardedRequest:
         self._database = database
         self._principal = principal
         self._key = key
-        self._sealed = SealedAnswers(box, principal)
+        self._sealed = SealedResponses(box, principal)
         self._unit: RequestUnitOfWork | None = None
         self._end: Callable[[], None] = lambda: None
-        self._kept = False
+        self._stored = False
 
     async def __aenter__(self) -> Self:
         return self
@@ -77,11 +79,11 @@ class GuardedRequest:
         await _lock_key(unit, self._key, fingerprint, self._sealed)
         self._end = unit.begin_request_transaction()
 
-    async def keep(self, answer: Answer) -> None:
-        if self._unit is not None and answer.kept:
-            sealed = self._sealed.seal(self._key, answer)
-            await self._unit.answers.keep(self._key, self._fingerprint, sealed)
-            self._kept = True
+    async def store(self, response: HttpResponse) -> None:
+        if self._unit is not None and response.is_storable:
+            sealed = self._sealed.seal(self._key, response)
+            await self._unit.stored_responses.put(self._key, self._fingerprint, sealed)
+            self._stored = True
 
     async def __aexit__(
         self,
@@ -92,7 +94,7 @@ class GuardedRequest:
         self._end()
         if self._unit is None:
             return
-        if error is None and not self._kept:
+        if error is None and not self._stored:
             error = _Undone()
         await self._unit.__aexit__(None if error is None else type(error), error, traceback)
 
@@ -110,35 +112,35 @@ class IdempotencyService:
         return GuardedRequest(self._database, principal, key, box=self._box)
 
     async def mark(self, principal: Principal, key: str, fingerprint: bytes) -> None:
-        """Say that a request is at work. Raises as `GuardedRequest.begin`."""
+        """Marks the key of a running request. Raises as `GuardedRequest.begin`."""
         async with self._database.request(principal) as unit:
-            await _lock_key(unit, key, fingerprint, SealedAnswers(self._box, principal))
-            await unit.answers.keep(key, fingerprint, None)
+            await _lock_key(unit, key, fingerprint, SealedResponses(self._box, principal))
+            await unit.stored_responses.put(key, fingerprint, None)
 
     async def settle(
-        self, principal: Principal, key: str, fingerprint: bytes, answer: Answer | None
+        self, principal: Principal, key: str, fingerprint: bytes, response: HttpResponse | None
     ) -> None:
-        """Keep the answer of a marked request, or free its key."""
+        """Stores the response of a marked request, or frees its key."""
         async with self._database.request(principal) as unit:
-            if answer is not None and answer.kept:
-                sealed = SealedAnswers(self._box, principal).seal(key, answer)
-                await unit.answers.keep(key, fingerprint, sealed)
+            if response is not None and response.is_storable:
+                sealed = SealedResponses(self._box, principal).seal(key, response)
+                await unit.stored_responses.put(key, fingerprint, sealed)
             else:
-                await unit.answers.forget(key)
+                await unit.stored_responses.forget(key)
 
 
 async def _lock_key(
-    unit: RequestUnitOfWork, key: str, fingerprint: bytes, sealed: SealedAnswers
+    unit: RequestUnitOfWork, key: str, fingerprint: bytes, sealed: SealedResponses
 ) -> None:
-    locked = await unit.answers.try_lock(key)
-    before = await unit.answers.find(key)
+    locked = await unit.stored_responses.try_lock(key)
+    before = await unit.stored_responses.find(key)
     if before is not None and before.fingerprint != fingerprint:
         raise IdempotencyKeyReused(
             "This Idempotency-Key was used for another request; take a new key.",
             param="Idempotency-Key",
         )
-    if before is not None and before.answer is not None:
-        raise AnsweredBefore(sealed.open(key, before.answer))
+    if before is not None and before.response is not None:
+        raise AnsweredBefore(sealed.open(key, before.response))
     if before is not None or not locked:
         raise IdempotencyKeyInUse(
             "A request with this Idempotency-Key is still at work; ask again in a moment.",

@@ -1,4 +1,4 @@
-"""Answers stored under an idempotency key, as rows. One request at a time uses a key."""
+"""Responses stored under an idempotency key, as rows. One request at a time uses a key."""
 
 import hashlib
 from dataclasses import dataclass
@@ -8,17 +8,17 @@ from sqlalchemy import delete, func, select, text
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.domain.events.idempotency import Answer
-from app.store.schema.idempotency import KeptAnswerTable as Table
+from app.domain.events.idempotency import HttpResponse
+from app.store.schema.idempotency import StoredResponseTable as Table
 
 LEASE_S = 600.0
-"""A request that marked its key and stored no answer counts as dead after this time."""
+"""A request that marked its key and stored no response counts as dead after this time."""
 
 
 @dataclass(frozen=True, slots=True)
-class KeptAnswer:
+class StoredResponse:
     fingerprint: bytes
-    answer: Answer | None
+    response: HttpResponse | None
     """`None` while the first request runs."""
 
 
@@ -36,8 +36,8 @@ class IdempotencyStore:
         )
         return bool(locked)
 
-    async def find(self, key: str) -> KeptAnswer | None:
-        """Returns the stored answer or mark of a key. Ignores the mark of a request that died."""
+    async def find(self, key: str) -> StoredResponse | None:
+        """Returns the stored response or mark of a key. Ignores the mark of a request that died."""
         query = select(Table).where(
             Table.scope == self._scope,
             Table.key == key,
@@ -47,18 +47,18 @@ class IdempotencyStore:
         row = await self._session.scalar(query)
         if row is None:
             return None
-        answer = None
+        response = None
         if row.status is not None:
-            answer = Answer(row.status, row.content_type or "", row.body or b"")
-        return KeptAnswer(bytes(row.fingerprint), answer)
+            response = HttpResponse(row.status, row.content_type or "", row.body or b"")
+        return StoredResponse(bytes(row.fingerprint), response)
 
-    async def keep(self, key: str, fingerprint: bytes, answer: Answer | None) -> None:
-        """Stores an answer, or with `None` the mark that a request runs."""
+    async def put(self, key: str, fingerprint: bytes, response: HttpResponse | None) -> None:
+        """Stores a response, or with `None` the mark that a request runs."""
         values = {
             "fingerprint": fingerprint,
-            "status": None if answer is None else answer.status,
-            "content_type": None if answer is None else answer.content_type,
-            "body": None if answer is None else answer.body,
+            "status": None if response is None else response.status,
+            "content_type": None if response is None else response.content_type,
+            "body": None if response is None else response.body,
             "created_at": func.now(),
         }
         statement = insert(Table).values(scope=self._scope, key=key, **values)

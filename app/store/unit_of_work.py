@@ -231,7 +231,7 @@ class RequestUnitOfWork(UnitOfWork):
     @override
     async def _open(self, session: AsyncSession) -> None:
         await super()._open(session)
-        self.answers = IdempotencyStore(session, self._scope)
+        self.stored_responses = IdempotencyStore(session, self._scope)
 
     def begin_request_transaction(self) -> Callable[[], None]:
         """Lets units join until the returned function is called; they commit with this unit."""

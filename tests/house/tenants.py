@@ -1,8 +1,8 @@
 """Finds every module that can open a transaction over the rows of all tenants.
 
-One module names the setting that row-level security reads; modules that import it are doors. The
-import contract that closes the doors to the control plane lists them by name, so the tests compare
-it with the tree.
+One module names the setting that row-level security reads; modules that import it look across
+tenants. The import contract that forbids them to the control plane lists them by name, so the tests
+compare it with the tree.
 """
 
 import ast
@@ -21,9 +21,10 @@ CONTRACT = "Only the GPU plane may look across tenants"
 @dataclass(frozen=True, slots=True)
 class Contract:
     closed_to: frozenset[str]
-    doors: frozenset[str]
+    across_tenants: frozenset[str]
+    """Entries of the contract: modules that look across tenants, or packages of them."""
     follows_imports: bool
-    """True when a module that imports a door counts as a door, too."""
+    """True when a module that imports one of them counts as one, too."""
 
 
 def read_contract() -> Contract:
@@ -32,7 +33,7 @@ def read_contract() -> Contract:
     [found] = [each for each in contracts if each["name"] == CONTRACT]
     return Contract(
         closed_to=frozenset(found["source_modules"]),
-        doors=frozenset(found["forbidden_modules"]),
+        across_tenants=frozenset(found["forbidden_modules"]),
         follows_imports=not found.get("allow_indirect_imports", False),
     )
 
@@ -70,15 +71,22 @@ def _imported(source: str) -> Iterator[str]:
                 pass
 
 
-def uncovered(doors: Iterable[str], contract: Contract) -> list[str]:
-    """Returns the doors that no entry of the contract covers."""
-    return sorted(door for door in doors if not any(_covers(each, door) for each in contract.doors))
+def uncovered(modules: Iterable[str], contract: Contract) -> list[str]:
+    """Returns the modules that no entry of the contract covers."""
+    entries = contract.across_tenants
+    return sorted(
+        module for module in modules if not any(_covers(entry, module) for entry in entries)
+    )
 
 
-def unused(doors: Iterable[str], contract: Contract) -> list[str]:
-    """Returns the entries of the contract that cover no door."""
-    names = list(doors)
-    return sorted(each for each in contract.doors if not any(_covers(each, one) for one in names))
+def unused(modules: Iterable[str], contract: Contract) -> list[str]:
+    """Returns the entries of the contract that cover no module."""
+    names = list(modules)
+    return sorted(
+        entry
+        for entry in contract.across_tenants
+        if not any(_covers(entry, name) for name in names)
+    )
 
 
 def _covers(entry: str, module: str) -> bool:

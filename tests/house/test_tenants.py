@@ -14,16 +14,16 @@ def test_one_module_names_the_setting_that_opens_all_tenants() -> None:
     assert workers == []
 
 
-def test_the_contract_lists_every_door_and_nothing_else() -> None:
-    doors = [name for name, source in APP if tenants.imports_owner(source)]
-    assert len(doors) >= 4
+def test_the_contract_lists_every_module_that_looks_across_tenants() -> None:
+    modules = [name for name, source in APP if tenants.imports_owner(source)]
+    assert len(modules) >= 4
     contract = tenants.read_contract()
-    assert tenants.uncovered([tenants.OWNER, *doors], contract) == []
-    assert tenants.unused([tenants.OWNER, *doors], contract) == []
+    assert tenants.uncovered([tenants.OWNER, *modules], contract) == []
+    assert tenants.unused([tenants.OWNER, *modules], contract) == []
     assert contract.follows_imports
 
 
-def test_the_contract_closes_the_doors_to_all_of_the_control_plane() -> None:
+def test_the_contract_forbids_them_to_all_of_the_control_plane() -> None:
     tops = {path.stem for path in (ROOT / "app").glob("*.py")} - {"__init__"}
     tops |= {path.parent.name for path in (ROOT / "app").glob("*/__init__.py")}
     assert tenants.read_contract().closed_to == {f"app.{top}" for top in tops - {"store"}}
@@ -38,7 +38,7 @@ def test_the_contract_closes_the_doors_to_all_of_the_control_plane() -> None:
         "def f():\n    from app.store.across_tenants import ClaimUnitOfWork",
     ],
 )
-def test_every_form_of_import_makes_a_door(source: str) -> None:
+def test_every_form_of_import_counts(source: str) -> None:
     assert tenants.imports_owner(source)
 
 
@@ -48,8 +48,8 @@ def test_a_setting_in_code_counts_and_one_in_a_docstring_does_not() -> None:
     assert not tenants.names_the_setting('"""Explains `app.system`."""\nx = "app.project"')
 
 
-def test_a_new_door_and_a_stale_entry_are_both_reported() -> None:
+def test_a_new_module_and_a_stale_entry_are_both_reported() -> None:
     contract = Contract(frozenset(), frozenset({"app.store.a", "app.store.gone"}), True)
-    doors = ["app.store.a.claims", "app.store.ab"]
-    assert tenants.uncovered(doors, contract) == ["app.store.ab"]
-    assert tenants.unused(doors, contract) == ["app.store.gone"]
+    modules = ["app.store.a.claims", "app.store.ab"]
+    assert tenants.uncovered(modules, contract) == ["app.store.ab"]
+    assert tenants.unused(modules, contract) == ["app.store.gone"]

@@ -75,7 +75,7 @@ def vllm_arguments(spec: BaseModelSpec, options: VllmOptions) -> tuple[str, ...]
         *("--max-loras", str(options.max_loras), "--max-cpu-loras", str(options.max_cpu_loras)),
         *("--enable-auto-tool-choice", "--tool-call-parser", spec.tool_parser),
         *("--tensor-parallel-size", str(options.tensor_parallel)),
-        *("--middleware", "agent_rft_door.Door"),
+        *("--middleware", "agent_rft_access.AccessControl"),
         "--disable-uvicorn-access-log",
     ]
     if spec.reasoning_parser is not None:

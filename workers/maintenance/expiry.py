@@ -50,7 +50,7 @@ async def expire(database: Database, objects: Objects, inference: Inference) -> 
     await _uploads(database, objects)
     await _strays(database, objects)
     await clear_ended(database, objects, inference)
-    await _answers(database)
+    await _stored_responses(database)
     await _webhook_events(database)
     await _logged_events(database)
 
@@ -84,11 +84,11 @@ async def _uploads(database: Database, objects: Objects) -> None:
             return
 
 
-async def _answers(database: Database) -> None:
+async def _stored_responses(database: Database) -> None:
     removed = BATCH
     while removed == BATCH:
         async with maintenance(database) as unit:
-            removed = await unit.expiry.remove_answers(BATCH, keep_s=KEEP_S)
+            removed = await unit.expiry.remove_stored_responses(BATCH, keep_s=KEEP_S)
 
 
 async def _webhook_events(database: Database) -> None:

@@ -1,4 +1,4 @@
-"""`Idempotency-Key` on every POST: a repeated request is executed once and gets the same answer.
+"""`Idempotency-Key` on every POST: a repeated request is executed once and gets the same response.
 
 Plain ASGI behind the body guard, so the body is bounded and checked. A form with a file is not
 buffered here: its route calls `idempotency_check` with the content's hash once the bytes are
@@ -20,8 +20,8 @@ from app.api.support.errors import error_reply, replay
 from app.domain.accounts.tenants import AdminPrincipal, Tenant
 from app.domain.errors import AuthenticationFailed, RequestError
 from app.domain.events.idempotency import (
-    Answer,
     AnsweredBefore,
+    HttpResponse,
     check_key,
     fingerprint_of_form,
     fingerprint_of_json,
@@ -57,7 +57,7 @@ class Idempotency:
         except RequestError as error:
             await error_reply(error)(scope, receive, send)
         except AnsweredBefore as before:
-            await replay(before.answer)(scope, receive, send)
+            await replay(before.response)(scope, receive, send)
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send, key: str) -> None:
         context: ProcessContext = scope["app"].state.context
@@ -74,7 +74,7 @@ class Idempotency:
             async with service.guarded(principal, key) as request:
                 scope.setdefault("state", {})[_STATE] = request
                 await self._app(scope, receive, captured)
-                await request.keep(captured.answer)
+                await request.store(captured.response)
             await captured.leave(send)
             return
         body = await _read(receive)
@@ -88,17 +88,17 @@ class Idempotency:
             try:
                 await self._app(scope, again, captured)
             finally:
-                await service.settle(principal, key, fingerprint, captured.complete_answer)
+                await service.settle(principal, key, fingerprint, captured.complete_response)
         else:
             async with service.guarded(principal, key) as request:
                 await request.begin(fingerprint)
                 await self._app(scope, again, captured)
-                await request.keep(captured.answer)
+                await request.store(captured.response)
         await captured.leave(send)
 
 
 class Captured:
-    """A `send` that buffers a reply until `leave`."""
+    """A `send` that buffers a response until `leave`."""
 
     def __init__(self) -> None:
         self._messages: list[Message] = []
@@ -107,17 +107,17 @@ class Captured:
         self._messages.append(message)
 
     @property
-    def answer(self) -> Answer:
+    def response(self) -> HttpResponse:
         start = self._messages[0]
         headers = Headers(raw=start["headers"])
         body = b"".join(message.get("body", b"") for message in self._messages[1:])
-        return Answer(start["status"], headers.get("content-type", ""), body)
+        return HttpResponse(start["status"], headers.get("content-type", ""), body)
 
     @property
-    def complete_answer(self) -> Answer | None:
-        """Returns the answer, or `None` when the reply broke off or never began."""
+    def complete_response(self) -> HttpResponse | None:
+        """Returns the response, or `None` when it broke off or never began."""
         ended = bool(self._messages) and not self._messages[-1].get("more_body", False)
-        return self.answer if ended and len(self._messages) > 1 else None
+        return self.response if ended and len(self._messages) > 1 else None
 
     async def leave(self, send: Send) -> None:
         for message in self._messages:
@@ -129,8 +129,9 @@ def idempotency_check(
 ) -> Callable[[str], Awaitable[None]]:
     """Checks a form against the request's key by the file's SHA-256, before any row is written.
 
-    Raises `AnsweredBefore` when the same form was answered under the request's key. `described`
-    returns the form's other fields; it is called after the file, because fields may follow it.
+    Raises `AnsweredBefore` when the response to the same form is stored under the request's key.
+    `described` returns the form's other fields; it is called after the file, because fields may
+    follow it.
     """
 
     async def check(sha256: str) -> None:
@@ -177,7 +178,7 @@ def _target(scope: Scope) -> str:
 
 
 def _streams(path: str, body: bytes) -> bool:
-    """Returns True for a request of a stream, whose answer is not stored: its length is open."""
+    """Returns True for a request of a stream, whose response is not stored: its length is open."""
     if path != "/v1/chat/completions" or b'"stream"' not in body:
         return False
     content = json.loads(body)

@@ -15,7 +15,7 @@ from starlette.routing import Match
 from app.api.schemas.common import ErrorEnvelope
 from app.api.schemas.parameters import dotted
 from app.domain.errors import IdempotencyKeyInUse, RateLimited, RequestError
-from app.domain.events.idempotency import Answer, AnsweredBefore
+from app.domain.events.idempotency import AnsweredBefore, HttpResponse
 from app.domain.graders.graders import NOT_AVAILABLE as GRADER_NOT_AVAILABLE
 
 RETRY_AFTER_S = "2"
@@ -91,15 +91,15 @@ def error_reply(error: RequestError) -> JSONResponse:
 async def _answered_before(_: Request, error: Exception) -> Response:
     if not isinstance(error, AnsweredBefore):
         raise error
-    return replay(error.answer)
+    return replay(error.response)
 
 
-def replay(answer: Answer) -> Response:
-    """Returns an answer that was stored under an Idempotency-Key, byte for byte."""
+def replay(response: HttpResponse) -> Response:
+    """Returns a response that was stored under an Idempotency-Key, byte for byte."""
     return Response(
-        answer.body,
-        status_code=answer.status,
-        headers={"content-type": answer.content_type, "idempotent-replayed": "true"},
+        response.body,
+        status_code=response.status,
+        headers={"content-type": response.content_type, "idempotent-replayed": "true"},
     )
 
 

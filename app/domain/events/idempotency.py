@@ -1,4 +1,4 @@
-"""A request that may be sent twice: what tells it from another, and the answer it got.
+"""Describes a request that may be sent twice: its key, its fingerprint and its response.
 
 Source of the header: draft-ietf-httpapi-idempotency-key-header-07. Pure. Must not know HTTP routes
 or rows.
@@ -17,25 +17,25 @@ _KEY: Final = re.compile(r"[\x21-\x7e]{1,255}")
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """A reply as it left: sent again, it is the same byte for byte."""
+class HttpResponse:
+    """A response as it was sent; a replay sends the same bytes."""
 
     status: int
     content_type: str
     body: bytes
 
     @property
-    def kept(self) -> bool:
-        """Only what was done is kept; what was refused may be tried again."""
+    def is_storable(self) -> bool:
+        """True for a success; a refused request may be sent again under its key."""
         return is_success(self.status)
 
 
 class AnsweredBefore(AgentRftError):
-    """Raised when the same request was answered before; carries that answer."""
+    """Raised when the same request was answered before; carries the stored response."""
 
-    def __init__(self, answer: Answer) -> None:
+    def __init__(self, response: HttpResponse) -> None:
         super().__init__("answered before")
-        self.answer = answer
+        self.response = response
 
 
 def check_key(key: str) -> str:

@@ -21,7 +21,7 @@ from app.store.jobs.dropped_checkpoints import model_dropped
 from app.store.jobs.journal import JournalStore
 from app.store.schema.files import FileTable as File
 from app.store.schema.fine_tuning_jobs import FineTuningJobTable as Job
-from app.store.schema.idempotency import KeptAnswerTable as Answer
+from app.store.schema.idempotency import StoredResponseTable as Response
 from app.store.schema.models import TunedModelTable as Model
 from app.store.schema.uploads import UploadTable as Upload
 from app.store.schema.webhooks import WebhookEventTable as Event
@@ -130,17 +130,19 @@ class ExpiryStore:
         )
         return [_upload(row.project_id, row.id) for row in removed]
 
-    async def remove_answers(self, limit: int, *, keep_s: float) -> int:
-        """Removes replies stored under an Idempotency-Key at least `keep_s` ago. Returns their
+    async def remove_stored_responses(self, limit: int, *, keep_s: float) -> int:
+        """Removes responses stored under an Idempotency-Key at least `keep_s` ago. Returns their
         number.
         """
         old = (
-            select(Answer.scope, Answer.key)
-            .where(Answer.created_at <= func.now() - timedelta(seconds=keep_s))
+            select(Response.scope, Response.key)
+            .where(Response.created_at <= func.now() - timedelta(seconds=keep_s))
             .limit(limit)
         )
         removed = await self._session.execute(
-            delete(Answer).where(tuple_(Answer.scope, Answer.key).in_(old)).returning(Answer.key)
+            delete(Response)
+            .where(tuple_(Response.scope, Response.key).in_(old))
+            .returning(Response.key)
         )
         return len(removed.all())
 

@@ -1,4 +1,4 @@
-"""Answers stored under an Idempotency-Key."""
+"""Responses stored under an Idempotency-Key."""
 
 from sqlalchemy import Index, LargeBinary
 from sqlalchemy.orm import Mapped, mapped_column
@@ -6,8 +6,8 @@ from sqlalchemy.orm import Mapped, mapped_column
 from app.store.schema.base import Base, Now
 
 
-class KeptAnswerTable(Base):
-    __tablename__ = "kept_answers"
+class StoredResponseTable(Base):
+    __tablename__ = "stored_responses"
     __table_args__ = (Index(None, "created_at"),)
 
     scope: Mapped[str] = mapped_column(primary_key=True)
@@ -18,5 +18,5 @@ class KeptAnswerTable(Base):
     """`NULL` while the first request runs, on a path that creates no row."""
     content_type: Mapped[str | None]
     body: Mapped[bytes | None] = mapped_column(LargeBinary)
-    """The sealed answer; see `app.services.idempotency`."""
+    """The sealed response; see `app.services.idempotency`."""
     created_at: Mapped[Now]

@@ -84,7 +84,7 @@ async def test_requests_that_hold_a_transaction_leave_connections_to_the_others(
         body = await a_body(http)
         made = (await http.post(JOBS, json=body)).json()
         with psycopg.connect(url) as connection:
-            connection.execute("LOCK TABLE kept_answers IN SHARE MODE")
+            connection.execute("LOCK TABLE stored_responses IN SHARE MODE")
             held = [
                 asyncio.create_task(
                     http.post(JOBS, json=body, headers={"Idempotency-Key": f"k-{number}"})

@@ -76,7 +76,7 @@ async def test_a_refused_call_is_not_kept(
         assert reply.json()["error"]["code"] == "model_not_available"
         assert "idempotent-replayed" not in reply.headers
     assert (await api.call("POST", JOBS, json=body, **with_key())).is_success
-    assert count(database, "kept_answers") == 1
+    assert count(database, "stored_responses") == 1
 
 
 async def test_the_key_is_the_tenants_own(
@@ -88,7 +88,7 @@ async def test_the_key_is_the_tenants_own(
     assert made.json()["id"] != other.json()["id"]
     again = await api.call("POST", "/v1/evals", json=_eval(), **with_key())
     assert (again.status_code, again.content) == (201, made.content)
-    assert count(database, "kept_answers") == 2
+    assert count(database, "stored_responses") == 2
     del body
 
 
@@ -125,7 +125,7 @@ async def test_a_key_without_credentials_is_a_401(api: Api, body: dict[str, Any]
 async def test_a_get_knows_no_keys(api: Api, files: tuple[str, str], database: Database) -> None:
     for _ in range(2):
         assert (await api.call("GET", f"/v1/files/{files[0]}", **with_key())).is_success
-    assert count(database, "kept_answers") == 0
+    assert count(database, "stored_responses") == 0
 
 
 async def test_a_connection_that_dies_before_the_commit_leaves_nothing(
@@ -141,7 +141,8 @@ async def test_a_connection_that_dies_before_the_commit_leaves_nothing(
         )
         connection.execute("GRANT EXECUTE ON FUNCTION hold() TO PUBLIC")
         connection.execute(
-            "CREATE TRIGGER hold BEFORE INSERT ON kept_answers FOR EACH ROW EXECUTE FUNCTION hold()"
+            "CREATE TRIGGER hold BEFORE INSERT ON stored_responses "
+            "FOR EACH ROW EXECUTE FUNCTION hold()"
         )
         connection.execute("SELECT pg_advisory_lock(7)")
         asking = asyncio.create_task(api.call("POST", JOBS, json=body, **with_key()))
@@ -203,7 +204,7 @@ async def test_a_call_that_makes_no_row_is_answered_alike(api: Api, database: Da
     assert again.headers["idempotent-replayed"] == "true"
     refused = await api.call("POST", path, json={"grader": {}}, **with_key("k-3"))
     assert refused.status_code == 400
-    assert count(database, "kept_answers") == 1
+    assert count(database, "stored_responses") == 1
 
 
 async def test_a_mark_of_a_dead_request_is_given_up_in_time(api: Api, database: Database) -> None:
@@ -213,10 +214,10 @@ async def test_a_mark_of_a_dead_request_is_given_up_in_time(api: Api, database: 
     )
     with psycopg.connect(database.superuser_url.replace("+psycopg", "")) as connection:
         first = await api.call("POST", path, json=call, **with_key())
-        connection.execute("UPDATE kept_answers SET status = NULL, body = NULL")
+        connection.execute("UPDATE stored_responses SET status = NULL, body = NULL")
         connection.commit()
         held = await api.call("POST", path, json=call, **with_key())
-        connection.execute("UPDATE kept_answers SET created_at = now() - interval '11 minutes'")
+        connection.execute("UPDATE stored_responses SET created_at = now() - interval '11 minutes'")
         connection.commit()
     assert held.json()["error"]["code"] == "idempotency_key_in_use"
     after = await api.call("POST", path, json=call, **with_key())
@@ -247,7 +248,9 @@ async def test_a_secret_shown_once_is_kept_sealed_and_shown_again_to_the_same_ca
     assert made[0] == made[1]
     value = made[0]["api_key"]["value"]
     with psycopg.connect(database.superuser_url.replace("+psycopg", "")) as connection:
-        bodies = [row[0] for row in connection.execute("SELECT body FROM kept_answers").fetchall()]
+        bodies = [
+            row[0] for row in connection.execute("SELECT body FROM stored_responses").fetchall()
+        ]
     assert len(bodies) == 2
     for hidden in (secret.removeprefix("whsec_"), value, value[-48:]):
         assert all(hidden.encode() not in bytes(body) for body in bodies)

@@ -653,9 +653,9 @@ async def test_a_keys_value_answered_twice_lies_nowhere_in_the_clear(
         once, again = [await admin("POST", path, **sent) for _ in range(2)]
         assert once == again
         value = (once.get("api_key") or once)["value"]
-        for [body] in execute(database, "SELECT body FROM kept_answers"):
+        for [body] in execute(database, "SELECT body FROM stored_responses"):
             assert value.split("_")[3].encode() not in body
             assert b"art_" not in body
-        execute(database, "UPDATE kept_answers SET body = 'damaged'")
+        execute(database, "UPDATE stored_responses SET body = 'damaged'")
         refused = await admin.refused(422, "POST", path, **sent)
         assert refused["param"] == "Idempotency-Key"

@@ -10,7 +10,7 @@ from app.domain.accounts.keys import ApiKeyRow, ServiceAccount, ServiceAccountRo
 from app.domain.accounts.tenants import KeyKind, Tenant
 from app.domain.data.uploads import UploadPartRow, UploadRow
 from app.domain.errors import AuthenticationFailed, LeaseLost, NotFound, Unavailable
-from app.domain.events.idempotency import Answer
+from app.domain.events.idempotency import HttpResponse
 from app.domain.jobs.jobs import Job
 from app.domain.registry.registered_objects import Noun, Registered
 from app.store.database import Database, UnboundRoleError
@@ -112,7 +112,7 @@ async def _fill_every_table(rows: Rows) -> Job:
     async with rows.app.tenant(tenant) as unit:
         await unit.registry.insert(a_tool())
     async with rows.app.request(tenant) as unit:
-        await unit.answers.keep("k", b"f", Answer(200, "text/plain", b""))
+        await unit.stored_responses.put("k", b"f", HttpResponse(200, "text/plain", b""))
     async with rows.app.tenant(tenant) as unit:
         await unit.uploads.insert(an_upload(tenant))
         await unit.uploads.insert_part(UploadPartRow("part_1", "upload_1", 1, 0))
@@ -172,7 +172,7 @@ async def test_each_role_sees_what_its_setting_names_and_else_nothing(
         ("worker", "own"): of_job - {"registered_objects", "registered_versions", "upload_parts"},
         ("worker", "other"): set(),
         ("worker", "system"): {
-            *("fine_tuning_jobs", "eval_runs", "files", "uploads", "kept_answers"),
+            *("fine_tuning_jobs", "eval_runs", "files", "uploads", "stored_responses"),
             *("webhook_events", "webhook_deliveries", "event_log", "event_cursors"),
         },
         ("worker", "key"): set(),

@@ -108,7 +108,7 @@ def test_the_launcher_becomes_vllm(tmp_path: Path) -> None:
     environment = shown["environment"]
     assert environment["VLLM_API_KEY"] == "sk-engine"
     assert "AGENT_RFT_ENGINE_API_KEY" not in environment
-    assert (Path(environment["PYTHONPATH"]) / "agent_rft_door.py").is_file()
+    assert (Path(environment["PYTHONPATH"]) / "agent_rft_access.py").is_file()
 
 
 @pytest.mark.parametrize("options", [(), ("--model", "nobody")])

@@ -8,12 +8,12 @@ import pytest
 
 from app.domain.data.files import FileRow, NewFile
 from app.domain.errors import NotFound
-from app.domain.events.idempotency import Answer
+from app.domain.events.idempotency import HttpResponse
 from app.domain.jobs.jobs import StopRequest
 from app.gateways.objects import LocalObjects
 from app.services.files.files import FileService
 from app.services.files.uploads import UploadService
-from app.store.idempotency import KeptAnswer
+from app.store.idempotency import StoredResponse
 from tests.support.runs.world import World
 from tests.support.stack import Database
 from workers.events.consumers import WEBHOOKS
@@ -51,7 +51,7 @@ class ExpiringRows:
 
     def age_answer(self, key: str, interval: str) -> None:
         with psycopg.connect(self._url) as connection:
-            change = f"UPDATE kept_answers SET created_at = now() - interval '{interval}'"
+            change = f"UPDATE stored_responses SET created_at = now() - interval '{interval}'"
             connection.execute(f"{change} WHERE key = %s".encode(), [key])
 
     def rows(self, table: str) -> list[str]:
@@ -145,15 +145,15 @@ async def test_nothing_stored_yet_is_nothing_to_do(expiring: ExpiringRows, tmp_p
 
 
 async def test_answers_are_kept_for_a_day(expiring: ExpiringRows) -> None:
-    answer = Answer(200, "application/json", b"{}")
+    response = HttpResponse(200, "application/json", b"{}")
     async with expiring.world.app.request(expiring.world.tenant) as unit:
-        await unit.answers.keep("young", b"f", answer)
-        await unit.answers.keep("old", b"f", answer)
+        await unit.stored_responses.put("young", b"f", response)
+        await unit.stored_responses.put("old", b"f", response)
     expiring.age_answer("old", "25 hours")
     await expiring.sweep()
     async with expiring.world.app.request(expiring.world.tenant) as unit:
-        assert await unit.answers.find("old") is None
-        assert await unit.answers.find("young") == KeptAnswer(b"f", answer)
+        assert await unit.stored_responses.find("old") is None
+        assert await unit.stored_responses.find("young") == StoredResponse(b"f", response)
 
 
 async def test_logged_events_are_kept_for_a_week(expiring: ExpiringRows) -> None:

@@ -30,7 +30,7 @@ SERVED: Final = frozenset(
 )
 
 
-class Door:
+class AccessControl:
     """The middleware. An empty VLLM_API_KEY disables the key check: for loopback use only."""
 
     def __init__(self, app: App) -> None:
