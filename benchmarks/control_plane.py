@@ -165,8 +165,8 @@ class Bench:
 
 def medians(rounds: list[Round]) -> tuple[float, float]:
     return (
-        statistics.median(one.per_s for one in rounds),
-        statistics.median(one.cpu_ms for one in rounds),
+        statistics.median(measured.per_s for measured in rounds),
+        statistics.median(measured.cpu_ms for measured in rounds),
     )
 
 
@@ -199,7 +199,7 @@ def main() -> int:
             "bare_cpu_ms": round(bare_ms, 3),
         }
     print(json.dumps({"benchmark": "control_plane", "bar": BAR, **record}))
-    return 0 if all(one["ratio"] >= BAR for one in record.values()) else 1
+    return 0 if all(route["ratio"] >= BAR for route in record.values()) else 1
 
 
 if __name__ == "__main__":

@@ -76,7 +76,7 @@ class HttpPeer:
         self.inference = HttpInference(server.url)
 
     async def sample(self, prompts: list[list[int]], new_tokens: int, seed: int) -> list[list[int]]:
-        async def one(index: int, prompt: list[int]) -> list[int]:
+        async def complete(index: int, prompt: list[int]) -> list[int]:
             done = await self.inference.complete(
                 ADAPTER,
                 prompt,
@@ -89,7 +89,7 @@ class HttpPeer:
                 raise RuntimeError(f"{self.name} ended early: {done.finish_reason}")
             return list(done.token_ids)
 
-        return await asyncio.gather(*(one(i, prompt) for i, prompt in enumerate(prompts)))
+        return await asyncio.gather(*(complete(i, prompt) for i, prompt in enumerate(prompts)))
 
 
 class Generate:

@@ -114,7 +114,7 @@ async def measure_engine(
         model = "v1"
         await client.load_adapter(model, adapter)
 
-    async def one(prompt: list[int], seed: int) -> Completion:
+    async def complete(prompt: list[int], seed: int) -> Completion:
         return await client.complete(
             model,
             prompt,
@@ -129,7 +129,7 @@ async def measure_engine(
         for repeat in range(arguments.repeats + 1):  # the first one warms up
             batch = prompts(count, arguments.prompt_tokens, seed=1000 * count + repeat)
             started, cpu = time.perf_counter(), cpu_seconds(pid)
-            done = await asyncio.gather(*(one(p, i) for i, p in enumerate(batch)))
+            done = await asyncio.gather(*(complete(p, i) for i, p in enumerate(batch)))
             seconds, cpu = time.perf_counter() - started, cpu_seconds(pid) - cpu
             assert all(len(c.token_ids) == arguments.new_tokens for c in done)
             best[count] = max(

@@ -144,10 +144,10 @@ def asked(side: Side, path: str) -> float:
 def measured(sides: tuple[Side, Side], name: str, asks: int, *, deep: bool) -> list[list[float]]:
     chance, times = random.Random(7), [list[float](), list[float]()]
     for number in range(-20, asks):
-        for one, side in enumerate(sides):
+        for side, its_times in zip(sides, times, strict=True):
             took = asked(side, paths(name, side.rows, deep=deep, chance=chance))
             if number >= 0:
-                times[one].append(took)
+                its_times.append(took)
     return times
 
 
@@ -186,7 +186,7 @@ def main() -> int:
                     "p95_ratio": round(ratio, 2),
                 }
     print(json.dumps({"benchmark": "lists", "rows": options.rows, "bar": BAR, **record}))
-    return 0 if all(one["p95_ratio"] <= BAR for one in record.values()) else 1
+    return 0 if all(row["p95_ratio"] <= BAR for row in record.values()) else 1
 
 
 if __name__ == "__main__":

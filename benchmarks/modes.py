@@ -126,7 +126,7 @@ def _mid(rows: list[dict[str, Any]], name: str) -> float:
 def _ratio(results: Results, name: str, what: str = "tokens_per_s") -> float:
     """Median ratio of pairs that ran next to each other."""
     pairs = zip(results[name], results["sync"], strict=False)
-    return float(median(one[what] / sync[what] for one, sync in pairs))
+    return float(median(mode[what] / sync[what] for mode, sync in pairs))
 
 
 def print_bounds(results: Results) -> dict[str, float]:
@@ -155,7 +155,7 @@ def print_rewards(results: Results, samples: int) -> dict[str, Any]:
     summary = {}
     for name, rows in results.items():
         tuned = [row["held_out"] for row in rows]
-        differences = [one - other for one, other in zip(tuned, sync, strict=True)]
+        differences = [figure - other for figure, other in zip(tuned, sync, strict=True)]
         low, high = bootstrap_interval(differences, seed=0)
         within = abs(fmean(differences)) <= pstdev(sync)
         summary[name] = {"mean": fmean(tuned), "sd": pstdev(tuned), "within_noise": within}

@@ -165,8 +165,10 @@ class Stack:
         rollouts = self._rollouts(job_id)
         steps = max(curves["reward/mean"])
         # Evaluation is the same for every mode; only training is compared.
-        wall_s = end - min(one["started_at"] for one in rollouts) - curves["time/eval_s"][steps]
-        tokens = sum(one["completion_tokens"] for one in rollouts)
+        wall_s = (
+            end - min(rollout["started_at"] for rollout in rollouts) - curves["time/eval_s"][steps]
+        )
+        tokens = sum(rollout["completion_tokens"] for rollout in rollouts)
         last = sorted(curves["reward/mean"].items())[-max(1, steps // 4) :]
         report = self.http.get(f"/fine_tuning/jobs/{job_id}/report").json()
         return {

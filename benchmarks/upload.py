@@ -128,7 +128,7 @@ def measure(api: ApiProcess, path: Path, repeats: int, *, purpose_first: bool) -
 
 
 def _seconds(sent: list[Sent]) -> dict[str, float]:
-    taken = [one.seconds for one in sent]
+    taken = [upload.seconds for upload in sent]
     return {"seconds": round(statistics.median(taken), 2), "worst_seconds": round(max(taken), 2)}
 
 

@@ -110,11 +110,11 @@ def agree(model: Path) -> dict[str, Any]:
         "sft": trl_agreement.supervised(model),
         "dpo": trl_agreement.preference(model, "sigmoid"),
     }
-    for name, one in found.items():
-        close = abs(one.ours - one.theirs) <= 1e-5 * max(1.0, abs(one.theirs))
-        if not close or one.gradient > 1e-5:
-            sys.exit(f"{name}: ours and TRL's differ, so no time is comparable: {one}")
-    return {name: asdict(one) for name, one in found.items()}
+    for name, agreement in found.items():
+        close = abs(agreement.ours - agreement.theirs) <= 1e-5 * max(1.0, abs(agreement.theirs))
+        if not close or agreement.gradient > 1e-5:
+            sys.exit(f"{name}: ours and TRL's differ, so no time is comparable: {agreement}")
+    return {name: asdict(agreement) for name, agreement in found.items()}
 
 
 def run_cell(cell: Cell, model: Path, root: Path, given: argparse.Namespace) -> Measured:
@@ -259,30 +259,32 @@ def report(
 ) -> None:
     print("| same loss and LoRA gradients | ours | TRL | largest gradient difference |")
     print("|---|---:|---:|---:|")
-    for name, one in agreement.items():
-        print(f"| {name} | {one['ours']:.6f} | {one['theirs']:.6f} | {one['gradient']:.1e} |")
+    for name, result in agreement.items():
+        print(
+            f"| {name} | {result['ours']:.6f} | {result['theirs']:.6f} | {result['gradient']:.1e} |"
+        )
     print()
     print(
         "| s a step: median (p5 - p95) | ours | rollout + train + publish "
         "| TRL | × | target | CPU × |"
     )
     print("|---|---:|---:|---:|---:|---:|---:|")
-    for one in results:
-        ours, theirs = one["ours"], one["trl"]
+    for result in results:
+        ours, theirs = result["ours"], result["trl"]
         detail = " + ".join(f"{ours[part]:.2f}" for part in ("rollout_s", "train_s", "publish_s"))
         print(
-            f"| {one['cell']} | {ours['median']:.2f} ({ours['p5']:.2f} - {ours['p95']:.2f}) "
+            f"| {result['cell']} | {ours['median']:.2f} ({ours['p5']:.2f} - {ours['p95']:.2f}) "
             f"| {detail} | {theirs['median']:.2f} ({theirs['p5']:.2f} - {theirs['p95']:.2f}) "
-            f"| {one['ratio']:.2f} | {one['target']} | {one['cpu_ratio']:.2f} |"
+            f"| {result['ratio']:.2f} | {result['target']} | {result['cpu_ratio']:.2f} |"
         )
     print("\n| rollout tokens/s | ours, over HTTP | generate with peft | × |\n|---|---:|---:|---:|")
-    for one in results:
-        if any(one["tool_calls_a_rollout"]):  # TRL counts the tools' text as sampled
-            mine, other = one["tool_calls_a_rollout"]
-            print(f"| {one['cell']} | ({mine:.1f} calls a rollout) | ({other:.1f} calls) | |")
+    for result in results:
+        if any(result["tool_calls_a_rollout"]):  # TRL counts the tools' text as sampled
+            mine, other = result["tool_calls_a_rollout"]
+            print(f"| {result['cell']} | ({mine:.1f} calls a rollout) | ({other:.1f} calls) | |")
             continue
-        mine, other = one["rollout_tokens_a_s"].values()
-        print(f"| {one['cell']} | {mine:,.0f} | {other:,.0f} | {mine / other:.2f} |")
+        mine, other = result["rollout_tokens_a_s"].values()
+        print(f"| {result['cell']} | {mine:,.0f} | {other:,.0f} | {mine / other:.2f} |")
     print(
         json.dumps(
             {

@@ -132,16 +132,18 @@ def _widened(where: str, old: Shape, new: Shape) -> Iterator[str]:
         yield f"{where}: an enumeration before, any text now"
 
 
-def _beyond(one: Shape, other: Shape) -> frozenset[str]:
+def _beyond(shape: Shape, other: Shape) -> frozenset[str]:
     """Types of the first which the second does not know."""
     if ANY in other.types:
         return frozenset()
     known = other.types | ({"integer"} if "number" in other.types else set())
-    return one.types - known
+    return shape.types - known
 
 
 def main() -> int:
-    released, working = (json.loads(one.read_text(encoding="utf-8")) for one in (RELEASED, WORKING))
+    released, working = (
+        json.loads(path.read_text(encoding="utf-8")) for path in (RELEASED, WORKING)
+    )
     found = Check(released, working).breaks()
     for line in found:
         sys.stderr.write(f"breaks clients of the last release: {line}\n")

@@ -214,16 +214,16 @@ def listed(text: str) -> list[str]:
 
 def judge(found: Sequence[Difference], patterns: Sequence[str]) -> tuple[list[str], list[str]]:
     """Differences without a row, and rows without a difference."""
-    readers = {one: _pattern(one) for one in patterns}
+    readers = {pattern: _pattern(pattern) for pattern in patterns}
     unexplained = [
-        f"{one.id}  {one.detail}".rstrip()
-        for one in found
-        if not any(reader.fullmatch(one.id) for reader in readers.values())
+        f"{difference.id}  {difference.detail}".rstrip()
+        for difference in found
+        if not any(reader.fullmatch(difference.id) for reader in readers.values())
     ]
     stale = [
         name
         for name, reader in readers.items()
-        if not any(reader.fullmatch(one.id) for one in found)
+        if not any(reader.fullmatch(difference.id) for difference in found)
     ]
     return unexplained, stale
 

@@ -26,7 +26,7 @@ class Operation:
 
 
 def operations(document: Mapping[str, Any]) -> dict[str, Operation]:
-    return {one.key: one for one in _operations(document)}
+    return {operation.key: operation for operation in _operations(document)}
 
 
 def _operations(document: Mapping[str, Any]) -> Iterator[Operation]:
@@ -39,16 +39,16 @@ def _operations(document: Mapping[str, Any]) -> Iterator[Operation]:
 
 
 def _operation(reader: Reader, key: str, node: Mapping[str, Any]) -> Operation:
-    parameters = [reader.resolved(one) for one in node.get("parameters", ())]
+    parameters = [reader.resolved(parameter) for parameter in node.get("parameters", ())]
     body = reader.resolved(node.get("requestBody", {}))
     return Operation(
         key=key,
         id=node.get("operationId", key),
         tags=tuple(node.get("tags", ())),
         query={
-            one["name"]: (one.get("required", False), one.get("schema", {}))
-            for one in parameters
-            if one["in"] == "query"
+            parameter["name"]: (parameter.get("required", False), parameter.get("schema", {}))
+            for parameter in parameters
+            if parameter["in"] == "query"
         },
         body=_content(body),
         body_required=body.get("required", False),
@@ -61,4 +61,4 @@ def _operation(reader: Reader, key: str, node: Mapping[str, Any]) -> Operation:
 
 
 def _content(node: Mapping[str, Any]) -> dict[str, Schema]:
-    return {kind: one.get("schema", {}) for kind, one in node.get("content", {}).items()}
+    return {kind: media.get("schema", {}) for kind, media in node.get("content", {}).items()}

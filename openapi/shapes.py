@@ -52,8 +52,8 @@ class Reader:
         schema = self.resolved(schema)
         unions = schema.get("anyOf", schema.get("oneOf"))
         if unions is not None:
-            for one in unions:
-                yield from self._alternatives(one)
+            for union in unions:
+                yield from self._alternatives(union)
         elif "allOf" in schema:
             yield self._merged([*schema["allOf"], {**schema, "allOf": None}])
         elif isinstance(schema.get("type"), list):
@@ -71,36 +71,40 @@ class Reader:
                 found = [part]
             else:
                 found = list(self._alternatives(part))
-            for one in found:
-                whole["properties"].update(one.get("properties", {}))
-                whole["required"] += one.get("required", [])
-                whole |= {k: v for k, v in one.items() if k not in {"properties", "required"}}
+            for schema in found:
+                whole["properties"].update(schema.get("properties", {}))
+                whole["required"] += schema.get("required", [])
+                whole |= {k: v for k, v in schema.items() if k not in {"properties", "required"}}
         if not whole["properties"]:
             del whole["properties"]
         return whole
 
     def _read(self, found: Sequence[Schema]) -> Shape:
-        objects = [one for one in found if "properties" in one]
-        tagged = [(self.tag(one), one) for one in objects]
+        objects = [schema for schema in found if "properties" in schema]
+        tagged = [(self.tag(schema), schema) for schema in objects]
         if len(objects) > 1 and all(tag is not None for tag, _ in tagged):
             variants = {
-                tag: _either([one for name, one in tagged if name == tag])
+                tag: _either([schema for name, schema in tagged if name == tag])
                 for tag in dict.fromkeys(str(tag) for tag, _ in tagged)
             }
             fields: dict[str, Schema] = {}
             required: frozenset[str] = frozenset()
         else:
             variants = {}
-            names = dict.fromkeys(name for one in objects for name in one["properties"])
+            names = dict.fromkeys(name for schema in objects for name in schema["properties"])
             fields = {
                 name: _either(
-                    [one["properties"][name] for one in objects if name in one["properties"]]
+                    [
+                        schema["properties"][name]
+                        for schema in objects
+                        if name in schema["properties"]
+                    ]
                 )
                 for name in names
             }
-            sets = [frozenset(one.get("required", ())) for one in objects]
+            sets = [frozenset(schema.get("required", ())) for schema in objects]
             required = frozenset.intersection(*sets) if sets else frozenset()
-        arrays = [one["items"] for one in found if "items" in one]
+        arrays = [schema["items"] for schema in found if "items" in schema]
         return Shape(
             types=_types(found),
             values=_values(found),
@@ -126,7 +130,7 @@ def _either(schemas: Sequence[Schema]) -> Schema:
 
 
 def _types(found: Sequence[Schema]) -> frozenset[str]:
-    names = {name for one in found for name in _types_of(one)}
+    names = {name for schema in found for name in _types_of(schema)}
     if "number" in names:
         names.discard("integer")
     return frozenset({ANY} if ANY in names else names)
@@ -145,8 +149,8 @@ def _types_of(schema: Schema) -> set[str]:
 
 
 def _values(found: Sequence[Schema]) -> frozenset[str] | None:
-    strings = [one for one in found if "string" in _types_of(one)]
-    if not strings or any("enum" not in one and "const" not in one for one in strings):
+    strings = [schema for schema in found if "string" in _types_of(schema)]
+    if not strings or any("enum" not in schema and "const" not in schema for schema in strings):
         return None
-    values = [value for one in strings for value in one.get("enum", [one.get("const")])]
+    values = [value for schema in strings for value in schema.get("enum", [schema.get("const")])]
     return frozenset(value for value in values if isinstance(value, str))

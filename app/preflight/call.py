@@ -132,7 +132,7 @@ def called_addresses(method: dict[str, Any]) -> list[CalledAddress]:
         for place in places(ReinforcementMethod, _reinforcement(method))
         if place.kind is Kind.ADDRESS
     ]
-    return sorted(found, key=lambda one: not one.param.startswith(f"{_ROOT}.tools"))
+    return sorted(found, key=lambda address: not address.param.startswith(f"{_ROOT}.tools"))
 
 
 def judge_models(method: dict[str, Any]) -> Iterator[tuple[str, str]]:

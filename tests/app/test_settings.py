@@ -117,7 +117,9 @@ def test_secrets_and_passwords_are_not_shown() -> None:
 def test_derived_keys_differ_by_purpose_and_by_secret() -> None:
     first, second = _settings(), _settings(secret_key=_SECRET[::-1])
     derived = {
-        key for one in (first, second) for key in (one.key_hmac, one.derive_key("another/v1"))
+        key
+        for settings in (first, second)
+        for key in (settings.key_hmac, settings.derive_key("another/v1"))
     }
     assert len(derived) == 4
     assert {len(key) for key in derived} == {32}

@@ -87,8 +87,8 @@ def linked(name: str) -> dict[str, str]:
     replies = EVERY[name][2]["responses"]
     links = replies.get("201", replies.get("200", {})).get("links", {})
     return {
-        one: parameter
-        for one, link in links.items()
+        operation: parameter
+        for operation, link in links.items()
         for parameter, value in link["parameters"].items()
         if value == "$response.body#/id"
     }
@@ -133,13 +133,17 @@ def test_an_object_is_its_tenants_alone_until_its_end(service: Service, name: st
         assert made.status_code in {200, 201}, made.text
         on_it = linked(name)
         given = {parameter: made.json()["id"] for parameter in on_it.values()}
-        for one in on_it:
-            assert_out_of_reach(stranger, one, given)
-        reads = [one for one in on_it if EVERY[one][0] == "GET" and EVERY[one][1].endswith("}")]
-        ends = [one for one in on_it if EVERY[one][0] == "DELETE"]
-        for one in reads:
-            assert call(owner, one, given).status_code == 200, one
-        for one in ends:
-            assert call(owner, one, given).status_code == 200, one
-        for one in on_it if ends else ():
-            assert_out_of_reach(owner, one, given)
+        for operation in on_it:
+            assert_out_of_reach(stranger, operation, given)
+        reads = [
+            operation
+            for operation in on_it
+            if EVERY[operation][0] == "GET" and EVERY[operation][1].endswith("}")
+        ]
+        ends = [operation for operation in on_it if EVERY[operation][0] == "DELETE"]
+        for operation in reads:
+            assert call(owner, operation, given).status_code == 200, operation
+        for operation in ends:
+            assert call(owner, operation, given).status_code == 200, operation
+        for operation in on_it if ends else ():
+            assert_out_of_reach(owner, operation, given)

@@ -49,7 +49,7 @@ NOT_SERVED = {
     )
 }
 METHODS = sorted(found_methods(OpenAI(api_key="none"), ROOTS))
-REFUSED = [path for path in METHODS if any(path.startswith(f"{one}.") for one in NOT_SERVED)]
+REFUSED = [path for path in METHODS if any(path.startswith(f"{prefix}.") for prefix in NOT_SERVED)]
 OFFERED = [path for path in METHODS if path not in REFUSED]
 _NUMBERS = count()
 COUNT = 250
@@ -137,24 +137,24 @@ def renamed(made: Args) -> Args:
 
 CALLS: dict[str, Callable[[Organization], Args]] = {
     "projects.create": lambda _: args(name=name()),
-    "projects.retrieve": lambda one: args(one.project()),
-    "projects.update": lambda one: args(one.project(), name=name()),
-    "projects.list": lambda one: (one.project(), args(limit=2))[1],
-    "projects.archive": lambda one: args(one.project()),
-    "projects.service_accounts.create": lambda one: args(one.project(), name=name()),
+    "projects.retrieve": lambda scene: args(scene.project()),
+    "projects.update": lambda scene: args(scene.project(), name=name()),
+    "projects.list": lambda scene: (scene.project(), args(limit=2))[1],
+    "projects.archive": lambda scene: args(scene.project()),
+    "projects.service_accounts.create": lambda scene: args(scene.project(), name=name()),
     "projects.service_accounts.retrieve": Organization.account,
-    "projects.service_accounts.update": lambda one: renamed(one.account()),
-    "projects.service_accounts.list": lambda one: args(one.account().named["project_id"]),
+    "projects.service_accounts.update": lambda scene: renamed(scene.account()),
+    "projects.service_accounts.list": lambda scene: args(scene.account().named["project_id"]),
     "projects.service_accounts.delete": Organization.account,
     "projects.api_keys.retrieve": Organization.key,
-    "projects.service_accounts.api_keys.create": lambda one: renamed(one.account()),
-    "projects.api_keys.update": lambda one: ending(one.key()),
-    "projects.api_keys.list": lambda one: args(one.key().named["project_id"]),
+    "projects.service_accounts.api_keys.create": lambda scene: renamed(scene.account()),
+    "projects.api_keys.update": lambda scene: ending(scene.key()),
+    "projects.api_keys.list": lambda scene: args(scene.key().named["project_id"]),
     "projects.api_keys.delete": Organization.key,
     "admin_api_keys.create": lambda _: args(name=name()),
-    "admin_api_keys.retrieve": lambda one: args(one.admin_key()),
+    "admin_api_keys.retrieve": lambda scene: args(scene.admin_key()),
     "admin_api_keys.list": lambda _: args(limit=2),
-    "admin_api_keys.delete": lambda one: args(one.admin_key()),
+    "admin_api_keys.delete": lambda scene: args(scene.admin_key()),
 }
 
 
@@ -212,9 +212,9 @@ def test_its_answer_is_read(client: OpenAI, path: str, view: str) -> None:
 def test_what_is_not_served_answers_404(client: OpenAI, path: str) -> None:
     method = method_of(client, path)
     required = {
-        one.name: "x"
-        for one in inspect.signature(method).parameters.values()
-        if one.default is inspect.Parameter.empty
+        parameter.name: "x"
+        for parameter in inspect.signature(method).parameters.values()
+        if parameter.default is inspect.Parameter.empty
     }
     with pytest.raises(NotFoundError) as raised:
         method(**required)
@@ -269,7 +269,7 @@ def test_two_hundred_and_fifty_rows_of_each_list(
         for limit in (7, 100):
             found = every(call(limit=limit))
             assert len(found) == len(set(found))
-            assert [one for one in found if one in set(wanted)] == wanted
+            assert [found_id for found_id in found if found_id in set(wanted)] == wanted
         assert len(call().data) == 20
     down = every(organization.admin_api_keys.list(order="desc", limit=50))
     assert down == every(organization.admin_api_keys.list(order="asc", limit=50))[::-1]

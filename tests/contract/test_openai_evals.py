@@ -23,7 +23,7 @@ def test_an_eval_is_made_read_changed_and_deleted(service: Service) -> None:
     schema: Any = made.data_source_config.schema_
     assert schema["properties"]["item"] == SCHEMA
     assert schema["required"] == ["item", "sample"]
-    assert [one.to_dict() for one in made.testing_criteria] == [CHECK]
+    assert [criterion.to_dict() for criterion in made.testing_criteria] == [CHECK]
     assert client.evals.retrieve(made.id).to_dict() == made.to_dict()
     changed = client.evals.update(made.id, name="renamed", metadata={"k": "v"})
     assert (changed.name, changed.metadata) == ("renamed", {"k": "v"})
@@ -39,10 +39,10 @@ def test_an_eval_is_made_read_changed_and_deleted(service: Service) -> None:
 def test_evals_page_in_both_orders_and_by_their_last_change(service: Service) -> None:
     client = service.client()
     ids = [make(client, f"number {number}").id for number in range(23)]
-    listed = [one.id for one in client.evals.list(limit=5) if one.id in ids]
+    listed = [listed_eval.id for listed_eval in client.evals.list(limit=5) if listed_eval.id in ids]
     assert listed == ids
-    backwards = [one.id for one in client.evals.list(limit=7, order="desc")]
-    assert [one for one in backwards if one in ids] == ids[::-1]
+    backwards = [listed_eval.id for listed_eval in client.evals.list(limit=7, order="desc")]
+    assert [eval_id for eval_id in backwards if eval_id in ids] == ids[::-1]
     client.evals.update(ids[3], name="touched")
     latest = client.evals.list(order_by="updated_at", order="desc", limit=1)
     assert latest.data[0].id == ids[3]
@@ -88,7 +88,9 @@ def test_a_run_samples_and_its_items_are_read(service: Service) -> None:
     }
     asked = service.engine.bodies
     assert len(asked) == 3
-    assert {(one["model"], one["seed"], one["temperature"]) for one in asked} == {(BASE, 7, 0.5)}
+    assert {(request["model"], request["seed"], request["temperature"]) for request in asked} == {
+        (BASE, 7, 0.5)
+    }
     items = list(client.evals.runs.output_items.list(run.id, eval_id=of.id, limit=1))
     assert [item.status for item in items] == ["pass", "fail", "pass"]
     first = items[0]
@@ -114,11 +116,15 @@ def test_runs_page_are_canceled_and_deleted(service: Service) -> None:
     of = make(client)
     jsonl: Any = {"type": "jsonl", "source": content("a")}
     ids = [client.evals.runs.create(of.id, data_source=jsonl).id for _ in range(12)]
-    assert [one.id for one in client.evals.runs.list(of.id, limit=5)] == ids
-    assert [one.id for one in client.evals.runs.list(of.id, limit=5, order="desc")] == ids[::-1]
+    assert [listed_run.id for listed_run in client.evals.runs.list(of.id, limit=5)] == ids
+    assert [
+        listed_run.id for listed_run in client.evals.runs.list(of.id, limit=5, order="desc")
+    ] == ids[::-1]
     canceled = client.evals.runs.cancel(ids[4], eval_id=of.id)
     assert canceled.status == "canceled"
-    assert [one.id for one in client.evals.runs.list(of.id, status="canceled")] == [ids[4]]
+    assert [listed_run.id for listed_run in client.evals.runs.list(of.id, status="canceled")] == [
+        ids[4]
+    ]
     with pytest.raises(BadRequestError) as refused:
         client.evals.runs.cancel(ids[4], eval_id=of.id)
     assert refused.value.code == "invalid_state"
@@ -234,9 +240,9 @@ async def test_the_asynchronous_client_too(service: Service) -> None:
         of = await client.evals.create(data_source_config=config, testing_criteria=[CHECK])
         jsonl: Any = {"type": "jsonl", "source": content("a", "b")}
         run = await client.evals.runs.create(of.id, data_source=jsonl)
-        assert [one.id async for one in client.evals.runs.list(of.id)] == [run.id]
+        assert [listed_run.id async for listed_run in client.evals.runs.list(of.id)] == [run.id]
         items = client.evals.runs.output_items.list(run.id, eval_id=of.id)
-        assert [one async for one in items] == []
+        assert [item async for item in items] == []
         assert (await client.evals.runs.cancel(run.id, eval_id=of.id)).status == "canceled"
         assert (await client.evals.delete(of.id)).deleted
 

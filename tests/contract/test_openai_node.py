@@ -124,7 +124,7 @@ def prepared(service: Service) -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize("suite", sorted(one.name for one in SUITES.glob("*.test.mjs")))
+@pytest.mark.parametrize("suite", sorted(suite.name for suite in SUITES.glob("*.test.mjs")))
 def test_the_node_client(
     service: Service, suites: Path, prepared: dict[str, Any], suite: str
 ) -> None:

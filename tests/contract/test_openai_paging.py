@@ -34,8 +34,8 @@ def rows(service: Service) -> Rows:
     }
     options: Any = {"training_file": file.id, "validation_file": file.id, "method": method}
     job, bare = [client.fine_tuning.jobs.create(model="tiny-agent", **options) for _ in range(2)]
-    for one in (job, bare):
-        client.fine_tuning.jobs.cancel(one.id)
+    for listed_job in (job, bare):
+        client.fine_tuning.jobs.cancel(listed_job.id)
     service.execute("DELETE FROM job_events")
     listed, of, bare_eval = make(client), make(client), make(client)
     run, bare_run = [client.evals.runs.create(of.id, data_source=sampled("hello")) for _ in "ab"]
@@ -71,7 +71,7 @@ def fill(service: Service, rows: Rows) -> None:
 
 
 def ids(listing: Listing, rows: Rows, found: Any) -> list[str]:
-    return [one.id for one in found if one.id.startswith(listing.counted(rows))]
+    return [row.id for row in found if row.id.startswith(listing.counted(rows))]
 
 
 @every_list
@@ -94,7 +94,7 @@ def test_every_row_is_listed_once_and_in_order(
 @every_list
 async def test_the_async_client_lists_alike(service: Service, rows: Rows, listing: Listing) -> None:
     async with service.async_client() as client:
-        found = [one async for one in listing.call(client, rows, limit=100)]
+        found = [row async for row in listing.call(client, rows, limit=100)]
         assert ids(listing, rows, found) == listing.ids(rows)
         page = await listing.call(client, rows, limit=1)
         assert (len(page.data), page.has_more) == (1, True)
@@ -106,7 +106,7 @@ def test_a_row_that_comes_while_paging_shifts_nothing(
 ) -> None:
     expected = listing.ids(rows)
     pages = iter(listing.call(service.client(), rows, limit=50))
-    found = [one for _, one in zip(range(60), pages, strict=False)]
+    found = [page for _, page in zip(range(60), pages, strict=False)]
     newer = listing.newer(service, rows)
     try:
         found += pages

@@ -39,7 +39,10 @@ def new_job(client: OpenAI, job: Any, run: str, *, method: dict[str, Any], **opt
 
 
 def jobs_of(service: Service, run: str) -> list[str]:
-    return [one.id for one in service.client().fine_tuning.jobs.list(metadata={"run": run})]
+    return [
+        listed_job.id
+        for listed_job in service.client().fine_tuning.jobs.list(metadata={"run": run})
+    ]
 
 
 @pytest.mark.parametrize(
@@ -64,7 +67,7 @@ def test_a_call_succeeds_after(service: Service, proxy: FaultProxy, faults: tupl
     listed = behind(proxy, service).models.list()
     assert listed.data[0].object == "model"
     assert len(proxy.seen) == len(faults) + 1
-    counts = [one["headers"]["x-stainless-retry-count"] for one in proxy.seen]
+    counts = [request["headers"]["x-stainless-retry-count"] for request in proxy.seen]
     assert counts == [str(number) for number in range(len(faults) + 1)]
     assert proxy.faults == []
 
@@ -171,8 +174,8 @@ def test_a_lost_answer_makes_two_jobs_without_a_key(
     run = f"twice-{fault}-{job.id}"
     proxy.inject(fault)
     made = new_job(behind(proxy, service), job, run, method=method)
-    assert [one["method"] for one in proxy.seen] == ["POST", "POST"]
-    assert not any("idempotency-key" in one["headers"] for one in proxy.seen)
+    assert [request["method"] for request in proxy.seen] == ["POST", "POST"]
+    assert not any("idempotency-key" in request["headers"] for request in proxy.seen)
     found = jobs_of(service, run)
     assert len(found) == 2
     assert found[0] == made.id
@@ -198,7 +201,7 @@ def test_with_a_key_there_is_one_job_however_often_it_was_asked_for(
     key = {"Idempotency-Key": run}
     made = new_job(behind(proxy, service), job, run, method=method, extra_headers=key)
     assert len(proxy.seen) == len(faults) + 1
-    assert {one["headers"]["idempotency-key"] for one in proxy.seen} == {run}
+    assert {request["headers"]["idempotency-key"] for request in proxy.seen} == {run}
     assert jobs_of(service, run) == [made.id]
     assert new_job(service.client(), job, run, method=method, extra_headers=key) == made
     assert jobs_of(service, run) == [made.id]

@@ -105,7 +105,7 @@ def test_what_was_canceled_arrives_and_is_unwrapped(
     deliveries: Any = client.get(
         f"/webhook_endpoints/{made['id']}/deliveries", cast_to=dict[str, Any]
     )
-    assert [(one["status"], one["attempts"]) for one in deliveries["data"]] == [
+    assert [(delivery["status"], delivery["attempts"]) for delivery in deliveries["data"]] == [
         ("delivered", 1)
     ] * 2
     with pytest.raises(InvalidWebhookSignatureError):
@@ -142,7 +142,7 @@ def test_endpoints_live_as_the_client_expects(
         client.webhooks.create(name=str(number), url=HOOK, event_types=TYPES).id
         for number in range(5)
     ]
-    assert [one.id for one in client.webhooks.list(limit=2)] == ids[::-1]
+    assert [endpoint.id for endpoint in client.webhooks.list(limit=2)] == ids[::-1]
     changed = client.webhooks.update(ids[0], name="other", event_types=["eval.run.failed"])
     assert client.webhooks.retrieve(ids[0]) == changed
     assert (changed.name, changed.event_types, changed.url) == ("other", ["eval.run.failed"], HOOK)

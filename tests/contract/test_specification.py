@@ -101,7 +101,7 @@ def test_tests_named_beside_differences_exist() -> None:
     root = DEVIATIONS.parents[1]
     named = set(re.findall(r"`(tests/[\w/]+\.py)`", DEVIATIONS.read_text(encoding="utf-8")))
     assert named
-    assert [one for one in sorted(named) if not (root / one).is_file()] == []
+    assert [path for path in sorted(named) if not (root / path).is_file()] == []
 
 
 def test_nothing_breaks_the_clients_of_the_last_release(specification: dict[str, Any]) -> None:

@@ -91,7 +91,7 @@ def _check_result_file(live: Installation, job_id: str) -> None:
     (file_id,) = client.fine_tuning.jobs.retrieve(job_id).result_files
     file = client.files.retrieve(file_id)
     assert (file.purpose, file.filename) == ("fine-tune-results", "step_metrics.csv")
-    assert file_id in [one.id for one in client.files.list(purpose="fine-tune-results")]
+    assert file_id in [file.id for file in client.files.list(purpose="fine-tune-results")]
     content = client.files.content(file_id).read()
     assert len(content) == file.bytes
     rows = list(csv.DictReader(io.StringIO(content.decode())))

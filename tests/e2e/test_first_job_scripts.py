@@ -35,7 +35,7 @@ def test_the_script_with_our_own_client(live: Installation, endpoints: Endpoints
     lines = done.stdout.splitlines()
     assert re.fullmatch(r"created ftjob-\w+", lines[0])
     assert "  The job has successfully completed" in lines
-    assert len([one for one in lines if re.match(r"  Step \d+/3", one)]) == 3
+    assert len([line for line in lines if re.match(r"  Step \d+/3", line)]) == 3
     assert re.fullmatch(r"mean reward \d\.\d{3} -> \d\.\d{3}", lines[-2])
     assert re.fullmatch(f"model {_MODEL}", lines[-1])
 
@@ -59,6 +59,6 @@ def test_the_script_with_the_node_client(
     lines = done.stdout.splitlines()
     assert re.fullmatch(r"created ftjob-\w+", lines[0])
     assert "  The job has successfully completed" in lines
-    assert any(re.fullmatch(f"  {_MODEL}", one) for one in lines)
-    assert any(one.startswith("  user ") for one in lines)
+    assert any(re.fullmatch(f"  {_MODEL}", line) for line in lines)
+    assert any(line.startswith("  user ") for line in lines)
     assert lines[-1].startswith(("  assistant ", "  tool "))

@@ -112,10 +112,12 @@ def test_a_supervised_model_is_served_and_goes_on_by_reinforcement(
         assert told(1) == [("fine_tuning.job.succeeded", job.id)]
     tuned = str(job.fine_tuned_model)
 
-    metrics = [one for one in client.fine_tuning.jobs.list_events(job.id) if one.type == "metrics"]
+    metrics = [
+        event for event in client.fine_tuning.jobs.list_events(job.id) if event.type == "metrics"
+    ]
     assert len(metrics) == STEPS
     checkpoints = client.fine_tuning.jobs.checkpoints.list(job.id).data
-    assert [one.step_number for one in checkpoints] == [8, 4]
+    assert [checkpoint.step_number for checkpoint in checkpoints] == [8, 4]
     last = checkpoints[0].metrics
     assert last.full_valid_loss is not None
     assert last.train_mean_token_accuracy is not None
@@ -164,7 +166,9 @@ def test_a_preferring_model_goes_on_by_reinforcement_twice(
     )
     job = wait_until_final(client, created.id, timeout_s=120)
     assert job.status == "succeeded", job.error
-    assert [one.step_number for one in client.fine_tuning.jobs.checkpoints.list(job.id)] == [4, 2]
+    assert [
+        checkpoint.step_number for checkpoint in client.fine_tuning.jobs.checkpoints.list(job.id)
+    ] == [4, 2]
     losses = live.curve(job.id, "train/loss", "valid")
     assert losses[0] == pytest.approx(math.log(2), abs=1e-5), "nothing is preferred at first"
     assert losses[4] < losses[2] < losses[0]
@@ -230,9 +234,9 @@ def _published(live: Installation, job: Any) -> dict[str, torch.Tensor]:
     return load_file(adapter / "adapter_model.safetensors")
 
 
-def _distance(one: dict[str, torch.Tensor], other: dict[str, torch.Tensor]) -> float:
+def _distance(adapter: dict[str, torch.Tensor], other: dict[str, torch.Tensor]) -> float:
     """Of the weight that differs most. Two fresh adapters differ by 0.1 and more."""
-    return max(float((one[name] - other[name]).abs().max()) for name in one)
+    return max(float((adapter[name] - other[name]).abs().max()) for name in adapter)
 
 
 def _reinforced_from(

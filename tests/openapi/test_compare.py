@@ -57,7 +57,7 @@ def changed(part: str, name: str, schema: Any = None, *, required: bool | None =
     whole = base(part)
     if schema is None and required is None:
         del whole["properties"][name]
-        whole["required"] = [one for one in whole["required"] if one != name]
+        whole["required"] = [required for required in whole["required"] if required != name]
     elif schema is not None:
         whole["properties"][name] = schema
     if required is True:
@@ -93,9 +93,11 @@ OURS = [
 ]
 
 
-@pytest.mark.parametrize(("ours", "expected"), OURS, ids=[one for _, one in OURS])
+@pytest.mark.parametrize(("ours", "expected"), OURS, ids=[test_id for _, test_id in OURS])
 def test_a_difference_has_its_id(ours: dict[str, Any], expected: str) -> None:
-    assert [one.id for one in Comparison(document(), ours).differences()] == [expected]
+    assert [difference.id for difference in Comparison(document(), ours).differences()] == [
+        expected
+    ]
 
 
 def test_the_same_twice_and_paths_with_a_version_do_not_differ() -> None:
@@ -123,10 +125,10 @@ def test_more_is_accepted_and_promised_without_a_difference() -> None:
 
 
 def test_variants_are_told_apart_by_their_constant() -> None:
-    one = {**TAGGED, "anyOf": TAGGED["anyOf"][:1]}
-    assert Comparison(changed("sent", "b", TAGGED), changed("sent", "b", one)).differences() == [
-        Difference("makeThing.request.b(q):missing")
-    ]
+    untagged = {**TAGGED, "anyOf": TAGGED["anyOf"][:1]}
+    assert Comparison(
+        changed("sent", "b", TAGGED), changed("sent", "b", untagged)
+    ).differences() == [Difference("makeThing.request.b(q):missing")]
     inner = deepcopy(TAGGED)
     del inner["anyOf"][0]["properties"]["v"]  # type: ignore[attr-defined]  # a value of unknown JSON is an object to mypy
     theirs, ours = changed("reply", "rows", TAGGED), changed("reply", "rows", inner)

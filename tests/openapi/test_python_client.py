@@ -113,7 +113,7 @@ def test_a_file_is_sent_whole_again(client: AgentRFT, proxy: FaultProxy, rows: P
     proxy.faults[:] = ["lost", "500"]
     file = client.upload(rows)
     assert file.bytes_ == len(ROW) * 12
-    keys = {one["headers"]["idempotency-key"] for one in proxy.seen}
+    keys = {request["headers"]["idempotency-key"] for request in proxy.seen}
     assert len(proxy.seen) == 3
     assert len(keys) == 1
 
@@ -124,7 +124,7 @@ def test_posts_have_keys_of_their_own_and_reads_have_none(
     first, second = client.upload(rows), client.upload(rows)
     client.call(delete_file.sync, Deleted, first.id)
     client.call(retrieve_file.sync, FileObject, second.id)
-    keys = [one["headers"].get("idempotency-key") for one in proxy.seen]
+    keys = [request["headers"].get("idempotency-key") for request in proxy.seen]
     assert len({keys[0], keys[1]} - {None}) == 2
     assert keys[2:] == [None, None]
 
@@ -139,7 +139,11 @@ def test_a_lost_answer_makes_one_object(client: AgentRFT, proxy: FaultProxy) -> 
         "testing_criteria": [check],
     }
     made = client.call(create_eval.sync, EvalObject, body=CreateEval.from_dict(body))
-    found = [one.id for one in client.pages(list_evals.sync, EvalObject) if one.name == name]
+    found = [
+        listed_eval.id
+        for listed_eval in client.pages(list_evals.sync, EvalObject)
+        if listed_eval.name == name
+    ]
     assert found == [made.id]
 
 
@@ -205,7 +209,7 @@ def test_pages_are_read_as_one(
     service.add_rows(job.id, events=260, checkpoints=1)
     proxy.seen.clear()
     found = list(client.pages(list_fine_tuning_events.sync, FineTuningJobEvent, job.id))
-    assert len({one.id for one in found}) == len(found) >= 260
+    assert len({row.id for row in found}) == len(found) >= 260
     assert len(proxy.seen) == 3
 
 
@@ -220,7 +224,7 @@ def test_events_come_in_order_and_go_on_after_the_last_one_seen(
     rest = list(stream)
     assert rest
     again = list(client.events(job.id, after=first.id))
-    assert [one.id for one in again] == [one.id for one in rest]
+    assert [row.id for row in again] == [row.id for row in rest]
     assert list(client.events(job.id, after=rest[-1].id)) == []
 
 

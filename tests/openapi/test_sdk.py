@@ -13,9 +13,13 @@ def test_the_clients_are_current() -> None:
 
 def test_every_operation_has_a_call_in_the_python_client() -> None:
     document = json.loads(sdk.SPECIFICATION.read_text(encoding="utf-8"))
-    ids = {one["operationId"] for methods in document["paths"].values() for one in methods.values()}
+    ids = {
+        operation["operationId"]
+        for methods in document["paths"].values()
+        for operation in methods.values()
+    }
     calls = {path.stem.replace("_", "") for path in (sdk.PYTHON / "api").glob("*/*.py")}
-    assert {one.lower().replace("-", "") for one in ids} <= calls
+    assert {operation_id.lower().replace("-", "") for operation_id in ids} <= calls
     types = sdk.TYPES.read_text(encoding="utf-8")
     assert [path for path in document["paths"] if f'"{path}"' not in types] == []
 

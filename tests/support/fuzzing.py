@@ -132,8 +132,11 @@ def fuzz(
     return Findings(
         cases=found["test_cases"]["generated"],
         failures=[
-            *(f"{one['title']}: {', '.join(one['operations'])}" for one in found["failures"]),
-            *(json.dumps(one) for one in found["errors"]),
+            *(
+                f"{failure['title']}: {', '.join(failure['operations'])}"
+                for failure in found["failures"]
+            ),
+            *(json.dumps(error) for error in found["errors"]),
         ],
         unfinished="" if found["complete"] else str(found["stop_reason"]),
         output=done.stdout,

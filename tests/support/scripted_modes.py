@@ -174,7 +174,7 @@ class Stage:
     async def commit(self, mode: Mode, step: int) -> None:
         """Drops the journal of the step, as the reporter does, and notifies the mode."""
         self.policy.version = step
-        for past in [one for one in self.journals if one <= step]:
+        for past in [earlier for earlier in self.journals if earlier <= step]:
             del self.journals[past]
         await mode.on_step_committed(step)
 

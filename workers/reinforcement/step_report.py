@@ -57,9 +57,9 @@ class ReinforcementStepReport:
             update_time_s=train.get(names.TIME_TRAINING, 0.0),
             evaluation_time_s=validation.seconds or 0.0,
             rollouts=len(rollouts),
-            prompt_tokens=sum(one.prompt_tokens for one in trajectories),
-            completion_tokens=sum(one.completion_tokens for one in trajectories),
-            tool_calls=sum(len(one.tool_calls) for one in trajectories),
+            prompt_tokens=sum(trajectory.prompt_tokens for trajectory in trajectories),
+            completion_tokens=sum(trajectory.completion_tokens for trajectory in trajectories),
+            tool_calls=sum(len(trajectory.tool_calls) for trajectory in trajectories),
             trained_tokens=outcome.trained.trained_tokens,
             model_graders=entries.usage_by_model(self._grader, train, outcome.valid_values),
         )

@@ -113,7 +113,7 @@ def _learned_turns(messages: Messages, train_on: TrainOn) -> list[int]:
 
 
 def _without_weights(messages: Messages) -> Messages:
-    return [{name: v for name, v in one.items() if name != "weight"} for one in messages]
+    return [{name: v for name, v in message.items() if name != "weight"} for message in messages]
 
 
 def _turn(

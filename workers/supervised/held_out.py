@@ -138,8 +138,8 @@ def _is_finite(row: RowValues) -> bool:
 
 def _compared(pairs: Mapping[int, tuple[RowValues, RowValues]], *, seed: int) -> dict[str, Any]:
     """Compares each value that every row has; without rows there is no comparison."""
-    rows = [one for two in pairs.values() for one in two]
-    shared = [name for name in MEASURED if rows and all(name in one.values for one in rows)]
+    rows = [values for two in pairs.values() for values in two]
+    shared = [name for name in MEASURED if rows and all(name in row.values for row in rows)]
     return {
         _TOLD[name]: comparison(
             {row: [before.values[name]] for row, (before, _) in pairs.items()},

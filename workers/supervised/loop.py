@@ -138,8 +138,10 @@ class SupervisedLoop:
     def _some_measured(self, rows: Sequence[int]) -> list[RowValues]:
         found = self._trainer.evaluate([self._samples.held_out(row) for row in rows])
         return [
-            RowValues(1.0 if self._samples.pairs else one[names.COMPUTED_TOKENS], self._curves(one))
-            for one in found
+            RowValues(
+                1.0 if self._samples.pairs else values[names.COMPUTED_TOKENS], self._curves(values)
+            )
+            for values in found
         ]
 
 

@@ -107,7 +107,9 @@ class ReferenceLogprobs:
 
 def _with_logprobs(sample: TrainingSample, answer: Logprobs) -> TrainingSample:
     values = iter(answer.tolist())
-    return replace(sample, logprobs=[next(values) if one else 0.0 for one in sample.mask])
+    return replace(
+        sample, logprobs=[next(values) if is_trained else 0.0 for is_trained in sample.mask]
+    )
 
 
 def _save(path: Path, answers: list[Logprobs]) -> None:

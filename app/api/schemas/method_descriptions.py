@@ -44,10 +44,14 @@ def _nullable(schema: JsonSchemaValue) -> dict[str, Any]:
     """Returns the schema's properties; each one that is not required may also be null."""
     properties: dict[str, Any] = schema["properties"]
     required = schema.get("required", ())
-    for name, one in properties.items():
-        if name not in required and {"type": "null"} not in one.get("anyOf", ()):
-            about = {key: one[key] for key in ("title", "description", "default") if key in one}
-            rest = {key: value for key, value in one.items() if key not in about}
+    for name, described in properties.items():
+        if name not in required and {"type": "null"} not in described.get("anyOf", ()):
+            about = {
+                key: described[key]
+                for key in ("title", "description", "default")
+                if key in described
+            }
+            rest = {key: value for key, value in described.items() if key not in about}
             if isinstance(about.get("default"), dict | list):
                 # The parts have the same defaults, and client generators cannot read object
                 # defaults.

@@ -165,5 +165,7 @@ def rollout_id(item_id: str) -> str:
 
 def _as_graded(row: dict[str, Any]) -> dict[str, Any]:
     """The whole row, with the keys graders rely on always there."""
-    messages = [one if "name" in one else {"name": None, **one} for one in row["messages"]]
+    messages = [
+        message if "name" in message else {"name": None, **message} for message in row["messages"]
+    ]
     return {**row, "messages": messages, "tools": row.get("tools"), "parallel_tool_calls": True}

@@ -155,7 +155,7 @@ def secret_hint(secret: SigningSecret) -> str:
 
 def signing(secrets: Sequence[SigningSecret], *, now: float) -> list[SigningSecret]:
     """Returns the secrets that sign at `now`, the current one first."""
-    return [one for one in secrets if one.until is None or one.until > now]
+    return [secret for secret in secrets if secret.until is None or secret.until > now]
 
 
 def rotated(
@@ -166,14 +166,14 @@ def rotated(
         return [fresh]
     until = int(now) + OVERLAP_S
     older = [
-        SigningSecret(one.text, until if one.until is None else one.until)
-        for one in signing(secrets, now=now)
+        SigningSecret(secret.text, until if secret.until is None else secret.until)
+        for secret in signing(secrets, now=now)
     ]
     return [fresh, *older][:MAX_SECRETS]
 
 
 def secrets_to_json(secrets: Sequence[SigningSecret]) -> dict[str, Any]:
-    return {"secrets": [[one.text, one.until] for one in secrets]}
+    return {"secrets": [[secret.text, secret.until] for secret in secrets]}
 
 
 def secrets_from_json(stored: dict[str, Any]) -> list[SigningSecret]:

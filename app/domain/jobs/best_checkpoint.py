@@ -23,9 +23,13 @@ def validated(checkpoint: Checkpoint) -> float | None:
 
 def best_first(checkpoints: Sequence[Checkpoint]) -> list[Checkpoint]:
     """Returns the checkpoints with a validation value."""
-    values = {one.step: value for one in checkpoints if (value := validated(one)) is not None}
-    ranked = [one for one in checkpoints if one.step in values]
-    return sorted(ranked, key=lambda one: (-values[one.step], one.step))
+    values = {
+        checkpoint.step: value
+        for checkpoint in checkpoints
+        if (value := validated(checkpoint)) is not None
+    }
+    ranked = [checkpoint for checkpoint in checkpoints if checkpoint.step in values]
+    return sorted(ranked, key=lambda checkpoint: (-values[checkpoint.step], checkpoint.step))
 
 
 def kept_steps(
@@ -34,7 +38,7 @@ def kept_steps(
     """Steps of the checkpoints that stay, in order. Without any validation value the newest stand
     for the best. `needed` are kept whatever they are worth.
     """
-    newest = sorted(one.step for one in checkpoints)
-    best = [one.step for one in best_first(checkpoints)] or newest[::-1]
+    newest = sorted(checkpoint.step for checkpoint in checkpoints)
+    best = [checkpoint.step for checkpoint in best_first(checkpoints)] or newest[::-1]
     last = newest[-keep.last :] if keep.last else []
     return sorted({*best[: keep.best], *last, *(step for step in newest if step in needed)})

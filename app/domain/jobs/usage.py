@@ -39,7 +39,7 @@ class Usage:
         """The sum. A price may come or change later; what was paid before it stays as it was."""
         amounts = {
             name: getattr(self, name) + getattr(other, name)
-            for name in (one.name for one in fields(self))
+            for name in (field.name for field in fields(self))
             if name not in ("estimated_cost", "currency", "model_graders")
         }
         return Usage(
@@ -54,7 +54,7 @@ class Usage:
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> "Usage":
-        known = {one.name for one in fields(cls)}
+        known = {field.name for field in fields(cls)}
         return cls(**{name: value for name, value in stored.items() if name in known})
 
 

@@ -33,7 +33,7 @@ def prompt_messages(row: RolloutRow) -> list[Json]:
 def last_turn(row: RolloutRow) -> Json | None:
     """The last message the model wrote, `None` when it wrote none."""
     written = row.trace["messages"][len(prompt_messages(row)) :]
-    return next((one for one in reversed(written) if one["role"] == "assistant"), None)
+    return next((message for message in reversed(written) if message["role"] == "assistant"), None)
 
 
 def _written(row: RolloutRow) -> int:
@@ -71,7 +71,7 @@ class _Spans:
             None,
             {
                 "type": "GENERATION",
-                "input": [_addressed(one) for one in before],
+                "input": [_addressed(message) for message in before],
                 "output": [_addressed(message)],
                 "model": self._model,
                 "model_config": self._model_config,

@@ -28,11 +28,14 @@ class EvalService:
     async def create(self, new: NewEval) -> Eval:
         """Raises `InvalidRequest` for a grader that calls what may not or cannot be called."""
         await check_definitions(
-            [(f"testing_criteria[{number}]", one) for number, one in enumerate(new.criteria)],
+            [
+                (f"testing_criteria[{number}]", criterion)
+                for number, criterion in enumerate(new.criteria)
+            ],
             egress=self._ports.egress,
             models=self._models,
         )
-        sent = [one.model_dump(mode="json") for one in new.criteria]
+        sent = [criterion.model_dump(mode="json") for criterion in new.criteria]
         if len(json.dumps([sent, new.item_schema])) > MAX_DEFINITION_BYTES:
             raise InvalidRequest(
                 f"An eval is larger than {MAX_DEFINITION_BYTES} bytes.",

@@ -132,7 +132,10 @@ class ValidationRunService:
         rows = {} if key is None else await _read_rows(self._objects.read(key), wanted)
         base = base_of(self._base_models, seen.job.model)
         limit = None if base is None else base.max_turn_tokens
-        return [seen.item(one, rows.get(one.prompt_index), turn_limit=limit) for one in rollouts]
+        return [
+            seen.item(rollout, rows.get(rollout.prompt_index), turn_limit=limit)
+            for rollout in rollouts
+        ]
 
 
 def _threshold(of: Eval) -> float | None:

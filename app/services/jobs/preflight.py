@@ -193,11 +193,11 @@ class PreflightService:
     ) -> list[tuple[EndpointCheck, list[PreflightIssue]]]:
         places = asyncio.Semaphore(_PROBES)
 
-        async def one(address: CalledAddress) -> tuple[EndpointCheck, list[PreflightIssue]]:
+        async def check(address: CalledAddress) -> tuple[EndpointCheck, list[PreflightIssue]]:
             async with places:
                 return await self._probe(address)
 
-        return await asyncio.gather(*(one(address) for address in called))
+        return await asyncio.gather(*(check(address) for address in called))
 
     async def _probe(self, called: CalledAddress) -> tuple[EndpointCheck, list[PreflightIssue]]:
         def missed(code: str, detail: str) -> tuple[EndpointCheck, list[PreflightIssue]]:

@@ -23,7 +23,7 @@ async def latency(test: ContractTest) -> Check:
     endpoint, started, late = test.endpoint(), time.monotonic(), 0.0
     tasks: list[asyncio.Task[float | EndpointFault]] = []
 
-    async def one() -> float | EndpointFault:
+    async def call() -> float | EndpointFault:
         result = await test.ask(endpoint, test.call())
         return result if isinstance(result, EndpointFault) else result.latency_s
 
@@ -33,7 +33,7 @@ async def latency(test: ContractTest) -> Check:
                 due = started + number / rate - time.monotonic()
                 await asyncio.sleep(max(0.0, due))
                 late = max(late, -due)
-                tasks.append(asyncio.ensure_future(one()))
+                tasks.append(asyncio.ensure_future(call()))
             await asyncio.wait(tasks, timeout=test.call_timeout_s + _MARGIN_S)
     except TimeoutError:
         pass

@@ -22,7 +22,7 @@ ROWS = [row(f"question {number}") for number in range(12)]
 
 
 def lines(rows: list[dict[str, Any]]) -> bytes:
-    return b"".join(json.dumps(one).encode() + b"\n" for one in rows)
+    return b"".join(json.dumps(row).encode() + b"\n" for row in rows)
 
 
 async def made(api: Api, **body: Any) -> dict[str, Any]:

@@ -66,9 +66,9 @@ async def test_a_refused_type_is_the_only_fault_of_its_grader(
     error, report = await both(api, changed(body, ("grader",), multi if child else refused))
     param = f"{ROOT}.grader.graders.x.type" if child else f"{ROOT}.grader.type"
     assert error["param"] == param
-    found = [(one["param"], one["code"]) for one in (*report["errors"], *report["warnings"])]
+    found = [(issue["param"], issue["code"]) for issue in (*report["errors"], *report["warnings"])]
     assert param in [name for name, _ in found]
-    assert [one for one in found if one[1] == "unknown_parameter"] == []
+    assert [issue for issue in found if issue[1] == "unknown_parameter"] == []
 
 
 async def test_a_deprecated_hyperparameter_is_named_where_it_was_sent(
@@ -136,4 +136,4 @@ async def test_a_job_from_an_echoed_one_is_refused_at_each_placeholder(
 ) -> None:
     error, report = await both(api, changed(body, path, value))
     assert error["message"].startswith(f"'{ROOT}.{named}' reads '[redacted]'")
-    assert error["param"] in [one["param"] for one in report["errors"]]
+    assert error["param"] in [issue["param"] for issue in report["errors"]]

@@ -98,7 +98,7 @@ async def test_requests_that_hold_a_transaction_leave_connections_to_the_others(
                 assert (await other.get(JOBS)).status_code == 200
                 assert (await http.post(JOBS, json=body)).status_code == 200
             assert time.monotonic() - began < _TOO_LONG_S
-            assert not any(one.done() for one in held)
+            assert not any(request.done() for request in held)
             connection.rollback()
         replies = await asyncio.gather(*held)
     assert {reply.status_code for reply in replies} == {200}
@@ -140,7 +140,7 @@ async def test_slow_uploads_under_keys_hold_no_connection(server: ApiServer) -> 
         made = (await http.post(JOBS, json=body, headers={"Idempotency-Key": "k"})).json()
         assert (await http.get(f"{JOBS}/{made['id']}")).status_code == 200
         assert time.monotonic() - began < _TOO_LONG_S
-        assert not any(one.done() for one in slow)
+        assert not any(request.done() for request in slow)
         go.set()
         assert set(await asyncio.gather(*slow)) == {200}
         listed = (await http.get("/files", params={"limit": 200})).json()["data"]

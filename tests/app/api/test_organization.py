@@ -418,8 +418,8 @@ async def test_of_admin_keys_deleted_at_once_one_stays(api: Api, admin: Admin) -
     values = [admin.key, *(key["value"] for key in made)]
     replies = await asyncio.gather(
         *(
-            api.call("DELETE", f"{ADMIN_KEYS}/{one}", key=value)
-            for one, value in zip(ids, values, strict=True)
+            api.call("DELETE", f"{ADMIN_KEYS}/{key_id}", key=value)
+            for key_id, value in zip(ids, values, strict=True)
         )
     )
     codes = sorted(reply.status_code for reply in replies)

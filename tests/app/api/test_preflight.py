@@ -318,7 +318,8 @@ async def test_prompts_are_rendered_with_the_jobs_effort(
         + KEEPS_THINKING
     )
     reported = [
-        one.model_copy(update={"chat_template": template}) for one in database.settings.base_models
+        base_model.model_copy(update={"chat_template": template})
+        for base_model in database.settings.base_models
     ]
     settings = database.settings.model_copy(update={"base_models": tuple(reported)})
     lengths = {}

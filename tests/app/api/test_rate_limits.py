@@ -123,5 +123,5 @@ async def test_two_processes_share_a_window(kind: str, database: Database) -> No
     other = await limits[0].take("another")
     assert other is not None
     assert other.remaining == 29
-    for one in limits:
-        await one.aclose()
+    for limit in limits:
+        await limit.aclose()

@@ -172,9 +172,9 @@ async def test_graders_behind_one_address_keep_their_own_headers(database: Datab
         return Reply(json={"score": float(received.headers["x-key"])})
 
     async with endpoint(script) as server, running(database, server.host_port) as api:
-        one = {"type": "endpoint", "url": server.url(), "headers": {"X-Key": "1"}}
-        ten = {**one, "headers": {"X-Key": "10"}}
-        both = {"type": "multi", "graders": {"a": one, "b": ten}, "calculate_output": "a - b"}
+        first = {"type": "endpoint", "url": server.url(), "headers": {"X-Key": "1"}}
+        ten = {**first, "headers": {"X-Key": "10"}}
+        both = {"type": "multi", "graders": {"a": first, "b": ten}, "calculate_output": "a - b"}
         grader = await made(api, grader=both)
         path = f"{GRADERS}/{grader['id']}"
         for change in ({"name": "renamed"}, {"grader": grader["grader"]}):

@@ -121,7 +121,7 @@ async def test_an_unknown_place_is_refused_with_its_path(
     told = (reply.status_code, error["param"], error["code"])
     assert told == (400, f"method.reinforcement.{param}", code), error
     report = await api.call("POST", f"{JOBS}/validate", json=sent)
-    assert f"method.reinforcement.{param}" in [one["param"] for one in report.json()["errors"]]
+    assert f"method.reinforcement.{param}" in [issue["param"] for issue in report.json()["errors"]]
     assert CANARY not in reply.text + report.text + stored(database)
 
 
@@ -212,7 +212,9 @@ async def test_validate_and_create_refuse_a_placeholder_alike(
     assert (error["param"], error["code"]) == (param, "invalid_value")
     report = (await api.call("POST", f"{JOBS}/validate", json=sent)).json()
     assert report["valid"] is False
-    assert (param, "invalid_value") in [(one["param"], one["code"]) for one in report["errors"]]
+    assert (param, "invalid_value") in [
+        (issue["param"], issue["code"]) for issue in report["errors"]
+    ]
 
 
 async def test_an_item_schema_holds_no_secret(api: Api, database: Database) -> None:

@@ -154,8 +154,8 @@ async def test_a_foreign_endpoint_is_as_one_that_never_was(api: Api) -> None:
     ]
     for method, rest, body in calls:
         answers = [
-            await api.call(method, f"{PATH}/{one}{rest}", json=body, key=api.other_key)
-            for one in (made["id"], "whe_never")
+            await api.call(method, f"{PATH}/{endpoint_id}{rest}", json=body, key=api.other_key)
+            for endpoint_id in (made["id"], "whe_never")
         ]
         assert [reply.status_code for reply in answers] == [404, 404], (method, rest)
         texts = [reply.text.replace(made["id"], "*").replace("whe_never", "*") for reply in answers]

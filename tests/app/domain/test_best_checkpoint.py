@@ -17,9 +17,15 @@ def _checkpoints(
 
 
 def test_the_better_validation_comes_first_and_of_equals_the_earlier() -> None:
-    assert [one.step for one in best_first(_checkpoints(REWARDS))] == [4, 8, 10, 2, 12]
+    assert [checkpoint.step for checkpoint in best_first(_checkpoints(REWARDS))] == [
+        4,
+        8,
+        10,
+        2,
+        12,
+    ]
     losses = _checkpoints(REWARDS, "full_valid_loss")
-    assert [one.step for one in best_first(losses)] == [12, 2, 10, 4, 8]
+    assert [checkpoint.step for checkpoint in best_first(losses)] == [12, 2, 10, 4, 8]
 
 
 @pytest.mark.parametrize(

@@ -80,7 +80,7 @@ def test_every_turn_and_every_call_becomes_a_span() -> None:
     assert {span["object"] for span in spans} == {"trace.span"}
     assert first["parent_id"] is None
     assert lookup["parent_id"] == calculator["parent_id"] == first["id"]
-    assert [one["content"] for one in first["span_data"]["input"]] == [
+    assert [message["content"] for message in first["span_data"]["input"]] == [
         message["content"] for message in EARLIER
     ]
     assert first["span_data"]["output"][0]["recipient"] == "functions.lookup"

@@ -24,15 +24,15 @@ def _valid(watch: Watch, values: list[float | None], *, first: int = 0) -> list[
     said: list[tuple[int, str]] = []
     for step, value in enumerate(values, first):
         valid = {} if value is None else {names.REWARD_MEAN: value}
-        said += [(one.step, one.action) for one in watch.feed(step, {}, valid)]
+        said += [(firing.step, firing.action) for firing in watch.feed(step, {}, valid)]
     return said
 
 
 def _train(watch: Watch, name: str, values: list[float | None]) -> list[int]:
     return [
-        one.step
+        firing.step
         for step, value in enumerate(values, 1)
-        for one in watch.feed(step, {} if value is None else {name: value})
+        for firing in watch.feed(step, {} if value is None else {name: value})
     ]
 
 
@@ -53,7 +53,7 @@ def test_a_plateau_counts_validations_since_the_best_the_base_included() -> None
 def test_a_plateau_of_losses_is_one_of_no_smaller_values() -> None:
     watch = Watch(StopOptions.model_validate({"plateau": {"evaluations": 2}}), LOSSES)
     said = [watch.feed(step, {}, {names.LOSS: v}) for step, v in enumerate([2.0, 1.5, 1.6, 1.7])]
-    assert [[one.rule for one in found] for found in said] == [[], [], [], ["plateau"]]
+    assert [[firing.rule for firing in found] for found in said] == [[], [], [], ["plateau"]]
     assert said[-1][0].reason == (
         "validation train/loss has not improved by 0.01 in 2 validations (best 1.5 at step 1)"
     )
@@ -89,9 +89,9 @@ def test_a_fixed_figure_is_reached_once(rules: dict[str, Any], steps: list[int])
     watch = _watch(**rules)
     rewards = [0.1, 0.7, 0.8, 0.9, 0.5, 0.9] if "pause" in str(rules) else [0.1, 0.7, 0.8]
     found = [
-        one.step
+        firing.step
         for step, reward in enumerate(rewards, 1)
-        for one in watch.feed(step, {names.TIME_STEP: 2.0}, {names.REWARD_MEAN: reward})
+        for firing in watch.feed(step, {names.TIME_STEP: 2.0}, {names.REWARD_MEAN: reward})
     ]
     assert found == steps
 
@@ -109,7 +109,7 @@ def test_a_gap_is_of_the_training_since_the_validation_before() -> None:
             {} if valid is None else {names.REWARD_MEAN: valid},
         )
     # 0.5 - 0.4, 0.7 - 0.4, 0.7 - 0.4: the second wide one in succession is at step 6.
-    assert [(one.step, one.rule) for one in said] == [(6, "gap")]
+    assert [(firing.step, firing.rule) for firing in said] == [(6, "gap")]
     assert "is 0.3 better than validation" in said[0].reason
 
 
@@ -142,7 +142,7 @@ def test_stopping_outweighs_a_pause_and_off_says_nothing() -> None:
     found = both.feed(1, {}, {names.REWARD_MEAN: 0.5})
     worst = gravest(found)
     assert worst is not None
-    assert [one.rule for one in found] == ["target", "max_steps"]
+    assert [firing.rule for firing in found] == ["target", "max_steps"]
     assert (worst.rule, worst.action, worst.reason) == ("max_steps", "stop", "1 steps are done")
     assert gravest([RuleTrigger("gap", "warn", 1, "")]) is None
     assert _valid(_watch(), [0.5] * 50) == []

@@ -82,12 +82,12 @@ def test_old_secrets_sign_for_a_day_and_no_longer() -> None:
     assert once == [second, SigningSecret(first.text, int(NOW) + OVERLAP_S)]
     later = NOW + OVERLAP_S - 1
     twice = rotated(once, third, now=later, keep_old=True)
-    assert [one.text for one in signing(twice, now=later)] == [
+    assert [secret.text for secret in signing(twice, now=later)] == [
         third.text,
         second.text,
         first.text,
     ]
-    assert [one.text for one in signing(twice, now=later + 1)] == [third.text, second.text]
+    assert [secret.text for secret in signing(twice, now=later + 1)] == [third.text, second.text]
     assert signing(twice, now=later + OVERLAP_S) == [third]
     assert secrets_from_json(secrets_to_json(twice)) == twice
 

@@ -37,7 +37,7 @@ async def test_a_wake_up_is_the_message_that_celery_itself_would_send(
     finally:
         await queue.aclose()
     queue._celery.send_task("agent_rft.run_job", args=["ftjob-1"], queue="runs", ignore_result=True)
-    theirs, ours = (json.loads(one) for one in broker.lrange("runs", 0, -1))
+    theirs, ours = (json.loads(message) for message in broker.lrange("runs", 0, -1))
     assert plain(ours) == plain(theirs)
     for ids in ("id", "root_id"):
         assert ours["headers"][ids] == ours["properties"]["correlation_id"]
@@ -52,7 +52,7 @@ async def test_each_kind_goes_where_its_worker_listens(
         await queue.enqueue_deliveries()
     finally:
         await queue.aclose()
-    tasks = [json.loads(one)["headers"]["task"] for one in broker.lrange("control", 0, -1)]
+    tasks = [json.loads(message)["headers"]["task"] for message in broker.lrange("control", 0, -1)]
     assert tasks == ["agent_rft.deliver_webhooks", "agent_rft.run_eval"]
     assert broker.llen("runs") == 0
 

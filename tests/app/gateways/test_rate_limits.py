@@ -21,8 +21,8 @@ async def processes(database: Database) -> AsyncIterator[list[RedisRateLimits]]:
     url = database.settings.redis_url
     made = [RedisRateLimits(url, requests_per_minute=LIMIT) for _ in range(2)]
     yield made
-    for one in made:
-        await one.aclose()
+    for limit in made:
+        await limit.aclose()
 
 
 def places(quotas: list[Quota | None]) -> list[int]:
@@ -49,7 +49,7 @@ async def test_a_request_that_is_given_up_holds_up_none(processes: list[RedisRat
     asked[0].cancel()
     asked[3].cancel()
     found = await asyncio.gather(*asked, return_exceptions=True)
-    assert places([one for one in found if not isinstance(one, BaseException)]) == [2, 3, 5]
+    assert places([quota for quota in found if not isinstance(quota, BaseException)]) == [2, 3, 5]
     assert places([await limits.take("proj_a")]) == [6]
 
 

@@ -291,7 +291,8 @@ def test_a_template_is_told_the_effort_in_the_words_it_knows(
     levels = (None, "low", "medium", "high")
     made = [ChatTemplate(source + body, {}, reasoning_effort=level) for level in levels]
     rendered = [
-        one.render([{"role": "user", "content": "a"}], None, generate=False) for one in made
+        template.render([{"role": "user", "content": "a"}], None, generate=False)
+        for template in made
     ]
     assert rendered == [f"{words}<|im_start|>a<|im_end|>" for words in opened]
 

@@ -17,11 +17,11 @@ async def test_a_project_waits_behind_itself_and_holds_up_no_other() -> None:
     found = await asyncio.gather(*(inspections.run("theirs", abs, -n) for n in range(3)))
     assert found == [0, 1, 2]
     assert time.monotonic() - began < 10
-    assert not any(one.done() for one in mine)
-    assert all(one.cancel() for one in mine)
+    assert not any(task.done() for task in mine)
+    assert all(task.cancel() for task in mine)
     assert all(
-        isinstance(one, asyncio.CancelledError)
-        for one in await asyncio.gather(*mine, return_exceptions=True)
+        isinstance(result, asyncio.CancelledError)
+        for result in await asyncio.gather(*mine, return_exceptions=True)
     )
     # Places were given back, and nothing is kept of projects that read nothing now.
     assert await inspections.run("mine", abs, -2) == 2

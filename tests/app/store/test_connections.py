@@ -51,7 +51,7 @@ async def test_a_look_up_opens_nothing_to_the_next_one(rows: Rows) -> None:
         with pytest.raises(NotFound):
             await rows.app.jobs(rows.second).get(job.id)
         assert await rows.app.key_lookup("k" * 16).find() is None
-        assert {one or "" for one in await left(rows.app)} == {""}
+        assert {value or "" for value in await left(rows.app)} == {""}
     async with rows.app.tenant(rows.second) as unit:
         assert (await unit.jobs.page(after=None, limit=10, metadata=None))[0] == []
 
@@ -75,7 +75,7 @@ async def test_what_a_unit_left_behind_with_an_error_is_undone(rows: Rows) -> No
     with pytest.raises(RuntimeError, match="broken"):
         await broken()
     assert (await rows.app.jobs(rows.first).get(job.id)).result_files == []
-    assert {one or "" for one in await left(rows.app)} == {""}
+    assert {value or "" for value in await left(rows.app)} == {""}
 
 
 async def test_a_statement_that_is_cancelled_leaves_its_connection_usable(
@@ -93,13 +93,13 @@ async def test_a_statement_that_is_cancelled_leaves_its_connection_usable(
             for task in waiting:
                 task.cancel()
             found = await asyncio.gather(*waiting, return_exceptions=True)
-            assert [type(one) for one in found] == [asyncio.CancelledError] * 2
+            assert [type(result) for result in found] == [asyncio.CancelledError] * 2
             connection.rollback()
         both = await asyncio.gather(*(rows.app.jobs(rows.first).get(job.id) for _ in range(2)))
-        assert [one.id for one in both] == [job.id] * 2
+        assert [found_job.id for found_job in both] == [job.id] * 2
         with pytest.raises(NotFound):
             await rows.app.jobs(rows.second).get(job.id)
-        assert {one or "" for one in await left(rows.app)} == {""}
+        assert {value or "" for value in await left(rows.app)} == {""}
 
 
 async def test_settings_are_values_and_never_statements(rows: Rows) -> None:

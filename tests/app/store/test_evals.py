@@ -36,8 +36,8 @@ async def test_a_run_is_claimed_by_one_and_written_at_its_fence_only(rows: Rows)
             return await unit.leases.claim(run.id, f"w{number}", 30, max_attempts=9)
 
     claims = await asyncio.gather(*(attempt(number) for number in range(6)))
-    assert len([one for one in claims if one is not None]) == 1
-    old = next(one for one in claims if one is not None)
+    assert len([claim for claim in claims if claim is not None]) == 1
+    old = next(claim for claim in claims if claim is not None)
     await write(rows, old, item(run, 0))
     async with eval_claims(rows.worker) as unit:
         await unit.leases.release(old, orderly=False, back_off=False)

@@ -38,7 +38,7 @@ def make(client: OpenAI, name: str = "mine", **changes: Any) -> Any:
 
 
 def content(*answers: str) -> Any:
-    return {"type": "file_content", "content": [{"item": {"answer": one}} for one in answers]}
+    return {"type": "file_content", "content": [{"item": {"answer": answer}} for answer in answers]}
 
 
 def sampled(*answers: str) -> Any:

@@ -17,7 +17,7 @@ def faults(found: Any) -> list[str]:
     if not isinstance(found, BaseModel):
         return []
     every = {*_absent(found, ""), *_mistyped(found)}
-    return sorted({one.removeprefix("data[].") for one in every})
+    return sorted({path.removeprefix("data[].") for path in every})
 
 
 def _absent(value: Any, path: str) -> list[str]:
@@ -29,12 +29,14 @@ def _absent(value: Any, path: str) -> list[str]:
         ]
         inner = {name: getattr(value, name) for name in value.model_fields_set}
         return here + [
-            one for name, part in inner.items() for one in _absent(part, f"{path}{name}.")
+            absent for name, part in inner.items() for absent in _absent(part, f"{path}{name}.")
         ]
     if isinstance(value, dict):
-        return [one for key, part in value.items() for one in _absent(part, f"{path}{key}.")]
+        return [absent for key, part in value.items() for absent in _absent(part, f"{path}{key}.")]
     if isinstance(value, list):
-        return [one for part in value for one in _absent(part, f"{path.removesuffix('.')}[].")]
+        return [
+            absent for part in value for absent in _absent(part, f"{path.removesuffix('.')}[].")
+        ]
     return []
 
 

@@ -52,12 +52,12 @@ def near(trainer: LoraTrainer, *, noise: float = 0.5, count: int = 8) -> list[Tr
     """Samples whose sampler was near the policy; the last one has no advantage."""
     generator = torch.Generator().manual_seed(9)
     samples = []
-    for number, one in enumerate(random_samples(5, count=count)):
-        lp = [0.0, *trainer.logprobs(one.tokens)]
+    for number, sample in enumerate(random_samples(5, count=count)):
+        lp = [0.0, *trainer.logprobs(sample.tokens)]
         shifts = (torch.randn(len(lp), generator=generator) * noise).tolist()
-        q = [(v + s) * m for v, s, m in zip(lp, shifts, one.mask, strict=True)]
-        advantage = 0.0 if number == count - 1 else one.advantage
-        samples.append(TrainingSample(one.tokens, one.mask, q, advantage, group=number // 4))
+        q = [(v + s) * m for v, s, m in zip(lp, shifts, sample.mask, strict=True)]
+        advantage = 0.0 if number == count - 1 else sample.advantage
+        samples.append(TrainingSample(sample.tokens, sample.mask, q, advantage, group=number // 4))
     return samples
 
 

@@ -46,8 +46,8 @@ def item(run: EvalRun, place: int = 0) -> OutputItem:
 
 async def write(rows: Rows, claimed: Lease, *items: OutputItem) -> None:
     async with leased_eval_run(rows.worker, claimed) as unit:
-        for one in items:
-            await unit.items.insert(one, usage=[])
+        for item in items:
+            await unit.items.insert(item, usage=[])
         await unit.run.count(Tally([]))
 
 

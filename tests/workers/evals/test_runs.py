@@ -55,7 +55,7 @@ async def test_a_run_samples_the_model_and_scores_its_answers(world: World) -> N
     assert (run["status"], run["model"], run["error"]) == ("completed", "parrot", None)
     assert run["result_counts"] == {"total": 3, "errored": 0, "failed": 1, "passed": 2}
     results = run["per_testing_criteria_results"]
-    assert [(one["passed"], one["failed"]) for one in results] == [(2, 1), (2, 1)]
+    assert [(result["passed"], result["failed"]) for result in results] == [(2, 1), (2, 1)]
     assert results[0]["testing_criteria"].startswith("exact-")
     (usage,) = run["per_model_usage"]
     assert (usage["model_name"], usage["invocation_count"]) == ("parrot", 3)
@@ -175,7 +175,7 @@ async def test_a_killed_workers_run_is_taken_over_and_no_item_is_graded_twice(
     after = await world.items(path)
     assert [item["datasource_item_id"] for item in after] == list(range(12))
     assert after[:5] == before
-    calls = {one.headers["idempotency-key"] for one in world.grader.received}
+    calls = {request.headers["idempotency-key"] for request in world.grader.received}
     assert len(calls) == 12, "a call that is repeated carries the same id"
     with pytest.raises(LeaseLost):
         await work(world.ports, first)

@@ -38,13 +38,13 @@ def test_every_linear_layer_but_the_output_layer(model_dir: Path) -> None:
 
 def test_initial_weights_depend_on_the_seed_alone(model_dir: Path) -> None:
     torch.manual_seed(1)
-    one = adapter_parameters(fresh(model_dir))
+    first = adapter_parameters(fresh(model_dir))
     torch.manual_seed(2)
     before = torch.get_rng_state()
     two = adapter_parameters(fresh(model_dir))
     assert torch.equal(before, torch.get_rng_state())  # the global generator was not used
     other = adapter_parameters(fresh(model_dir, seed=1))
-    for name, parameter in one.items():
+    for name, parameter in first.items():
         assert torch.equal(parameter, two[name])
         assert torch.equal(parameter, other[name]) == ("lora_B" in name)
         assert bool((parameter == 0).all()) == ("lora_B" in name)

@@ -26,18 +26,18 @@ def test_by_hand() -> None:
     base = [[7.0, -2.0, -4.0, 7.0], [7.0, -1.0, 7.0], [7.0, -5.0, 7.0]]
     penalised, total = apply_kl_penalty(samples, base, coefficient=0.1)
     assert total == pytest.approx(1 + 3 - 1 + 2)
-    assert [list(one.token_advantages or ()) for one in penalised] == [
+    assert [list(sample.token_advantages or ()) for sample in penalised] == [
         [0.0, pytest.approx(0.5), pytest.approx(0.5 - 0.2), 0.0],
         [0.0, pytest.approx(-0.5 + 0.2), 0.0],
         [0.0, pytest.approx(1.0), 0.0],
     ]
-    assert [one.mask for one in penalised] == [one.mask for one in samples]
+    assert [sample.mask for sample in penalised] == [sample.mask for sample in samples]
 
 
 def test_samples_without_a_group_are_compared_with_nobody() -> None:
     samples = [sample([-1.0], 0.5, None), sample([-2.0], 0.5, None)]
     penalised, _ = apply_kl_penalty(samples, [[0.0, -9.0, 0.0], [0.0, -9.0, 0.0]], coefficient=1.0)
-    assert [one.advantage_of(1) for one in penalised] == [0.5, 0.5]
+    assert [sample.advantage_of(1) for sample in penalised] == [0.5, 0.5]
 
 
 def test_advantages_per_token_are_kept() -> None:

@@ -36,9 +36,9 @@ async def test_it_yields_and_so_do_the_threads_that_help_it() -> None:
         torch.set_num_threads(2)
         torch.randn(600, 600) @ torch.randn(600, 600)
         torch.set_num_threads(threads)
-        helpers = [int(one.name) for one in set(TASKS.iterdir()) - before]
+        helpers = [int(task.name) for task in set(TASKS.iterdir()) - before]
         own = threading.get_native_id()
-        return [os.getpriority(os.PRIO_PROCESS, one) for one in (own, *helpers)]
+        return [os.getpriority(os.PRIO_PROCESS, thread_id) for thread_id in (own, *helpers)]
 
     found = await run_on_compute_thread(niceness)
     assert set(found) == {max(10, os.getpriority(os.PRIO_PROCESS, 0))}

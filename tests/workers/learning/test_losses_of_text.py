@@ -94,8 +94,8 @@ def test_focal_values_and_gradient(gamma: float) -> None:
 def test_focal_of_a_token_that_is_certain_is_finite(gamma: float, sure: float) -> None:
     """A log-prob can be 0, or slightly greater by rounding."""
     lp_N = torch.tensor([sure], requires_grad=True)
-    one = torch.ones(1)
-    inputs = LossInputs(lp_N, one, one, one.bool(), torch.zeros(1, dtype=torch.long))
+    ones = torch.ones(1)
+    inputs = LossInputs(lp_N, ones, ones, ones.bool(), torch.zeros(1, dtype=torch.long))
     total = build_loss("focal", gamma=gamma)(inputs).total
     (grad_N,) = torch.autograd.grad(total, lp_N)
     assert float(total.detach()) == pytest.approx(0.0, abs=1e-6)
@@ -153,6 +153,6 @@ def test_options_out_of_range_are_refused() -> None:
         build_loss("label_smoothing", smoothing=1.0)
     with pytest.raises(ValueError, match="gamma"):
         build_loss("focal", gamma=-1)
-    one = torch.ones(1)
+    ones = torch.ones(1)
     with pytest.raises(ValueError, match="mean over the vocabulary"):
-        build_loss("label_smoothing")(LossInputs(one, one, one, one.bool(), one.long()))
+        build_loss("label_smoothing")(LossInputs(ones, ones, ones, ones.bool(), ones.long()))

@@ -51,21 +51,21 @@ def likelier(
 ) -> list[float]:
     """Returns the nats that each rollout of the first prompt gains in one small descent step."""
     learning = resolved_learning(LearningOptions.model_validate(sent), BASE)
-    for one in (rollout for its in rollouts for rollout in its):
-        tokens, mask = one.trajectory.tokens, one.trajectory.mask
+    for rollout in (rollout for its in rollouts for rollout in its):
+        tokens, mask = rollout.trajectory.tokens, rollout.trajectory.mask
         lp = [0.0, *trainer.logprobs(tokens)]
-        one.trajectory.logprobs[:] = [v * m for v, m in zip(lp, mask, strict=True)]
+        rollout.trajectory.logprobs[:] = [v * m for v, m in zip(lp, mask, strict=True)]
     config = GroupConfig(
         min_group_share=0.75,
         shaping=shaping_config(learning.objective),
         estimator=learning.advantage.type,
     )
     samples = step_samples([prepare(scored_group(its), config) for its in rollouts], config)
-    before = [sum(trainer.logprobs(one.trajectory.tokens)[2:]) for one in rollouts[0]]
+    before = [sum(trainer.logprobs(rollout.trajectory.tokens)[2:]) for rollout in rollouts[0]]
     kept = {name: p.detach().clone() for name, p in trainer.parameters.items()}
     for name, gradient in gradients(trainer, samples).items():
         trainer.parameters[name].data.sub_(STEP * gradient)
-    after = [sum(trainer.logprobs(one.trajectory.tokens)[2:]) for one in rollouts[0]]
+    after = [sum(trainer.logprobs(rollout.trajectory.tokens)[2:]) for rollout in rollouts[0]]
     for name, value in kept.items():
         trainer.parameters[name].data.copy_(value)
     return [b - a for a, b in zip(before, after, strict=True)]
@@ -127,8 +127,8 @@ def test_an_estimator_scales_a_groups_gradient(
     rollouts = [group(), group(1, scores=(10.0, 10.0, 0.0))]
     estimated = replace(config, estimator=kind)
     first: list[dict[str, Any]] = []
-    for one in (config, estimated):
-        samples = step_samples([prepare(scored_group(its), one) for its in rollouts], one)
+    for settings in (config, estimated):
+        samples = step_samples([prepare(scored_group(its), settings) for its in rollouts], settings)
         first.append(gradients(trainer, [s for s in samples if s.group == samples[0].group]))
     for name, gradient in first[0].items():
         assert (first[1][name] - scale * gradient).abs().max() <= 1e-4 * gradient.abs().max() + 1e-7

@@ -38,11 +38,11 @@ def test_sets_that_share_batches_say_what_each_says_alone(
     sets = [[next(places) for _ in range(size)] for size in sizes]
     together = trainer.evaluate([*sets, []])
     assert together.pop() == trainer.evaluate([[]])[0]
-    for one, said in zip(sets, together, strict=True):
-        (alone,) = trainer.evaluate([one])
+    for its_samples, said in zip(sets, together, strict=True):
+        (alone,) = trainer.evaluate([its_samples])
         assert said.keys() == alone.keys()
         assert said == pytest.approx(alone, rel=1e-4, abs=1e-6)
-        assert said["train/computed_tokens"] == sum(sample.trained_tokens for sample in one)
+        assert said["train/computed_tokens"] == sum(sample.trained_tokens for sample in its_samples)
 
 
 def test_sets_that_share_batches_are_run_on_together(make_trainer: MakeTrainer) -> None:

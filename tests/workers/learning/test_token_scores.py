@@ -56,8 +56,8 @@ def test_a_base_that_looks_as_if_it_packed_is_run_by_row(
         for own in ([5, 3, 8], [7], [1, 2, 3, 4])
     ]
     mine = scorer.of_samples(samples, max_tokens=64)
-    for one, other in zip(mine, plain.of_samples(samples, max_tokens=64), strict=True):
-        assert one == pytest.approx(other, abs=1e-9)
+    for score, other in zip(mine, plain.of_samples(samples, max_tokens=64), strict=True):
+        assert score == pytest.approx(other, abs=1e-9)
 
 
 def test_a_base_that_computes_more_than_its_output_layer_is_still_refused(model_dir: Path) -> None:

@@ -78,7 +78,8 @@ def test_losses_of_pairs(
     """Checks the division by the number of pairs for every split into micro-batches."""
     trainer = made(make_trainer, loss, loss_options=options, max_batch_tokens=max_tokens)
     samples = [
-        TrainingSample(one.tokens, one.mask, one.logprobs, 1.0) for one in near(trainer, noise=0.1)
+        TrainingSample(sample.tokens, sample.mask, sample.logprobs, 1.0)
+        for sample in near(trainer, noise=0.1)
     ]
     rows = rows_of(trainer, samples)
     compare(trainer, samples, value, denominator=4)

@@ -71,7 +71,7 @@ async def test_rollouts_from_outside_are_scored_one_by_one(writer: Writer) -> No
         rollouts, row(), scorer=PerSampleScorer(LengthGrader()), journal=InMemoryJournal()
     )
     assert group.rewards == [1.0, None, 3.0], "the failure of one stops no sibling"
-    assert [one.trajectory for one in group.rollouts] == rollouts
+    assert [rollout.trajectory for rollout in group.rollouts] == rollouts
     assert group.keys == tuple(GROUP.samples(3))
     assert group.rollouts[1].failure == Failure(FailureClass.GRADER_ERROR, "answered 500", "length")
 

@@ -121,7 +121,7 @@ async def test_a_cancelled_job_keeps_what_can_be_read_and_nothing_to_work_with(
     async with world.app.tenant(world.tenant) as unit:
         checkpoints, _ = await unit.checkpoints.page(job.id, after=None, limit=9)
         points = await unit.metrics.curve(job.id, names=None, split=None, after_step=0)
-    assert ([one.step for one in checkpoints], len(points)) == ([1], 3)
+    assert ([checkpoint.step for checkpoint in checkpoints], len(points)) == ([1], 3)
 
 
 async def test_a_job_whose_workers_died_for_good_is_cleared_alike(

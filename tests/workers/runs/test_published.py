@@ -39,12 +39,12 @@ async def test_the_best_is_published_and_what_fell_out_is_gone_with_its_files(
     ended = await runs.run(job, Script(valid=rewards))
     assert (ended.status, ended.step, ended.ended_early) == (JobStatus.SUCCEEDED, 6, None)
     checkpoints = await runs.checkpoints(job)
-    assert [one.step for one in checkpoints] == [6, 3, 2]
+    assert [checkpoint.step for checkpoint in checkpoints] == [6, 3, 2]
     assert checkpoints[-1].metrics["full_valid_mean_reward"] == pytest.approx(0.8)
 
     published = str(ended.fine_tuned_model)
     names = {model.name for model in await _models(runs).all()} - {SPEC.name}
-    assert names == {published, *(one.model_name for one in checkpoints)}
+    assert names == {published, *(checkpoint.model_name for checkpoint in checkpoints)}
     async with runs.world.app.tenant(runs.world.tenant) as unit:
         tuned = await unit.models.get(published)
         best = await unit.models.get(checkpoints[-1].model_name)
@@ -89,7 +89,7 @@ async def test_a_checkpoint_that_was_shared_stays_whatever_comes_after_it(runs: 
     await runs.resume(job)
     ended = await runs.run(job, script)
     assert (ended.status, ended.step) == (JobStatus.SUCCEEDED, 4)
-    assert [one.step for one in await runs.checkpoints(job)] == [2, 1]
+    assert [checkpoint.step for checkpoint in await runs.checkpoints(job)] == [2, 1]
     assert (await _models(runs).get(first.model_name)).name == first.model_name
     async with runs.world.app.tenant(tenant) as unit:
         shared = await unit.models.get(first.model_name)

@@ -185,8 +185,8 @@ async def test_a_value_that_is_not_finite_reaches_no_curve_and_no_event(world: W
     async with world.app.tenant(world.tenant) as unit:
         curve = await unit.metrics.curve(job.id, names=None, split=None, after_step=None)
         events, _ = await unit.events.page(job.id, after=None, limit=10)
-    [event] = [one for one in events if one.type == "metrics"]
-    [warning] = [one for one in events if one.level == "warn"]
+    [event] = [event for event in events if event.type == "metrics"]
+    [warning] = [event for event in events if event.level == "warn"]
     assert [(point.name, point.split) for point in curve] == [
         (REWARD_MEAN, "valid"),
         (TIME_STEP, "train"),
@@ -269,10 +269,12 @@ async def test_usage_is_counted_with_each_commit_and_once(world: World) -> None:
     await asyncio.sleep(0.05)
     await reporter.commit_baseline(_outcome(job, 0))
     database.lost = 0
-    one = _outcome(job, 1)
-    one.trained.values.update({TIME_SAMPLING: 3.0, TIME_TRAINING: 2.0})
-    one = dataclasses.replace(one, validation=dataclasses.replace(one.validation, seconds=1.0))
-    await reporter.commit_step(one, total_steps=plan().total_steps, pace_s=1.0)
+    outcome = _outcome(job, 1)
+    outcome.trained.values.update({TIME_SAMPLING: 3.0, TIME_TRAINING: 2.0})
+    outcome = dataclasses.replace(
+        outcome, validation=dataclasses.replace(outcome.validation, seconds=1.0)
+    )
+    await reporter.commit_step(outcome, total_steps=plan().total_steps, pace_s=1.0)
     assert database.lost == 1
 
     usage = (await world.read(job)).usage

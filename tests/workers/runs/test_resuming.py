@@ -30,9 +30,9 @@ async def test_a_base_models_new_settings_are_for_new_jobs(
     runs: RealRuns, changed: dict[str, Any]
 ) -> None:
     whole, job = await runs.job(stop=PAUSE), await runs.job(stop=PAUSE)
-    for one in (whole, job):
-        assert (await runs.run(one)).status is JobStatus.PAUSED
-        await runs.resume(one)
+    for paused in (whole, job):
+        assert (await runs.run(paused)).status is JobStatus.PAUSED
+        await runs.resume(paused)
     assert (await runs.run(whole)).status is JobStatus.SUCCEEDED
     async with runs.context(job, Script()) as context:
         base = context.base_model.model_copy(update=changed)

@@ -31,8 +31,8 @@ def _config(adapter: Path) -> dict[str, Any]:
     return config
 
 
-def _distance(one: dict[str, torch.Tensor], other: dict[str, torch.Tensor]) -> float:
-    return max(float((one[name] - other[name]).abs().max()) for name in one)
+def _distance(adapter: dict[str, torch.Tensor], other: dict[str, torch.Tensor]) -> float:
+    return max(float((adapter[name] - other[name]).abs().max()) for name in adapter)
 
 
 async def _tuned(runs: SupervisedRuns) -> Job:

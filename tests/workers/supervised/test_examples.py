@@ -103,8 +103,8 @@ def test_which_answers_are_learned(
     renderer: Renderer, train_on: Any, weights: dict[int, int], expected: set[int]
 ) -> None:
     messages = [
-        {**one, "weight": weights[place]} if place in weights else one
-        for place, one in enumerate(MESSAGES)
+        {**message, "weight": weights[place]} if place in weights else message
+        for place, message in enumerate(MESSAGES)
     ]
     row = ExampleRow(1, {"messages": messages})
     turns = _learned(renderer, supervised(renderer, limit=1000, train_on=train_on)(row))

@@ -31,8 +31,8 @@ class Counting:
     def reference_logprobs(self, samples: Sequence[TrainingSample]) -> list[list[float]]:
         self.asked += len(samples)
         return [
-            [-float(t) if m else 0.0 for t, m in zip(one.tokens, one.mask, strict=True)]
-            for one in samples
+            [-float(t) if m else 0.0 for t, m in zip(sample.tokens, sample.mask, strict=True)]
+            for sample in samples
         ]
 
 

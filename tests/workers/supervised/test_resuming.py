@@ -40,9 +40,9 @@ async def test_a_run_that_is_killed_and_paused_ends_with_the_same_bytes(
         assert await runs.read.curve(job, name, split) == await runs.read.curve(whole, name, split)
     assert ended.trained_tokens == whole.trained_tokens, "no step counted twice"
     messages = [event.message for event in await runs.read.events(job)]
-    steps = [one.split(":")[0] for one in messages if one.startswith("Step ")]
+    steps = [message.split(":")[0] for message in messages if message.startswith("Step ")]
     assert steps == [f"Step {n}/8" for n in range(1, 9)]
-    assert sum(one.startswith("Before training") for one in messages) == 1
+    assert sum(message.startswith("Before training") for message in messages) == 1
     ours, theirs = await runs.read.report(job), await runs.read.report(whole)
     assert {**ours, "job_id": ""} == {**theirs, "job_id": ""}
 
@@ -75,4 +75,4 @@ async def test_a_time_cap_pauses_between_steps(runs: SupervisedRuns) -> None:
     found = await runs.world.read(job)
     assert found.status is JobStatus.PAUSED
     assert found.step <= 1
-    assert any("max_training_time_s" in one for one in await runs.world.messages(job))
+    assert any("max_training_time_s" in message for message in await runs.world.messages(job))

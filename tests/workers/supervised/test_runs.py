@@ -86,7 +86,7 @@ async def test_supervised_learns_and_its_figures_are_those_of_stock_peft(
     assert (ended.step, ended.total_steps) == (6, 6)
 
     checkpoints = await runs.read.checkpoints(job)
-    assert [one.step for one in checkpoints] == [6, 3], "one for each epoch"
+    assert [checkpoint.step for checkpoint in checkpoints] == [6, 3], "one for each epoch"
     assert set(checkpoints[0].metrics) == {
         "train_loss",
         "train_mean_token_accuracy",
@@ -112,7 +112,7 @@ async def test_supervised_learns_and_its_figures_are_those_of_stock_peft(
     assert report["rows"] == report["wins"] == len(VALID)
     assert report["loss"]["difference"] < 0
 
-    events = [one for one in await runs.read.events(job) if one.type == "metrics"]
+    events = [event for event in await runs.read.events(job) if event.type == "metrics"]
     assert len(events) == 6
     last = events[-1]
     assert last.message.startswith("Step 6/6: training loss=")
@@ -179,12 +179,12 @@ async def test_only_the_last_answer_or_the_weighted_ones_are_learned(runs: Super
     assert by_weight.status is last.status is both.status is JobStatus.SUCCEEDED
     assert by_weight.trained_tokens == last.trained_tokens
     weights = [
-        (await runs.published(one) / "adapter_model.safetensors").read_bytes()
-        for one in (by_weight, last, both)
+        (await runs.published(tuned) / "adapter_model.safetensors").read_bytes()
+        for tuned in (by_weight, last, both)
     ]
     assert weights[0] == weights[1] != weights[2]
     assert last.method.options["train_on"] == "last"
-    assert [one.metrics.keys() for one in await runs.read.checkpoints(last)] == [
+    assert [checkpoint.metrics.keys() for checkpoint in await runs.read.checkpoints(last)] == [
         {"train_loss", "train_mean_token_accuracy"}
     ]
 

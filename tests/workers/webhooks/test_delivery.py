@@ -103,11 +103,11 @@ async def test_failures_are_tried_again_on_the_published_schedule(scene: Scene) 
         scene.make_due()
         await scene.deliverer(server).run(idle_s=0)
         assert len(server.received) == 10
-        assert len({one.headers["webhook-id"] for one in server.received}) == 1
-        assert len({one.body for one in server.received}) == 1
-        for one in server.received:
-            unwrap(one, secret)
-        stamps = [int(one.headers["webhook-timestamp"]) for one in server.received]
+        assert len({request.headers["webhook-id"] for request in server.received}) == 1
+        assert len({request.body for request in server.received}) == 1
+        for request in server.received:
+            unwrap(request, secret)
+        stamps = [int(request.headers["webhook-timestamp"]) for request in server.received]
         assert all(later >= earlier for earlier, later in pairwise(stamps))
     async with endpoint(lambda _: Reply(200)) as server:
         await scene.service(server).update(made.id, name=None, url=server.url(), event_types=None)
@@ -132,7 +132,7 @@ async def test_any_status_but_a_2xx_is_a_failure(scene: Scene, reply: Reply) -> 
         delivery = await only(scene, made.id)
         assert (delivery.status, delivery.attempts) == (DeliveryStatus.PENDING, 1)
         assert (delivery.last_status_code, delivery.last_error) == (reply.status, None)
-        assert [one.path for one in server.received] == ["/hook"]
+        assert [request.path for request in server.received] == ["/hook"]
 
 
 @pytest.mark.parametrize(
@@ -206,7 +206,7 @@ async def test_gone_disables_the_endpoint_until_it_is_updated(scene: Scene) -> N
             await scene.cancelled_job()
         await scene.deliverer(server, bounds=Bounds(per_endpoint=1)).run(idle_s=0)
         assert len(server.received) == 1
-        statuses = [one.status for one in await scene.deliveries(made.id)]
+        statuses = [delivery.status for delivery in await scene.deliveries(made.id)]
         assert statuses == [DeliveryStatus.FAILED] * 3
         assert (await scene.service().get(made.id)).disabled_at is not None
         await scene.cancelled_job()
@@ -254,9 +254,12 @@ async def test_two_workers_send_each_delivery_once(scene: Scene) -> None:
             await scene.cancelled_job()
         workers = [scene.deliverer(server) for _ in range(3)]
         await asyncio.gather(*(worker.run(idle_s=0) for worker in workers))
-        while any(one.status is DeliveryStatus.PENDING for one in await scene.deliveries(made.id)):
+        while any(
+            delivery.status is DeliveryStatus.PENDING
+            for delivery in await scene.deliveries(made.id)
+        ):
             await workers[0].run(idle_s=0)
-        ids = [one.headers["webhook-id"] for one in server.received]
+        ids = [request.headers["webhook-id"] for request in server.received]
         assert (len(ids), len(set(ids))) == (25, 25)
 
 
@@ -325,7 +328,7 @@ async def test_a_slow_endpoint_holds_up_no_other(scene: Scene) -> None:
         await sending
         assert (most, len(sluggish.received)) == (2, 6)
         found = await scene.deliveries(fast.id, tenant=scene.second)
-        assert {one.status for one in found} == {DeliveryStatus.DELIVERED}
+        assert {delivery.status for delivery in found} == {DeliveryStatus.DELIVERED}
 
 
 async def test_bounds_hold_over_projects_and_in_all(scene: Scene) -> None:

@@ -40,8 +40,8 @@ def test_versions_never_share() -> None:
 
 
 def test_the_least_recently_used_go_first() -> None:
-    one = _kept(0, [1] * 32).bytes
-    store = PrefixStore(2 * one)
+    prefix_bytes = _kept(0, [1] * 32).bytes
+    store = PrefixStore(2 * prefix_bytes)
     first, second = _kept(0, [1] * 32), _kept(0, [2] * 32)
     store.add(first)
     store.add(second)

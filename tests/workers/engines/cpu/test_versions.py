@@ -48,13 +48,13 @@ def _merged_numbers(versions: Versions) -> set[int]:
 
 
 def test_the_least_recently_used_weights_go_first(base: BaseModel, adapters: list[Path]) -> None:
-    one = base.weights.merged(read_adapter(adapters[0], base.model)).own_bytes
-    versions = Versions([base], merged_bytes=2 * one)
+    version_bytes = base.weights.merged(read_adapter(adapters[0], base.model)).own_bytes
+    versions = Versions([base], merged_bytes=2 * version_bytes)
     a, b, c = (versions.load(str(i), adapters[i]) for i in range(3))
     for version in (a, b, a, c):
         versions.merge(version)
     assert _merged_numbers(versions) == {a.number, c.number}
-    assert versions.merged_bytes == 2 * one
+    assert versions.merged_bytes == 2 * version_bytes
 
 
 def test_weights_in_use_are_never_dropped(base: BaseModel, adapters: list[Path]) -> None:
@@ -117,14 +117,14 @@ async def test_many_adapters_loaded_while_sampling_give_their_own_log_probs(
     background = engine.sequence(engine.versions.get("tiny"), prompt, Sampling(300, 1.0, seed=1))
     sampling = asyncio.create_task(engine.finish([background]))
 
-    async def one(number: int) -> Sequence:
+    async def sampled(number: int) -> Sequence:
         version = await asyncio.to_thread(engine.versions.load, f"v{number}", adapters[number])
         await asyncio.to_thread(engine.versions.merge, version)
         sequence = engine.sequence(version, prompt, Sampling(30, 1.0, seed=2))
         await engine.finish([sequence])
         return sequence
 
-    sequences = await asyncio.gather(*(one(number) for number in range(5)))
+    sequences = await asyncio.gather(*(sampled(number) for number in range(5)))
     await sampling
     for number, sequence in enumerate(sequences):
         expected = _expected(model_dir, adapters[number], sequence)
@@ -142,14 +142,14 @@ async def test_adapters_past_their_limit_are_read_again_when_they_are_called(
     engine = Engine([spec], Limits(threads=1, merged_bytes=0, adapter_bytes=1))
     await engine.start()
     versions = [engine.versions.load(f"v{n}", path) for n, path in enumerate(adapters[:3])]
-    one = engine.versions.adapter_bytes
-    assert one > 0
+    adapter_bytes = engine.versions.adapter_bytes
+    assert adapter_bytes > 0
     for n in (0, 1, 2, 0):
         sequence = engine.sequence(versions[n], list(range(20, 60)), Sampling(9, 1.0, seed=2))
         await engine.finish([sequence])
         expected = _expected(model_dir, adapters[n], sequence)
         assert torch.allclose(torch.tensor(sequence.logprobs), expected, atol=1e-4)
-        assert engine.versions.adapter_bytes == one
+        assert engine.versions.adapter_bytes == adapter_bytes
     await engine.stop()
 
 

@@ -40,7 +40,7 @@ async def test_siblings_train_by_their_rank(build: Callable[[SchedulerContext], 
     stage = stage_of(judge, steps=2)
     outcomes = await stage.run(build(stage.context))
     advantages: dict[tuple[int, ...], float] = {}
-    for group in (one for outcome in outcomes for one in groups_of(outcome.rollouts)):
+    for group in (scored for outcome in outcomes for scored in groups_of(outcome.rollouts)):
         expected = ranks([answer_of(rollout.trajectory.messages) for rollout in group])
         assert [rollout.reward for rollout in group] == expected
         assert len({rollout.key.group for rollout in group}) == 1
@@ -73,8 +73,10 @@ async def test_a_resume_asks_no_judge_again(build: Callable[[SchedulerContext], 
     last = await resumed.step(2)
     await resumed.close()
     assert keys_of(again.rollouts) == keys_of(first.rollouts)
-    assert [one.reward for one in again.rollouts] == [one.reward for one in first.rollouts]
-    assert len({key for one in (again, last) for key in keys_of(one.rollouts)}) == 32
+    assert [rollout.reward for rollout in again.rollouts] == [
+        rollout.reward for rollout in first.rollouts
+    ]
+    assert len({key for outcome in (again, last) for key in keys_of(outcome.rollouts)}) == 32
     assert len({request.call_id for request in judge.asked}) == len(judge.asked) == 8
 
 
