@@ -33,7 +33,7 @@ pytestmark = [pytest.mark.chaos, pytest.mark.timeout(600)]
 
 
 @pytest.mark.parametrize("seed", [1, 2])
-def test_no_event_is_lost_whoever_is_killed(tmp_path: Path, seed: int) -> None:
+def test_no_event_is_lost_by_any_kill(tmp_path: Path, seed: int) -> None:
     chance, port = random.Random(seed), free_port()
     with (
         webhook_receiver(port) as taken,

@@ -64,7 +64,7 @@ def resident_kib() -> int:
 
 @pytest.mark.parametrize("name", JSON_BODIES)
 @pytest.mark.parametrize("path", ["/v1/fine_tuning/jobs", "/v1/uploads", "/v1/chat/completions"])
-def test_a_json_body_nobody_can_use_is_a_400(service: Service, path: str, name: str) -> None:
+def test_an_unusable_json_body_is_a_400(service: Service, path: str, name: str) -> None:
     answer = posted(service, path, JSON_BODIES[name], "Content-Type: application/json")
     assert answer.status == 400
     assert answer.error["type"] == "invalid_request_error"
@@ -201,7 +201,7 @@ def test_an_interrupted_upload_leaves_nothing(service: Service) -> None:
     assert {file.id for file in client.files.list()} == before
 
 
-def test_many_half_sent_bodies_keep_nobody_waiting(service: Service) -> None:
+def test_many_half_sent_bodies_delay_no_other_request(service: Service) -> None:
     """300 connections that stopped in the middle hold a socket each, and no more."""
     heads = [
         head(service, "POST /v1/fine_tuning/jobs HTTP/1.1", "Content-Length: 1000") + b'{"a',

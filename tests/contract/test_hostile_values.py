@@ -61,7 +61,7 @@ def with_value(body: Any, path: tuple[Any, ...], value: Any) -> Any:
 
 
 @pytest.mark.parametrize("noun", ["fine_tuning/jobs", "chat/completions"])
-def test_no_value_in_any_place_is_a_fault_of_ours(service: Service, job: Any, noun: str) -> None:
+def test_no_value_at_any_path_is_a_500(service: Service, job: Any, noun: str) -> None:
     good = CHAT
     if noun == "fine_tuning/jobs":
         kept = ("training_file", "validation_file", "method", "seed")

@@ -80,7 +80,7 @@ def test_a_file_is_sent_whole_again(service: Service, proxy: FaultProxy) -> None
     assert service.client().files.content(file.id).read() == rows
 
 
-def test_it_waits_as_long_as_it_is_told(service: Service, proxy: FaultProxy) -> None:
+def test_it_waits_as_long_as_the_header_asks(service: Service, proxy: FaultProxy) -> None:
     client = behind(proxy, service)
     for told, least, most in (("1.2", 1.2, 2.5), ("0.05", 0.05, 0.35), ("-", 0.35, 1.5)):
         proxy.inject(f"429 {told}")
@@ -112,7 +112,7 @@ def test_without_retries_a_status_is_its_class(
 
 
 @pytest.mark.parametrize("fault", ["unread", "reset", "lost", "cut"])
-async def test_without_retries_a_broken_connection_is_told(
+async def test_without_retries_a_broken_connection_raises(
     service: Service, proxy: FaultProxy, fault: str
 ) -> None:
     proxy.inject(fault)

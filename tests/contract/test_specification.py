@@ -153,7 +153,7 @@ METHODS_OF_JOBS: list[tuple[dict[str, Any], bool]] = [
 
 
 @pytest.mark.parametrize(("method", "takes"), METHODS_OF_JOBS)
-def test_what_a_method_may_hold_is_said(
+def test_the_schema_describes_what_a_method_may_hold(
     specification: dict[str, Any], method: dict[str, Any], *, takes: bool
 ) -> None:
     """And the service takes what the document takes: its own check is asked the same."""

@@ -45,7 +45,7 @@ def test_the_calls_own_effort_wins_and_the_trained_one_is_the_default(
     assert told(service, client, BASE, reasoning_effort="low") == LOW
 
 
-def test_whom_it_is_shared_with_calls_it_alike(
+def test_a_project_that_shares_the_model_calls_it_with_the_same_effort(
     service: Service, sibling: Sibling, tuned: str
 ) -> None:
     permissions = service.client().fine_tuning.checkpoints.permissions

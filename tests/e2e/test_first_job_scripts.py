@@ -15,7 +15,7 @@ from tests.support.node_client import installed_client
 _MODEL = r"ft:tiny-agent-2026-11-21:\S+"
 
 
-def test_the_script_with_our_own_client(live: Installation, endpoints: Endpoints) -> None:
+def test_the_script_with_the_generated_client(live: Installation, endpoints: Endpoints) -> None:
     command = [sys.executable, "-m", "examples.first_job_sdk", "--endpoint", endpoints.good]
     done = subprocess.run(
         [*command, "--train", "24", "--valid", "10"],

@@ -59,7 +59,7 @@ STALE: dict[str, Any] = {
         ),
     ],
 )
-def test_a_job_learns_by_what_it_said(
+def test_a_job_learns_by_its_options(
     live: Installation,
     endpoints: Endpoints,
     small_files: tuple[str, str],

@@ -228,7 +228,7 @@ def test_an_unknown_model_is_not_found(live: Installation) -> None:
     assert caught.value.code == "model_not_found"
 
 
-def test_a_key_of_nobody_is_refused(live: Installation) -> None:
+def test_an_unknown_key_is_refused(live: Installation) -> None:
     reply = httpx.get(f"{live.base_url}/models", headers={"Authorization": "Bearer sk-nobody"})
     assert reply.status_code == 401
     assert reply.json()["error"]["code"] == "invalid_api_key"

@@ -1,9 +1,9 @@
 """Finds the prose that a machine can tell from plain English.
 
 Owns: docstrings, comments and error texts of the product, the benchmarks, the examples and
-`tests/support`, and the headings and sentences of the Markdown pages. A docstring opens with its
-subject and a verb; `docs/decisions/0025-plain-words.md` has the rule and its reason. Run
-`python -m tests.house.prose` to list every finding.
+`tests/support`, the names of tests, and the headings and sentences of the Markdown pages. A
+docstring opens with its subject and a verb; `docs/decisions/0025-plain-words.md` has the rule and
+its reason. Run `python -m tests.house.prose` to list every finding.
 """
 
 import ast
@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tests.house.tree import Finding, markdown_files, python_files
-from tests.house.words import NAMES, PHRASE, replacement
+from tests.house.words import IN_TEST_NAMES, NAMES, PHRASE, TEST_NAME, replacement
 
 ROOMS = (
     "app",
@@ -63,6 +63,13 @@ def find_in_python(path: Path, source: str) -> Iterator[Finding]:
     for line, name in _names(tree):
         if name in NAMES:
             yield Finding(path, line, f"{name} was renamed: {NAMES[name]}")
+
+
+def find_in_test_names(path: Path, source: str) -> Iterator[Finding]:
+    """Yields each test whose name has a word that was given up."""
+    for line, name in _names(ast.parse(source)):
+        if name.startswith("test_") and (found := TEST_NAME.search(name)):
+            yield Finding(path, line, f"{name}: {found[1]!r}: write {IN_TEST_NAMES[found[1]]}")
 
 
 def find_in_markdown(path: Path, text: str) -> Iterator[Finding]:
@@ -198,6 +205,8 @@ def findings() -> Iterator[Finding]:
     for path, source in python_files(*ROOMS):
         if path.name != "words.py":
             yield from find_in_python(path, source)
+    for path, source in python_files("tests"):
+        yield from find_in_test_names(path, source)
     for path, text in markdown_files():
         yield from find_in_markdown(path, text)
 

@@ -74,6 +74,12 @@ def test_a_name_that_was_renamed_is_found_where_it_is_made_not_where_it_is_used(
     assert sorted(each.line for each in prose.find_in_python(PATH, source)) == [1, 1, 2]
 
 
+def test_a_word_that_was_given_up_is_found_in_the_name_of_a_test() -> None:
+    source = "def test_a_fault_is_told(): ...\ndef test_hours_are_counted(): ...\ndef ours(): ...\n"
+    [found] = prose.find_in_test_names(PATH, source)
+    assert found.message == "test_a_fault_is_told: 'told': write reported"
+
+
 def test_code_is_no_prose() -> None:
     page = "Run this:\n\n    Of course not\n\n```\nWhat a mess.\n```\n\nCall `wake_up` then.\n"
     assert list(prose.find_in_markdown(PATH, page)) == []

@@ -79,6 +79,18 @@ NAMES: dict[str, str] = {
 }
 """Identifier that a rename ended, and its successor."""
 
+IN_TEST_NAMES: dict[str, str] = {
+    "told": "reported",
+    "ours": "the noun: internal fault, service header",
+    "nobody": "the noun: no call, no listener",
+    "remembered": "journalled",
+    "wake_up": "notification",
+    "holds_up": "delays",
+}
+"""Word in the name of a test, and what to write in its place."""
+
+TEST_NAME = re.compile(rf"(?:^|_)({'|'.join(IN_TEST_NAMES)})(?=_|$)")
+
 PHRASE = re.compile("|".join(rf"\b(?:{phrase})\b" for phrase in PHRASES))
 
 

@@ -124,7 +124,7 @@ def test_more_is_accepted_and_promised_without_a_difference() -> None:
     assert Comparison(document(), changed("reply", "rows", required=True)).differences() == []
 
 
-def test_variants_are_told_apart_by_their_constant() -> None:
+def test_variants_are_distinguished_by_their_constant() -> None:
     untagged = {**TAGGED, "anyOf": TAGGED["anyOf"][:1]}
     assert Comparison(
         changed("sent", "b", TAGGED), changed("sent", "b", untagged)

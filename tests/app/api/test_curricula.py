@@ -123,7 +123,7 @@ async def test_a_file_of_another_purpose_or_tenant_is_refused(api: Api) -> None:
         assert (reply.status_code, reply.json()["error"]["param"]) == (400, "training_file")
 
 
-async def test_a_test_tells_every_fault_with_line_and_pointer(api: Api) -> None:
+async def test_a_test_reports_every_fault_with_line_and_pointer(api: Api) -> None:
     rows = [*ROWS, ROWS[3], row("with a tool", "search")]
     broken = b'{"messages": [{"role": "user", "content": 5}]}\n{"messages": []}\n'
     training = (await api.upload(lines(rows) + broken)).json()["id"]
@@ -161,7 +161,7 @@ async def test_a_sound_curriculum_passes(api: Api) -> None:
     assert (report["passed"], report["faults"], report["overlapping_rows"]) == (True, [], 0)
 
 
-async def test_of_very_many_faults_a_hundred_are_told_and_all_are_counted(api: Api) -> None:
+async def test_a_hundred_faults_are_reported_and_all_are_counted(api: Api) -> None:
     training = (await api.upload(b'{"no": "messages"}\n' * 250)).json()["id"]
     curriculum = await made(api, training_file=training)
     report = (await api.call("POST", f"{CURRICULA}/{curriculum['id']}/test")).json()
@@ -171,7 +171,7 @@ async def test_of_very_many_faults_a_hundred_are_told_and_all_are_counted(api: A
     assert any("150 more faults" in fault["message"] for fault in report["faults"])
 
 
-async def test_a_file_that_is_gone_is_said(api: Api) -> None:
+async def test_a_deleted_file_is_reported(api: Api) -> None:
     curriculum = await made(api, training=ROWS)
     await api.call("DELETE", f"/v1/files/{curriculum['training_file']}")
     reply = await api.call("POST", f"{CURRICULA}/{curriculum['id']}/test")
@@ -180,7 +180,7 @@ async def test_a_file_that_is_gone_is_said(api: Api) -> None:
     assert (await api.call("GET", f"{CURRICULA}/{curriculum['id']}")).json() == curriculum
 
 
-async def test_other_tenants_find_nothing_and_forged_keys_say_nothing(api: Api) -> None:
+async def test_other_tenants_find_nothing_and_forged_keys_are_ignored(api: Api) -> None:
     forged = {
         "id": "curr_x", "version": 5, "created_at": 1, "project_id": "p", "training_rows": 9,
         "training_sha256": "00",

@@ -101,7 +101,7 @@ def test_a_body_may_be_long_but_not_of_countless_values() -> None:
         assert json_problem(b'{"a": [' + many + b"[]]}") == "it contains more than 25000 values"
 
 
-async def test_a_fault_of_ours_has_a_request_id_and_tells_nothing(
+async def test_an_internal_fault_has_a_request_id_and_no_details(
     database: Database, capfd: pytest.CaptureFixture[str]
 ) -> None:
     app = create_app(database.settings)

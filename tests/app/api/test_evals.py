@@ -73,7 +73,7 @@ async def test_an_eval_that_cannot_be_is_refused_by_parameter(
     assert param in (at or "")
 
 
-async def test_an_address_that_may_not_be_called_is_refused_in_any_place(api: Api) -> None:
+async def test_an_address_that_may_not_be_called_is_refused_at_any_path(api: Api) -> None:
     bad: dict[str, Any] = {"type": "endpoint", "url": "http://10.0.0.1/grade"}
     multi = {"type": "multi", "graders": {"a": CHECK, "b": bad}, "calculate_output": "a + b"}
     judge = {
@@ -197,7 +197,7 @@ async def test_every_job_has_an_eval_from_the_start(api: Api, body: dict[str, An
     assert error(refused)[:2] == (400, "invalid_state")
 
 
-async def test_a_judge_that_nobody_serves_is_refused(api: Api) -> None:
+async def test_a_judge_that_is_not_served_is_refused(api: Api) -> None:
     judge = {
         "type": "score_model",
         "model": "ft:tiny-agent:second::abc",

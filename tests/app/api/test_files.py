@@ -169,7 +169,7 @@ async def test_a_client_file_name_is_a_plain_name_and_never_a_path(
 
 
 @pytest.mark.parametrize("charset", ["undefined", "punycode", "a\x00b", "utf-16", "no-such"])
-async def test_no_charset_of_a_form_is_a_fault_of_ours(api: Api, charset: str) -> None:
+async def test_no_charset_of_a_form_is_a_500(api: Api, charset: str) -> None:
     content = (
         b'--b\r\nContent-Disposition: form-data; name="purpose"\r\n\r\n\xff-99999\r\n--b--\r\n'
     )

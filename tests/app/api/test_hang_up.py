@@ -85,7 +85,7 @@ async def test_a_preflight_ends(database: Database) -> None:
     assert reply["error"]["message"] == "The client hung up."
 
 
-async def test_a_curriculum_test_ends_and_leaves_its_place(database: Database) -> None:
+async def test_a_curriculum_test_ends_and_frees_its_slot(database: Database) -> None:
     app = create_app(database.settings)
     async with app.router.lifespan_context(app):
         caller = await caller_of(app, database.settings)

@@ -158,7 +158,7 @@ async def test_wandb_is_kept_and_other_integrations_are_refused(
     assert (status, at) == (400, "integrations")
 
 
-async def test_caps_are_taken_from_either_place(api: Api, body: dict[str, Any]) -> None:
+async def test_caps_are_read_from_either_key(api: Api, body: dict[str, Any]) -> None:
     job = (await api.call("POST", JOBS, json={**body, "max_rollouts": 64})).json()
     assert (job["max_rollouts"], job["max_training_time_s"]) == (64, None)
     assert "max_rollouts" not in job["method"]["reinforcement"]
@@ -219,7 +219,7 @@ async def test_a_capped_job_is_resumed_with_a_higher_cap_only(
     assert job["usage_metrics"]["rollouts"] == 70
 
 
-async def test_a_waiting_job_tells_its_place(
+async def test_a_waiting_job_shows_its_queue_position(
     api: Api, body: dict[str, Any], database: Database
 ) -> None:
     first = (await api.call("POST", JOBS, json=body)).json()

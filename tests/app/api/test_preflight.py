@@ -119,7 +119,7 @@ async def test_a_projects_finished_jobs_set_the_pace(
     assert estimate["training_seconds"] == 0.5 * rollouts
 
 
-async def test_every_fault_is_told_at_once(api: Api, customer: EndpointServer) -> None:
+async def test_every_fault_is_reported_at_once(api: Api, customer: EndpointServer) -> None:
     training = await api.upload(rows("a", "b") + b'{"messages": 3}\n')
     report = await judge(
         api,
@@ -161,7 +161,7 @@ async def test_every_fault_is_told_at_once(api: Api, customer: EndpointServer) -
     assert await jobs(api) == 0
 
 
-async def test_every_wrong_hyperparameter_is_told(api: Api, call: dict[str, Any]) -> None:
+async def test_every_wrong_hyperparameter_is_reported(api: Api, call: dict[str, Any]) -> None:
     wrong = copy.deepcopy(call)
     wrong["method"]["reinforcement"]["hyperparameters"] = {
         "n_epochs": 0,
@@ -265,15 +265,13 @@ async def test_a_body_that_is_no_object_is_refused(api: Api, body: bytes) -> Non
         {"training_file": ""},
     ],
 )
-async def test_no_shape_is_a_fault_of_ours(
-    api: Api, call: dict[str, Any], change: dict[str, Any]
-) -> None:
+async def test_no_shape_is_a_500(api: Api, call: dict[str, Any], change: dict[str, Any]) -> None:
     report = await judge(api, {**call, **change})
     assert report["valid"] is False
     assert report["errors"]
 
 
-async def test_a_slow_endpoint_holds_up_no_other_request(
+async def test_a_slow_endpoint_delays_no_other_request(
     api: Api, call: dict[str, Any], customer: EndpointServer
 ) -> None:
     asked, answer = asyncio.Event(), asyncio.Event()
@@ -302,7 +300,7 @@ async def test_of_very_many_addresses_the_first_are_probed(
     assert "endpoints_not_probed" in {fault["code"] for fault in report["warnings"]}
 
 
-async def test_of_very_many_faults_the_first_are_told(api: Api, call: dict[str, Any]) -> None:
+async def test_the_first_of_very_many_faults_are_reported(api: Api, call: dict[str, Any]) -> None:
     call["method"]["reinforcement"]["tools"] = [{}] * 5_000
     report = await judge(api, call)
     assert len(report["errors"]) == 201

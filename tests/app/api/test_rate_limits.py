@@ -27,7 +27,7 @@ async def one_window() -> None:
         await asyncio.sleep(left + 0.01)
 
 
-async def test_a_projects_requests_are_counted_and_told(api: Api) -> None:
+async def test_a_projects_requests_are_counted_and_reported_in_headers(api: Api) -> None:
     await one_window()
     replies = [await api.call("GET", MODELS) for _ in range(LIMIT + 2)]
     assert [reply.status_code for reply in replies] == [200] * LIMIT + [429] * 2

@@ -104,7 +104,7 @@ async def test_a_wrong_grader_names_its_parameter_and_makes_nothing(
     assert (await api.call("GET", GRADERS)).json()["data"] == []
 
 
-async def test_keys_of_the_service_say_nothing_and_other_tenants_find_nothing(api: Api) -> None:
+async def test_keys_of_the_service_are_ignored_and_other_tenants_find_nothing(api: Api) -> None:
     forged = {"id": "grader_mine", "version": 9, "project_id": "proj_x", "created_at": 1}
     body = {"name": "g", "grader": CHECK, **forged}
     grader = (await api.call("POST", GRADERS, json=body)).json()

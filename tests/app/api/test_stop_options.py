@@ -46,7 +46,7 @@ async def test_rules_are_echoed_with_their_defaults(api: Api, body: dict[str, An
     assert "stop" not in absent["method"]["reinforcement"]
 
 
-def test_a_job_that_says_nothing_is_warned_and_keeps_three_and_the_last() -> None:
+def test_a_job_without_stop_options_warns_and_retains_three_checkpoints_and_the_last() -> None:
     shown = shown_end({}, ReinforcementStopOptions)
     assert shown == {"stop": DEFAULTS, "keep_checkpoints": {"best": 3, "last": 1}}
     assert shown_end(shown, ReinforcementStopOptions) == shown

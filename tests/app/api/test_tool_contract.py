@@ -184,7 +184,7 @@ async def test_a_tool_that_never_minds_is_warned_of(database: Database) -> None:
         (lambda _: Reply(json={"output": "x", "id": "fc_other"}), "`id`"),
     ],
 )
-async def test_a_wrong_shape_is_said(database: Database, script: Script, detail: str) -> None:
+async def test_a_wrong_shape_is_reported(database: Database, script: Script, detail: str) -> None:
     report, _, _ = await report_of(database, script, requests=1)
     check = check_of(report, "shape")
     assert (check["status"], report["passed"]) == ("failed", False)
@@ -214,7 +214,7 @@ async def test_the_largest_reply_is_measured(database: Database) -> None:
     assert len(check_of(report, "shape")["model_sees"]) < 3000
 
 
-async def test_nobody_there_ends_the_test_at_once(database: Database) -> None:
+async def test_a_refused_connection_ends_the_test_at_once(database: Database) -> None:
     async def nothing() -> AsyncIterator[bytes]:
         yield b""
 
@@ -238,7 +238,7 @@ async def test_nobody_there_ends_the_test_at_once(database: Database) -> None:
         ({"arguments": "x"}, "arguments"),
     ],
 )
-async def test_a_plan_out_of_bounds_calls_nobody(
+async def test_a_plan_out_of_bounds_makes_no_call(
     database: Database, plan: dict[str, Any], param: str
 ) -> None:
     async with endpoint(good) as server, running(database, server.host_port) as api:

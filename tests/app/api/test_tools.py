@@ -168,7 +168,7 @@ async def test_redacted_stands_for_the_value_only_at_the_same_address(api: Api) 
     assert unknown.json()["error"]["param"] == "headers"
 
 
-async def test_keys_of_the_service_in_a_body_say_nothing(api: Api) -> None:
+async def test_keys_of_the_service_in_a_body_are_ignored(api: Api) -> None:
     forged = {
         "id": "tool_mine", "object": "grader", "project_id": "proj_other", "version": 77,
         "created_at": 1, "updated_at": 2, "organization_id": "org-x", "deleted_at": 5,

@@ -221,7 +221,7 @@ def judge(model: str, **more: Any) -> dict[str, Any]:
     return {"type": "score_model", "name": "j", "model": model, "input": prompt, **more}
 
 
-async def test_a_judge_of_our_own(database: Database) -> None:
+async def test_a_base_model_as_judge(database: Database) -> None:
     with chat_engine("tiny-agent-2026-11-21") as engine:
         engine.answer = json.dumps({"steps": [], "result": 7})
         async with serving(database, engine_url=engine.url) as trials:

@@ -81,7 +81,7 @@ REFUSED: list[tuple[tuple[str | int, ...], Any, str, str]] = [
 
 
 @pytest.mark.parametrize(("path", "value", "shown"), SEALED)
-async def test_a_secret_in_an_accepted_place_is_sealed(
+async def test_a_secret_at_an_accepted_path_is_sealed(
     api: Api,
     body: dict[str, Any],
     database: Database,
@@ -105,7 +105,7 @@ async def test_a_secret_in_an_accepted_place_is_sealed(
 
 
 @pytest.mark.parametrize(("path", "value", "param", "code"), REFUSED)
-async def test_an_unknown_place_is_refused_with_its_path(
+async def test_an_unknown_key_is_refused_with_its_path(
     api: Api,
     body: dict[str, Any],
     database: Database,

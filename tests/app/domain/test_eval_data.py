@@ -25,6 +25,6 @@ def test_a_row_holds_an_item_and_may_hold_a_sample() -> None:
         (b"\xff", "UTF-8"),
     ],
 )
-def test_what_is_no_item_is_told_with_its_line(line: bytes, part: str) -> None:
+def test_a_line_that_is_no_item_is_reported(line: bytes, part: str) -> None:
     with pytest.raises(RowFault, match=f"^Line 7: .*{part}"):
         parse_row(line, 7)

@@ -116,7 +116,7 @@ def test_what_was_not_sent_is_filled_in_or_left_out() -> None:
         ({**HOOK, "pass_threshold": False}, ("pass_threshold",), "number"),
     ],
 )
-def test_a_fault_is_told_at_its_place(sent: Any, place: tuple[Any, ...], part: str) -> None:
+def test_a_fault_is_reported_with_its_path(sent: Any, place: tuple[Any, ...], part: str) -> None:
     with pytest.raises(ValidationError) as caught:
         GRADERS.validate_python(sent)
     fault = caught.value.errors(include_url=False)[0]

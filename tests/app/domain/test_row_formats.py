@@ -66,7 +66,7 @@ def test_good_supervised_rows(row: Any) -> None:
         ),
     ],
 )
-def test_every_fault_of_a_supervised_row_is_told(row: Any, pointers: list[str]) -> None:
+def test_every_fault_of_a_supervised_row_is_reported(row: Any, pointers: list[str]) -> None:
     assert _faults("supervised", row) == pointers
     line = row if isinstance(row, bytes) else json.dumps(row).encode()
     with pytest.raises(DatasetError) as first:
@@ -105,13 +105,13 @@ def test_good_preference_rows() -> None:
         ),
     ],
 )
-def test_every_fault_of_a_preference_row_is_told(
+def test_every_fault_of_a_preference_row_is_reported(
     change: dict[str, Any], pointers: list[str]
 ) -> None:
     assert _faults("dpo", {**PAIR, **change}) == pointers
 
 
-def test_a_reinforcement_row_tells_all_its_faults_too() -> None:
+def test_all_faults_of_a_reinforcement_row_are_reported() -> None:
     row = {"messages": [USER, ANSWER], "tools": [TOOL, {"type": "function"}]}
     assert _faults("reinforcement", row) == [
         "/messages/1/role",

@@ -135,7 +135,7 @@ def test_what_was_fed_again_says_the_same() -> None:
         assert _valid(again, values[:cut]) + _valid(again, values[cut:], first=cut) == said
 
 
-def test_stopping_outweighs_a_pause_and_off_says_nothing() -> None:
+def test_stopping_outweighs_a_pause_and_off_fires_nothing() -> None:
     both = _watch(
         max_steps={"steps": 1}, target={"value": 0.1, "action": "pause"}, max_time={"seconds": 9}
     )

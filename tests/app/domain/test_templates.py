@@ -82,7 +82,7 @@ def test_a_path_that_leads_nowhere_is_named(path: str) -> None:
         ("{{ item.a }}" * 1001, "more than 1000"),
     ],
 )
-def test_wrong_syntax_is_told(text: str, part: str) -> None:
+def test_wrong_syntax_is_reported(text: str, part: str) -> None:
     with pytest.raises(TemplateError) as caught:
         parse_template(text)
     assert part in str(caught.value)

@@ -130,7 +130,7 @@ def test_a_pid_file_naming_somebody_elses_process_is_removed(run: Run) -> None:
         bystander.kill()
 
 
-def test_a_server_that_nobody_supervises_is_stopped_first(run: Run) -> None:
+def test_a_server_without_a_supervisor_is_stopped_first(run: Run) -> None:
     server, lost = run()
     pid = lost.pid
     assert pid is not None
@@ -182,7 +182,7 @@ def test_root_without_namespaces_drops_to_a_service_user(run: Run, directory: Pa
 
 
 @pytest.mark.skipif(not _AS_ROOT, reason="only root can become another user")
-def test_a_service_user_that_cannot_enter_is_told_in_words(run: Run, directory: Path) -> None:
+def test_a_service_user_without_access_is_reported_with_the_cure(run: Run, directory: Path) -> None:
     run_as = _as_service_user(directory)
     directory.chmod(0o700)
     with pytest.raises(DataDirUnusable, match="choose another --data-dir"):

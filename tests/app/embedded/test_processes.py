@@ -99,7 +99,7 @@ def test_a_crashing_child_is_restarted_ever_more_slowly(start: Start, tmp_path: 
     assert all(waited >= delay for waited, delay in zip(waits_s, delays_s, strict=False))
 
 
-def test_a_child_deaf_to_its_stop_signal_is_killed(start: Start) -> None:
+def test_a_child_that_ignores_its_stop_signal_is_killed(start: Start) -> None:
     child = start("trap '' TERM; echo up; while :; do sleep 0.1; done", stop_timeout_s=0.3)
     wait_ready([child])
     pid = child.pid

@@ -95,7 +95,7 @@ with ownership(DataDir(Path({str(data_dir.root)!r}))):
     assert DataDirBusy.__name__ in other.stderr
 
 
-def test_a_lock_file_left_by_a_dead_supervisor_holds_nobody_up(data_dir: DataDir) -> None:
+def test_a_lock_file_left_by_a_dead_supervisor_blocks_no_start(data_dir: DataDir) -> None:
     data_dir.lock_file.write_text("1\n")
     assert owner_pid(data_dir) is None
     with ownership(data_dir):

@@ -361,7 +361,7 @@ async def test_a_peer_that_was_not_checked_is_dropped_before_a_byte_is_sent() ->
     assert server.received == []
 
 
-async def test_nobody_listening_is_unreachable() -> None:
+async def test_a_port_without_a_listener_is_unreachable() -> None:
     async with endpoint(lambda _: Reply()) as server:
         client = client_for(server)
     assert await kind_of(client, server.url()) is FailureKind.UNREACHABLE

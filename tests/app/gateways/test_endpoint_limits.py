@@ -120,7 +120,7 @@ async def test_an_absurd_rate_lets_the_first_call_through(rate: float) -> None:
         assert len(egress.sent_at) == 1
 
 
-async def test_a_rate_slower_than_the_deadline_fails_nobody() -> None:
+async def test_a_rate_slower_than_the_deadline_fails_no_call() -> None:
     async with VirtualClock().running() as clock:
         endpoint, egress = make(clock, lambda *_: (OK, 0.1), rate_limit=0.2)
         results = await call_many(endpoint, 200)  # 1,000 s at this rate, with 600 s per call
@@ -224,7 +224,7 @@ async def test_a_slot_is_handed_on_in_order_and_not_lost_by_a_cancel() -> None:
         assert clock.now() == 8
 
 
-async def test_a_dead_minute_is_waited_out_and_costs_nobody() -> None:
+async def test_a_minute_of_outage_is_waited_out_and_loses_no_call() -> None:
     def serve(now: float, _: int) -> tuple[EgressReply, float]:
         return down() if 5 <= now < 65 else (OK, 0.5)
 
@@ -320,7 +320,7 @@ async def test_a_tool_that_fails_for_some_calls_for_ever_does_not_stall_a_step()
         assert clock.now() < 60
 
 
-async def test_the_breaker_lets_one_try_and_frees_the_place_of_one_that_gave_up() -> None:
+async def test_the_breaker_lets_one_probe_and_replaces_a_probe_that_gave_up() -> None:
     async with VirtualClock().running() as clock:
         breaker = Breaker(clock, patience_s=600)
         for number in range(16):

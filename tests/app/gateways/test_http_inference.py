@@ -191,7 +191,7 @@ async def test_a_dropped_connection_and_a_silent_engine_are_away(engine: Engine)
     await client.aclose()
 
 
-async def test_nobody_listening_is_away(unused_tcp_port: int) -> None:
+async def test_a_port_without_a_listener_is_unavailable(unused_tcp_port: int) -> None:
     client = HttpInference(f"http://127.0.0.1:{unused_tcp_port}")
     assert await client.healthy() is False
     with pytest.raises(EngineAway):
@@ -307,7 +307,7 @@ async def test_the_twin_keeps_the_contract() -> None:
         ("xhigh", {"reasoning_effort": "xhigh", "enable_thinking": True}),
     ],
 )
-async def test_an_engine_is_told_an_effort_as_the_templates_variables(
+async def test_an_engine_gets_an_effort_as_the_templates_variables(
     engine: Engine, inference: HttpInference, effort: str | None, variables: dict[str, Any] | None
 ) -> None:
     sent: dict[str, Any] = {"model": "base", "messages": [], "reasoning_effort": effort}

@@ -28,7 +28,7 @@ def plain(value: Any) -> Any:
     return value
 
 
-async def test_a_wake_up_is_the_message_that_celery_itself_would_send(
+async def test_a_notification_is_the_message_that_celery_itself_would_send(
     database: Database, broker: "redis.Redis"
 ) -> None:
     queue = CeleryJobQueue(database.settings.redis_url)

@@ -109,7 +109,7 @@ BASE = {"tiny": EngineModel("tiny", "base", None)}
 TUNED = {"ft:x": EngineModel("ft:x", "model-1", "adapters/1")}
 
 
-async def test_a_base_model_of_ours(engine: ChatEngine) -> None:
+async def test_a_base_model_of_the_service_judges(engine: ChatEngine) -> None:
     reply = await ask(question("tiny"), engine_url=engine.url, models=BASE)
     assert isinstance(reply, JudgeReply)
     assert (reply.text, reply.prompt_tokens, reply.completion_tokens) == ('{"result": 0.5}', 3, 1)
@@ -172,7 +172,7 @@ async def test_an_engine_that_hangs_is_a_fault_in_time(engine: ChatEngine) -> No
     assert fault.kind is FaultKind.TIMEOUT
 
 
-async def test_a_refused_request_is_told_without_the_engines_name(engine: ChatEngine) -> None:
+async def test_a_refused_request_is_reported_without_the_engines_name(engine: ChatEngine) -> None:
     engine.models.add("model-1")
     engine.refusals.append((400, "The prompt is too long for model-1."))
     fault = await ask(question("ft:x"), engine_url=engine.url, models=TUNED)

@@ -42,7 +42,7 @@ async def test_a_burst_over_two_processes_is_counted_exactly(
     assert places([await processes[1].take("proj_a")]) == [102]
 
 
-async def test_a_request_that_is_given_up_holds_up_none(processes: list[RedisRateLimits]) -> None:
+async def test_an_abandoned_request_delays_no_other(processes: list[RedisRateLimits]) -> None:
     limits = processes[0]
     asked = [asyncio.create_task(limits.take("proj_a")) for _ in range(5)]
     await asyncio.sleep(0)
@@ -53,7 +53,7 @@ async def test_a_request_that_is_given_up_holds_up_none(processes: list[RedisRat
     assert places([await limits.take("proj_a")]) == [6]
 
 
-async def test_nothing_is_counted_while_nobody_answers() -> None:
+async def test_nothing_is_counted_while_the_server_is_unavailable() -> None:
     limits = RedisRateLimits("redis://127.0.0.1:1/0", requests_per_minute=LIMIT)
     assert await asyncio.gather(*(limits.take("proj_a") for _ in range(7))) == [None] * 7
     await limits.aclose()

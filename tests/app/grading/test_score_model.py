@@ -111,7 +111,7 @@ async def test_a_refusal_is_0_and_flagged() -> None:
     assert (scored.score, scored.errors.raised) == (0.0, ("model_grader_refusal_error",))
 
 
-async def test_a_missing_variable_asks_nobody() -> None:
+async def test_a_missing_variable_calls_no_judge() -> None:
     judges = InMemoryJudges(lambda _: JudgeReply(answer(1)))
     spec = {**SPEC, "input": [{"role": "user", "content": "{{ sample.output_json.a }}"}]}
     scorer = ScoreModelScorer(ScoreModelGrader.model_validate(spec), judges, source="j")

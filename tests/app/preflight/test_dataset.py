@@ -52,7 +52,7 @@ def told(report: DatasetReport) -> list[tuple[str, str | None, int | None, str |
     return [(f.code, f.param, f.line, f.pointer) for f in report.findings]
 
 
-def test_every_fault_of_both_files_is_told_at_once_with_line_and_pointer(tmp_path: Path) -> None:
+def test_every_fault_of_both_files_is_reported_with_line_and_pointer(tmp_path: Path) -> None:
     training = [row(f"a{n}") for n in range(12)]
     training[3] = b'{"messages": []}\n'
     training[7] = b"nope\n"
@@ -75,7 +75,7 @@ def test_every_fault_of_both_files_is_told_at_once_with_line_and_pointer(tmp_pat
     )
 
 
-def test_all_faults_of_a_row_are_told(tmp_path: Path) -> None:
+def test_all_faults_of_a_row_are_reported(tmp_path: Path) -> None:
     broken = b'{"messages": [{"role": "pope", "content": 3}], "tools": [{"type": "x"}]}\n'
     report = look(tmp_path, [broken], [row(f"{n}") for n in range(10)])
     assert told(report)[:3] == [
@@ -161,7 +161,7 @@ def test_a_tool_must_survive_template_and_parser(tmp_path: Path) -> None:
     assert told(hidden) == [("tool_schema", "training_file", 1, "/tools/0/function")]
 
 
-def test_a_registered_tool_that_no_row_offers_is_told(tmp_path: Path) -> None:
+def test_a_registered_tool_that_no_row_offers_is_reported(tmp_path: Path) -> None:
     rows = [row(f"a{n}") for n in range(10)]
     report = look(tmp_path, rows, [row(f"v{n}") for n in range(10)], tools=frozenset({"idle"}))
     assert [(f.severity, f.code) for f in report.findings] == [("warning", "unused_tool")]

@@ -54,7 +54,7 @@ def test_a_template_that_shows_the_schema_and_the_call_is_fine(tmp_path: Path) -
     assert listed == [(0, "its parameters describe no JSON object, so the model cannot fill them")]
 
 
-def test_a_template_that_drops_parameters_or_garbles_calls_is_told(tmp_path: Path) -> None:
+def test_a_template_that_drops_parameters_or_garbles_calls_is_reported(tmp_path: Path) -> None:
     drops = renderer(tmp_path, KEEPS_THINKING.replace("(tool | tojson)", "tool.function.name"))
     parameters = {"properties": {"a": {"type": "string"}}}
     told = list(tool_problems(drops, MESSAGES, [tool(parameters)]))

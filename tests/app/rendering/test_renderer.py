@@ -145,7 +145,7 @@ def test_bridge_works_where_the_template_rewrites_earlier_turns(tmp_path: Path) 
     )
 
 
-def test_prefix_stable_template_is_told_apart(chatml: Renderer) -> None:
+def test_a_prefix_stable_template_is_recognised(chatml: Renderer) -> None:
     thought = {"role": "assistant", "content": "<think>\nhm\n</think>\n\nWhich part?"}
     messages = [USER, thought, USER, {"role": "assistant", "content": "42"}]
     assert chatml.check_prefix_stable(messages, None)
@@ -284,9 +284,7 @@ _SWITCH = "{% if enable_thinking is defined %}{{ 'on' if enable_thinking else 'o
         ("", ["", "", "", ""]),
     ],
 )
-def test_a_template_is_told_the_effort_in_the_words_it_knows(
-    source: str, opened: list[str]
-) -> None:
+def test_a_template_gets_the_effort_in_its_own_variables(source: str, opened: list[str]) -> None:
     body = "{% for m in messages %}<|im_start|>{{ m.content }}<|im_end|>{% endfor %}"
     levels = (None, "low", "medium", "high")
     made = [ChatTemplate(source + body, {}, reasoning_effort=level) for level in levels]

@@ -8,7 +8,7 @@ from app.domain.errors import InvalidRequest
 from app.services.jobs.inspections import Inspections
 
 
-async def test_a_project_waits_behind_itself_and_holds_up_no_other() -> None:
+async def test_a_project_waits_for_its_own_work_and_delays_no_other() -> None:
     inspections = Inspections()
     assert await inspections.run("warm", abs, -1) == 1  # a process takes a moment to start
     mine = [asyncio.create_task(inspections.run("mine", time.sleep, 30)) for _ in range(8)]

@@ -67,7 +67,7 @@ async def test_the_apis_role_claims_nothing_and_writes_no_items(rows: Rows) -> N
             await tenant.eval_items.insert(item(run), usage=[])
 
 
-async def test_a_tenants_evals_are_nobody_elses(rows: Rows) -> None:
+async def test_a_tenants_evals_are_hidden_from_others(rows: Rows) -> None:
     run = await a_run(rows)
     async with rows.app.tenant(rows.second) as unit:
         for call in (

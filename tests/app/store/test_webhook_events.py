@@ -132,7 +132,7 @@ async def test_each_end_of_a_run_is_one_event(
     assert await events(rows, database) == wanted
 
 
-async def test_lost_runs_and_jobs_of_several_tenants_are_told_to_each(
+async def test_lost_runs_and_jobs_of_several_tenants_are_reported_to_each(
     rows: Rows, database: stack.Database
 ) -> None:
     jobs = [await rows.job(tenant) for tenant in (rows.first, rows.second)]

@@ -136,7 +136,7 @@ def test_docker_compose_starts_vllm_with_the_same_arguments() -> None:
     assert mounted == [["./workers/engines/vllm_plugins", "/opt/agent-rft"]]
 
 
-def test_every_place_names_the_same_version() -> None:
+def test_every_file_names_the_same_version() -> None:
     version = "0.32.0"
     places = {
         "pyproject.toml": f'vllm = ["vllm=={version}"]',

@@ -155,7 +155,7 @@ async def test_an_endpoint_that_may_not_be_dialled_is_refused_at_once() -> None:
     assert server.connections == 0
 
 
-async def test_a_header_of_ours_in_the_job_is_refused() -> None:
+async def test_a_service_header_in_the_job_is_refused() -> None:
     result, received = await run(output("x"), headers={"webhook-id": "mine"})
     assert isinstance(result, ToolFailure)
     assert result.failure.failure_class is FailureClass.ENDPOINT_REFUSED
@@ -212,7 +212,7 @@ async def test_types_are_checked_as_json_schema_means_them(
     assert (outcome.output == "sent") is fits
 
 
-async def test_a_reply_is_remembered_and_not_asked_again() -> None:
+async def test_a_reply_is_journalled_and_not_requested_again() -> None:
     journal = InMemoryJournal()
     async with endpoint(output("once")) as server:
         egress = egress_to(server)

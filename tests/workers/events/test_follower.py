@@ -71,7 +71,7 @@ async def test_a_killed_consumer_gets_every_step_at_least_once_and_in_order(
     assert recorded(file) == [*before, *after], "what was handled is not sent again"
 
 
-async def test_a_faulty_consumer_gets_the_same_events_again_and_holds_up_no_other(
+async def test_a_faulty_consumer_gets_the_same_events_again_and_delays_no_other(
     world: World,
 ) -> None:
     job, faults, seen, others = await world.job(), 1, list[int](), list[int]()

@@ -182,7 +182,7 @@ async def test_components_are_well_named_finite_numbers() -> None:
     assert result.components == {}
 
 
-async def test_a_grade_is_remembered_and_not_asked_again() -> None:
+async def test_a_grade_is_journalled_and_not_requested_again() -> None:
     journal = InMemoryJournal()
     async with endpoint(score(0.5, metrics={"m": 2})) as server:
         egress = egress_to(server)

@@ -84,7 +84,7 @@ async def test_another_group_or_other_siblings_are_asked_anew() -> None:
     assert len(judge.asked) == 5
 
 
-async def test_a_group_without_survivors_asks_nobody() -> None:
+async def test_a_group_without_survivors_calls_no_judge() -> None:
     judge = RankingJudge()
     assert await GroupGrader("ranks", judge).score([], row(), journal=InMemoryJournal()) == []
     assert judge.asked == []

@@ -107,7 +107,7 @@ async def test_children_are_components_with_their_own_measures() -> None:
     assert judges.asked[0].trace_id == KEY.trace_id
 
 
-async def test_what_came_from_outside_is_remembered_and_replayed() -> None:
+async def test_an_answer_from_outside_is_journalled_and_replayed() -> None:
     journal = InMemoryJournal()
     scores = iter([0.25, 0.75])
     judges = InMemoryJudges(lambda _: verdict(next(scores)))
@@ -121,7 +121,7 @@ async def test_what_came_from_outside_is_remembered_and_replayed() -> None:
     assert graded(other).score == 0 + 2 * 0.75 + 4 * 0.25
 
 
-async def test_what_asks_nobody_needs_no_journal() -> None:
+async def test_a_grader_without_calls_needs_no_journal() -> None:
     journal = InMemoryJournal()
     result, _ = await run(CHECK, journal=journal)
     assert (graded(result).score, journal.entries) == (1.0, {})

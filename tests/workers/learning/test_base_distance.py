@@ -34,7 +34,7 @@ def test_by_hand() -> None:
     assert [sample.mask for sample in penalised] == [sample.mask for sample in samples]
 
 
-def test_samples_without_a_group_are_compared_with_nobody() -> None:
+def test_samples_without_a_group_have_no_siblings() -> None:
     samples = [sample([-1.0], 0.5, None), sample([-2.0], 0.5, None)]
     penalised, _ = apply_kl_penalty(samples, [[0.0, -9.0, 0.0], [0.0, -9.0, 0.0]], coefficient=1.0)
     assert [sample.advantage_of(1) for sample in penalised] == [0.5, 0.5]

@@ -72,7 +72,7 @@ def product(row: Row) -> Tensor:
         ),
     ],
 )
-def test_truncation_takes_the_place_of_the_losss_own_ratio(
+def test_truncation_replaces_the_losss_own_ratio(
     make_trainer: MakeTrainer,
     loss: str,
     config: MismatchConfig,

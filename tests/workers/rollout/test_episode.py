@@ -318,7 +318,7 @@ async def test_the_step_limit_runs_the_allowed_prefix(
     assert ran == ["a", "b", "c"][:calls_run]
 
 
-async def test_broken_and_unknown_calls_are_told_to_the_model(writer: Writer) -> None:
+async def test_broken_and_unknown_calls_are_reported_to_the_model(writer: Writer) -> None:
     async with endpoint(echo) as server:
         play = Play(writer, server, egress_to(server))
         trajectory = await play.run(

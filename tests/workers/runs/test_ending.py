@@ -17,7 +17,9 @@ def _ending(context: RunContext, job: Job) -> Ending:
     return Ending(context.database, project_id=job.project_id, job_id=job.id, fence=context.fence)
 
 
-async def test_a_fault_of_ours_is_tried_again_and_in_the_end_says_its_reason(world: World) -> None:
+async def test_an_internal_fault_is_retried_and_the_last_attempt_has_its_reason(
+    world: World,
+) -> None:
     job = await world.job()
     fault = EngineAway("The engine is away.")
     assert not await _ending(await world.context(job), job).exhausted(fault, max_attempts=2)

@@ -119,5 +119,5 @@ def test_times_are_the_childrens_own() -> None:
     assert entries("timing")["judge"]["train_execution_latency_mean"] == 2.0
 
 
-def test_no_secret_of_a_child_is_told() -> None:
+def test_no_secret_of_a_child_grader_is_shown() -> None:
     assert "headers" not in str(EVENT)

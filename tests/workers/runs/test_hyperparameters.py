@@ -142,7 +142,7 @@ async def _trained_efforts(runs: RealRuns, job: Job) -> set[str | None]:
         }
 
 
-async def test_reasoning_effort_changes_what_is_asked_and_how_much_may_be_said(
+async def test_reasoning_effort_changes_the_prompt_and_the_token_limit(
     runs: RealRuns,
 ) -> None:
     prompts, longest, budgets = {}, {}, {}

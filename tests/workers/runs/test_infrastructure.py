@@ -56,7 +56,7 @@ def runs(world: World, engine: TinyEngine) -> RealRuns:
     return RealRuns(world, engine)
 
 
-def test_what_most_rollouts_were_lost_to_is_told_from_the_limit_on() -> None:
+def test_the_most_frequent_failure_is_reported_from_the_limit_on() -> None:
     rollouts = [scored(("valid", 1, row, 0), None if row < 3 else 1.0) for row in range(4)]
     assert too_many_lost(rollouts, limit=0.76) is None
     told = too_many_lost(rollouts, limit=0.75)

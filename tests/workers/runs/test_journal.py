@@ -18,7 +18,7 @@ async def test_entries_of_many_rollouts_share_a_transaction(world: World) -> Non
     assert len(commits) == 1
 
 
-async def test_the_next_claim_replays_what_was_remembered_of_its_step(world: World) -> None:
+async def test_the_next_claim_replays_the_journal_of_its_step(world: World) -> None:
     job = await world.job()
     first = await world.context(job)
     payload = {"token_ids": [1, 2], "logprobs": [-0.1, -1e-17], "text": "a\x00\ud800b"}
@@ -34,7 +34,7 @@ async def test_the_next_claim_replays_what_was_remembered_of_its_step(world: Wor
     assert journal.replayed == 1
 
 
-async def test_an_overtaken_claim_remembers_nothing_and_says_so_to_everyone(world: World) -> None:
+async def test_an_overtaken_claim_journals_nothing_and_fails_every_writer(world: World) -> None:
     job = await world.job()
     old = journal_of(await world.context(job), 1)
     new = journal_of(await world.context(job), 1)
@@ -46,7 +46,7 @@ async def test_an_overtaken_claim_remembers_nothing_and_says_so_to_everyone(worl
     assert await new.get("k0", "sha") is None
 
 
-async def test_a_cancelled_writer_holds_up_nobody(world: World) -> None:
+async def test_a_cancelled_writer_delays_no_other(world: World) -> None:
     journal = journal_of(await world.context(await world.job()), 1)
     writers = [asyncio.create_task(journal.put(f"k{n}", "sha", {})) for n in range(3)]
     await asyncio.sleep(0)

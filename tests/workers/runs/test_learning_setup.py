@@ -29,7 +29,7 @@ def learning(**sent: Any) -> Any:
         {"type": "dro", "beta": 0.05},
     ],
 )
-def test_a_loss_is_built_with_what_was_said(loss: dict[str, Any]) -> None:
+def test_a_loss_is_built_with_its_options(loss: dict[str, Any]) -> None:
     options = trainer_options(learning(loss=loss))
     built = build_loss(options.loss, **options.loss_options)
     said = {name: value for name, value in loss.items() if name != "type"}

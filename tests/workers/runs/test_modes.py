@@ -58,7 +58,7 @@ def _remembered(database: stack.Database, job_id: str) -> int:
     ],
     ids=lambda mode: str(mode["type"]),
 )
-async def test_each_place_of_the_curriculum_is_trained_once(
+async def test_each_position_of_the_curriculum_is_trained_once(
     runs: RealRuns, database: stack.Database, mode: dict[str, Any]
 ) -> None:
     job = await runs.job(

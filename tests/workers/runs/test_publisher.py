@@ -159,7 +159,7 @@ async def test_adapters_of_a_killed_claim_leave_the_engine_with_the_next(world: 
     assert sorted(world.inference.adapters) == sorted([theirs, publisher.engine_name(1)])
 
 
-async def test_an_engine_that_is_away_holds_up_no_end(world: World) -> None:
+async def test_an_unavailable_engine_does_not_delay_the_end(world: World) -> None:
     context = await world.context(await world.job())
     publisher = _publisher(context, world.inference)
     await _step(publisher, context, 1)

@@ -23,7 +23,7 @@ async def test_values_are_of_the_claim_that_committed_its_step(world: World) -> 
     )
 
 
-async def test_what_nobody_kept_is_no_row(world: World) -> None:
+async def test_a_discarded_row_is_no_row(world: World) -> None:
     with pytest.raises(ManifestMismatch):
         await kept(await world.context(await world.job()), 3)
 

@@ -68,7 +68,7 @@ async def test_an_event_arrives_once_and_the_sdk_accepts_it(scene: Scene) -> Non
             OpenAI(api_key="k").webhooks.unwrap(tampered, received.headers, secret=secret.text)
 
 
-async def test_nobody_subscribed_means_no_rows(scene: Scene) -> None:
+async def test_an_event_without_subscribers_makes_no_rows(scene: Scene) -> None:
     async with endpoint(lambda _: Reply(200)) as server:
         await scene.service(server).create(
             name="n", url=server.url(), event_types=["fine_tuning.job.succeeded"]
@@ -179,7 +179,7 @@ async def test_an_address_that_is_private_now_is_not_dialled(scene: Scene) -> No
     assert (await only(scene, made.id)).last_error == "refused"
 
 
-async def test_nobody_at_home_is_tried_again(scene: Scene) -> None:
+async def test_a_refused_connection_is_retried(scene: Scene) -> None:
     async with endpoint(lambda _: Reply(200)) as server:
         made, _ = await scene.endpoint(server)
     await scene.cancelled_job()
@@ -300,7 +300,7 @@ async def test_deliveries_of_a_deleted_endpoint_stop(scene: Scene) -> None:
         assert len(server.received) == 1
 
 
-async def test_a_slow_endpoint_holds_up_no_other(scene: Scene) -> None:
+async def test_a_slow_endpoint_delays_no_other(scene: Scene) -> None:
     concurrent = most = 0
 
     async def slow(_: Received) -> Reply:

@@ -69,7 +69,7 @@ def test_what_is_shown_is_still_a_method() -> None:
 
 
 @pytest.mark.parametrize("lost", ["tools/0/headers/X~1~0", "grader/graders/b/url"])
-def test_a_used_value_that_is_not_sealed_is_told(lost: str) -> None:
+def test_a_used_value_that_is_not_sealed_is_reported(lost: str) -> None:
     shown, sealed = split_method(METHOD)
     sealed.pop(f"/reinforcement/{lost}")
     with pytest.raises(SecretsMissing, match=lost):

@@ -100,7 +100,7 @@ def test_tool_choice_none_leaves_calls_as_text(client: OpenAI) -> None:
     assert message.content.startswith("Looking.\n<tool_call>")
 
 
-def test_reasoning_is_told_apart_and_counted(client: OpenAI, engine: tuple[str, Path]) -> None:
+def test_reasoning_is_separated_and_counted(client: OpenAI, engine: tuple[str, Path]) -> None:
     reply = _ask(client, THINKING[:1])
     assert reply.choices[0].message.content == "The answer is 42."
     assert reply.choices[0].message.reasoning == "I should add."

@@ -86,7 +86,7 @@ def test_sequences_join_and_leave_a_running_batch(base: BaseModel) -> None:
     assert (first.sampled, first.finish_reason) == (6, "length")
 
 
-def test_a_cancelled_sequence_gives_its_place_to_the_next(base: BaseModel) -> None:
+def test_a_cancelled_sequence_frees_its_row_for_the_next(base: BaseModel) -> None:
     world = World(base, max_rows=2)
     long = [world.add(_prompt(20, seed), tokens=400) for seed in (1, 2)]
     waiting = world.add(_prompt(20, 3), tokens=1)
@@ -103,7 +103,7 @@ def test_a_cancelled_sequence_gives_its_place_to_the_next(base: BaseModel) -> No
     assert world.rows == [long[1]]
 
 
-def test_one_cancelled_while_it_waits_is_told_so(base: BaseModel) -> None:
+def test_a_sequence_cancelled_while_it_waits_ends_as_cancelled(base: BaseModel) -> None:
     world = World(base, max_rows=1)
     world.add(_prompt(4, 1), tokens=100)
     waiting = world.add(_prompt(4, 2))
@@ -113,7 +113,7 @@ def test_one_cancelled_while_it_waits_is_told_so(base: BaseModel) -> None:
     assert (update.sequence, update.finish_reason) == (waiting, "cancelled")
 
 
-def test_memory_of_a_large_batch_is_given_back_when_all_are_cancelled(base: BaseModel) -> None:
+def test_memory_of_a_large_batch_is_freed_when_all_are_cancelled(base: BaseModel) -> None:
     world = World(base, max_rows=100)
     crowd = [world.add(_prompt(300, seed), tokens=100) for seed in range(70)]
     while len(world.rows) < len(crowd):
@@ -163,7 +163,7 @@ def test_one_sequence_runs_whatever_it_takes_and_by_itself(base: BaseModel) -> N
     assert (long.finish_reason, late.finish_reason) == ("length", "length")
 
 
-def test_a_long_row_makes_no_room_for_rows_that_nobody_needs(base: BaseModel) -> None:
+def test_a_long_row_allocates_no_unneeded_rows(base: BaseModel) -> None:
     kv_pool = KvPool(base.kv_shape)
     kv_pool.reserve(rows=1, length=100)
     assert kv_pool.rows == 8
@@ -253,7 +253,7 @@ def test_a_later_turn_replaces_the_prefix_it_continues(base: BaseModel) -> None:
     assert world.prefixes.bytes == (len(second.tokens) - 1) * per_token
 
 
-def test_a_long_prompt_does_not_hold_up_the_running_rows(base: BaseModel) -> None:
+def test_a_long_prompt_does_not_stop_the_running_rows(base: BaseModel) -> None:
     world = World(base, max_rows=8)
     prompts = [_prompt(400, seed) for seed in (1, 2, 3)]
     running = world.add(_prompt(4, 9), tokens=30)
@@ -275,7 +275,7 @@ def test_a_long_prompt_does_not_hold_up_the_running_rows(base: BaseModel) -> Non
         assert (sequence.tokens, sequence.logprobs) == (same.tokens, same.logprobs)
 
 
-def test_a_prompt_computed_in_part_keeps_its_place_when_others_leave(base: BaseModel) -> None:
+def test_a_prompt_computed_in_part_keeps_its_row_when_others_leave(base: BaseModel) -> None:
     world = World(base)
     short = [world.add(_prompt(10 + seed, seed), tokens=2) for seed in range(3)]
     world.advance()

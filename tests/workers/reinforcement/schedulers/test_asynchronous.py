@@ -121,7 +121,7 @@ async def test_nothing_to_learn_from_anywhere_is_no_deadlock() -> None:
     assert [outcome.values[names.GROUPS_ZERO_VARIANCE] for outcome in outcomes] == [4] * 4
 
 
-async def test_a_fault_of_ours_in_the_background_ends_the_step() -> None:
+async def test_an_internal_fault_in_the_background_ends_the_step() -> None:
     async def gate(key: SampleKey) -> None:
         if key.step == 2:
             raise ConnectionAbortedError
@@ -132,7 +132,7 @@ async def test_a_fault_of_ours_in_the_background_ends_the_step() -> None:
 
 
 @pytest.mark.parametrize("commits", [1, 2])
-async def test_a_resume_trains_each_once_and_asks_nothing_again_that_was_remembered(
+async def test_a_resume_trains_each_once_and_repeats_no_journalled_call(
     commits: int,
 ) -> None:
     """Killed between two commits: groups started under the uncommitted step, finished groups that

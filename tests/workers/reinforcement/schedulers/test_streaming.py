@@ -55,7 +55,7 @@ async def test_groups_that_train_nothing_fill_their_part() -> None:
     assert outcomes[0].trained_tokens == 0
 
 
-async def test_a_fault_of_ours_ends_the_step() -> None:
+async def test_an_internal_fault_ends_the_step() -> None:
     async def gate(key: SampleKey) -> None:
         if key.prompt_index == 2:
             raise ConnectionAbortedError

@@ -4,7 +4,7 @@ from app.domain.errors import RateLimited
 from app.services.registry.tool_test_slots import MAX_TESTS, ToolTestSlots
 
 
-def test_a_project_has_a_few_places_and_takes_nobody_elses() -> None:
+def test_a_project_has_a_few_slots_and_takes_none_of_another() -> None:
     places = ToolTestSlots()
     running = [places.taken("proj_a") for _ in range(MAX_TESTS)]
     for place in running:

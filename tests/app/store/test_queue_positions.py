@@ -22,7 +22,7 @@ async def _claim(rows: Rows, job_id: str, *, lease_s: float = 60) -> None:
         assert await unit.leases.claim(job_id, "w", lease_s, max_attempts=5) is not None
 
 
-async def test_places_count_the_jobs_of_all_tenants(rows: Rows) -> None:
+async def test_queue_positions_count_the_jobs_of_all_tenants(rows: Rows) -> None:
     mine = await rows.job()
     foreign = await rows.job(rows.second)
     last = await rows.job()
