@@ -1,6 +1,5 @@
 """Which checkpoint a real run publishes, and which are left for callers and on disk."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,19 +9,8 @@ from app.domain.jobs.jobs import JobStatus
 from app.domain.models.tuned_models import TunedModel
 from app.services.models.models import ModelService
 from app.services.models.permissions import PermissionService
-from tests.support.runs.real_run import SPEC, RealRuns, Script, TinyEngine, tiny_engine
+from tests.support.runs.real_run import SPEC, RealRuns, Script
 from tests.support.runs.world import BASE, World
-
-
-@pytest.fixture(scope="module")
-def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TinyEngine]:
-    with tiny_engine(tmp_path_factory.mktemp("tiny")) as running:
-        yield running
-
-
-@pytest.fixture
-def runs(world: World, engine: TinyEngine) -> RealRuns:
-    return RealRuns(world, engine)
 
 
 def _models(runs: RealRuns) -> ModelService:

@@ -1,28 +1,15 @@
 """A job goes on as it was begun, whatever the operator has set since."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from app.domain.jobs.jobs import JobStatus
-from tests.support.runs.real_run import RealRuns, Script, TinyEngine, tiny_engine
-from tests.support.runs.world import World
+from tests.support.runs.real_run import RealRuns, Script
 from workers.methods import job_run
 
 PAUSE = {"max_steps": {"steps": 1, "action": "pause"}}
-
-
-@pytest.fixture(scope="module")
-def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TinyEngine]:
-    with tiny_engine(tmp_path_factory.mktemp("tiny")) as running:
-        yield running
-
-
-@pytest.fixture
-def runs(world: World, engine: TinyEngine) -> RealRuns:
-    return RealRuns(world, engine)
 
 
 @pytest.mark.parametrize("changed", [{"learning_rate": 0.5}, {"lora_rank": 4, "lora_alpha": 32.0}])

@@ -1,7 +1,6 @@
 """A real job whose objects are in a bucket: it is killed, goes on, and its model is served."""
 
 import asyncio
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,19 +14,13 @@ from app.domain.jobs.jobs import JobStatus
 from app.gateways.inference.http import HttpInference
 from app.gateways.inference.inference import AdapterMissing
 from app.gateways.objects import Objects, build_objects
-from tests.support.runs.real_run import RealRuns, Script, TinyEngine, tiny_engine
+from tests.support.runs.real_run import RealRuns, Script, TinyEngine
 from tests.support.runs.world import World
 from tests.support.s3_server import S3Server
 from workers.maintenance.expiry import expire
 from workers.methods import job_run
 
 PAUSE = {"max_steps": {"steps": 1, "action": "pause"}}
-
-
-@pytest.fixture(scope="module")
-def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TinyEngine]:
-    with tiny_engine(tmp_path_factory.mktemp("tiny")) as running:
-        yield running
 
 
 @pytest.fixture

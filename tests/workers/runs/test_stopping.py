@@ -1,30 +1,17 @@
 """Rules that end real runs: what they leave, and what a kill or a resume makes of them."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from app.domain.jobs.jobs import Job, JobStatus
-from tests.support.runs.real_run import RealRuns, Script, TinyEngine, tiny_engine
-from tests.support.runs.world import World
+from tests.support.runs.real_run import RealRuns, Script
 from workers.methods import job_run
 
 QUIET: dict[str, Any] = {
     name: {"action": "off"}
     for name in ("plateau", "gap", "token_growth", "entropy_collapse", "zero_variance")
 }
-
-
-@pytest.fixture(scope="module")
-def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TinyEngine]:
-    with tiny_engine(tmp_path_factory.mktemp("tiny")) as running:
-        yield running
-
-
-@pytest.fixture
-def runs(world: World, engine: TinyEngine) -> RealRuns:
-    return RealRuns(world, engine)
 
 
 async def _said(runs: RealRuns, job: Job) -> list[tuple[str, str, int]]:

@@ -6,17 +6,14 @@ import asyncio
 import dataclasses
 import sys
 from asyncio.subprocess import DEVNULL, PIPE
-from collections.abc import Iterator
 from typing import Any
-
-import pytest
 
 from app.domain.accounts.keys import Organization, Project
 from app.domain.accounts.tenants import Tenant
 from app.domain.ids import OrganizationId, ProjectId, new_id
 from app.domain.jobs.jobs import Job, JobStatus
 from app.settings import inherited_environment, to_environment
-from tests.support.runs.real_run import RealRuns, TinyEngine, tiny_engine
+from tests.support.runs.real_run import RealRuns, TinyEngine
 from tests.support.runs.world import World
 
 GRADER = {
@@ -26,12 +23,6 @@ GRADER = {
     "reference": "e",
     "operation": "ilike",
 }
-
-
-@pytest.fixture(scope="module")
-def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TinyEngine]:
-    with tiny_engine(tmp_path_factory.mktemp("tiny")) as running:
-        yield running
 
 
 async def _other_tenant(world: World) -> World:

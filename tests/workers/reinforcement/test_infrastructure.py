@@ -1,7 +1,7 @@
 """Validations of which most rollouts were lost: real runs whose grader is down for a while."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,8 +12,7 @@ from app.domain.errors import NotFound
 from app.domain.jobs.jobs import JobStatus
 from app.gateways.egress.egress import EgressReply, SentRequest
 from app.services.jobs.rollouts import RolloutService
-from tests.support.runs.real_run import ROWS, RealRuns, Script, TinyEngine, tiny_engine
-from tests.support.runs.world import World
+from tests.support.runs.real_run import ROWS, RealRuns, Script
 from tests.support.scored import scored
 from workers.reinforcement.infrastructure import too_many_lost
 
@@ -43,17 +42,6 @@ class Lossy(Script):
                 return reply
             self.lost.add(body["trace_id"])
         return EgressReply(400, {}, b"{}", 0.0)
-
-
-@pytest.fixture(scope="module")
-def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TinyEngine]:
-    with tiny_engine(tmp_path_factory.mktemp("tiny")) as running:
-        yield running
-
-
-@pytest.fixture
-def runs(world: World, engine: TinyEngine) -> RealRuns:
-    return RealRuns(world, engine)
 
 
 def test_the_most_frequent_failure_is_reported_from_the_limit_on() -> None:

@@ -1,14 +1,12 @@
 """A cap of rollouts in the async mode: nothing is begun for a step that will not be."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
 
 from app.domain.jobs.jobs import Job, JobStatus
 from app.domain.jobs.usage import Caps
-from tests.support.runs.real_run import RealRuns, Script, TinyEngine, tiny_engine
-from tests.support.runs.world import World
+from tests.support.runs.real_run import RealRuns, Script
 from workers.methods import job_run
 
 BASELINE, STEP = 10, 10
@@ -17,17 +15,6 @@ BASELINE, STEP = 10, 10
 
 class Killed(BaseException):
     pass
-
-
-@pytest.fixture(scope="module")
-def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TinyEngine]:
-    with tiny_engine(tmp_path_factory.mktemp("tiny")) as running:
-        yield running
-
-
-@pytest.fixture
-def runs(world: World, engine: TinyEngine) -> RealRuns:
-    return RealRuns(world, engine)
 
 
 async def _job(runs: RealRuns) -> Job:

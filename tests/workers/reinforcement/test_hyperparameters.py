@@ -31,11 +31,6 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TinyEngine]:
         yield running
 
 
-@pytest.fixture
-def runs(world: World, engine: TinyEngine) -> RealRuns:
-    return RealRuns(world, engine)
-
-
 async def _first_step(runs: RealRuns, **settings: Any) -> Job:
     job = await runs.job(**{"stop": ONE_STEP, **settings})
     paused = await runs.run(job)

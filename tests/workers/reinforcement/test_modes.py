@@ -1,7 +1,6 @@
 """Real runs in every mode: what they train, and what they leave."""
 
 from collections import Counter
-from collections.abc import Iterator
 from itertools import cycle
 from typing import Any
 
@@ -10,24 +9,12 @@ import pytest
 
 from app.domain.jobs.jobs import JobStatus
 from tests.support import stack
-from tests.support.runs.real_run import RealRuns, Script, TinyEngine, tiny_engine
-from tests.support.runs.world import World
+from tests.support.runs.real_run import RealRuns, Script
 
 QUIET: dict[str, Any] = {
     name: {"action": "off"}
     for name in ("plateau", "gap", "token_growth", "entropy_collapse", "zero_variance")
 }
-
-
-@pytest.fixture(scope="module")
-def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TinyEngine]:
-    with tiny_engine(tmp_path_factory.mktemp("tiny")) as running:
-        yield running
-
-
-@pytest.fixture
-def runs(world: World, engine: TinyEngine) -> RealRuns:
-    return RealRuns(world, engine)
 
 
 def _ledger(database: stack.Database, job_id: str) -> list[tuple[int, int, int, int]]:

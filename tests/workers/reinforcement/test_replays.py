@@ -1,6 +1,5 @@
 """A claim dies between a step's validation and its commit: what the next one asks anew."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -10,8 +9,7 @@ from typing_extensions import override
 from app.domain.jobs.jobs import Job, JobStatus
 from app.gateways.inference.http import HttpInference
 from app.gateways.inference.inference import Completion
-from tests.support.runs.real_run import ROWS, RealRuns, Script, TinyEngine, tiny_engine
-from tests.support.runs.world import World
+from tests.support.runs.real_run import ROWS, RealRuns, Script
 from workers.methods import job_run
 
 
@@ -28,17 +26,6 @@ class Counting(HttpInference):
 
 class Killed(BaseException):
     pass
-
-
-@pytest.fixture(scope="module")
-def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TinyEngine]:
-    with tiny_engine(tmp_path_factory.mktemp("tiny")) as running:
-        yield running
-
-
-@pytest.fixture
-def runs(world: World, engine: TinyEngine) -> RealRuns:
-    return RealRuns(world, engine)
 
 
 async def _killed_after_validation(runs: RealRuns, job: Job) -> None:
