@@ -5,7 +5,10 @@ from typing import Any
 
 import pytest
 
+from app.factory import provisioning_service
+from app.store.database import Database as Store
 from tests.support.api.application import ENDPOINT, Api, running
+from tests.support.api.organization import Admin
 from tests.support.stack import Database
 
 
@@ -39,3 +42,19 @@ def body(files: tuple[str, str]) -> dict[str, Any]:
             },
         },
     }
+
+
+@pytest.fixture
+def admin(api: Api) -> Admin:
+    return Admin(api, api.admin_key)
+
+
+@pytest.fixture
+async def stranger(api: Api, database: Database) -> Admin:
+    """The administration of the other organization."""
+    store = Store(database.settings.database_url, pool_size=1)
+    provisioned = await provisioning_service(database.settings, store).provision(
+        slug="second", title="Second", project_name="p"
+    )
+    await store.dispose()
+    return Admin(api, provisioned.admin_key)

@@ -2,10 +2,9 @@ from typing import Any
 
 import pytest
 
-from app.domain.methods.learning import LearningOptions, resolved_learning, shown_learning
-from app.domain.models.models import BaseModelSpec
+from app.domain.methods.learning import shown_learning
+from tests.support.learning.options import BASE, resolved
 
-BASE = BaseModelSpec(name="m", path="m", context_length=4096, max_turn_tokens=300)
 OBJECTIVE = {
     "token_penalty": 0.02,
     "token_budget": 300,
@@ -128,5 +127,4 @@ def test_resolving_again_changes_nothing(sent: dict[str, Any]) -> None:
     shown = shown_learning(sent, BASE)
     again = {**sent, **shown}
     assert shown_learning(again, BASE) == shown
-    once = resolved_learning(LearningOptions.model_validate(sent), BASE)
-    assert resolved_learning(LearningOptions.model_validate(again), BASE) == once
+    assert resolved(**again) == resolved(**sent)

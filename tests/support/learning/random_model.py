@@ -1,14 +1,33 @@
-"""Builds a Qwen3 of 0.1 million random parameters on disk, and trainers on it."""
+"""Builds models of at most 0.1 million random parameters, and trainers on them."""
 
 from pathlib import Path
 from typing import Any
 
 import torch
-from transformers import Qwen3Config, Qwen3ForCausalLM
+from transformers import Gemma2Config, Gemma2ForCausalLM, Qwen3Config, Qwen3ForCausalLM
 
 from tests.support.learning.samples import VOCAB
 from workers.learning.lora_trainer import LoraTrainer
 from workers.learning.trainer_options import TrainerOptions
+
+SMALL: dict[str, Any] = {
+    "vocab_size": VOCAB,
+    "hidden_size": 32,
+    "intermediate_size": 64,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 2,
+    "num_key_value_heads": 1,
+    "head_dim": 16,
+    "initializer_range": 0.2,
+}
+"""Sizes of a model of any family whose weights no test compares with another run's."""
+
+
+def windowed_model(*, window: int, cap: float | None = None) -> Gemma2ForCausalLM:
+    """Builds a model with sliding windows; `cap` bounds its logits."""
+    torch.manual_seed(0)
+    config = Gemma2Config(**SMALL, final_logit_softcapping=cap, sliding_window=window)
+    return Gemma2ForCausalLM(config)
 
 
 def save_random_model(directory: Path) -> Path:

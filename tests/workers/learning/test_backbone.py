@@ -2,8 +2,9 @@ from pathlib import Path
 
 import pytest
 import torch
-from transformers import AutoModelForCausalLM, Gemma2Config, Gemma2ForCausalLM, PreTrainedModel
+from transformers import AutoModelForCausalLM, PreTrainedModel
 
+from tests.support.learning.random_model import windowed_model
 from tests.support.learning.samples import VOCAB
 from workers.learning.backbone import Backbone
 from workers.learning.layout import Group, Layout, alone
@@ -12,24 +13,6 @@ from workers.learning.layout import Group, Layout, alone
 @pytest.fixture
 def base(model_dir: Path) -> PreTrainedModel:
     model: PreTrainedModel = AutoModelForCausalLM.from_pretrained(model_dir, dtype=torch.float64)
-    return model
-
-
-def windowed() -> PreTrainedModel:
-    torch.manual_seed(0)
-    config = Gemma2Config(
-        vocab_size=VOCAB,
-        hidden_size=32,
-        intermediate_size=64,
-        num_hidden_layers=2,
-        num_attention_heads=2,
-        num_key_value_heads=1,
-        head_dim=16,
-        sliding_window=4,
-        final_logit_softcapping=None,
-    )
-    model: PreTrainedModel = Gemma2ForCausalLM(config)
-    model.double().train(mode=False)
     return model
 
 
@@ -56,7 +39,8 @@ def test_packed_rows_with_shared_prefixes(base: PreTrainedModel, model_dir: Path
 
 @torch.no_grad()
 def test_a_model_with_a_window_is_padded() -> None:
-    model = windowed()
+    model = windowed_model(window=4).double()
+    model.train(mode=False)
     layout = alone([9, 3, 12])
     ids_M = torch.randint(0, VOCAB, (layout.tokens,))
     backbone = Backbone(model)

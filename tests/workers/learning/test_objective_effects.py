@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from app.domain.methods.learning import LearningOptions, resolved_learning
 from app.domain.models.models import BaseModelSpec
 from app.domain.rollouts.trajectory import ScoredRollout, StopReason
 from tests.support.learning.gradients import gradients, warmed
+from tests.support.learning.options import resolved
 from tests.support.learning.samples import MakeTrainer
 from tests.support.scored import scored, scored_group, tool_call
 from workers.learning.lora_trainer import LoraTrainer
@@ -50,7 +50,7 @@ def likelier(
     trainer: LoraTrainer, rollouts: list[list[ScoredRollout]], sent: dict[str, Any]
 ) -> list[float]:
     """Returns the nats that each rollout of the first prompt gains in one small descent step."""
-    learning = resolved_learning(LearningOptions.model_validate(sent), BASE)
+    learning = resolved(BASE, **sent)
     for rollout in (rollout for its in rollouts for rollout in its):
         tokens, mask = rollout.trajectory.tokens, rollout.trajectory.mask
         lp = [0.0, *trainer.logprobs(tokens)]
@@ -72,7 +72,7 @@ def likelier(
 
 
 def trainer_of(make_trainer: MakeTrainer, sent: dict[str, Any]) -> LoraTrainer:
-    options = trainer_options(resolved_learning(LearningOptions.model_validate(sent), BASE))
+    options = trainer_options(resolved(BASE, **sent))
     return warmed(make_trainer, options={**_fields(options), "device": "cpu"})
 
 
@@ -119,9 +119,7 @@ def test_an_estimator_scales_a_groups_gradient(
     sent = {**plain, "advantage": {"type": kind}}
     config = GroupConfig(
         min_group_share=0.75,
-        shaping=shaping_config(
-            resolved_learning(LearningOptions.model_validate(plain), BASE).objective
-        ),
+        shaping=shaping_config(resolved(BASE, **plain).objective),
     )
     trainer = trainer_of(make_trainer, sent)
     rollouts = [group(), group(1, scores=(10.0, 10.0, 0.0))]

@@ -1,19 +1,17 @@
 import math
 from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
 from transformers import (
     AutoModelForCausalLM,
-    Gemma2Config,
-    Gemma2ForCausalLM,
     LlamaConfig,
     LlamaForCausalLM,
 )
 
 from app.domain.rollouts import metrics as names
 from tests.support.learning.gradients import gradients, warmed
+from tests.support.learning.random_model import SMALL, windowed_model
 from tests.support.learning.samples import VOCAB, MakeTrainer, random_samples
 from workers.learning.lora_trainer import LoraTrainer
 from workers.learning.trainer_options import TrainerOptions
@@ -223,22 +221,8 @@ def test_logprobs_are_those_of_the_plain_model(make_trainer: MakeTrainer, model_
     assert trainer.logprobs([3]) == []
 
 
-SMALL: dict[str, Any] = {
-    "vocab_size": VOCAB,
-    "hidden_size": 32,
-    "intermediate_size": 64,
-    "num_hidden_layers": 2,
-    "num_attention_heads": 2,
-    "num_key_value_heads": 1,
-    "head_dim": 16,
-    "initializer_range": 0.2,
-}
-
-
 def save_gemma(directory: Path, *, cap: float | None) -> str:
-    torch.manual_seed(0)
-    config = Gemma2Config(**SMALL, final_logit_softcapping=cap, sliding_window=8)
-    Gemma2ForCausalLM(config).save_pretrained(directory)
+    windowed_model(window=8, cap=cap).save_pretrained(directory)
     return str(directory)
 
 

@@ -4,20 +4,13 @@ from typing import Any
 
 import pytest
 
-from app.domain.methods.learning import LearningOptions, resolved_learning
 from app.domain.methods.mismatch import MismatchOptions
 from app.domain.methods.objective import ObjectiveOptions
-from app.domain.models.models import BaseModelSpec
+from tests.support.learning.options import resolved
 from workers.learning.losses.build import build_loss
 from workers.learning.mismatch import MismatchConfig
 from workers.learning.shaping import ShapingConfig
 from workers.reinforcement.learning_setup import mismatch_config, shaping_config, trainer_options
-
-BASE = BaseModelSpec(name="m", path="m", context_length=4096, max_turn_tokens=300)
-
-
-def learning(**sent: Any) -> Any:
-    return resolved_learning(LearningOptions.model_validate(sent), BASE)
 
 
 @pytest.mark.parametrize(
@@ -30,7 +23,7 @@ def learning(**sent: Any) -> Any:
     ],
 )
 def test_a_loss_is_built_with_its_options(loss: dict[str, Any]) -> None:
-    options = trainer_options(learning(loss=loss))
+    options = trainer_options(resolved(loss=loss))
     built = build_loss(options.loss, **options.loss_options)
     said = {name: value for name, value in loss.items() if name != "type"}
     assert options.loss == loss["type"]
@@ -57,14 +50,14 @@ def test_a_loss_is_built_with_its_options(loss: dict[str, Any]) -> None:
     ],
 )
 def test_mismatch(sent: dict[str, Any], config: MismatchConfig) -> None:
-    assert trainer_options(learning(**sent)).mismatch == config
+    assert trainer_options(resolved(**sent)).mismatch == config
 
 
 def test_objective() -> None:
-    assert shaping_config(learning().objective) == ShapingConfig(
+    assert shaping_config(resolved().objective) == ShapingConfig(
         token_penalty=0.02, token_budget=300, call_budget_penalty=0.05
     )
-    assert trainer_options(learning()).kl_coefficient == 0.0
+    assert trainer_options(resolved()).kl_coefficient == 0.0
     sent = {
         "token_penalty": 0.1,
         "token_budget": 50,
@@ -75,8 +68,8 @@ def test_objective() -> None:
         "clamp_limit_stop": True,
         "kl_coefficient": 0.4,
     }
-    assert trainer_options(learning(objective=sent)).kl_coefficient == 0.4
-    assert shaping_config(learning(objective=sent).objective) == ShapingConfig(
+    assert trainer_options(resolved(objective=sent)).kl_coefficient == 0.4
+    assert shaping_config(resolved(objective=sent).objective) == ShapingConfig(
         token_penalty=0.1,
         token_budget=50,
         call_budget=3,
