@@ -3640,7 +3640,7 @@ export interface components {
         };
         /**
          * ReinforcementHyperparameters
-         * @description As sent: every field a value or `auto`. Unknown keys are kept and echoed.
+         * @description As sent: every field a value or `auto`. Jobs of earlier versions may have unknown keys.
          */
         ReinforcementHyperparameters: {
             /**
@@ -4111,7 +4111,7 @@ export interface components {
         };
         /**
          * SupervisedHyperparameters
-         * @description As sent: every field a value or `auto`. Unknown keys are kept and echoed.
+         * @description As sent: every field a value or `auto`. Jobs of earlier versions may have unknown keys.
          */
         SupervisedHyperparameters: {
             /**

@@ -39,7 +39,7 @@ def test_unknown_nested_scalars_are_echoed_nulls_too(
     inner = method["reinforcement"]
     inner["novel"] = "é\u2028"
     inner["nothing"] = None
-    inner["hyperparameters"]["future"] = "auto"
+    inner["hyperparameters"]["beta"] = "auto"
     inner["tools"][0]["timeout_hint"] = 3.5
     made: Any = service.client().fine_tuning.jobs.create(
         model="tiny-agent",
@@ -54,7 +54,7 @@ def test_unknown_nested_scalars_are_echoed_nulls_too(
     assert echoed["novel"] == inner["novel"]
     assert echoed["nothing"] is None
     assert echoed["response_format"] is None
-    assert echoed["hyperparameters"]["future"] == "auto"
+    assert echoed["hyperparameters"]["beta"] == "auto"
     assert echoed["tools"][0]["timeout_hint"] == 3.5
     assert made.metadata is None
 

@@ -1,5 +1,6 @@
 """Jobs on the wire. Source: the hosted API's `CreateFineTuningJobRequest` and `FineTuningJob`."""
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal, assert_never
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
@@ -11,13 +12,17 @@ from app.api.schemas.tuning_methods import CapsBody, Method, read_caps, read_met
 from app.domain.evals.evals import eval_id_of
 from app.domain.jobs.jobs import Job, JobStatus
 from app.domain.jobs.requests import JobRequest
+from app.domain.methods.kinds import METHOD_MODELS, method_parameters
 from app.domain.methods.stored import (
     StoredDpo,
     StoredMethod,
     StoredReinforcement,
     StoredSupervised,
 )
+from app.domain.methods.supervised import MethodType
 from app.domain.registry.references import CurriculumSource, read_curriculum
+from app.domain.secrets.walk import Place, places
+from app.domain.unknown_keys import UnreadKey, refused, unread
 
 Text = Annotated[str, StringConstraints(min_length=1, max_length=256)]
 MetadataKey = Annotated[str, StringConstraints(max_length=64)]
@@ -69,6 +74,7 @@ class CreateFineTuningJob(CapsBody):
             raise missing("training_file")
         request = JobRequest(
             model=self.model,
+            unread=read_unknown(self),
             training_file=self.training_file,
             validation_file=self.validation_file,
             curriculum=_read_curriculum(self.curriculum),
@@ -84,6 +90,30 @@ class CreateFineTuningJob(CapsBody):
         )
         request.check_files()
         return request
+
+
+def call_places(body: CreateFineTuningJob | Json) -> tuple[list[Place], Mapping[str, str]]:
+    """Places of interest in a call outside its method's own object, which the domain reads, and
+    the parameters that a key may have been meant for. JSON may be wrong in any way.
+    """
+    kind = _method_type(body)
+    names = {name: name for name in CreateFineTuningJob.model_fields}
+    return list(places(CreateFineTuningJob, body)), {**names, **method_parameters(kind)}
+
+
+def read_unknown(body: CreateFineTuningJob) -> tuple[UnreadKey, ...]:
+    """The unknown keys that are accepted. Raises `InvalidRequest` for the first refused one."""
+    walked, elsewhere = call_places(body)
+    for place in walked:
+        if (fault := refused(place, "", elsewhere)) is not None:
+            raise fault
+    return tuple(unread(walked, "", elsewhere))
+
+
+def _method_type(body: CreateFineTuningJob | Json) -> MethodType:
+    method = body.method if isinstance(body, CreateFineTuningJob) else body.get("method")
+    sent = method.get("type") if isinstance(method, dict) else getattr(method, "type", None)
+    return next((kind for kind in METHOD_MODELS if kind == sent), "supervised")
 
 
 def _read_curriculum(sent: str | Json | None) -> CurriculumSource | None:

@@ -6,8 +6,9 @@ from typing import Any, Final, Literal
 
 from pydantic import BaseModel, ValidationError
 
-from app.api.schemas.jobs import CreateFineTuningJob
+from app.api.schemas.jobs import CreateFineTuningJob, call_places
 from app.api.schemas.parameters import dotted
+from app.api.schemas.tuning_methods import other_bodies
 from app.domain.errors import InvalidRequest
 from app.domain.jobs.preflight import (
     DatasetReport,
@@ -19,6 +20,9 @@ from app.domain.jobs.preflight import (
     PreflightReport,
 )
 from app.domain.jobs.requests import JobRequest
+from app.domain.methods.kinds import METHOD_MODELS
+from app.domain.secrets.walk import Kind
+from app.domain.unknown_keys import UNKNOWN_PARAMETER, refused, unread
 
 MAX_FAULTS: Final = 200
 """Limit of issues with the call itself; issues of rows have a separate limit."""
@@ -76,7 +80,32 @@ class FineTuningJobValidation(BaseModel):
 
 
 def read_call(body: dict[str, Any]) -> tuple[JobRequest | None, list[PreflightIssue]]:
-    """Returns the call as a domain value, or every fault that prevents one."""
+    """Returns the call as a domain value, or every fault that prevents one. Warnings name keys
+    that nothing reads.
+    """
+    request, faults = _read(body)
+    reported = {fault.param for fault in faults}
+    return request, [*faults, *_unknown(body, reported=reported)]
+
+
+def _unknown(body: dict[str, Any], *, reported: set[str | None]) -> Iterator[PreflightIssue]:
+    """Unknown keys outside the method's own object, and the settings of other methods."""
+    walked, elsewhere = call_places(body)
+    unknown = [place for place in walked if place.kind is Kind.UNKNOWN][:MAX_FAULTS]
+    refusals = (refused(place, "", elsewhere) for place in unknown)
+    method = body.get("method")
+    kind = method.get("type") if isinstance(method, dict) else None
+    others = (
+        other_bodies(method, kind) if isinstance(method, dict) and kind in METHOD_MODELS else ()
+    )
+    for refusal in (*refusals, *others):
+        if refusal is not None and refusal.param not in reported:
+            yield fault_of(refusal)
+    for key in unread(unknown, "", elsewhere):
+        yield PreflightIssue("warning", UNKNOWN_PARAMETER, key.message, key.param)
+
+
+def _read(body: dict[str, Any]) -> tuple[JobRequest | None, list[PreflightIssue]]:
     try:
         return CreateFineTuningJob.model_validate(body).to_spec(), []
     except ValidationError as error:

@@ -3,7 +3,8 @@
 Optional keys that are `null` are read as absent; unknown keys are retained and echoed.
 """
 
-from typing import Annotated, Any, Final, Literal, TypeVar, assert_never
+from collections.abc import Iterator
+from typing import Annotated, Final, Literal, TypeVar, assert_never
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
@@ -13,10 +14,10 @@ from app.api.schemas.parameters import first_fault, missing
 from app.domain.errors import InvalidRequest
 from app.domain.jobs.requests import RequestedMethod
 from app.domain.jobs.usage import Caps
-from app.domain.methods.supervised import DpoMethod, MethodType, SupervisedMethod
+from app.domain.methods.supervised import DpoMethod, MethodType, SupervisedMethod, a_number
 from app.domain.registry.references import ReinforcementBody
-from app.domain.secrets.unknown_keys import refused
 from app.domain.secrets.walk import places
+from app.domain.unknown_keys import refused
 
 _MODELS: Final[dict[MethodType, type[RequestedMethod]]] = {
     "supervised": SupervisedMethod,
@@ -27,17 +28,11 @@ _PATH: Final = "method.reinforcement"
 _Model = TypeVar("_Model", bound=BaseModel)
 
 
-def _a_number(value: Any) -> Any:
-    if isinstance(value, (bool, str)):
-        raise ValueError("it is a number")  # noqa: TRY004 - pydantic does not convert a TypeError
-    return value
-
-
 MaxTrainingTime = Annotated[
-    float, Field(gt=0, le=1e9, allow_inf_nan=False), BeforeValidator(_a_number)
+    float, Field(gt=0, le=1e9, allow_inf_nan=False), BeforeValidator(a_number)
 ]
 """Seconds of wall time; extension of this project."""
-MaxRollouts = Annotated[int, Field(ge=1, le=10**12), BeforeValidator(_a_number)]
+MaxRollouts = Annotated[int, Field(ge=1, le=10**12), BeforeValidator(a_number)]
 """Training and validation rollouts; extension of this project."""
 
 
@@ -65,6 +60,9 @@ class _NestedCaps(CapsBody):
 def read_method(method: Method | None, hyperparameters: Json | None) -> RequestedMethod:
     """Reads an absent method as supervised. Raises `InvalidRequest` with the parameter."""
     kind: MethodType = "supervised" if method is None else method.type
+    if method is not None:
+        for fault in other_bodies(method.__dict__, kind):
+            raise fault
     sent: Json | None = None if method is None else getattr(method, kind)
     if sent is None:
         sent = _absent(kind)
@@ -72,6 +70,19 @@ def read_method(method: Method | None, hyperparameters: Json | None) -> Requeste
     if hyperparameters is not None:
         sent = _with_deprecated(kind, sent, hyperparameters)
     return _validated(_MODELS[kind], f"method.{kind}", _without_nulls(_MODELS[kind], sent))
+
+
+def other_bodies(method: Json, kind: MethodType) -> Iterator[InvalidRequest]:
+    """An error for each method whose settings stand beside those of `method.type`."""
+    for other in _MODELS:
+        if other != kind and method.get(other) is not None:
+            param = f"method.{other}"
+            yield InvalidRequest(
+                f"'{param}' is not read, because 'method.type' is '{kind}'. Remove it, or send the "
+                f"type '{other}'.",
+                param=param,
+                code="invalid_value",
+            )
 
 
 def read_caps(method: Method | None, top: Caps) -> Caps:

@@ -56,9 +56,10 @@ _KEYS = (
     "(`idempotent-replayed: true`). Streams are executed each time."
 )
 _UNKNOWN = (
-    "Unknown keys of a method, a tool or a grader may hold a text, a number or a boolean, which is "
-    "kept and changes nothing. An object or a list there, empty or not, answers 400 "
-    "`unknown_parameter`; the name of a feature that does not exist answers 400 `not_available` "
+    "An unknown key of a create call, a method, a tool or a grader may hold a text, a number or a "
+    "boolean, which changes nothing and is named in a warning event of the job. An object or a "
+    "list there, empty or not, answers 400 `unknown_parameter`, and so does an unknown "
+    "hyperparameter; the name of a feature that does not exist answers 400 `not_available` "
     "with any value. Secrets are shown as `[redacted]`; an update of the same object keeps the "
     "value, and a new job answers 400."
 )

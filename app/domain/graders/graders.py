@@ -32,7 +32,7 @@ from app.domain.secrets.fields import (
     OpenKeys,
     SecretHeaders,
 )
-from app.domain.secrets.unknown_keys import GRADER_TYPES as REFUSED_TYPES
+from app.domain.unknown_keys import GRADER_TYPES as REFUSED_TYPES
 
 NOT_AVAILABLE: Final = "grader_not_available"
 """Error type of a kind that is known and not built; also the API's error code."""
@@ -233,10 +233,11 @@ class MultiGrader(_GraderModel):
     @field_validator("graders", mode="before")
     @classmethod
     def _is_a_map(cls, sent: Any) -> Any:
-        if isinstance(sent, dict) and isinstance(sent.get("type"), str):
+        if isinstance(sent, list) or (isinstance(sent, dict) and isinstance(sent.get("type"), str)):
             raise PydanticCustomError(
                 "graders_map",
-                "graders is a map from name to grader, not one grader (whatever SDK types say)",
+                "a map of name to grader, such as {\"accuracy\": {…}}; 'calculate_output' uses the "
+                "names",
             )
         return sent
 

@@ -19,6 +19,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from app.domain.graders.templates import MAX_RENDERED, Template, TemplateError, parse_template
+from app.domain.secrets.fields import TemplateMark
 
 MAX_MESSAGES: Final = 256
 _TEXT_PARTS: Final = ("text", "input_text", "output_text")
@@ -33,7 +34,7 @@ def _template(text: str) -> str:
     return text
 
 
-TemplateText = Annotated[str, AfterValidator(_template)]
+TemplateText = Annotated[str, AfterValidator(_template), TemplateMark()]
 
 
 class TextPart(BaseModel):

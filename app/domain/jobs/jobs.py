@@ -11,6 +11,7 @@ from app.domain.jobs.usage import NO_CAPS, Caps, Usage
 from app.domain.methods.reinforcement import ReinforcementMethod
 from app.domain.methods.stored import StoredMethod
 from app.domain.methods.supervised import DpoMethod, SupervisedMethod
+from app.domain.unknown_keys import UnreadKey
 
 MIN_EXAMPLES = 10
 MAX_TRAIN_EXAMPLES = 100_000
@@ -106,6 +107,8 @@ class NewJob:
     metadata: dict[str, str] | None = None
     integrations: list[dict[str, Any]] = field(default_factory=list)
     caps: Caps = NO_CAPS
+    unread: tuple[UnreadKey, ...] = ()
+    """Keys outside the method's own object that nothing reads."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from app.domain.jobs.usage import NO_CAPS, Caps
 from app.domain.methods.reinforcement import ReinforcementMethod
 from app.domain.methods.supervised import DpoMethod, SupervisedMethod
 from app.domain.registry.references import CurriculumSource, ReinforcementBody
+from app.domain.unknown_keys import UnreadKey
 
 RequestedMethod = SupervisedMethod | DpoMethod | ReinforcementBody
 
@@ -29,6 +30,8 @@ class JobRequest:
     metadata: dict[str, str] | None = None
     integrations: list[dict[str, Any]] = field(default_factory=list)
     caps: Caps = NO_CAPS
+    unread: tuple[UnreadKey, ...] = ()
+    """Keys outside the method's own object that nothing reads."""
 
     def check_files(self) -> None:
         """Raises `InvalidRequest` when files and curriculum are both or neither sent."""
@@ -57,6 +60,7 @@ class JobRequest:
             metadata=self.metadata,
             integrations=self.integrations,
             caps=self.caps,
+            unread=self.unread,
         )
 
 

@@ -8,9 +8,9 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from app.domain.graders.graders import Grader
 from app.domain.methods.learning import LearningOptions, shown_learning
@@ -18,6 +18,7 @@ from app.domain.methods.mode import shown_mode
 from app.domain.methods.reasoning_efforts import ReasoningEffort
 from app.domain.methods.stop import KeepCheckpoints, ReinforcementStopOptions, absent, shown_end
 from app.domain.methods.supervised import (
+    HOSTED_HYPERPARAMETERS,
     Auto,
     BatchSize,
     ComputeMultiplier,
@@ -25,6 +26,7 @@ from app.domain.methods.supervised import (
     EvalInterval,
     EvalSamples,
     LearningRateMultiplier,
+    a_number,
 )
 from app.domain.models.models import BaseModelSpec
 from app.domain.secrets.fields import OpenKeys
@@ -36,9 +38,13 @@ MAX_TOOLS = 128
 """As many functions as the hosted API takes in one call of a model."""
 
 
-class ReinforcementHyperparameters(BaseModel):
-    """As sent: every field a value or `auto`. Unknown keys are kept and echoed."""
+EpisodeSteps = Annotated[int, Field(ge=1, le=1000), BeforeValidator(a_number)]
 
+
+class ReinforcementHyperparameters(OpenKeys, BaseModel):
+    """As sent: every field a value or `auto`. Jobs of earlier versions may have unknown keys."""
+
+    accepted_keys: ClassVar[frozenset[str] | None] = HOSTED_HYPERPARAMETERS
     model_config = ConfigDict(frozen=True, extra="allow", allow_inf_nan=False)
 
     batch_size: BatchSize = "auto"
@@ -62,7 +68,7 @@ class ReinforcementMethod(OpenKeys, LearningOptions):
 
     grader: Grader
     tools: tuple[ToolSpec, ...] = Field(default=(), max_length=MAX_TOOLS)
-    max_episode_steps: int | None = Field(default=None, ge=1, le=1000)
+    max_episode_steps: EpisodeSteps | None = None
     response_format: dict[str, Any] | None = None
     stop: ReinforcementStopOptions | None = Field(default=None, exclude_if=absent)
     keep_checkpoints: KeepCheckpoints | None = Field(default=None, exclude_if=absent)

@@ -17,12 +17,29 @@ from app.domain.methods.loss import (
 )
 from app.domain.methods.stop import EndOptions, shown_end
 from app.domain.models.models import BaseModelSpec
+from app.domain.secrets.fields import OpenKeys
 
 MethodType = Literal["supervised", "dpo", "reinforcement"]
 Auto = Literal["auto"]
 
 TrainOn = Literal["all", "last"]
 """Selection of assistant turns to train; a turn of weight 0 never is."""
+
+HOSTED_HYPERPARAMETERS: Final = frozenset(
+    {
+        "batch_size",
+        "beta",
+        "compute_multiplier",
+        "eval_interval",
+        "eval_samples",
+        "learning_rate_multiplier",
+        "n_epochs",
+        "reasoning_effort",
+    }
+)
+"""Every hyperparameter of the hosted API. One of another method is accepted with a warning, so that
+a script may keep one set for all methods; any other unknown one is refused.
+"""
 
 _EPOCHS: Final = 3
 _FEW_ROWS, _MOST_EPOCHS = 100, 25
@@ -32,8 +49,15 @@ _MAX_BATCH: Final = 256
 _BETA: Final = 0.1
 
 
-def _number_or_auto(value: Any) -> Any:
+def a_number(value: Any) -> Any:
     """Refuses strings and booleans, which pydantic would convert to numbers."""
+    if isinstance(value, (bool, str)):
+        raise ValueError("it is a number")  # noqa: TRY004 - pydantic does not convert a TypeError
+    return value
+
+
+def _number_or_auto(value: Any) -> Any:
+    """Refuses what `a_number` refuses, except `auto`."""
     if isinstance(value, bool) or (isinstance(value, str) and value != "auto"):
         raise ValueError('it is a number or "auto"')
     return value
@@ -49,9 +73,10 @@ EvalInterval = Annotated[Annotated[int, Field(ge=1, le=2**31 - 1)] | Auto, _Sent
 EvalSamples = Annotated[Annotated[int, Field(ge=1, le=64)] | Auto, _Sent]
 
 
-class SupervisedHyperparameters(BaseModel):
-    """As sent: every field a value or `auto`. Unknown keys are kept and echoed."""
+class SupervisedHyperparameters(OpenKeys, BaseModel):
+    """As sent: every field a value or `auto`. Jobs of earlier versions may have unknown keys."""
 
+    accepted_keys: ClassVar[frozenset[str] | None] = HOSTED_HYPERPARAMETERS
     model_config = ConfigDict(frozen=True, extra="allow", allow_inf_nan=False)
 
     batch_size: BatchSize = "auto"

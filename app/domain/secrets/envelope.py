@@ -37,7 +37,7 @@ def found_in(place: Place) -> Iterator[Found]:
         case Kind.UNKNOWN:
             name = str(place.path[-1])
             yield from secrets_in(place.value, place.path, credential=announced(name))
-        case Kind.JUDGE:
+        case Kind.JUDGE | Kind.TEMPLATE:
             return
 
 

@@ -36,6 +36,11 @@ class JudgeMark:
     """The field beside it that names another server; without it the service finds the model."""
 
 
+@dataclass(frozen=True, slots=True)
+class TemplateMark:
+    """A text with placeholders, filled for each sample."""
+
+
 def chat_url(base_url: str) -> str:
     """The URL that OpenAI's clients build: the base holds the version, e.g. `…/v1`."""
     return base_url.rstrip("/") + "/chat/completions"
@@ -60,3 +65,7 @@ class OpenKeys:
     """Keys that are no fields and hold one value, each with the words for that value."""
     free_form_keys: ClassVar[frozenset[str]] = frozenset()
     """Keys that are no fields and may hold any JSON."""
+    accepted_keys: ClassVar[frozenset[str] | None] = None
+    """The only unknown keys that a new object may have; `None` for any. Objects that are stored
+    already keep theirs.
+    """

@@ -10,14 +10,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum, auto
 from functools import lru_cache
-from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, Final, Literal, Union, assert_never, get_args, get_origin
 
 from pydantic import BaseModel
 
-from app.domain.secrets.fields import AddressMark, JudgeMark, OpenKeys, SecretMark
+from app.domain.secrets.fields import AddressMark, JudgeMark, OpenKeys, SecretMark, TemplateMark
 from app.domain.secrets.pointers import Path
 
-_MARKS: Final = (SecretMark, AddressMark, JudgeMark)
+_MARKS: Final = (SecretMark, AddressMark, JudgeMark, TemplateMark)
+_Mark = SecretMark | AddressMark | JudgeMark | TemplateMark
 
 
 class Kind(Enum):
@@ -25,6 +26,7 @@ class Kind(Enum):
     """A text, or an object of texts such as headers."""
     ADDRESS = auto()
     JUDGE = auto()
+    TEMPLATE = auto()
     FREE_FORM = auto()
     """JSON of no known schema in a known place."""
     UNKNOWN = auto()
@@ -38,14 +40,18 @@ class Place:
     value: Any
     owner: Any
     """The object that holds the value: a model or JSON."""
-    mark: SecretMark | AddressMark | JudgeMark | None = None
+    mark: _Mark | None = None
     expected: str | None = None
     """The words for the one value that a documented key of kind `UNKNOWN` takes."""
+    known: frozenset[str] = frozenset()
+    """The keys that the object beside an `UNKNOWN` one may have."""
+    closed: bool = False
+    """The object takes no unknown key but those that its model lists."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Marked:
-    mark: SecretMark | AddressMark | JudgeMark
+    mark: _Mark
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +73,16 @@ class _OneOf:
     models: tuple[type[BaseModel], ...]
 
 
-_Shape = _Marked | _FreeForm | _Each | _OneOf
+@dataclass(frozen=True, slots=True)
+class _Either:
+    """A union of a text, an object of known models and a list; the value decides."""
+
+    text: _Marked | None
+    models: _OneOf
+    each: _Each | None
+
+
+_Shape = _Marked | _FreeForm | _Each | _OneOf | _Either
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +94,13 @@ class _Plan:
     known: frozenset[str]
     free_form: frozenset[str]
     documented: Mapping[str, str]
+    accepted: frozenset[str] | None
     open: bool
     """Keeps unknown keys."""
+
+    @property
+    def names(self) -> frozenset[str]:
+        return self.known | self.free_form | self.documented.keys()
 
 
 Models = type[BaseModel] | tuple[type[BaseModel], ...]
@@ -105,27 +125,59 @@ def places(models: Models, value: Any, path: Path = ()) -> Iterator[Place]:
             yield from _below(shape, one, (*path, name), value)
     for name, one in extra.items() if plan.open else ():
         if one is not None:
-            kind, expected = _kind_of_extra(plan, name, one), plan.documented.get(name)
-            yield Place(kind, (*path, name), one, value, expected=expected)
+            yield Place(
+                _kind_of_extra(plan, name, one),
+                (*path, name),
+                one,
+                value,
+                expected=plan.documented.get(name),
+                known=plan.names,
+                closed=plan.accepted is not None and name not in plan.accepted,
+            )
 
 
 def _below(shape: _Shape, value: Any, path: Path, owner: Any) -> Iterator[Place]:
     match shape:
         case _OneOf():
             yield from places(shape.models, value, path)
+        case _Either():
+            member = _member_shape(shape, value)
+            if member is not None:
+                yield from _below(member, value, path, owner)
         case _Each():
             for key, one in _items(value):
                 yield from _below(shape.of, one, (*path, key), value)
         case _FreeForm():
             yield Place(Kind.FREE_FORM, path, value, owner)
-        case _Marked(mark=AddressMark() as mark):
-            if isinstance(value, str):
-                yield Place(Kind.ADDRESS, path, value, owner, mark)
-        case _Marked(mark=JudgeMark() as mark):
-            if isinstance(value, str) and _beside(owner, mark.elsewhere) is None:
-                yield Place(Kind.JUDGE, path, value, owner, mark)
-        case _Marked(mark=mark):
+        case _Marked():
+            yield from _marked(shape.mark, value, path, owner)
+        case _:
+            assert_never(shape)
+
+
+def _marked(mark: _Mark, value: Any, path: Path, owner: Any) -> Iterator[Place]:
+    match mark:
+        case SecretMark():
             yield Place(Kind.SECRET, path, value, owner, mark)
+            return
+        case AddressMark():
+            kind = Kind.ADDRESS
+        case TemplateMark():
+            kind = Kind.TEMPLATE
+        case JudgeMark():
+            if _beside(owner, mark.elsewhere) is not None:
+                return
+            kind = Kind.JUDGE
+        case _:
+            assert_never(mark)
+    if isinstance(value, str):
+        yield Place(kind, path, value, owner, mark)
+
+
+def _member_shape(shape: _Either, value: Any) -> _Shape | None:
+    if isinstance(value, list | tuple):
+        return shape.each
+    return shape.text if isinstance(value, str) else shape.models
 
 
 def _items(value: Any) -> Iterable[tuple[str | int, Any]]:
@@ -188,6 +240,7 @@ def _plan(model: type[BaseModel]) -> _Plan:
         known=frozenset(model.model_fields),
         free_form=keys.free_form_keys,
         documented=keys.documented_keys,
+        accepted=keys.accepted_keys,
         open=model.model_config.get("extra") == "allow",
     )
 
@@ -216,8 +269,14 @@ def _shape_of_generic(annotation: Any) -> _Shape | None:
 
 
 def _union(members: list[_Shape]) -> _Shape | None:
-    """Values decide between models; otherwise the first member of the union counts."""
+    """Values decide between models, and between models, texts and lists; otherwise the first member
+    of the union counts.
+    """
     models = tuple(model for one in members if isinstance(one, _OneOf) for model in one.models)
-    if models:
+    if not models:
+        return members[0] if members else None
+    text = next((one for one in members if isinstance(one, _Marked)), None)
+    each = next((one for one in members if isinstance(one, _Each)), None)
+    if text is None and each is None:
         return _OneOf(models)
-    return members[0] if members else None
+    return _Either(text, _OneOf(models), each)

@@ -11,11 +11,14 @@ from app.domain.accounts.tenants import Tenant
 from app.domain.errors import InvalidRequest, Unavailable
 from app.domain.evals.evals import Eval, eval_of_job
 from app.domain.ids import new_id
+from app.domain.jobs.integrations import integrations_warning
 from app.domain.jobs.job_secrets import split_method
 from app.domain.jobs.jobs import Job, JobStatus, NewJob, StopRequest, TuningMethod
 from app.domain.jobs.requests import JobRequest
 from app.domain.jobs.result_files import result_file
 from app.domain.jobs.usage import NO_CAPS, Caps
+from app.domain.methods.faults import format_warning, reinforcement_faults
+from app.domain.methods.kinds import method_parameters
 from app.domain.methods.reinforcement import ReinforcementMethod
 from app.domain.methods.stored import (
     StoredDpo,
@@ -26,8 +29,8 @@ from app.domain.methods.stored import (
 )
 from app.domain.methods.supervised import DpoMethod, SupervisedMethod
 from app.domain.models.models import BaseModelSpec, find_base_model, is_tuned_name
-from app.domain.secrets.unknown_keys import kept, unknown_message
 from app.domain.secrets.walk import places
+from app.domain.unknown_keys import unread, unread_message
 from app.gateways.egress.egress import Egress
 from app.gateways.job_queue import JobQueue
 from app.gateways.objects import Objects, put_bytes
@@ -87,13 +90,12 @@ class JobService:
             if secrets
             else None
         )
-        unknown = kept(places(type(new.method), new.method), path)
         stored = await self._jobs.insert_checked(
             job,
             secrets=sealed,
             job_eval=_eval_of(job),
             event_message=f"Created fine-tuning job: {job.id}",
-            warning=unknown_message(unknown) if unknown else None,
+            warnings=_warnings(new),
             after_commit=lambda: self._ports.queue.enqueue_run(job.id),
         )
         try:
@@ -201,6 +203,8 @@ class JobService:
         match method:
             case ReinforcementMethod():
                 _check_tools(method)
+                for fault in reinforcement_faults(method, path):
+                    raise fault
             case SupervisedMethod() | DpoMethod():
                 pass
             case _:
@@ -227,6 +231,19 @@ class JobService:
             created_at=int(time.time()),
             key_id=self._tenant.key_id,
         )
+
+
+def _warnings(new: NewJob) -> list[str]:
+    """The warnings about values that change nothing, each the message of an event."""
+    kind = new.method.kind
+    walked = places(type(new.method), new.method)
+    keys = [*new.unread, *unread(walked, f"method.{kind}", method_parameters(kind))]
+    found = [
+        unread_message(keys) if keys else None,
+        format_warning(new.method),
+        integrations_warning(new.integrations),
+    ]
+    return [message for message in found if message is not None]
 
 
 def _eval_of(job: Job) -> Eval | None:

@@ -40,8 +40,8 @@ from app.preflight.call import (
     tool_names,
     train_on,
 )
+from app.preflight.call_faults import call_faults
 from app.preflight.estimate import Pace, pace_of
-from app.preflight.unknown_keys import unknown_keys
 from app.services.jobs.inspections import Inspections, content_gone
 from app.services.models.judge_models import JudgeModels
 from app.store.database import Database
@@ -86,7 +86,7 @@ class PreflightService:
         base = base_model(body, self._base_models, findings)
         findings += await self._unknown_start(body)
         method = method_of(body)
-        findings += unknown_keys(body, reported={finding.param for finding in findings})
+        findings += call_faults(body, reported={finding.param for finding in findings})
         findings += await self._unknown_judges(method)
         keys = [
             await self._object_key(body, param, findings)

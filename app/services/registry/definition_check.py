@@ -1,8 +1,9 @@
 """Checks definitions that a customer sent against this installation: tools, graders, whole methods.
 
-Owns four refusals: an unknown key that holds an object, a value that reads `[redacted]`, an address
-that may not be called, a judge that nobody serves. Finds them by type, so that a new kind of tool
-or grader is checked without a line here. Calls nothing.
+Owns five refusals: an unknown key that holds an object, a template's placeholder in single braces,
+a value that reads `[redacted]`, an address that may not be called, a judge that nobody serves.
+Finds them by type, so that a new kind of tool or grader is checked without a line here. Calls
+nothing.
 """
 
 import asyncio
@@ -12,11 +13,12 @@ from typing import Any, Final, TypeVar
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from app.domain.errors import EndpointRefused, InvalidRequest
+from app.domain.graders.template_faults import template_fault
 from app.domain.secrets.fields import AddressMark
 from app.domain.secrets.placeholders import refuse_placeholders
 from app.domain.secrets.pointers import parameter
-from app.domain.secrets.unknown_keys import refused
 from app.domain.secrets.walk import Kind, Place, headers_of, places
+from app.domain.unknown_keys import refused
 from app.gateways.egress.egress import Egress
 from app.gateways.egress.headers import check_headers
 from app.services.models.judge_models import JudgeModels
@@ -56,7 +58,8 @@ async def check_definitions(
         for place in places(type(definition), definition)
     ]
     for path, place in walked:
-        if (fault := refused(place, path)) is not None:
+        fault = refused(place, path) or template_fault(place, path)
+        if fault is not None:
             raise fault
     for path, definition in definitions:
         refuse_placeholders(definition, root=path)

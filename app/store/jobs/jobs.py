@@ -5,6 +5,7 @@ Owns: `JobStore`, whose verbs are one statement each and run alone or inside a t
 jobs only, because row-level security reads the setting of the unit or statement.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 from sqlalchemy import Select, Text, bindparam, case, func, select, update
@@ -73,7 +74,7 @@ class JobStore(JobReader):
         secrets: bytes | None,
         job_eval: Eval | None,
         event_message: str,
-        warning: str | None = None,
+        warnings: Sequence[str] = (),
         after_commit: Callback,
     ) -> Job:
         """Writes the job with its eval and first events; returns it as it is stored.
@@ -83,7 +84,7 @@ class JobStore(JobReader):
         archived or hidden, `InvalidRequest` for a file that is missing or has another purpose.
         """
         rows = new_rows(
-            job, secrets=secrets, job_eval=job_eval, event_message=event_message, warning=warning
+            job, secrets=secrets, job_eval=job_eval, event_message=event_message, warnings=warnings
         )
         returned = await self._statements.rows(statement_of(rows), parameters(rows, job))
         stored = stored_job(returned[0] if returned else None, job)

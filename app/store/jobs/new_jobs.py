@@ -5,6 +5,7 @@ are usable and the project is active. Foreign keys are checked when the statemen
 children's job exists.
 """
 
+from collections.abc import Sequence
 from functools import cache
 from typing import Any, Final, cast
 
@@ -48,11 +49,9 @@ _TABLES = {
     "eval": cast("CoreTable", EvalTable.__table__),
     "event": cast("CoreTable", JobEventTable.__table__),
     "log": cast("CoreTable", EventLogTable.__table__),
-    "warning": cast("CoreTable", JobEventTable.__table__),
-    "warning_log": cast("CoreTable", EventLogTable.__table__),
 }
-_PARENTS: Final = {"log": "event", "warning": "event", "warning_log": "warning"}
-"""A warning is written after the first event. This role may write the log, but not read it."""
+_MAX_WARNINGS: Final = 8
+"""Each number of warnings has a statement of its own, which is built once."""
 
 
 def new_rows(
@@ -61,17 +60,19 @@ def new_rows(
     secrets: bytes | None,
     job_eval: Eval | None,
     event_message: str,
-    warning: str | None = None,
+    warnings: Sequence[str] = (),
 ) -> Rows:
-    """Returns the values of all new rows, by table and column. `warning` becomes a second event."""
+    """Returns the values of all new rows, by table and column. Each warning becomes an event behind
+    the first one.
+    """
     rows: Rows = {"job": job_row(job, secrets)}
     if job_eval is not None:
         rows["eval"] = eval_row(job.project_id, job_eval)
     event = event_row(job.project_id, job.id, event_message)
     rows |= {"event": event, "log": job_event_row(event)}
-    if warning is not None:
-        second = event_row(job.project_id, job.id, warning, level="warn")
-        rows |= {"warning": second, "warning_log": job_event_row(second)}
+    for number, warning in enumerate(warnings[:_MAX_WARNINGS], start=1):
+        later = event_row(job.project_id, job.id, warning, level="warn")
+        rows |= {f"event{number}": later, f"log{number}": job_event_row(later)}
     return rows
 
 
@@ -120,7 +121,7 @@ def _unusable_file(files: dict[str, str | None], purposes: dict[str, str]) -> In
 
 @cache
 def _statement(rows: tuple[tuple[str, ...], ...]) -> PreparedStatement:
-    """Builds the statement once for each set of rows: with and without an eval and a warning."""
+    """Builds the statement once for each set of rows: with or without an eval and warnings."""
     return PreparedStatement(lambda scope: _build(rows, scope))
 
 
@@ -133,22 +134,27 @@ def _build(rows: tuple[tuple[str, ...], ...], scope: Scope) -> Select[*tuple[Any
     source = _values(name, columns).select_from(gate).where(in_order)
     job = insert(JOBS).from_select(columns, source).returning(*COLUMNS).cte("new_job")
     written: dict[str, CTE] = {}
+    last_event = job
     for child, *child_columns in others:
-        # Selecting from the parent writes a child only if the job itself was written.
-        values = _values(child, child_columns).select_from(
-            written.get(_PARENTS.get(child, ""), job)
-        )
-        new = insert(_TABLES[child]).from_select(child_columns, values)
-        readable = child in _PARENTS.values()
-        written[child] = (new.returning(_TABLES[child].c.id) if readable else new).cte(
-            f"new_{child}"
-        )
+        # Selecting from the parent writes a child only if the job itself was written, an event
+        # behind the one before it, and an entry of the log behind its event.
+        event, table = child.startswith("event"), _table(child)
+        parent = last_event if event or child.startswith("log") else job
+        values = _values(child, child_columns).select_from(parent)
+        new = insert(table).from_select(child_columns, values)
+        # This role may write the log, but not read it.
+        written[child] = (new.returning(table.c.id) if event else new).cte(f"new_{child}")
+        last_event = written[child] if event else last_event
     result = select(job, project.c.project_archived_at, files.c.purposes)
     return result.select_from(gate.outerjoin(job, true())).add_cte(*written.values())
 
 
+def _table(name: str) -> CoreTable:
+    return _TABLES[name.rstrip("0123456789")]
+
+
 def _values(name: str, columns: list[str]) -> Select[Any]:
-    table = _TABLES[name]
+    table = _table(name)
     return select(
         *(bindparam(f"{name}_{column}", type_=table.c[column].type) for column in columns)
     )

@@ -127,7 +127,10 @@ async def test_a_tool_that_moves_keeps_its_schema_and_loses_its_headers(api: Api
     [
         (("tools", 0, "parameters"), {"properties": {"token": {"enum": ["[redacted]"]}}},
          "tools[0].parameters.properties.token.enum[0]"),
-        (("response_format",), {"token": "[redacted]"}, "response_format.token"),
+        (("response_format",),
+         {"type": "json_schema",
+          "json_schema": {"name": "n", "schema": {"default": {"token": "[redacted]"}}}},
+         "response_format.json_schema.schema.default.token"),
         (("tools", 0, "api_key"), "[redacted]", "tools[0].api_key"),
     ],
 )  # fmt: skip

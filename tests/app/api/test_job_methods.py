@@ -42,17 +42,17 @@ async def _fault(api: Api, body: dict[str, Any]) -> tuple[int, str, str]:
                 "hyperparameters": {"n_epochs": 2, "batch_size": 4},
                 "method": {
                     "type": "supervised",
-                    "supervised": {"hyperparameters": {"n_epochs": 3, "new": 1}, "k": "v"},
+                    "supervised": {"hyperparameters": {"n_epochs": 3, "beta": 1}, "k": "v"},
                 },
             },
             {
                 "type": "supervised",
                 "supervised": {
-                    "hyperparameters": {**AUTO, "n_epochs": 3, "batch_size": 4, "new": 1},
+                    "hyperparameters": {**AUTO, "n_epochs": 3, "batch_size": 4, "beta": 1},
                     "k": "v",
                 },
             },
-            {**AUTO, "n_epochs": 3, "batch_size": 4, "new": 1},
+            {**AUTO, "n_epochs": 3, "batch_size": 4, "beta": 1},
         ),
         (
             {"method": {"type": "dpo", "dpo": {"hyperparameters": {"beta": 0.2}}}},

@@ -37,6 +37,13 @@ MULTI = {
     "graders": {"x": {"type": "endpoint", "url": ENDPOINT}},
     "calculate_output": "x",
 }
+
+
+def format_with(secret: str) -> dict[str, Any]:
+    schema = {"type": "object", "properties": {"token": {"type": "string", "const": secret}}}
+    return {"type": "json_schema", "json_schema": {"name": "n", "schema": schema}}
+
+
 SEALED: list[tuple[tuple[str | int, ...], Any, Any]] = [
     (("tools", 0, "api_key"), CANARY, REDACTED),
     (("tools", 0, "authorization"), CANARY, REDACTED),
@@ -44,7 +51,7 @@ SEALED: list[tuple[tuple[str | int, ...], Any, Any]] = [
     (("grader", "url"), f"{ENDPOINT}?token={CANARY}", f"{ENDPOINT}?token={REDACTED}"),
     (("grader", "Api_Key"), CANARY, REDACTED),
     (("grader", "token"), CANARY, REDACTED),
-    (("response_format",), {"headers": HEADERS}, {"headers": {"Authorization": REDACTED}}),
+    (("response_format",), format_with(CANARY), format_with(REDACTED)),
     (("tools", 0, "headers"), HEADERS, {"Authorization": REDACTED}),
     (("grader", "headers"), HEADERS, {"Authorization": REDACTED}),
 ]
@@ -125,14 +132,17 @@ async def test_an_unknown_key_is_refused_with_its_path(
     assert CANARY not in reply.text + report.text + stored(database)
 
 
-async def test_keys_of_another_kind_are_dropped(
+async def test_keys_outside_the_methods_own_object_are_not_stored(
     api: Api, body: dict[str, Any], database: Database
 ) -> None:
-    body["method"]["supervised"] = {"headers": HEADERS}
     body["method"]["token"] = CANARY
     reply = await api.call("POST", JOBS, json=body)
     assert reply.status_code == 200, reply.text
-    assert CANARY not in reply.text + stored(database)
+    body["method"]["supervised"] = {"headers": HEADERS}
+    beside = await api.call("POST", JOBS, json=body)
+    assert beside.status_code == 400
+    assert beside.json()["error"]["param"] == "method.supervised"
+    assert CANARY not in reply.text + beside.text + stored(database)
 
 
 @pytest.mark.parametrize(
@@ -275,7 +285,7 @@ async def test_an_unknown_value_is_reported(api: Api, body: dict[str, Any]) -> N
     assert job["method"]["reinforcement"]["tools"][0]["timeout_hint"] == 5
     events = (await api.call("GET", f"{JOBS}/{job['id']}/events")).json()["data"]
     warned = [event["message"] for event in events if event["level"] == "warn"]
-    assert warned == [f"Unknown parameters are kept and change nothing: '{param}'"]
+    assert warned == [f"Nothing reads these parameters, so they change nothing: '{param}'"]
 
 
 NAMES = st.sampled_from(

@@ -94,7 +94,7 @@ def test_what_was_not_sent_is_filled_in_or_left_out() -> None:
         ({**JUDGE, "base_url": "https://x.example/?a"}, ("base_url",), "no '?'"),
         ({**JUDGE, "sampling_params": {"temperature": 3}}, ("sampling_params", "temperature"), "2"),
         ({**MULTI, "graders": {}}, ("graders",), "at least 1"),
-        ({**MULTI, "graders": CHECK}, ("graders",), "a map from name to grader"),
+        ({**MULTI, "graders": CHECK}, ("graders",), "a map of name to grader"),
         ({**MULTI, "graders": {"a-b": CHECK}}, ("graders", "a-b", "[key]"), "pattern"),
         ({**MULTI, "graders": {"a": MULTI}}, ("graders", "a", "type"), "cannot hold"),
         ({**MULTI, "graders": {"a": {"type": "python"}}}, ("graders", "a", "type"), "sandbox"),

@@ -100,13 +100,13 @@ async def test_a_warning_is_the_second_event_of_the_same_statement(rows: Rows, w
             secrets=None,
             job_eval=None,
             event_message="made",
-            warning="an unknown key",
+            warnings=["an unknown key", "another"],
             after_commit=Woken(),
         )
     async with rows.app.tenant(rows.first) as unit:
         newest_first, _ = await unit.events.page(job.id, after=None, limit=5)
     shown = [(event.level, event.message) for event in newest_first]
-    assert shown == [("warn", "an unknown key"), ("info", "made")]
+    assert shown == [("warn", "another"), ("warn", "an unknown key"), ("info", "made")]
 
 
 @every_way

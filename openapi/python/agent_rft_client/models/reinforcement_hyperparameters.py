@@ -25,7 +25,7 @@ T = TypeVar("T", bound="ReinforcementHyperparameters")
 
 @_attrs_define
 class ReinforcementHyperparameters:
-    """ As sent: every field a value or `auto`. Unknown keys are kept and echoed.
+    """ As sent: every field a value or `auto`. Jobs of earlier versions may have unknown keys.
 
         Attributes:
             batch_size (int | Literal['auto'] | None | Unset):  Default: 'auto'.

@@ -23,7 +23,7 @@ T = TypeVar("T", bound="SupervisedHyperparameters")
 
 @_attrs_define
 class SupervisedHyperparameters:
-    """ As sent: every field a value or `auto`. Unknown keys are kept and echoed.
+    """ As sent: every field a value or `auto`. Jobs of earlier versions may have unknown keys.
 
         Attributes:
             batch_size (int | Literal['auto'] | None | Unset):  Default: 'auto'.

@@ -1,0 +1,76 @@
+"""Faults of a template that its syntax does not show: one brace, and paths that lead nowhere.
+
+Owns what a job's `sample` can hold. Must not know rows, whose fields `app.preflight` checks.
+Templates that are no templates at all are refused where a grader is read.
+"""
+
+import re
+from difflib import get_close_matches
+from typing import Final
+
+from app.domain.errors import InvalidRequest
+from app.domain.graders.templates import Placeholder, TemplateError, parse_template
+from app.domain.secrets.pointers import parameter
+from app.domain.secrets.walk import Kind, Place
+
+_ONE_BRACE: Final = re.compile(r"(?<!\{)\{\s*((?:sample|item)\s*[.\[][^{}\n]{0,200})\}(?!\})")
+_TEXTS: Final = frozenset({"output_text", "output_reasoning_summary"})
+_LISTS: Final = frozenset({"choices", "output_tools"})
+_JSON: Final = "output_json"
+SAMPLE_KEYS: Final = (*sorted(_TEXTS | _LISTS), _JSON)
+
+
+def template_fault(place: Place, root: str) -> InvalidRequest | None:
+    """The error for a placeholder in single braces, which would be graded as it is written."""
+    found = _ONE_BRACE.search(place.value) if place.kind is Kind.TEMPLATE else None
+    if found is None:
+        return None
+    right = f"{{{{{found[1].strip()}}}}}"
+    return _invalid(
+        place, root, f"'{found[0]}' has single braces and is plain text: write '{right}'"
+    )
+
+
+def sample_fault(place: Place, root: str, *, json_output: bool) -> InvalidRequest | None:
+    """The error for a path into `sample` that no sample of a job has."""
+    for placeholder in placeholders(place.value) if place.kind is Kind.TEMPLATE else ():
+        fault = _placeholder_fault(placeholder, json_output=json_output)
+        if fault is not None:
+            return _invalid(place, root, f"'{{{{{placeholder.text[:80]}}}}}' {fault}")
+    return None
+
+
+def _invalid(place: Place, root: str, message: str) -> InvalidRequest:
+    param = parameter(root, place.path)
+    return InvalidRequest(
+        f"Invalid value for '{param}': {message}.", param=param, code="invalid_value"
+    )
+
+
+def placeholders(text: str) -> list[Placeholder]:
+    """The placeholders of a text; none where it is no template."""
+    try:
+        template = parse_template(text)
+    except TemplateError:
+        return []
+    return [part for part in template.parts if isinstance(part, Placeholder)]
+
+
+def _placeholder_fault(placeholder: Placeholder, *, json_output: bool) -> str | None:
+    if placeholder.namespace != "sample" or not placeholder.steps:
+        return None
+    key, *rest = placeholder.steps
+    if key == _JSON and not json_output:
+        return (
+            'is there only with \'response_format\': send {"type": "json_object"} or a '
+            "'json_schema', or use 'sample.output_text'"
+        )
+    if key not in SAMPLE_KEYS:
+        near = get_close_matches(str(key)[:80], SAMPLE_KEYS, n=1)
+        hint = f"did you mean 'sample.{near[0]}'?" if near else f"it has {', '.join(SAMPLE_KEYS)}"
+        return f"names no part of a sample: {hint}"
+    if key in _TEXTS and rest:
+        return f"leads nowhere: 'sample.{key}' is a text and has no parts"
+    if key in _LISTS and rest and not isinstance(rest[0], int):
+        return f"leads nowhere: 'sample.{key}' is a list: write 'sample.{key}[0]'"
+    return None

@@ -1,0 +1,44 @@
+"""Faults of a new job's method that its type does not show: response format, templates of graders.
+
+They are told when a job is made or checked, never when a stored one is read. Works on a method and
+on JSON, valid or not.
+"""
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from app.domain.errors import InvalidRequest
+from app.domain.graders.template_faults import sample_fault, template_fault
+from app.domain.methods.reinforcement import ReinforcementMethod
+from app.domain.methods.response_format import (
+    NOT_ENFORCED,
+    gives_json,
+    response_format_fault,
+)
+from app.domain.secrets.walk import places
+
+_FORMAT: Final = "response_format"
+
+
+def reinforcement_faults(method: Any, root: str) -> Iterator[InvalidRequest]:
+    """Faults of `method.reinforcement`, in the order in which they are told."""
+    sent = _response_format(method)
+    fault = response_format_fault(sent, f"{root}.{_FORMAT}")
+    if fault is not None:
+        yield fault
+    json_output = gives_json(sent)
+    for place in places(ReinforcementMethod, method):
+        fault = template_fault(place, root) or sample_fault(place, root, json_output=json_output)
+        if fault is not None:
+            yield fault
+
+
+def format_warning(method: Any) -> str | None:
+    """The warning about a response format that asks for JSON; `None` for any other."""
+    return NOT_ENFORCED if gives_json(_response_format(method)) else None
+
+
+def _response_format(method: Any) -> Any:
+    if isinstance(method, ReinforcementMethod):
+        return method.response_format
+    return method.get(_FORMAT) if isinstance(method, dict) else None

@@ -1,0 +1,109 @@
+"""`response_format` of a reinforcement job: one of the forms of Chat Completions.
+
+Owns what is right and the cure of what is not. A schema is compared with the meta-schema of JSON
+Schema 2020-12, and nothing that it refers to is fetched. Source: the hosted API's
+`ResponseFormatText`, `ResponseFormatJsonObject` and `ResponseFormatJsonSchema`.
+"""
+
+import re
+from collections.abc import Sequence
+from functools import cache
+from typing import Any, Final
+
+import jsonschema_rs
+
+from app.domain.errors import InvalidRequest
+from app.domain.secrets.pointers import Path, parameter
+
+_TYPES: Final = ("text", "json_object", "json_schema")
+_KEYS: Final = ("name", "description", "schema", "strict")
+_NAME: Final = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+_META_SCHEMA: Final = "https://json-schema.org/draft/2020-12/schema"
+_SCHEMA_WORDS: Final = frozenset({"properties", "$schema", "$ref", "anyOf", "oneOf", "allOf"})
+_SCHEMA_TYPES: Final = frozenset(
+    {"object", "array", "string", "number", "integer", "boolean", "null"}
+)
+_WRAPPED: Final = '{"type": "json_schema", "json_schema": {"name": "…", "schema": {…}}}'
+Fault = tuple[Path, str]
+NOT_ENFORCED: Final = (
+    "'response_format' is not enforced: no engine holds the model to it, so an answer may have any "
+    "form. 'sample.output_json' is there for an answer that is a JSON object or list"
+)
+
+
+def gives_json(sent: Any) -> bool:
+    """Says if the format asks for JSON, so that a grader may read `sample.output_json`."""
+    return isinstance(sent, dict) and sent.get("type") in ("json_object", "json_schema")
+
+
+def response_format_fault(sent: Any, root: str) -> InvalidRequest | None:
+    """The first fault; `None` for a right format, an absent one, and one that is no object, which
+    is refused where the method is read.
+    """
+    found = _fault(sent) if isinstance(sent, dict) else None
+    if found is None:
+        return None
+    path, message = found
+    param = parameter(root, path)
+    return InvalidRequest(
+        f"Invalid value for '{param}': {message}.", param=param, code="invalid_value"
+    )
+
+
+def _fault(sent: dict[str, Any]) -> Fault | None:
+    kind = sent.get("type")
+    if kind in ("text", "json_object"):
+        return _unknown_fault(sent, ("type",), ())
+    if kind == "json_schema":
+        return _json_schema_fault(sent)
+    if kind in _SCHEMA_TYPES or (kind is None and _SCHEMA_WORDS & sent.keys()):
+        return (), f"this is a bare JSON schema; send it as {_WRAPPED}"
+    if kind is None and isinstance(sent.get("format"), dict):
+        return (), f"this is the form of the Responses API; send {_WRAPPED}"
+    return ("type",), f"it is one of {', '.join(_TYPES)}"
+
+
+def _json_schema_fault(sent: dict[str, Any]) -> Fault | None:
+    inner = sent.get("json_schema")
+    if inner is None and "schema" in sent:
+        return (), f"this is the form of the Responses API; send {_WRAPPED}"
+    if not isinstance(inner, dict):
+        return ("json_schema",), "an object with 'name' and 'schema' is required"
+    name, strict = inner.get("name"), inner.get("strict")
+    if not isinstance(name, str) or _NAME.fullmatch(name) is None:
+        rule = "a text of 1 to 64 letters, digits, '_' and '-' is required"
+        return ("json_schema", "name"), rule
+    if strict is not None and not isinstance(strict, bool):
+        return ("json_schema", "strict"), "it is true, false or null"
+    description = inner.get("description")
+    if description is not None and not isinstance(description, str):
+        return ("json_schema", "description"), "it is a text"
+    return (
+        _unknown_fault(sent, ("type", "json_schema"), ())
+        or _unknown_fault(inner, _KEYS, ("json_schema",))
+        or _schema_fault(inner.get("schema"))
+    )
+
+
+def _unknown_fault(sent: dict[str, Any], known: Sequence[str], path: Path) -> Fault | None:
+    unknown = next((key for key in sent if key not in known), None)
+    return (
+        None
+        if unknown is None
+        else ((*path, unknown), f"nothing reads it here, only {', '.join(known)}")
+    )
+
+
+def _schema_fault(schema: Any) -> Fault | None:
+    root = ("json_schema", "schema")
+    if not isinstance(schema, dict):
+        return root, "a JSON schema is required"
+    for error in _meta_validator().iter_errors(schema):
+        return (*root, *error.instance_path), f"it is no JSON schema ({error.message})"
+    return None
+
+
+@cache
+def _meta_validator() -> jsonschema_rs.Draft202012Validator:
+    # Values may be secrets, so no message shows them.
+    return jsonschema_rs.Draft202012Validator({"$ref": _META_SCHEMA}, mask="the value")

@@ -1,0 +1,134 @@
+"""Keys that a customer sent and nothing reads: which are refused, which are named in a warning.
+
+Owns the rule and the table of features that do not exist yet. An unknown hyperparameter is refused;
+so is an object or a list under any unknown key, because it is a feature that would be ignored.
+Another text, number or boolean is accepted and named. Every message has the nearest known name.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from types import MappingProxyType
+from typing import Final
+
+from app.domain.errors import InvalidRequest
+from app.domain.secrets.pointers import parameter
+from app.domain.secrets.walk import Kind, Place
+
+_MAX_LISTED: Final = 20
+_MAX_COMPARED: Final = 80
+"""Characters of a key that are compared with the known names."""
+_SIMILARITY: Final = 0.6
+NOT_AVAILABLE: Final = "not_available"
+UNKNOWN_PARAMETER: Final = "unknown_parameter"
+_HEADERS_INSTEAD: Final = "credentials are sent in 'headers'"
+_TOOLS_INSTEAD: Final = "tools are HTTP endpoints: send 'tools' with a 'server_url' each"
+FEATURES: Final = {
+    "mcp_servers": f"MCP servers are not available yet; {_TOOLS_INSTEAD}",
+    "mcp": f"MCP servers are not available yet; {_TOOLS_INSTEAD}",
+    "environment": f"environments are not available yet; {_TOOLS_INSTEAD}",
+    "environments": f"environments are not available yet; {_TOOLS_INSTEAD}",
+    "sandbox": "the sandbox is not available yet",
+    "rubric": "rubrics are not available yet; send a 'score_model' grader",
+    "rubrics": "rubrics are not available yet; send a 'score_model' grader",
+    "group_grader": "graders of whole groups are not available yet",
+    "auth": f"authentication flows are not available; {_HEADERS_INSTEAD}",
+    "oauth": f"authentication flows are not available; {_HEADERS_INSTEAD}",
+}
+"""By key, wherever it occurs: features of this service to come, or of the hosted one."""
+GRADER_TYPES: Final = {
+    "python": "python graders are not available yet: they need the sandbox",
+    "label_model": "label_model graders give no reward; score_model graders do",
+}
+"""By `type` of a grader; refused where graders are read."""
+Elsewhere = Mapping[str, str]
+"""Parameters of a call by the last part of their name, for keys that are in the wrong object."""
+NOWHERE: Final[Elsewhere] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class UnreadKey:
+    """A key that is accepted and that nothing reads."""
+
+    place: Place
+    root: str
+    elsewhere: Elsewhere
+
+    @property
+    def param(self) -> str:
+        return parameter(self.root, self.place.path)
+
+    @property
+    def message(self) -> str:
+        hint = _hint(self.place, self.elsewhere)
+        return f"Nothing reads '{self.param}', so it changes nothing.{hint}"
+
+
+def refused(place: Place, root: str, elsewhere: Elsewhere = NOWHERE) -> InvalidRequest | None:
+    """The error for the value of an unknown key, or for an object under a documented key of one
+    value; `None` when the value is accepted.
+    """
+    if not is_refused(place):
+        return None
+    param = parameter(root, place.path)
+    feature = FEATURES.get(str(place.path[-1]).casefold())
+    if feature is not None:
+        message = f"Invalid value for '{param}': {feature}."
+        return InvalidRequest(message, param=param, code=NOT_AVAILABLE)
+    if place.expected is not None:
+        message = f"Invalid value for '{param}': it must be {place.expected}."
+        return InvalidRequest(message, param=param, code="invalid_value")
+    message = f"Unknown parameter: '{param}'.{_hint(place, elsewhere)}"
+    if place.closed:
+        message += f" There are {', '.join(sorted(place.known))}."
+    else:
+        message += (
+            " Remove it: only a text, a number or a boolean is accepted under an unknown key, and "
+            "an object or a list would be ignored."
+        )
+    return InvalidRequest(message, param=param, code=UNKNOWN_PARAMETER)
+
+
+def is_refused(place: Place) -> bool:
+    if place.kind is not Kind.UNKNOWN or place.value is None:
+        return False
+    named = place.closed or str(place.path[-1]).casefold() in FEATURES
+    return named or isinstance(place.value, dict | list | tuple)
+
+
+def unread(
+    walked: Iterable[Place], root: str, elsewhere: Elsewhere = NOWHERE
+) -> Iterator[UnreadKey]:
+    """The unknown keys that are accepted."""
+    for place in walked:
+        if place.kind is Kind.UNKNOWN and not is_refused(place):
+            yield UnreadKey(place, root, elsewhere)
+
+
+def unread_message(keys: Sequence[UnreadKey]) -> str:
+    """The warning about all keys of a call that nothing reads."""
+    listed = ", ".join(
+        f"'{key.param}'" + (f" (did you mean '{near}'?)" if near is not None else "")
+        for key in keys[:_MAX_LISTED]
+        for near in [nearest(key.place, key.elsewhere)]
+    )
+    more = len(keys) - _MAX_LISTED
+    rest = f" and {more} more" if more > 0 else ""
+    return f"Nothing reads these parameters, so they change nothing: {listed}{rest}"
+
+
+def nearest(place: Place, elsewhere: Elsewhere) -> str | None:
+    """The name in the same object that is most like the key, else the one in another object."""
+    key = str(place.path[-1])[:_MAX_COMPARED]
+    if key in elsewhere:
+        return elsewhere[key]
+    here = get_close_matches(key.casefold(), place.known, n=1, cutoff=_SIMILARITY)
+    if here:
+        return here[0]
+    there = get_close_matches(key.casefold(), elsewhere, n=1, cutoff=_SIMILARITY)
+    return elsewhere[there[0]] if there else None
+
+
+def _hint(place: Place, elsewhere: Elsewhere) -> str:
+    near = nearest(place, elsewhere)
+    return "" if near is None else f" Did you mean '{near}'?"

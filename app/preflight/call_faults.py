@@ -1,0 +1,93 @@
+"""Faults and warnings of a call's method that need neither files nor the network.
+
+Covers unknown keys, placeholders of secrets, templates, the response format and integrations.
+Accepts bodies that fail validation. Skips objects whose `type` is refused: which keys such an
+object may have is not known.
+"""
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from app.domain.errors import InvalidRequest
+from app.domain.jobs.integrations import integrations_warning
+from app.domain.jobs.preflight import PreflightIssue
+from app.domain.methods.faults import format_warning, reinforcement_faults
+from app.domain.methods.kinds import METHOD_MODELS, method_parameters
+from app.domain.methods.supervised import SupervisedMethod
+from app.domain.secrets.placeholders import placeholder_faults
+from app.domain.secrets.pointers import parameter
+from app.domain.secrets.walk import Kind, Models, Place, places
+from app.domain.unknown_keys import UNKNOWN_PARAMETER, is_refused, refused, unread
+from app.preflight.call import method_of, method_type
+
+MAX_UNKNOWN_KEYS: Final = 200
+"""Unknown keys of one call that are listed, refused and accepted ones each."""
+
+
+def call_faults(body: dict[str, Any], *, reported: set[str | None]) -> list[PreflightIssue]:
+    """Returns the errors, then the warnings. Parameters in `reported` have an error already."""
+    found = list[PreflightIssue]()
+    for fault in _errors(body, reported=reported):
+        if fault.param not in reported:
+            found.append(
+                PreflightIssue("error", fault.code or "invalid_value", fault.message, fault.param)
+            )
+            reported = reported | {fault.param}
+    return [*found, *_warnings(body, reported=reported)]
+
+
+def _errors(body: dict[str, Any], *, reported: set[str | None]) -> Iterator[InvalidRequest]:
+    kind = method_type(body)
+    for models, root, value in _parts(body):
+        walked = [place for place in _walked(models, root, value, reported) if is_refused(place)]
+        for place in walked[:MAX_UNKNOWN_KEYS]:
+            if (fault := refused(place, root, method_parameters(kind))) is not None:
+                yield fault
+        yield from placeholder_faults(models, value, root=root)
+    if kind == "reinforcement":
+        yield from reinforcement_faults(method_of(body).get(kind), f"method.{kind}")
+
+
+def _warnings(body: dict[str, Any], *, reported: set[str | None]) -> Iterator[PreflightIssue]:
+    kind = method_type(body)
+    for models, root, value in _parts(body):
+        keys = list(unread(_walked(models, root, value, reported), root, method_parameters(kind)))
+        for key in keys[:MAX_UNKNOWN_KEYS]:
+            yield PreflightIssue("warning", UNKNOWN_PARAMETER, key.message, key.param)
+        if len(keys) > MAX_UNKNOWN_KEYS:
+            message = f"Nothing reads {len(keys) - MAX_UNKNOWN_KEYS} more keys."
+            yield PreflightIssue("warning", UNKNOWN_PARAMETER, message, root or None)
+    not_enforced = format_warning(method_of(body).get(kind)) if kind == "reinforcement" else None
+    if not_enforced is not None:
+        param = f"method.{kind}.response_format"
+        yield PreflightIssue("warning", "response_format_not_enforced", f"{not_enforced}.", param)
+    not_sent = integrations_warning(body.get("integrations"))
+    if not_sent is not None:
+        yield PreflightIssue("warning", "integration_not_sent", f"{not_sent}.", "integrations")
+
+
+def _walked(models: Models, root: str, value: Any, reported: set[str | None]) -> Iterator[Place]:
+    """The unknown keys outside objects whose `type` was reported."""
+    for place in places(models, value):
+        if place.kind is Kind.UNKNOWN and not _of_refused_type(place, root=root, reported=reported):
+            yield place
+
+
+def _parts(body: dict[str, Any]) -> list[tuple[Models, str, Any]]:
+    """The parts of a body that the domain reads, each with its models and its parameter."""
+    kind = method_type(body)
+    parts: list[tuple[Models, str, Any]] = [
+        (METHOD_MODELS[kind], f"method.{kind}", method_of(body).get(kind))
+    ]
+    if kind == "supervised":
+        deprecated = {"hyperparameters": body.get("hyperparameters")}
+        parts.append((SupervisedMethod, "", deprecated))
+    return parts
+
+
+def _of_refused_type(place: Place, *, root: str, reported: set[str | None]) -> bool:
+    """Says if an object around the place has a `type` that was reported."""
+    return any(
+        parameter(root, (*place.path[:depth], "type")) in reported
+        for depth in range(len(place.path))
+    )

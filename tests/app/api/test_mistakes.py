@@ -1,0 +1,146 @@
+"""Mistakes in a create call: each is refused, or accepted and named, in the same words by `create`
+and `validate`.
+"""
+
+from copy import deepcopy
+from typing import Any
+
+import pytest
+
+from tests.support.api.application import Api
+from tests.support.api.job_calls import JOBS
+
+ROOT = "method.reinforcement"
+HYPER = f"{ROOT}.hyperparameters"
+CHECK = {
+    "type": "string_check",
+    "input": "{{sample.output_text}}",
+    "reference": "x",
+    "operation": "eq",
+}
+SCHEMA = {"type": "object", "properties": {"a": {"type": "string"}}}
+WRAPPED = {"type": "json_schema", "json_schema": {"name": "answer", "schema": SCHEMA}}
+
+
+def altered(body: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
+    """The call with each value at its dotted path."""
+    copied = deepcopy(body)
+    for path, value in changes.items():
+        *holders, last = path.split(".")
+        inner = copied
+        for name in holders:
+            inner = inner.setdefault(name, {})
+        inner[last] = value
+    return copied
+
+
+async def events(api: Api, job_id: str) -> list[tuple[str, str]]:
+    page = (await api.call("GET", f"{JOBS}/{job_id}/events")).json()["data"]
+    return [(event["level"], event["message"]) for event in page]
+
+
+def grading(**changes: Any) -> dict[str, Any]:
+    return {f"{ROOT}.grader": {**CHECK, **changes}}
+
+
+REFUSED: list[tuple[dict[str, Any], str, str]] = [
+    ({f"{HYPER}.epochs": 3}, f"{HYPER}.epochs", "Did you mean 'n_epochs'"),
+    ({f"{HYPER}.n_epoch": 1}, f"{HYPER}.n_epoch", "Did you mean 'n_epochs'"),
+    ({f"{HYPER}.learning_rate": 1e-5}, f"{HYPER}.learning_rate",
+     "Did you mean 'learning_rate_multiplier'"),
+    ({f"{HYPER}.temperature": 0.7}, f"{HYPER}.temperature", "Unknown parameter"),
+    ({f"{HYPER}.n_epochs": "3"}, f"{HYPER}.n_epochs", "it is a number"),
+    ({f"{ROOT}.max_episode_steps": "10"}, f"{ROOT}.max_episode_steps", "it is a number"),
+    ({f"{ROOT}.max_episode_steps": True}, f"{ROOT}.max_episode_steps", "it is a number"),
+    ({f"{ROOT}.tool": []}, f"{ROOT}.tool", "Did you mean 'tools'"),
+    ({"method.supervised": {}}, "method.supervised",
+     "is not read, because 'method.type' is 'reinforcement'"),
+    ({"method.type": "supervised"}, ROOT, "send the type 'reinforcement'"),
+    ({"rubrics": "be kind"}, "rubrics", "rubrics are not available yet"),
+    ({"metadatas": {"a": "b"}}, "metadatas", "Did you mean 'metadata'"),
+    (grading(input="{sample.output_text}"), f"{ROOT}.grader.input",
+     "has single braces and is plain text: write '{{sample.output_text}}'"),
+    (grading(input="{{smple.output_text}}"), f"{ROOT}.grader.input",
+     "a path starts with 'item' or 'sample'"),
+    (grading(input="{{sample.output_txt}}"), f"{ROOT}.grader.input",
+     "did you mean 'sample.output_text'"),
+    (grading(input="{{sample.output_text.x}}"), f"{ROOT}.grader.input", "is a text"),
+    (grading(input="{{sample.output_tools.name}}"), f"{ROOT}.grader.input",
+     "write 'sample.output_tools[0]'"),
+    (grading(input="{{sample.output_json.x}}"), f"{ROOT}.grader.input",
+     "is there only with 'response_format'"),
+    ({f"{ROOT}.grader": {"type": "multi", "graders": [CHECK], "calculate_output": "a"}},
+     f"{ROOT}.grader.graders", "a map of name to grader"),
+    ({f"{ROOT}.grader": {"type": "multi", "calculate_output": "a",
+                         "graders": {"a": {**CHECK, "reference": "{item.a}"}}}},
+     f"{ROOT}.grader.graders.a.reference", "write '{{item.a}}'"),
+    ({f"{ROOT}.response_format": SCHEMA}, f"{ROOT}.response_format", "a bare JSON schema"),
+    ({f"{ROOT}.response_format": {"type": "json_schema", "name": "n", "schema": SCHEMA}},
+     f"{ROOT}.response_format", "the form of the Responses API"),
+    ({f"{ROOT}.response_format": {"a": 1}}, f"{ROOT}.response_format.type",
+     "one of text, json_object, json_schema"),
+    ({f"{ROOT}.response_format": {**WRAPPED, "json_schema": {"name": "n", "schema": {
+        "type": "objekt"}}}}, f"{ROOT}.response_format.json_schema.schema.type",
+     "it is no JSON schema"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("changes", "param", "sentence"), REFUSED)
+async def test_a_mistake_is_refused_with_its_cure(
+    api: Api, body: dict[str, Any], *, changes: dict[str, Any], param: str, sentence: str
+) -> None:
+    sent = altered(body, changes)
+    reply = await api.call("POST", JOBS, json=sent)
+    assert reply.status_code == 400, reply.text
+    error = reply.json()["error"]
+    assert (error["param"], sentence in error["message"]) == (param, True), error
+    report = (await api.call("POST", f"{JOBS}/validate", json=sent)).json()
+    told = [fault["message"] for fault in report["errors"] if fault["param"] == param]
+    assert [sentence in message for message in told] == [True], report["errors"]
+    assert (await api.call("GET", JOBS)).json()["data"] == []
+
+
+NAMED: list[tuple[dict[str, Any], str, str, str]] = [
+    ({"epochs": 3}, "epochs", "unknown_parameter", f"(did you mean '{HYPER}.n_epochs'?)"),
+    ({"sufix": "a"}, "sufix", "unknown_parameter", "(did you mean 'suffix'?)"),
+    ({"method.n_epochs": 3}, "method.n_epochs", "unknown_parameter", f"'{HYPER}.n_epochs'"),
+    ({"zzz": 1}, "zzz", "unknown_parameter", "change nothing: 'zzz'"),
+    ({f"{ROOT}.max_steps": 3}, f"{ROOT}.max_steps", "unknown_parameter",
+     "(did you mean 'max_episode_steps'?)"),
+    (grading(refrence="y"), f"{ROOT}.grader.refrence", "unknown_parameter",
+     "(did you mean 'reference'?)"),
+    ({f"{HYPER}.beta": 0.1}, f"{HYPER}.beta", "unknown_parameter", "change nothing"),
+    ({f"{ROOT}.response_format": WRAPPED}, f"{ROOT}.response_format",
+     "response_format_not_enforced", "is not enforced"),
+    ({"integrations": [{"type": "wandb", "wandb": {"project": "p"}}]}, "integrations",
+     "integration_not_sent", "nothing is sent to Weights & Biases"),
+    ({"integrations": [{"type": "wandb", "wandb": {"project": "p", "tag": "a"}}]},
+     "integrations[0].wandb.tag", "unknown_parameter", "(did you mean 'tags'?)"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("changes", "param", "code", "sentence"), NAMED)
+async def test_what_changes_nothing_is_named_in_a_warning_and_an_event(
+    api: Api, body: dict[str, Any], *, changes: dict[str, Any], param: str, code: str, sentence: str
+) -> None:
+    sent = altered(body, changes)
+    report = (await api.call("POST", f"{JOBS}/validate", json=sent)).json()
+    assert (code, param) in [(fault["code"], fault["param"]) for fault in report["warnings"]]
+    made = await api.call("POST", JOBS, json=sent)
+    assert made.status_code == 200, made.text
+    warned = [text for level, text in await events(api, made.json()["id"]) if level == "warn"]
+    assert any(sentence in message for message in warned), warned
+
+
+async def test_a_call_without_mistakes_has_no_warning(api: Api, body: dict[str, Any]) -> None:
+    made = await api.call("POST", JOBS, json=body)
+    assert [level for level, _ in await events(api, made.json()["id"])] == ["info"]
+
+
+async def test_many_unknown_keys_are_counted(api: Api, body: dict[str, Any]) -> None:
+    sent = altered(body, {f"{ROOT}.k{number}": number for number in range(5_000)})
+    report = (await api.call("POST", f"{JOBS}/validate", json=sent)).json()
+    named = [fault for fault in report["warnings"] if fault["code"] == "unknown_parameter"]
+    assert (len(named), named[-1]["message"]) == (201, "Nothing reads 4800 more keys.")
+    made = await api.call("POST", JOBS, json=sent)
+    assert any("and 4980 more" in text for _, text in await events(api, made.json()["id"]))
