@@ -7,6 +7,7 @@ from app.domain.accounts.tenants import AdminPrincipal, Tenant
 from app.gateways.egress.client import build_egress
 from app.gateways.egress.egress import Egress
 from app.gateways.endpoints.signing import CallSigner, cache_salt
+from app.gateways.free_space import FreeSpace
 from app.gateways.inference.adapters import AdapterCache, build_adapter_cache
 from app.gateways.inference.http import HttpInference
 from app.gateways.inference.inference import Inference
@@ -26,6 +27,7 @@ from app.services.evals.evals import EvalService
 from app.services.evals.validation_runs import ValidationRunService
 from app.services.files.files import FileService
 from app.services.files.uploads import UploadService
+from app.services.health import HealthPorts, HealthService
 from app.services.idempotency import IdempotencyService
 from app.services.jobs.checkpoints import CheckpointService
 from app.services.jobs.events import EventService
@@ -68,23 +70,27 @@ class ProcessContext:
     keys: KeyService
     rate_limits: RateLimits
     inspections: Inspections
+    health: HealthService
     tool_tests: ToolTestSlots = field(default_factory=ToolTestSlots)
 
     @classmethod
     def of(cls, settings: Settings) -> Self:
         database = Database(settings.database_url)
         objects = build_objects(settings)
+        queue = CeleryJobQueue(settings.redis_url)
+        inference = HttpInference(
+            settings.engine_url, api_key=settings.engine_api_key.get_secret_value()
+        )
         return cls(
             settings=settings,
             database=database,
             objects=objects,
             adapters=build_adapter_cache(settings, objects),
-            queue=CeleryJobQueue(settings.redis_url),
+            queue=queue,
             egress=build_egress(settings.egress),
             judge_egress=build_judge_egress(settings.judges, settings.egress),
-            inference=HttpInference(
-                settings.engine_url, api_key=settings.engine_api_key.get_secret_value()
-            ),
+            inference=inference,
+            health=HealthService(HealthPorts(database, queue, inference, FreeSpace.of(settings))),
             secret_box=SecretBox(settings.secret_key.get_secret_value()),
             keys=KeyService(database, secret_key=settings.key_hmac),
             rate_limits=RedisRateLimits(
@@ -98,10 +104,6 @@ class ProcessContext:
 
     def idempotency(self) -> IdempotencyService:
         return IdempotencyService(self.database, self.secret_box)
-
-    async def ready(self) -> None:
-        """Raises `Unavailable` while the database does not answer."""
-        await self.database.ping()
 
     async def aclose(self) -> None:
         await self.egress.aclose()

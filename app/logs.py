@@ -1,13 +1,37 @@
 """Configures log lines on standard error, for every process of both planes.
 
-Promises: a traceback contains code, never the values of local variables. structlog's default prints
-them if `rich` is installed, API keys, customer headers and rows included, and rendering one such
-traceback blocked the event loop for 3 to 11 seconds (measured).
+Promises: a full disk under the log ends no process. A traceback contains code, never the values of
+local variables: structlog's default prints them if `rich` is installed, API keys, customer headers
+and rows included, and rendering one such traceback blocked the event loop for 3 to 11 seconds
+(measured). An access log has no query strings, in which a client may have put a key by mistake.
 """
 
+import logging
 import sys
+from contextlib import suppress
 
 import structlog
+from typing_extensions import override
+
+
+class _WithoutQuery(logging.Filter):
+    """Cuts the query from the path, the third argument of uvicorn's access lines."""
+
+    @override
+    def filter(self, record: logging.LogRecord) -> bool:
+        match record.args:
+            case (client, method, str() as path, *others):
+                record.args = (client, method, path.partition("?")[0], *others)
+            case _:
+                pass
+        return True
+
+
+def hide_queries() -> None:
+    """Keeps query strings out of the access log. Safe to repeat."""
+    access = logging.getLogger("uvicorn.access")
+    if not any(isinstance(known, _WithoutQuery) for known in access.filters):
+        access.addFilter(_WithoutQuery())
 
 
 def log_to_stderr() -> None:
@@ -25,5 +49,19 @@ def log_to_stderr() -> None:
     )
 
 
+class _Lines(structlog.PrintLogger):
+    """Prints lines, and drops those for which the disk has no room: a line less is better than a
+    process less.
+    """
+
+    @override
+    def msg(self, message: str) -> None:
+        with suppress(OSError):
+            super().msg(message)
+
+    log = debug = info = warn = warning = msg
+    fatal = failure = err = error = critical = exception = msg
+
+
 def _current_stderr_logger(*_: object) -> structlog.PrintLogger:
-    return structlog.PrintLogger(sys.stderr)
+    return _Lines(sys.stderr)

@@ -42,7 +42,7 @@ from app.api.middleware.request_context import RequestContext
 from app.api.support import errors
 from app.api.support.specification import SpecifiedApp, sent_events
 from app.factory import ProcessContext
-from app.logs import log_to_stderr
+from app.logs import hide_queries, log_to_stderr
 from app.settings import Settings, load_settings
 
 _ROUTES = (
@@ -86,6 +86,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         log_to_stderr()
+        hide_queries()
         context = ProcessContext.of(settings or load_settings())
         app.state.context = context
         _freeze_startup_objects()

@@ -87,11 +87,20 @@ class EgressSettings(_Part):
 
 
 class LeaseSettings(_Part):
-    """Ownership of a running job. The heartbeat is a quarter of the lease."""
+    """Ownership of a running job. The heartbeat is a quarter of the lease. The process of a run is
+    ended when its event loop does not respond for two leases.
+    """
 
     lease_s: float = Field(30.0, gt=0)
     max_attempts: int = Field(5, ge=1)
     sweep_interval_s: float = Field(5.0, gt=0)
+    progress_s: float | None = Field(None, gt=0)
+    """Time without progress (an answer of an endpoint, a micro-batch, a stored file) after which a
+    run's process is ended; `None` stands for half an hour, or twice the time of a call if that is
+    longer.
+    """
+    pause_grace_s: float = Field(900.0, gt=0)
+    """Time after which a requested pause does not wait for the end of the step any longer."""
 
     @property
     def heartbeat_s(self) -> float:
@@ -228,6 +237,10 @@ class Settings(ModelSettings):
     workers and the engine of one machine must see it under the same path. Its contents are
     disposable.
     """
+    min_free_bytes: int = Field(256 * 1024**2, ge=0)
+    """Free space of each disk below which the service stores no new file, begins no run and is not
+    ready. Postgres needs the rest.
+    """
     adapter_cache_bytes: int = Field(20 * 1024**3, gt=0)
     """Size of the tuned models' adapters under `work_dir` above which the least recently used are
     removed.
@@ -243,6 +256,21 @@ class Settings(ModelSettings):
     pricing: PricingSettings = PricingSettings()
     requests_per_minute: int = Field(30_000, ge=0)
     """Limit of one project's requests over all API processes; 0 means no limit."""
+
+    @model_validator(mode="after")
+    def _progress_takes_longer_than_a_call(self) -> "Settings":
+        if self.progress_s <= self.egress.call_timeout_s:
+            raise ValueError(
+                f"lease.progress_s ({self.progress_s:g}) must be above egress.call_timeout_s "
+                f"({self.egress.call_timeout_s:g}): a run that waits for one call is not stuck"
+            )
+        return self
+
+    @property
+    def progress_s(self) -> float:
+        """Returns the time without progress after which a run's process is ended."""
+        configured = self.lease.progress_s
+        return max(1800.0, 2 * self.egress.call_timeout_s) if configured is None else configured
 
     def derive_key(self, purpose: str) -> bytes:
         """Derives 32 bytes for one purpose (HKDF-SHA256, RFC 5869, no salt, one output block)."""

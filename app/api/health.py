@@ -1,10 +1,11 @@
 """Liveness, readiness, and the page at the root for browsers."""
 
 from fastapi import APIRouter
-from fastapi.responses import HTMLResponse
+from fastapi.responses import HTMLResponse, JSONResponse
 
+from app.api.schemas.health import NotReady, Readiness
 from app.api.support.dependencies import Context
-from app.api.support.errors import unavailable
+from app.api.support.errors import RETRY_AFTER_S
 
 router = APIRouter(tags=["Service"])
 _PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>agent-rft</title>
@@ -17,11 +18,21 @@ async def liveness() -> dict[str, str]:
     return {"status": "ok"}
 
 
-@router.get("/readyz", operation_id="readiness", responses=unavailable())
-async def readiness(context: Context) -> dict[str, str]:
-    """Answers 503 while the database does not answer."""
-    await context.ready()
-    return {"status": "ok"}
+@router.get(
+    "/readyz",
+    operation_id="readiness",
+    response_model=Readiness,
+    responses={503: {"model": NotReady, "description": "The database or the disk fails."}},
+)
+async def readiness(context: Context) -> Readiness | JSONResponse:
+    """Reports the parts of the service: database, disk, broker, worker, engine. Answers 503 while
+    the database does not answer or a disk has less free space than the minimum.
+    """
+    health = await context.health.look()
+    if health.ready:
+        return Readiness.of(health)
+    body = NotReady.of(health).model_dump(mode="json")
+    return JSONResponse(body, status_code=503, headers={"retry-after": RETRY_AFTER_S})
 
 
 @router.get("/", include_in_schema=False)

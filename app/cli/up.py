@@ -38,6 +38,8 @@ def start(data_dir: Path, options: UpOptions, *, ready_fd: int | None) -> None:
         else:
             _report(ready_fd, {"ready": asdict(announcement)})
 
+    # All that this process and its children create is for their own user.
+    os.umask(0o077)
     with _failures_reported(ready_fd):
         Supervisor(DataDir.at(data_dir), options, HostSettings()).run(on_ready)
 

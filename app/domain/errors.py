@@ -11,6 +11,7 @@ AgentRftError
 │   ├── TooLarge                 413
 │   └── RateLimited              429
 ├── Unavailable                  503  a part of the service is away; the caller may retry
+│   └── NoFreeSpace              503  a disk of the service is full
 ├── EndpointRefused              the egress guard would not dial a customer URL
 ├── LeaseLost                    a newer fence owns the run; the holder must stop writing
 └── RunFailed                    a run ends as `failed`; code and message go to `job.error`
@@ -103,6 +104,12 @@ class Unavailable(RequestError):
     status_code = 503
     type = "server_error"
     default_code = "service_unavailable"
+
+
+class NoFreeSpace(Unavailable):
+    """A disk has less free space than the floor; only an operator can help."""
+
+    default_code = "insufficient_storage"
 
 
 class EndpointRefused(AgentRftError):

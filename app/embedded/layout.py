@@ -105,7 +105,8 @@ def api_child(settings: Settings, data_dir: DataDir, port: int) -> ChildSpec:
         ),
         environment=_without(_environment(settings), hidden),
         log=data_dir.logs / "api.log",
-        ready=http_ok(HOST, port, "/readyz"),
+        # Not /readyz, which also fails while the disk is full: a restart would free no byte.
+        ready=http_ok(HOST, port, "/healthz"),
         directory=data_dir.root,
     )
 
@@ -116,7 +117,8 @@ def worker_child(settings: Settings, data_dir: DataDir, queue: str) -> ChildSpec
     """
     log = data_dir.logs / f"{queue}.log"
     started = LogLine(log, " ready.")
-    beat = ("-B", "--schedule", str(data_dir.root / "beat")) if queue == "control" else ()
+    # Without a file of its own: all tasks are intervals, and a full disk must not stop the clock.
+    beat = ("-B", "--scheduler", "celery.beat:Scheduler") if queue == "control" else ()
     as_worker = settings.model_copy(update={"database_url": settings.worker_database_url})
     return ChildSpec(
         name=queue,
@@ -143,6 +145,7 @@ def engine_child(settings: Settings, data_dir: DataDir, port: int) -> ChildSpec:
     models = data_dir.root / "models.json"
 
     def write_models() -> None:
+        models.touch(mode=0o600)
         models.write_text(to_models_json(settings.base_models))
 
     return ChildSpec(

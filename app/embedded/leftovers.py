@@ -63,9 +63,13 @@ def record(path: Path, pids: Mapping[str, int]) -> None:
     """Writes the pids of the running children to a file that the next start reads."""
     entries = {name: [pid, fingerprint(pid)] for name, pid in pids.items()}
     scratch = path.with_suffix(".new")
-    scratch.touch(mode=0o600)
-    scratch.write_text(json.dumps(entries))
-    scratch.replace(path)
+    try:
+        scratch.touch(mode=0o600)
+        scratch.write_text(json.dumps(entries))
+        scratch.replace(path)
+    except OSError:
+        scratch.unlink(missing_ok=True)
+        raise
 
 
 def stop_recorded(path: Path) -> list[str]:

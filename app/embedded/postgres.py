@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Final
 
 import structlog
 
@@ -27,6 +28,15 @@ from app.settings import inherited_environment
 _log = structlog.get_logger()
 
 SUPERUSER = "postgres"
+LOST_PEERS: Final = {
+    "tcp_keepalives_idle": "10",
+    "tcp_keepalives_interval": "5",
+    "tcp_keepalives_count": "3",
+    "tcp_user_timeout": "20000",
+    "client_connection_check_interval": "10000",
+}
+"""Ends the session, and with it the locks, of a client whose machine is gone. `docker-compose.yml`
+has the same; our own clients also ask for them (`app/store/database.py`)."""
 _BUILTIN_LOCALE_SINCE = 17
 
 
@@ -44,6 +54,7 @@ class PostgresServer:
 
     def child(self, log: Path) -> ChildSpec:
         settings = ["max_connections=200", "ssl=off"]
+        settings += [f"{name}={value}" for name, value in LOST_PEERS.items()]
         if not self.durable:
             settings += ["fsync=off", "full_page_writes=off"]
         return ChildSpec(

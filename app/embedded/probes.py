@@ -8,7 +8,10 @@ import http.client
 from collections.abc import Callable
 from pathlib import Path
 
+from app.gateways.free_space import free_bytes
+
 _HTTP_OK = 200
+_PAGE_BYTES = 4096
 
 
 def http_ok(host: str, port: int, path: str) -> Callable[[int], bool]:
@@ -29,18 +32,25 @@ def http_ok(host: str, port: int, path: str) -> Callable[[int], bool]:
 
 
 class LogLine:
-    """Probe that is true once the child has written a text to its log since its last start."""
+    """Probe that is true once the child has written a text to its log since its last start. A full
+    disk takes no text: there a child that runs is taken for ready.
+    """
 
-    def __init__(self, log: Path, text: str) -> None:
+    def __init__(
+        self, log: Path, text: str, *, measure: Callable[[Path], int] = free_bytes
+    ) -> None:
         self._log = log
         self._text = text.encode()
         self._start = 0
+        self._measure = measure
 
     def prepare(self) -> None:
         self._start = self._log.stat().st_size if self._log.exists() else 0
 
     def ready(self, pid: int) -> bool:
         del pid
+        if self._measure(self._log) < _PAGE_BYTES:
+            return True
         with self._log.open("rb") as log:
             size = log.seek(0, 2)
             log.seek(self._start if self._start <= size else 0)  # smaller: the log was rotated

@@ -25,11 +25,11 @@ import structlog
 
 from app.embedded.errors import ChildFailed, EmbeddedError
 from app.embedded.identity import AS_OURSELVES, RunAs
+from app.embedded.log_files import create
 
 _log = structlog.get_logger()
 
 _PR_SET_PDEATHSIG = 1
-_LOG_BYTES = 10_000_000
 _FIRST_DELAY_S = 0.1
 _LONGEST_DELAY_S = 10.0
 _STEADY_S = 10.0  # the backoff of a child that was ready this long is reset
@@ -69,6 +69,8 @@ class Child:
         self._started_at = 0.0
         self._retry_at = 0.0
         self._stop_signalled_at = 0.0
+        self._not_started = ""
+        """The failure of the last start, if it came before there was a process."""
 
     @property
     def pid(self) -> int | None:
@@ -122,22 +124,32 @@ class Child:
         if not self.was_ready and self.failures >= tries:
             raise ChildFailed(
                 f"{self.spec.name} did not become ready; the end of {self.spec.log}:\n"
-                f"{self.log_tail()}"
+                f"{self._not_started or self.log_tail()}"
             )
 
     def _start(self) -> None:
         try:
             self.spec.prepare()
-        except EmbeddedError as failure:
-            if not self.was_ready:
+            self._process = self._popen()
+        except (EmbeddedError, OSError) as failure:  # a full disk refuses to create a file
+            if not self.was_ready and isinstance(failure, EmbeddedError):
                 raise
             self.failures += 1
+            self._not_started = str(failure)
             self._retry_at = time.monotonic() + self._delay_s()
             _log.warning("child_not_prepared", child=self.spec.name, reason=str(failure))
             return
-        _rotate(self.spec.log)
+        self._not_started = ""
+        self.state = "starting"
+        self.starts += 1
+        self._started_at = time.monotonic()  # preparing may take a while
+        _log.info("child_started", child=self.spec.name, pid=self._process.pid, start=self.starts)
+        self._on_start()
+
+    def _popen(self) -> subprocess.Popen[bytes]:
+        create(self.spec.log)
         with self.spec.log.open("ab") as log:
-            self._process = subprocess.Popen(  # noqa: S603 - our own commands, no shell
+            return subprocess.Popen(  # noqa: S603 - our own commands, no shell
                 (*self.spec.run_as.prefix, *self.spec.command),
                 env=dict(self.spec.environment),
                 cwd=self.spec.directory,
@@ -148,11 +160,6 @@ class Child:
                 preexec_fn=_dies_with_us(self.spec.orphan_signal),  # noqa: PLW1509 - one thread here
                 **self.spec.run_as.popen_arguments(),
             )
-        self.state = "starting"
-        self.starts += 1
-        self._started_at = time.monotonic()  # preparing may take a while
-        _log.info("child_started", child=self.spec.name, pid=self._process.pid, start=self.starts)
-        self._on_start()
 
     def _probe(self, now: float) -> None:
         if self._process is not None and self.spec.ready(self._process.pid):
@@ -189,12 +196,6 @@ def kill_group(pid: int) -> None:
     """Sends SIGKILL to the child's process group."""
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(pid, signal.SIGKILL)
-
-
-def _rotate(log: Path) -> None:
-    if log.exists() and log.stat().st_size > _LOG_BYTES:
-        log.replace(log.with_suffix(log.suffix + ".1"))
-    log.touch(mode=0o600)
 
 
 def _dies_with_us(orphan_signal: signal.Signals) -> Callable[[], None] | None:

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Final, Self
 
 from app.embedded.errors import DataDirBusy, DataDirUnusable
 from app.embedded.ports import free_port, is_free
@@ -65,6 +65,10 @@ class DataDir:
         return self.root / "children.json"
 
     @property
+    def reserve_file(self) -> Path:
+        return self.root / "reserve"
+
+    @property
     def lock_file(self) -> Path:
         return self.root / "supervisor.lock"
 
@@ -106,6 +110,9 @@ class State:
         return replace(self, postgres_port=postgres, valkey_port=valkey, engine_port=engine)
 
 
+_PORTS: Final = ("postgres_port", "valkey_port", "engine_port")
+
+
 def load_state(data_dir: DataDir) -> State:
     """Reads the directory's state, or creates and saves a new one."""
     try:
@@ -116,12 +123,20 @@ def load_state(data_dir: DataDir) -> State:
         return state
     except (OSError, ValueError) as failure:
         raise DataDirUnusable(f"{data_dir.state_file}: {failure}") from failure
+    if not isinstance(values, dict) or any(type(values.get(name)) is not int for name in _PORTS):
+        raise DataDirUnusable(
+            f"{data_dir.state_file} is not a state: restore it from a backup, or choose another "
+            "--data-dir"
+        )
     known = {item.name for item in fields(State)}
     return State(**{name: value for name, value in values.items() if name in known})
 
 
 def save_state(data_dir: DataDir, state: State) -> None:
-    write_private(data_dir.state_file, asdict(state))
+    try:
+        write_private(data_dir.state_file, asdict(state))
+    except OSError as failure:
+        raise DataDirUnusable(f"{data_dir.state_file}: {failure.strerror}") from failure
 
 
 def write_private(path: Path, value: dict[str, Any]) -> None:
@@ -142,6 +157,7 @@ def ownership(data_dir: DataDir) -> Iterator[None]:
 
     Raises `DataDirBusy` if another process holds the lock.
     """
+    data_dir.lock_file.touch(mode=0o600)
     with data_dir.lock_file.open("a+") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -11,6 +11,7 @@ import os
 import select
 import signal
 import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from types import FrameType
@@ -24,16 +25,19 @@ from app.embedded.development_keys import ensure_keys
 from app.embedded.errors import PortInUse
 from app.embedded.layout import HOST, UpOptions
 from app.embedded.leftovers import record, stop_recorded
+from app.embedded.log_files import bound
 from app.embedded.ports import accepts, is_free
 from app.embedded.postgres import PostgresServer
 from app.embedded.processes import Child, ChildSpec
 from app.embedded.provision import provision
 from app.embedded.readiness import Interrupted, stop_in_order, wait_ready
+from app.embedded.reserve import Reserve
 from app.embedded.state import DataDir, State, load_state, ownership, save_state
 from app.settings import HostSettings, Settings
 
 _log = structlog.get_logger()
 _TICK_S = 0.2
+_HOUSE_S = 2.0
 _STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
@@ -50,7 +54,10 @@ class Supervisor:
         self._host = host
         self._children: list[Child] = []
         self._announcement: Announcement | None = None
+        self._published = True
         self._stopping = False
+        self._house_kept_at = 0.0
+        self._reserve = Reserve(data_dir.reserve_file, minimum_bytes=0)
 
     def run(self, on_ready: Callable[[Announcement], None]) -> None:
         """Starts every child, reports once, restarts children until a stop signal, stops in order.
@@ -77,6 +84,8 @@ class Supervisor:
             self._options, host=self._host, state=state, data_dir=self._data_dir
         )
         settings.objects_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._reserve = Reserve(self._data_dir.reserve_file, minimum_bytes=settings.min_free_bytes)
+        self._reserve.keep()
         postgres = self._start_servers(state)
         servers = list(self._children)
         if self._host.engine_url is None:
@@ -121,8 +130,21 @@ class Supervisor:
         while not self._stopping:
             for child in self._children:
                 child.tick()
+            self._keep_house()
             select.select([wake_up], [], [], _TICK_S)
             _drain(wake_up)
+
+    def _keep_house(self) -> None:
+        """Bounds logs, keeps the reserve, and writes pids that could not be written before."""
+        now = time.monotonic()
+        if now < self._house_kept_at + _HOUSE_S:
+            return
+        self._house_kept_at = now
+        self._reserve.keep()
+        for log in self._data_dir.logs.glob("*.log"):
+            bound(log)
+        if not self._published:
+            self._publish()
 
     def _stop(self) -> None:
         self._stopping = True
@@ -141,11 +163,19 @@ class Supervisor:
         wait_ready(children, interrupted=lambda: self._stopping)
 
     def _publish(self) -> None:
-        """Writes the pids to `children.json` for the next start, and to `services.json`."""
+        """Writes the pids to `children.json` for the next start, and to `services.json`. On a full
+        disk the former files stay, and the new ones are written later.
+        """
         pids = {child.spec.name: child.pid for child in self._children if child.pid is not None}
-        record(self._data_dir.children_file, pids)
-        if self._announcement is not None:
-            announce(self._data_dir, self._announcement, pids)
+        try:
+            record(self._data_dir.children_file, pids)
+            if self._announcement is not None:
+                announce(self._data_dir, self._announcement, pids)
+            self._published = True
+        except OSError as failure:
+            self._published = False
+            self._reserve.release()
+            _log.error("pids_not_written", reason=failure.strerror)
 
     def _refuse_taken_port(self) -> None:
         port = self._options.port

@@ -11,6 +11,7 @@ from uuid import uuid4
 
 import structlog
 from celery import Celery
+from kombu.exceptions import KombuError
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
@@ -21,6 +22,8 @@ from app.domain.jobs.jobs import CONTROL_QUEUE, RUN_TASK, RUNS_QUEUE
 log = structlog.get_logger()
 
 BROKER_TIMEOUT_S = 2.0
+_ANSWER_S = 1.0
+"""Time in which workers answer the question for their queues; all of it is waited."""
 VISIBILITY_TIMEOUT_S = 86_400
 """Longer than any task runs before it acknowledges; recovery never depends on redelivery."""
 
@@ -58,6 +61,14 @@ class JobQueue(Protocol):
         """Notifies a worker of due deliveries. Never raises: a schedule checks for them, too."""
         ...
 
+    async def answers(self) -> bool:
+        """Returns True if the broker answers. Never raises."""
+        ...
+
+    async def attended(self) -> frozenset[str]:
+        """Returns the names of the queues for which a worker answers. Never raises."""
+        ...
+
     async def aclose(self) -> None: ...
 
 
@@ -85,6 +96,24 @@ class CeleryJobQueue:
 
     async def enqueue_deliveries(self) -> None:
         await self._notify(DELIVER_TASK, queue=CONTROL_QUEUE)
+
+    async def answers(self) -> bool:
+        try:
+            async with asyncio.timeout(BROKER_TIMEOUT_S):
+                return bool(await self._redis.ping())
+        except (RedisError, OSError, TimeoutError):
+            return False
+
+    async def attended(self) -> frozenset[str]:
+        try:
+            return await asyncio.to_thread(self._attended)
+        except (KombuError, RedisError, OSError) as error:
+            log.warning("workers not asked", error=type(error).__name__)
+            return frozenset()
+
+    def _attended(self) -> frozenset[str]:
+        replies = self._celery.control.inspect(timeout=_ANSWER_S).active_queues() or {}
+        return frozenset(queue["name"] for queues in replies.values() for queue in queues)
 
     async def _notify(self, task: str, *subject: str, queue: str) -> None:
         try:
@@ -125,6 +154,8 @@ class InMemoryJobQueue:
         self.runs: list[str] = []
         self.evals: list[str] = []
         self.deliveries = 0
+        self.away = False
+        self.queues = frozenset({RUNS_QUEUE, CONTROL_QUEUE})
 
     async def enqueue_run(self, job_id: str) -> None:
         self.runs.append(job_id)
@@ -134,6 +165,12 @@ class InMemoryJobQueue:
 
     async def enqueue_deliveries(self) -> None:
         self.deliveries += 1
+
+    async def answers(self) -> bool:
+        return not self.away
+
+    async def attended(self) -> frozenset[str]:
+        return frozenset() if self.away else self.queues
 
     async def aclose(self) -> None:
         return None

@@ -1180,7 +1180,8 @@ export interface paths {
         };
         /**
          * Readiness
-         * @description Answers 503 while the database does not answer.
+         * @description Reports the parts of the service: database, disk, broker, worker, engine. Answers 503 while
+         *     the database does not answer or a disk has less free space than the minimum.
          */
         get: operations["readiness"];
         put?: never;
@@ -2940,6 +2941,17 @@ export interface components {
             api_key: components["schemas"]["ServiceAccountKey"] | null;
         };
         /**
+         * NotReady
+         * @description A service that cannot be called: its database fails, or its disk is full.
+         */
+        NotReady: {
+            error: components["schemas"]["ErrorBody"];
+            /** Parts */
+            parts: {
+                [key: string]: components["schemas"]["PartObject"];
+            };
+        };
+        /**
          * ObjectiveOptions
          * @description Terms of the value that advantages are taken of; the reward that is shown stays the grader's.
          *     All are off by default but a light token penalty.
@@ -3422,6 +3434,22 @@ export interface components {
             /** Last Id */
             last_id: string | null;
         };
+        /**
+         * PartObject
+         * @description The state of one part of the service.
+         */
+        PartObject: {
+            /**
+             * Status
+             * @enum {string}
+             */
+            status: "ok" | "failing";
+            /**
+             * Problem
+             * @description What is wrong, and what it means for callers
+             */
+            problem: string | null;
+        };
         /** PermissionObject */
         PermissionObject: {
             /** Id */
@@ -3572,6 +3600,22 @@ export interface components {
             status: "active" | "archived";
             /** External Key Id */
             external_key_id: null;
+        };
+        /**
+         * Readiness
+         * @description A service that can be called.
+         */
+        Readiness: {
+            /**
+             * Status
+             * @description `degraded` while the broker, the workers or the engine fail: requests are served, jobs wait, calls of a model may fail
+             * @enum {string}
+             */
+            status: "ok" | "degraded";
+            /** Parts */
+            parts: {
+                [key: string]: components["schemas"]["PartObject"];
+            };
         };
         /** RegisteredGrader */
         RegisteredGrader: {
@@ -14685,12 +14729,10 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: string;
-                    };
+                    "application/json": components["schemas"]["Readiness"];
                 };
             };
-            /** @description A part of the service is not available at the moment; retry. */
+            /** @description The database or the disk fails. */
             503: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
@@ -14699,7 +14741,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ErrorEnvelope"];
+                    "application/json": components["schemas"]["NotReady"];
                 };
             };
         };

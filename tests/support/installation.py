@@ -1,5 +1,6 @@
 """The whole product as a user starts it: `agent-rft up`, an example agent, openai's client."""
 
+import hashlib
 import json
 import os
 import signal
@@ -15,6 +16,9 @@ from typing import Any
 
 import httpx
 from openai import OpenAI
+
+from app.embedded.postgres import SUPERUSER
+from app.embedded.provision import DATABASE
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 FINAL = {"succeeded", "failed", "cancelled"}
@@ -73,6 +77,17 @@ class Installation:
         pids: dict[str, int] = content["pids"]
         return pids
 
+    def supervisor(self) -> int:
+        """Process id of the supervisor."""
+        pid: int = json.loads((self.data_dir / "services.json").read_text())["supervisor"]
+        return pid
+
+    def superuser_url(self) -> str:
+        """The URL of the database in the role that sees all sessions."""
+        state = json.loads((self.data_dir / "state.json").read_text())
+        address = f"127.0.0.1:{state['postgres_port']}"
+        return f"postgresql://{SUPERUSER}:{state['superuser_password']}@{address}/{DATABASE}"
+
     def kill(self, name: str) -> None:
         os.kill(self.pids()[name], signal.SIGKILL)
 
@@ -90,6 +105,14 @@ class Installation:
     def curve(self, job_id: str, name: str, split: str = "train") -> dict[int, float]:
         page = self.get(f"/fine_tuning/jobs/{job_id}/metrics", names=name, split=split)
         return {p["step"]: p["value"] for curve in page["data"] for p in curve["points"]}
+
+    def adapters(self, job_id: str) -> dict[int, str]:
+        """SHA-256 of the weights of every adapter of a job that is stored, by step."""
+        pattern = f"projects/*/jobs/{job_id}/step-*/adapter/adapter_model.safetensors"
+        return {
+            int(path.parts[-3].split("-")[1]): hashlib.sha256(path.read_bytes()).hexdigest()
+            for path in (self.data_dir / "objects").glob(pattern)
+        }
 
     def wait_for_step(self, job_id: str, step: int, *, timeout_s: float = 120) -> None:
         """Also while the API itself is away for a moment."""

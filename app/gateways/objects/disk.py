@@ -14,7 +14,7 @@ from uuid import uuid4
 import structlog
 
 from app.domain.data.manifests import MANIFEST, ManifestMismatch, check_digests, read_manifest
-from app.domain.errors import Unavailable
+from app.domain.errors import NoFreeSpace
 from app.gateways.objects.objects import CHUNK_BYTES
 
 log = structlog.get_logger()
@@ -27,12 +27,12 @@ _WRITABLE: Final = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
 
 @contextmanager
 def room_needed() -> Iterator[None]:
-    """Turns a full disk into `Unavailable`."""
+    """Turns a full disk into `NoFreeSpace`."""
     try:
         yield
     except OSError as error:
         if error.errno in _FULL:
-            raise Unavailable("The service has no room for this file now.") from error
+            raise NoFreeSpace("The service has no room for this file now.") from error
         raise
 
 

@@ -16,6 +16,7 @@ from typing import Any
 
 from anyio import to_thread
 
+from app.gateways.free_space import FreeSpace
 from app.gateways.objects.disk import (
     appear,
     check_directory,
@@ -38,16 +39,17 @@ from app.gateways.objects.objects import (
 
 
 class LocalObjects:
-    """Implements `Objects`."""
+    """Implements `Objects`. Refuses to store anything while `space` lacks."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, *, space: FreeSpace | None = None) -> None:
         self._root = root
+        self._space = FreeSpace(root, minimum_bytes=0) if space is None else space
 
     async def put(
         self, key: str, chunks: AsyncIterable[bytes], *, max_bytes: int | None = None
     ) -> StoredObject:
         target = self._path(key)
-        await to_thread.run_sync(_make_parent, target)
+        await to_thread.run_sync(self._prepare, target)
         partial = partial_of(target)
         digest, size = hashlib.sha256(), 0
         try:
@@ -56,7 +58,7 @@ class LocalObjects:
                     async for chunk in chunks:
                         size += len(chunk)
                         check_size(size, max_bytes)
-                        await to_thread.run_sync(_write, file, digest, chunk)
+                        await to_thread.run_sync(self._write, file, digest, chunk)
                     await to_thread.run_sync(_finish, file, partial)
                 await to_thread.run_sync(appear, partial, target)
         except BaseException:
@@ -75,7 +77,9 @@ class LocalObjects:
         await to_thread.run_sync(_fetch, self._path(key), destination)
 
     async def put_directory(self, key: str, directory: Path) -> None:
-        await to_thread.run_sync(_put_directory, directory, self._path(key))
+        target = self._path(key)
+        await to_thread.run_sync(self._prepare, target)
+        await to_thread.run_sync(_put_directory, directory, target)
 
     async def fetch_directory(self, key: str, destination: Path) -> None:
         await to_thread.run_sync(_fetch_directory, self._path(key), destination, key)
@@ -86,17 +90,23 @@ class LocalObjects:
     async def children(self, directory: str) -> list[StoredChild]:
         return await to_thread.run_sync(_children, self._path(directory), directory)
 
+    def _prepare(self, target: Path) -> None:
+        self._space.check()
+        with room_needed():
+            _make_parent(target)
+
+    def _write(self, file: BufferedWriter, digest: Any, chunk: bytes) -> None:
+        """Writes a chunk. A large file that begins above the minimum does not end below it."""
+        self._space.check()
+        digest.update(chunk)
+        file.write(chunk)
+
     def _path(self, key: str) -> Path:
         return self._root.joinpath(*key_parts(key))
 
 
 def _make_parent(path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-
-
-def _write(file: BufferedWriter, digest: Any, chunk: bytes) -> None:
-    digest.update(chunk)
-    file.write(chunk)
 
 
 def _finish(file: BufferedWriter, path: Path) -> None:
@@ -121,7 +131,6 @@ def _put_directory(directory: Path, target: Path) -> None:
     files = committed_files(directory)
     if target.exists():
         raise FileExistsError(target.name)
-    _make_parent(target)
     partial = partial_of(target)
     try:
         with room_needed():

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 import yaml
 
+from app.embedded.postgres import LOST_PEERS
 from app.settings import APP_ROLE, OWNER_ROLE, PREFIX, WORKER_ROLE, HostSettings, Settings
 
 _ROOT = Path(__file__).resolve().parents[3]
@@ -57,3 +58,11 @@ def test_only_the_api_is_published_and_on_loopback(compose: dict[str, Any]) -> N
         if "ports" in service
     }
     assert published == {"api": ["127.0.0.1:8000:8000"]}
+
+
+def test_the_database_notices_lost_clients_as_the_embedded_one_does(
+    compose: dict[str, Any],
+) -> None:
+    words = compose["services"]["postgres"]["command"].split()
+    assert words[0] == "postgres"
+    assert dict(word.split("=") for word in words if "=" in word) == LOST_PEERS

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from app.embedded.leftovers import command_line
+from app.embedded.log_files import LOG_BYTES
 from app.embedded.ports import free_port
 from app.settings import DEFAULT_MODEL
 from tests.support.installation import Installation, cli, installation, wait_for
@@ -50,8 +51,21 @@ def _upload(stack: Installation) -> str:
 
 
 def _processes_below(directory: Path) -> list[str]:
+    """Command lines that name the directory, or that were started in it."""
     pids = [int(path.name) for path in Path("/proc").iterdir() if path.name.isdigit()]
-    return [line for line in map(command_line, pids) if str(directory) in line]
+    lines = {pid: command_line(pid) for pid in pids}
+    return [
+        line
+        for pid, line in lines.items()
+        if str(directory) in line or _working_directory(pid) == str(directory)
+    ]
+
+
+def _working_directory(pid: int) -> str | None:
+    try:
+        return str(Path(f"/proc/{pid}/cwd").readlink())
+    except OSError:
+        return None
 
 
 def test_the_announcement_leads_to_a_working_service(stack: Installation) -> None:
@@ -65,8 +79,12 @@ def test_the_announcement_leads_to_a_working_service(stack: Installation) -> Non
 
 
 def test_files_with_secrets_are_for_their_owner_only(stack: Installation) -> None:
-    for name in ("state.json", "services.json", "valkey/valkey.conf", "logs/supervisor.log"):
-        assert (stack.data_dir / name).stat().st_mode & 0o077 == 0, name
+    _upload(stack)
+    files = [path for path in stack.data_dir.rglob("*") if not path.is_symlink()]
+    names = {str(path.relative_to(stack.data_dir)) for path in files}
+    assert {"state.json", "models.json", "supervisor.lock", "reserve", "objects"} <= names
+    open_to_others = [path for path in files if path.stat().st_mode & 0o077]
+    assert open_to_others == []
 
 
 def test_no_child_is_handed_the_superusers_or_owners_password(stack: Installation) -> None:
@@ -105,8 +123,7 @@ def test_a_killed_supervisor_takes_its_children_along_and_the_next_finds_everyth
     stack: Installation,
 ) -> None:
     file_id, children = _upload(stack), stack.pids()
-    supervisor = json.loads((stack.data_dir / "services.json").read_text())["supervisor"]
-    os.kill(supervisor, signal.SIGKILL)
+    os.kill(stack.supervisor(), signal.SIGKILL)
     address = ("--data-dir", str(stack.data_dir), "--port", stack.base_url.split(":")[2][:-3])
     again = subprocess.run(
         cli("up", *address, "--detach"), capture_output=True, text=True, check=True
@@ -115,6 +132,59 @@ def test_a_killed_supervisor_takes_its_children_along_and_the_next_finds_everyth
     assert (announced["api_key"], announced["admin_key"]) == (stack.api_key, stack.admin_key)
     assert stack.pids().keys() == children.keys()
     assert not set(stack.pids().values()) & set(children.values())
-    assert len([line for line in _processes_below(stack.data_dir) if "--schedule" in line]) <= 3
+    workers = [line for line in _processes_below(stack.data_dir) if "-Q control" in line]
+    assert 1 <= len(workers) <= 3  # with its pool and its clock
     with stack.client() as client:
         assert client.files.retrieve(file_id).filename == "rows.jsonl"
+
+
+def test_the_clock_needs_no_file_and_writes_no_line_per_tick(stack: Installation) -> None:
+    assert list(stack.data_dir.glob("beat*")) == []
+    log = (stack.data_dir / "logs" / "control.log").read_text()
+    assert " ready." in log
+    assert "Scheduler: Sending due task" not in log
+    assert "received" not in log
+    assert "succeeded" not in log
+
+
+def test_a_log_stays_bounded_while_its_child_writes(stack: Installation) -> None:
+    log, before = stack.data_dir / "logs" / "api.log", stack.pids()["api"]
+    with log.open("a") as file:
+        file.write("x" * LOG_BYTES)
+
+    def bounded() -> bool:
+        return log.stat().st_size < LOG_BYTES
+
+    wait_for(bounded, timeout_s=60, what="the bound of the log")
+    assert log.with_name("api.log.1").stat().st_size >= LOG_BYTES
+    urllib.request.urlopen(stack.base_url.removesuffix("/v1") + "/healthz?api_key=canary").close()  # noqa: S310 - our own address
+    wait_for(lambda: "/healthz " in log.read_text(), timeout_s=30, what="the next line")
+    assert "\0" not in log.read_text()
+    assert "canary" not in log.read_text()
+    assert stack.pids()["api"] == before
+
+
+def test_readiness_has_a_part_for_each_server(stack: Installation) -> None:
+    url = stack.base_url.removesuffix("/v1") + "/readyz"
+
+    def parts() -> dict[str, str]:
+        with urllib.request.urlopen(url, timeout=30) as reply:  # noqa: S310 - our own address
+            body = json.load(reply)
+        return {name: part["status"] for name, part in body["parts"].items()}
+
+    names = ("database", "disk", "broker", "worker", "engine")
+    wait_for(lambda: parts() == dict.fromkeys(names, "ok"), timeout_s=60, what="all parts")
+    os.kill(stack.pids()["control"], signal.SIGSTOP)
+    os.kill(stack.pids()["engine"], signal.SIGSTOP)
+    try:
+        wait_for(
+            lambda: (
+                [name for name, state in parts().items() if state != "ok"] == ["worker", "engine"]
+            ),
+            timeout_s=60,
+            what="the two that do not answer",
+        )
+    finally:
+        os.kill(stack.pids()["control"], signal.SIGCONT)
+        os.kill(stack.pids()["engine"], signal.SIGCONT)
+    wait_for(lambda: parts() == dict.fromkeys(names, "ok"), timeout_s=60, what="all parts again")

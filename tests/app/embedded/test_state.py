@@ -59,6 +59,22 @@ def test_a_broken_state_is_not_replaced(data_dir: DataDir) -> None:
     assert data_dir.state_file.read_text() == "{half"
 
 
+@pytest.mark.parametrize("content", ["{}", "[]", "null", '{"postgres_port": "x"}'])
+def test_a_file_that_is_no_state_gives_one_line(data_dir: DataDir, content: str) -> None:
+    data_dir.state_file.write_text(content)
+    with pytest.raises(DataDirUnusable, match="is not a state: restore it"):
+        load_state(data_dir)
+    assert data_dir.state_file.read_text() == content
+
+
+def test_a_state_that_cannot_be_written_gives_one_line(data_dir: DataDir) -> None:
+    state = load_state(data_dir)
+    (data_dir.root / "state.new").mkdir()  # unlinking a directory fails as a full disk does
+    with pytest.raises(DataDirUnusable, match=r"state\.json"):
+        save_state(data_dir, state)
+    assert load_state(data_dir) == state
+
+
 def test_only_the_port_that_somebody_took_changes(data_dir: DataDir) -> None:
     state = load_state(data_dir)
     with socket.socket() as squatter:

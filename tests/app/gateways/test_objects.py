@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from app.domain.data.manifests import ManifestMismatch
-from app.domain.errors import TooLarge
+from app.domain.errors import NoFreeSpace, TooLarge
+from app.gateways.free_space import FreeSpace
 from app.gateways.objects import InMemoryObjects, LocalObjects, Objects, fetched, put_bytes
 from tests.support.s3_server import S3Server
 from workers.learning.committed import commit_directory, verify_directory
@@ -320,3 +321,25 @@ async def test_a_key_never_leaves_the_root(objects: Objects, tmp_path: Path, key
     ):
         with pytest.raises(ValueError, match="not an object key"):
             await call
+
+
+async def test_a_local_storage_stops_at_the_minimum_in_the_middle_of_a_file(tmp_path: Path) -> None:
+    free = iter([50, 30, 10])
+    space = FreeSpace(tmp_path, minimum_bytes=20, measure=lambda _path: next(free))
+    objects = LocalObjects(tmp_path / "objects", space=space)
+    with pytest.raises(NoFreeSpace, match="less than 0 MB of free disk space"):
+        await objects.put("file", chunks(b"1", b"2", b"3"))
+    assert found(tmp_path, "*file*") == []
+
+
+async def test_a_local_storage_below_the_minimum_takes_no_directory(tmp_path: Path) -> None:
+    free = [10]
+    space = FreeSpace(tmp_path, minimum_bytes=20, measure=lambda _path: free[0])
+    objects = LocalObjects(tmp_path / "objects", space=space)
+    made = committed(tmp_path / "made", file=b"1")
+    with pytest.raises(NoFreeSpace):
+        await objects.put_directory("a", made)
+    assert not (tmp_path / "objects").exists()
+    free[0] = 20
+    await objects.put_directory("a", made)
+    assert await read(objects, "a/file") == b"1"

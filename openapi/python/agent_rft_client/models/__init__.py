@@ -155,6 +155,8 @@ from .multi_grader import MultiGrader
 from .multi_grader_graders import MultiGraderGraders
 from .new_service_account import NewServiceAccount
 from .new_service_account_role import NewServiceAccountRole
+from .not_ready import NotReady
+from .not_ready_parts import NotReadyParts
 from .objective_options import ObjectiveOptions
 from .output_item_object import OutputItemObject
 from .output_item_object_datasource_item import OutputItemObjectDatasourceItem
@@ -186,6 +188,8 @@ from .page_service_account_object import PageServiceAccountObject
 from .page_tool import PageTool
 from .page_webhook_delivery_object import PageWebhookDeliveryObject
 from .page_webhook_endpoint_object import PageWebhookEndpointObject
+from .part_object import PartObject
+from .part_object_status import PartObjectStatus
 from .permission_object import PermissionObject
 from .plateau_rule import PlateauRule
 from .plateau_rule_action import PlateauRuleAction
@@ -197,7 +201,9 @@ from .project_key_object import ProjectKeyObject
 from .project_key_object_owner_project_access import ProjectKeyObjectOwnerProjectAccess
 from .project_object import ProjectObject
 from .project_object_status import ProjectObjectStatus
-from .readiness_response_readiness import ReadinessResponseReadiness
+from .readiness import Readiness
+from .readiness_parts import ReadinessParts
+from .readiness_status import ReadinessStatus
 from .registered_grader import RegisteredGrader
 from .registered_grader_grader import RegisteredGraderGrader
 from .registered_grader_metadata_type_0 import RegisteredGraderMetadataType0
@@ -460,6 +466,8 @@ __all__ = (
     "MultiGraderGraders",
     "NewServiceAccount",
     "NewServiceAccountRole",
+    "NotReady",
+    "NotReadyParts",
     "ObjectiveOptions",
     "OutputItemObject",
     "OutputItemObjectDatasourceItem",
@@ -491,6 +499,8 @@ __all__ = (
     "PageTool",
     "PageWebhookDeliveryObject",
     "PageWebhookEndpointObject",
+    "PartObject",
+    "PartObjectStatus",
     "PermissionObject",
     "PlateauRule",
     "PlateauRuleAction",
@@ -502,7 +512,9 @@ __all__ = (
     "ProjectKeyObjectOwnerProjectAccess",
     "ProjectObject",
     "ProjectObjectStatus",
-    "ReadinessResponseReadiness",
+    "Readiness",
+    "ReadinessParts",
+    "ReadinessStatus",
     "RegisteredGrader",
     "RegisteredGraderGrader",
     "RegisteredGraderMetadataType0",

@@ -8,8 +8,8 @@ from ...client import AuthenticatedClient, Client
 from ...types import Response, UNSET
 from ... import errors
 
-from ...models.error_envelope import ErrorEnvelope
-from ...models.readiness_response_readiness import ReadinessResponseReadiness
+from ...models.not_ready import NotReady
+from ...models.readiness import Readiness
 from typing import cast
 
 
@@ -33,16 +33,16 @@ def _get_kwargs(
 
 
 
-def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> ErrorEnvelope | ReadinessResponseReadiness | None:
+def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> NotReady | Readiness | None:
     if response.status_code == 200:
-        response_200 = ReadinessResponseReadiness.from_dict(response.json())
+        response_200 = Readiness.from_dict(response.json())
 
 
 
         return response_200
 
     if response.status_code == 503:
-        response_503 = ErrorEnvelope.from_dict(response.json())
+        response_503 = NotReady.from_dict(response.json())
 
 
 
@@ -54,7 +54,7 @@ def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Res
         return None
 
 
-def _build_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> Response[ErrorEnvelope | ReadinessResponseReadiness]:
+def _build_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> Response[NotReady | Readiness]:
     return Response(
         status_code=HTTPStatus(response.status_code),
         content=response.content,
@@ -67,17 +67,18 @@ def sync_detailed(
     *,
     client: AuthenticatedClient | Client,
 
-) -> Response[ErrorEnvelope | ReadinessResponseReadiness]:
+) -> Response[NotReady | Readiness]:
     """ Readiness
 
-     Answers 503 while the database does not answer.
+     Reports the parts of the service: database, disk, broker, worker, engine. Answers 503 while
+    the database does not answer or a disk has less free space than the minimum.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[ErrorEnvelope | ReadinessResponseReadiness]
+        Response[NotReady | Readiness]
      """
 
 
@@ -95,17 +96,18 @@ def sync(
     *,
     client: AuthenticatedClient | Client,
 
-) -> ErrorEnvelope | ReadinessResponseReadiness | None:
+) -> NotReady | Readiness | None:
     """ Readiness
 
-     Answers 503 while the database does not answer.
+     Reports the parts of the service: database, disk, broker, worker, engine. Answers 503 while
+    the database does not answer or a disk has less free space than the minimum.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        ErrorEnvelope | ReadinessResponseReadiness
+        NotReady | Readiness
      """
 
 
@@ -118,17 +120,18 @@ async def asyncio_detailed(
     *,
     client: AuthenticatedClient | Client,
 
-) -> Response[ErrorEnvelope | ReadinessResponseReadiness]:
+) -> Response[NotReady | Readiness]:
     """ Readiness
 
-     Answers 503 while the database does not answer.
+     Reports the parts of the service: database, disk, broker, worker, engine. Answers 503 while
+    the database does not answer or a disk has less free space than the minimum.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[ErrorEnvelope | ReadinessResponseReadiness]
+        Response[NotReady | Readiness]
      """
 
 
@@ -146,17 +149,18 @@ async def asyncio(
     *,
     client: AuthenticatedClient | Client,
 
-) -> ErrorEnvelope | ReadinessResponseReadiness | None:
+) -> NotReady | Readiness | None:
     """ Readiness
 
-     Answers 503 while the database does not answer.
+     Reports the parts of the service: database, disk, broker, worker, engine. Answers 503 while
+    the database does not answer or a disk has less free space than the minimum.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        ErrorEnvelope | ReadinessResponseReadiness
+        NotReady | Readiness
      """
 
 

@@ -1,0 +1,55 @@
+"""Answers of the probes."""
+
+from typing import Literal, Self
+
+from pydantic import BaseModel, Field
+
+from app.api.schemas.common import ErrorBody, ErrorEnvelope
+from app.domain.health import Health, PartName
+
+
+class PartObject(BaseModel):
+    """The state of one part of the service."""
+
+    status: Literal["ok", "failing"]
+    problem: str | None = Field(None, description="What is wrong, and what it means for callers")
+
+
+def _parts(health: Health) -> dict[PartName, PartObject]:
+    return {
+        name: PartObject(status="ok" if part.ok else "failing", problem=part.problem)
+        for name, part in health.parts.items()
+    }
+
+
+class Readiness(BaseModel):
+    """A service that can be called."""
+
+    status: Literal["ok", "degraded"] = Field(
+        description="`degraded` while the broker, the workers or the engine fail: requests are "
+        "served, jobs wait, calls of a model may fail"
+    )
+    parts: dict[PartName, PartObject]
+
+    @classmethod
+    def of(cls, health: Health) -> Self:
+        status: Literal["ok", "degraded"] = "degraded" if health.degraded else "ok"
+        return cls(status=status, parts=_parts(health))
+
+
+class NotReady(ErrorEnvelope):
+    """A service that cannot be called: its database fails, or its disk is full."""
+
+    parts: dict[PartName, PartObject]
+
+    @classmethod
+    def of(cls, health: Health) -> Self:
+        names = ", ".join(health.missing)
+        problems = " ".join(health.parts[name].problem or "" for name in health.missing)
+        error = ErrorBody(
+            message=f"Not ready ({names}). {problems}",
+            type="server_error",
+            param=health.missing[0],
+            code="service_unavailable",
+        )
+        return cls(error=error, parts=_parts(health))

@@ -1,0 +1,53 @@
+"""Free space of the disks that the service writes to; below a minimum nothing new begins.
+
+Promises that the last bytes of a disk stay for what is already there: Postgres needs some to go on,
+and every part of the service needs Postgres. Must not know what the bytes are for.
+"""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Self
+
+from app.domain.errors import NoFreeSpace
+from app.settings import Settings
+
+_MEGABYTE = 1_000_000
+
+
+def free_bytes(path: Path) -> int:
+    """Returns the free bytes of the disk that has `path`, or would have it once it is created."""
+    nearest = next(parent for parent in (path, *path.parents) if parent.exists())
+    return shutil.disk_usage(nearest).free
+
+
+class FreeSpace:
+    def __init__(
+        self, *paths: Path, minimum_bytes: int, measure: Callable[[Path], int] = free_bytes
+    ) -> None:
+        self._paths = [path.absolute() for path in paths]
+        self._minimum_bytes = minimum_bytes
+        self._measure = measure
+
+    @classmethod
+    def of(cls, settings: Settings) -> Self:
+        """Returns the check of all directories of an installation."""
+        paths = [settings.data_dir, settings.work_dir]
+        if settings.objects is None:
+            paths.append(settings.objects_dir)
+        return cls(*paths, minimum_bytes=settings.min_free_bytes)
+
+    def lacks(self) -> bool:
+        """Returns True while a disk has less than the minimum, or cannot be asked."""
+        try:
+            return any(self._measure(path) < self._minimum_bytes for path in self._paths)
+        except OSError:
+            return True
+
+    def check(self) -> None:
+        """Raises `NoFreeSpace` while a disk has less than the minimum."""
+        if self.lacks():
+            raise NoFreeSpace(
+                f"The service has less than {self._minimum_bytes / _MEGABYTE:.0f} MB of free disk "
+                "space and accepts no new data until an operator frees some. Retry later."
+            )

@@ -1,0 +1,117 @@
+"""Readiness in parts: asks the database and the disk each time, the others every few seconds.
+
+A prober may ask each second; the answer of a worker takes a second, and all workers get the
+question.
+"""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Final
+
+from app.domain.errors import Unavailable
+from app.domain.health import Health, Part
+from app.domain.jobs.jobs import CONTROL_QUEUE, RUNS_QUEUE
+from app.gateways.free_space import FreeSpace
+from app.gateways.inference.inference import Inference
+from app.gateways.job_queue import JobQueue
+from app.store.database import Database
+
+FRESH_S: Final = 5.0
+"""Time for which the answers of broker, worker and engine are used again."""
+_PATIENCE_S: Final = 4.0
+
+
+@dataclass(frozen=True, slots=True)
+class HealthPorts:
+    database: Database
+    queue: JobQueue
+    inference: Inference
+    space: FreeSpace
+
+
+class HealthService:
+    """One for each process, because it keeps answers."""
+
+    def __init__(self, ports: HealthPorts, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self._ports = ports
+        self._broker = _Kept(self._ask_broker, clock)
+        self._worker = _Kept(self._ask_workers, clock)
+        self._engine = _Kept(self._ask_engine, clock)
+
+    async def look(self) -> Health:
+        database, disk, broker, worker, engine = await asyncio.gather(
+            _asked(self._ask_database),
+            asyncio.to_thread(self._measure),
+            self._broker.part(),
+            self._worker.part(),
+            self._engine.part(),
+        )
+        return Health(
+            {
+                "database": database,
+                "disk": disk,
+                "broker": broker,
+                "worker": worker,
+                "engine": engine,
+            }
+        )
+
+    async def _ask_database(self) -> Part:
+        try:
+            await self._ports.database.ping()
+        except Unavailable as error:
+            return Part(ok=False, problem=error.message)
+        return Part(ok=True)
+
+    def _measure(self) -> Part:
+        try:
+            self._ports.space.check()
+        except Unavailable as error:
+            return Part(ok=False, problem=error.message)
+        return Part(ok=True)
+
+    async def _ask_broker(self) -> Part:
+        if await self._ports.queue.answers():
+            return Part(ok=True)
+        return Part(ok=False, problem="The broker does not answer; jobs start later.")
+
+    async def _ask_workers(self) -> Part:
+        attended = await self._ports.queue.attended()
+        unattended = [name for name in (RUNS_QUEUE, CONTROL_QUEUE) if name not in attended]
+        if not unattended:
+            return Part(ok=True)
+        names = " and ".join(f"'{name}'" for name in unattended)
+        return Part(ok=False, problem=f"No worker answers for the queue {names}; work waits.")
+
+    async def _ask_engine(self) -> Part:
+        if await self._ports.inference.healthy():
+            return Part(ok=True)
+        return Part(ok=False, problem="The engine does not answer; no model can be called.")
+
+
+async def _asked(ask: Callable[[], Awaitable[Part]]) -> Part:
+    try:
+        async with asyncio.timeout(_PATIENCE_S):
+            return await ask()
+    except TimeoutError:
+        return Part(ok=False, problem="No answer in time.")
+
+
+class _Kept:
+    """One part's answer, asked for by one caller at a time."""
+
+    def __init__(self, ask: Callable[[], Awaitable[Part]], clock: Callable[[], float]) -> None:
+        self._ask = ask
+        self._clock = clock
+        self._lock = asyncio.Lock()
+        self._kept: Part | None = None
+        self._until = 0.0
+
+    async def part(self) -> Part:
+        async with self._lock:
+            if self._kept is None or self._clock() >= self._until:
+                self._kept = await _asked(self._ask)
+                self._until = self._clock() + FRESH_S
+            return self._kept

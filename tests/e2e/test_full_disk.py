@@ -1,0 +1,130 @@
+"""A disk that is full in the middle of a job: nothing ends for good, and the job goes on by itself
+once there is space, to the adapter of a quiet run.
+
+The installation lies on a small file system of its own, which needs the right to mount one.
+"""
+
+import os
+import signal
+import subprocess
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import openai
+import pytest
+
+from tests.support.e2e.main_job import Endpoints
+from tests.support.installation import Installation, installation, wait_for, wait_until_final
+from tests.support.jobs import create_job, upload, upload_dataset
+
+TRAIN_ROWS, VALID_ROWS, GROUP = 32, 10, 8
+MINIMUM_BYTES = 24_000_000
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=400m,mode=0700", "none", str(disk)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if mounted.returncode != 0:
+        pytest.skip(f"A FULL DISK IS NOT TESTED: no right to mount one ({mounted.stderr.strip()})")
+    yield disk
+    subprocess.run(["umount", str(disk)], check=True)
+
+
+def _children(pid: int) -> dict[int, str]:
+    """Command lines of the direct children of a process, which no full disk can hide."""
+    found = {}
+    for pids in Path(f"/proc/{pid}/task").glob("*/children"):
+        for child in pids.read_text().split():
+            line = Path(f"/proc/{child}/cmdline").read_bytes().replace(b"\0", b" ").decode()
+            found[int(child)] = line
+    return found
+
+
+def _readiness(live: Installation) -> Any:
+    try:
+        reply = httpx.get(live.base_url.removesuffix("/v1") + "/readyz", timeout=30)
+    except httpx.HTTPError:
+        return None
+    return reply.json()
+
+
+def _fill(filler: Path) -> None:
+    """Takes every byte of the disk, also those that were freed in the meantime."""
+    with filler.open("ab", buffering=0) as file:
+        for size in (1 << 20, 4096):
+            while True:
+                try:
+                    if file.write(bytes(size)) < size:
+                        break
+                except OSError:
+                    break
+
+
+@pytest.mark.timeout(400)
+def test_a_full_disk_ends_nothing_for_good(
+    small_disk: Path, tmp_path: Path, endpoints: Endpoints
+) -> None:
+    address = endpoints.good.removeprefix("http://")
+    with installation(
+        small_disk / "data",
+        allow=[address],
+        MIN_FREE_BYTES=str(MINIMUM_BYTES),
+        LEASE__LEASE_S="6",
+        LEASE__SWEEP_INTERVAL_S="1",
+    ) as live:
+        client = live.client()
+        files = upload_dataset(client, tmp_path, train=TRAIN_ROWS, valid=VALID_ROWS)
+        quiet = create_job(client, endpoints.good, files, eval_interval=100).id
+        assert wait_until_final(client, quiet, timeout_s=150).status == "succeeded"
+
+        job_id = create_job(client, endpoints.good, files, eval_interval=100).id
+        live.wait_for_step(job_id, 1)
+        supervisor = live.supervisor()
+        before = _children(supervisor)
+        _fill(small_disk / "filler")
+        wait_for(
+            lambda: (_readiness(live) or {}).get("error", {}).get("param") in {"disk", "database"},
+            timeout_s=60,
+            what="the part that fails",
+        )
+        with pytest.raises(openai.InternalServerError):
+            upload(client.with_options(max_retries=0), tmp_path / "train.jsonl")
+
+        victims = [pid for pid, line in before.items() if "celery" in line or "uvicorn" in line]
+        assert len(victims) == 3
+        for pid in victims:
+            os.kill(pid, signal.SIGKILL)
+        wait_for(
+            lambda: (
+                len(_children(supervisor)) == len(before)
+                and not set(victims) & set(_children(supervisor))
+            ),
+            timeout_s=120,
+            what="the restart of three children on a full disk",
+        )
+        _fill(small_disk / "filler")  # what the reserve gave back is gone, too
+
+        (small_disk / "filler").unlink()
+        wait_for(
+            lambda: (_readiness(live) or {}).get("status") in {"ok", "degraded"},
+            timeout_s=120,
+            what="a ready service",
+        )
+        job = wait_until_final(client, job_id, timeout_s=200)
+        assert job.status == "succeeded", job.error
+        assert live.supervisor() == supervisor
+        assert live.adapters(job_id) == live.adapters(quiet)
+        rows = live.rollouts(job_id)
+        keys = Counter((r["split"], r["step"], r["prompt_index"], r["sample_index"]) for r in rows)
+        assert set(keys.values()) == {1}
+        assert len(rows) == TRAIN_ROWS * GROUP + 2 * VALID_ROWS
