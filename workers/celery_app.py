@@ -5,6 +5,8 @@ early: recovery comes from the lease in the row, never from redelivery (measured
 kill takes a visibility timeout plus up to 100 s).
 """
 
+import logging
+
 from celery import Celery
 from kombu.entity import Queue
 
@@ -59,5 +61,14 @@ def create_celery(settings: Settings) -> Celery:
     return celery
 
 
+def hide_ticks() -> None:
+    """Keeps the notes about each message and each task of the clock, several a second, out of the
+    logs. Our own lines tell what a task did.
+    """
+    for name in ("celery.worker.strategy", "celery.app.trace", "celery.beat"):
+        logging.getLogger(name).setLevel(logging.WARNING)
+
+
 log_to_stderr()
+hide_ticks()
 app = create_celery(load_settings())

@@ -5,7 +5,7 @@ API's role gets no further rows from it. This is the only module that names the 
 module of `app.store` that imports this one is closed to the control plane by an import contract.
 """
 
-from typing import Generic, TypeVar
+from typing import Generic, Self, TypeVar
 
 from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -29,6 +29,13 @@ class ClaimUnitOfWork(AcrossTenants, Generic[Rows_co]):
     def __init__(self, database: Database, rows: type[Rows_co]) -> None:
         super().__init__(database)
         self._rows = rows
+
+    def giving_up_after(self, seconds: float) -> Self:
+        """Lets the transaction wait at most so long for a row that another one has locked. It then
+        raises `Unavailable`.
+        """
+        self._context = {**self._context, "lock_timeout": f"{max(1, round(1000 * seconds))}ms"}
+        return self
 
     @override
     async def _open(self, session: AsyncSession) -> None:

@@ -24,7 +24,11 @@ from app.store.statements import PROJECT
 from app.store.unit_of_work import RequestUnitOfWork, RunUnitOfWork, UnitOfWork
 
 _CONNECT_TIMEOUT_S = 5
-_STATEMENT_TIMEOUT_MS = 60_000
+_STATEMENT_TIMEOUT_S = 60.0
+_LOST_PEER_S = 20
+"""Time after which either side gives up a connection whose other side is gone without a word: a
+machine that lost its power or its network. The system's own value is two hours."""
+_KEEPALIVE = {"keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3}
 _UNBOUND_ROLE = """
     SELECT rolname FROM pg_roles WHERE rolname = current_user AND (rolsuper OR rolbypassrls)
 """
@@ -35,7 +39,12 @@ class UnboundRoleError(RuntimeError):
 
 
 class Database:
-    def __init__(self, url: str, *, pool_size: int = 5) -> None:
+    def __init__(
+        self, url: str, *, pool_size: int = 5, idle_in_transaction_s: float = _STATEMENT_TIMEOUT_S
+    ) -> None:
+        """`idle_in_transaction_s`: time after which Postgres ends a transaction that does nothing,
+        because the process that began it may be stopped for ever and its locks block all others.
+        """
         self._engine: AsyncEngine = create_async_engine(
             url,
             # No overflow: under load it would open and close a connection for every request.
@@ -47,10 +56,7 @@ class Database:
             isolation_level="AUTOCOMMIT",
             # The values of a failed statement would otherwise appear in the error and in the log.
             hide_parameters=True,
-            connect_args={
-                "connect_timeout": _CONNECT_TIMEOUT_S,
-                "options": f"-c statement_timeout={_STATEMENT_TIMEOUT_MS}",
-            },
+            connect_args=_connect_args(idle_in_transaction_s),
         )
         event.listen(self._engine.sync_engine, "connect", _refuse_unbound_role)
         event.listen(self._engine.sync_engine, "checkout", refuse_closed)
@@ -117,6 +123,24 @@ class Database:
 
     async def dispose(self) -> None:
         await self._engine.dispose()
+
+
+def _connect_args(idle_in_transaction_s: float) -> dict[str, Any]:
+    """Returns the limits of a connection. Those of the server are sent with it, so that they also
+    hold on a server of somebody else.
+    """
+    server = {
+        "statement_timeout": f"{_STATEMENT_TIMEOUT_S:.0f}s",
+        "idle_in_transaction_session_timeout": f"{max(1, round(1000 * idle_in_transaction_s))}ms",
+        "tcp_user_timeout": f"{_LOST_PEER_S}s",
+        **{f"tcp_{name}": value for name, value in _KEEPALIVE.items()},
+    }
+    return {
+        "connect_timeout": _CONNECT_TIMEOUT_S,
+        "tcp_user_timeout": 1000 * _LOST_PEER_S,
+        **_KEEPALIVE,
+        "options": " ".join(f"-c {name}={value}" for name, value in server.items()),
+    }
 
 
 def _refuse_unbound_role(connection: Any, _record: object) -> None:

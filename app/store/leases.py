@@ -214,6 +214,20 @@ class ClaimableRows(LeasedRows):
         """Ends an exhausted row with a reason that its tenant can read."""
         raise NotImplementedError
 
+    async def note(self, lease: Lease, reason: str, *, attempts: int, limit: int) -> None:
+        """Tells the row's tenant why an attempt was ended. Rows without events have no place for
+        it; the log has it for every kind.
+        """
+
+    async def pause_requested(self, lease: Lease) -> bool:
+        """Returns True once the tenant has asked the holder of the lease to pause the row."""
+        del lease
+        return False
+
+    async def pause(self, lease: Lease, reason: str) -> None:
+        """Pauses the row for a holder that did not. Raises `LeaseLost`."""
+        raise NotImplementedError
+
 
 def _from_now(lease_s: float) -> ColumnElement[Any]:
     return func.now() + timedelta(seconds=lease_s)

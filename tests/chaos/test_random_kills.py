@@ -39,6 +39,8 @@ def test_random_kills_lose_and_repeat_nothing(tmp_path: Path, seed: int) -> None
     ):
         client = live.client()
         files = upload_dataset(client, tmp_path, train=TRAIN_ROWS, valid=VALID_ROWS)
+        quiet = create_job(client, endpoint, files, eval_interval=1000).id
+        assert wait_until_final(client, quiet, timeout_s=900).status == "succeeded"
         job_id = create_job(client, endpoint, files, eval_interval=1000).id
         live.wait_for_step(job_id, 1)
         for _ in range(KILLS):
@@ -46,6 +48,7 @@ def test_random_kills_lose_and_repeat_nothing(tmp_path: Path, seed: int) -> None
             _kill(live, chance.choice(VICTIMS), job_id)
         job = wait_until_final(client, job_id, timeout_s=900)
         assert job.status == "succeeded", (seed, job.error)
+        assert live.adapters(job_id) == live.adapters(quiet), seed
         rows = live.rollouts(job_id)
         keys = Counter((r["split"], r["step"], r["prompt_index"], r["sample_index"]) for r in rows)
         assert set(keys.values()) == {1}, seed

@@ -11,6 +11,7 @@ from typing import Any
 
 from app.store.unit_of_work import RunUnitOfWork
 from workers.processes.retry import retry_while_unavailable
+from workers.progress import PROGRESS
 
 Entry = tuple[str, str, dict[str, Any]]
 """Key, sha256 of the request, payload."""
@@ -73,3 +74,4 @@ class PostgresJournal:
     async def _write(self, entries: list[Entry]) -> None:
         async with self._unit() as unit:
             await unit.journal.put_many(self._job_id, self._step, entries)
+        PROGRESS.mark(f"answers of step {self._step} stored")

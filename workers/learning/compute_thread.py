@@ -17,6 +17,8 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final, ParamSpec, TypeVar
 
+from workers.progress import PROGRESS
+
 P = ParamSpec("P")
 R = TypeVar("R")
 NICENESS: Final = 10
@@ -42,6 +44,8 @@ async def run_on_compute_thread(work: Callable[P, R], *args: P.args, **kwargs: P
     not stop the call.
     """
     context = contextvars.copy_context()
-    return await asyncio.get_running_loop().run_in_executor(
+    result = await asyncio.get_running_loop().run_in_executor(
         _THREAD, lambda: context.run(work, *args, **kwargs)
     )
+    PROGRESS.mark("computation done")
+    return result

@@ -37,6 +37,7 @@ from workers.learning.trainer_settings import TrainerSettings
 from workers.learning.trainer_state import load_trainer_state, save_trainer_state
 from workers.learning.training_samples import TrainingSample, count_trained_tokens
 from workers.learning.update_stats import StatsTally
+from workers.progress import PROGRESS
 
 log = structlog.get_logger()
 
@@ -221,7 +222,9 @@ class LoraTrainer:
         """Adds the gradient sum of one micro-batch; returns its loss sum."""
         total = self._total(self._scored(batch), self._tally)
         total.backward()  # type: ignore[no-untyped-call]  # torch leaves it untyped
-        return float(total.detach())
+        loss = float(total.detach())
+        PROGRESS.mark("gradient of a micro-batch computed")
+        return loss
 
     def _scored(self, batch: MicroBatch) -> ScoredBatch:
         batch = batch.to(self._device)

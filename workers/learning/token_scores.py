@@ -17,6 +17,7 @@ from workers.learning.head import LogProbHead, TokenScores
 from workers.learning.layout import alone
 from workers.learning.model_check import check_model
 from workers.learning.training_samples import TrainingSample
+from workers.progress import PROGRESS
 
 log = structlog.get_logger()
 
@@ -57,7 +58,10 @@ class TokenScorer:
     def __call__(self, batch: MicroBatch, *, mean: bool = False) -> TokenScores:
         """Scores a micro-batch's targets; `mean` as in `LogProbHead`."""
         hidden_MD = self._backbone(batch.ids_M, batch.layout)
-        return self._head(hidden_MD.index_select(0, batch.positions_N), batch.targets_N, mean=mean)
+        hidden_ND = hidden_MD.index_select(0, batch.positions_N)
+        scores = self._head(hidden_ND, batch.targets_N, mean=mean)
+        PROGRESS.mark("micro-batch computed")
+        return scores
 
     @torch.no_grad()
     def of_row(self, token_ids: Sequence[int]) -> list[float]:

@@ -14,12 +14,14 @@ from typing import Any
 import structlog
 
 from app.domain.errors import LeaseLost, Unavailable
+from app.gateways.free_space import FreeSpace
 from app.logs import log_to_stderr
 from app.settings import Settings, load_settings
 from app.store.leases import Lease
 from workers.processes.clients import Clients, open_clients
 from workers.processes.leased_work import LeasedWork
 from workers.processes.parent_watch import end_with_parent
+from workers.processes.pulse import beat
 from workers.processes.renewal import renew_until_lost, run_while_renewed
 
 log = structlog.get_logger()
@@ -27,6 +29,7 @@ log = structlog.get_logger()
 EXIT_FAULT = 1
 EXIT_LEASE_LOST = 3
 EXIT_ORPHANED = 4
+EXIT_NO_SPACE = 5
 
 Body = Callable[[Clients, Lease], Coroutine[Any, Any, None]]
 OnFault = Callable[[Clients, Lease, Exception], Awaitable[bool]]
@@ -40,9 +43,11 @@ def enter(body: Callable[[Settings], Coroutine[Any, Any, int]]) -> int:
 
 
 def run_supervised(work: LeasedWork, body: Body, *, on_fault: OnFault) -> int:
-    """Runs `body` in a process whose supervisor renews and releases the lease.
+    """Runs `body` in a process whose supervisor renews and releases the lease, and kills the
+    process when its event loop or its marks of progress stand still.
 
-    `on_fault` handles an exception of `body`, and returns whether it has ended the row.
+    `on_fault` handles an exception of `body`, and returns whether it has ended the row. It is not
+    called on a full disk, which may be the cause: the row waits then, and no attempt is counted.
     """
     lease = _lease_of(work, sys.argv[1:])
     return enter(lambda settings: _run_supervised(settings, lease, body, on_fault))
@@ -63,6 +68,14 @@ def _lease_of(work: LeasedWork, arguments: list[str]) -> Lease:
 
 
 async def _run_supervised(settings: Settings, lease: Lease, body: Body, on_fault: OnFault) -> int:
+    beating = asyncio.ensure_future(beat(settings.lease.heartbeat_s / 2))
+    try:
+        return await _run_with_clients(settings, lease, body, on_fault)
+    finally:
+        beating.cancel()
+
+
+async def _run_with_clients(settings: Settings, lease: Lease, body: Body, on_fault: OnFault) -> int:
     async with open_clients(settings, project_id=lease.project_id) as clients:
         try:
             await body(clients, lease)
@@ -70,6 +83,8 @@ async def _run_supervised(settings: Settings, lease: Lease, body: Body, on_fault
             return _lease_lost()
         except Exception as error:  # a process boundary: another attempt, or the row's end
             log.exception("child ended by a fault")
+            if FreeSpace.of(settings).lacks():
+                return EXIT_NO_SPACE
             with contextlib.suppress(LeaseLost, Unavailable):
                 if await on_fault(clients, lease, error):
                     return 0

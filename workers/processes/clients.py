@@ -39,8 +39,14 @@ class Clients:
 
 @asynccontextmanager
 async def open_database(settings: Settings, *, pool_size: int) -> AsyncIterator[Database]:
-    """Opens the database in the worker's role."""
-    database = Database(settings.worker_database_url, pool_size=pool_size)
+    """Opens the database in the worker's role. A transaction ends with the lease under which a
+    process might have begun it, if that process is stopped.
+    """
+    database = Database(
+        settings.worker_database_url,
+        pool_size=pool_size,
+        idle_in_transaction_s=settings.lease.lease_s,
+    )
     try:
         yield database
     finally:

@@ -36,14 +36,16 @@ class LeasedWork:
         self, database: Database, row_id: str, *, limits: LeaseSettings
     ) -> Lease | None:
         owner = f"{socket.gethostname()}:{os.getpid()}:{uuid4().hex[:8]}"
-        async with self.claims(database) as unit:
+        async with self.claims(database).giving_up_after(limits.heartbeat_s) as unit:
             return await unit.leases.claim(
                 row_id, owner, limits.lease_s, max_attempts=limits.max_attempts
             )
 
     async def renew(self, database: Database, lease: Lease, *, limits: LeaseSettings) -> None:
-        """Extends the lease. Raises `LeaseLost`."""
-        async with self.claims(database) as unit:
+        """Extends the lease. Raises `LeaseLost`, and `Unavailable` while another transaction has
+        the row locked, such as that of a process that was stopped in the middle of it.
+        """
+        async with self.claims(database).giving_up_after(limits.heartbeat_s) as unit:
             await unit.leases.renew(lease, limits.lease_s)
 
     def named(self, row_id: str) -> dict[str, str]:

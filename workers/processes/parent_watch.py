@@ -2,6 +2,7 @@
 
 import os
 import threading
+from contextlib import suppress
 
 _STDIN = 0
 
@@ -11,8 +12,10 @@ def end_with_parent(exit_code: int) -> None:
 
     def wait() -> None:
         # Not through `sys.stdin`: a thread that holds its lock makes the interpreter abort at exit.
-        while os.read(_STDIN, 1):
-            pass
+        # A parent that ends before it has read all beats resets its end of the socket.
+        with suppress(ConnectionResetError):
+            while os.read(_STDIN, 1):
+                pass
         os._exit(exit_code)
 
     threading.Thread(target=wait, name="parent-watch", daemon=True).start()

@@ -15,19 +15,19 @@ async def renew_until_lost(
     work: LeasedWork, database: Database, lease: Lease, *, limits: LeaseSettings
 ) -> None:
     """Renews the lease at every heartbeat. Ends only by raising `LeaseLost`: the row has ended or
-    was claimed again, or the database was away until the lease was about to end.
+    was claimed again, or the database was away or the row locked until the lease was about to end.
     """
-    valid_until = time.monotonic() + limits.lease_s
+    valid_until, pause_s = time.monotonic() + limits.lease_s, limits.heartbeat_s
     while True:
-        await asyncio.sleep(limits.heartbeat_s)
+        await asyncio.sleep(pause_s)
         started = time.monotonic()
         try:
-            async with work.claims(database) as unit:
-                await unit.leases.renew(lease, limits.lease_s)
-            valid_until = started + limits.lease_s
+            await work.renew(database, lease, limits=limits)
+            valid_until, pause_s = started + limits.lease_s, limits.heartbeat_s
         except Unavailable:
             if time.monotonic() > valid_until - limits.heartbeat_s:
                 raise LeaseLost(f"{lease.id} could not be renewed in time") from None
+            pause_s = limits.heartbeat_s / 4
 
 
 async def run_while_renewed(body: Awaitable[object], renewing: Awaitable[None]) -> None:

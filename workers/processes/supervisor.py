@@ -1,27 +1,33 @@
 """Supervises one claim of one row: takes the lease, starts the child that does the work, renews the
-lease, ends the child and releases the lease.
+lease, looks after the child, ends it and releases the lease.
 
-The child runs in a session of its own and dies with this process: it watches a pipe that only this
-process has open. A lease that cannot be renewed in time ends the child, because a worker with a
-newer fence may already run.
+The child runs in a session of its own and dies with this process: its standard input is one end of
+a socket pair whose other end only this process has open. A lease that cannot be renewed in time
+ends the child, because a worker with a newer fence may already run. A child that hangs is killed,
+and one that does not carry out a pause is killed and the row paused.
 """
 
 import asyncio
 import contextlib
 import os
 import signal
+import socket
 from asyncio.subprocess import Process
 
 import structlog
 
 from app.domain.errors import LeaseLost, Unavailable
+from app.gateways.free_space import FreeSpace
 from app.gateways.job_queue import CeleryJobQueue, JobQueue
 from app.settings import LeaseSettings, Settings
 from app.store.database import Database
 from app.store.leases import Lease
+from workers.processes.child import EXIT_NO_SPACE
+from workers.processes.clients import open_database
 from workers.processes.leased_work import LeasedWork
 from workers.processes.renewal import renew_until_lost
 from workers.processes.retry import retry_while_unavailable
+from workers.processes.vitals import Patience, Verdict, attend
 
 log = structlog.get_logger()
 
@@ -29,10 +35,14 @@ TERM_GRACE_S = 10.0
 
 
 async def supervise(work: LeasedWork, settings: Settings, row_id: str) -> None:
-    """Tries to claim a row, and supervises its child until the child ends."""
-    database = Database(settings.worker_database_url, pool_size=2)
+    """Tries to claim a row, and supervises its child until the child ends. On a full disk the row
+    waits for the sweeper's next notification.
+    """
+    if FreeSpace.of(settings).lacks():
+        log.warning("nothing claimed, too little free space", **work.named(row_id))
+        return
     queue = CeleryJobQueue(settings.redis_url)
-    try:
+    async with open_database(settings, pool_size=2) as database, contextlib.aclosing(queue):
         lease = await retry_while_unavailable(
             lambda: work.claim(database, row_id, limits=settings.lease)
         )
@@ -40,14 +50,18 @@ async def supervise(work: LeasedWork, settings: Settings, row_id: str) -> None:
             log.info("nothing to claim", **work.named(row_id))
             return
         log.info("claimed", fence=lease.fence, attempt=lease.attempts, **work.named(row_id))
-        supervisor = Supervisor(work, lease, database=database, queue=queue, limits=settings.lease)
+        supervisor = Supervisor(
+            work,
+            lease,
+            database=database,
+            queue=queue,
+            limits=settings.lease,
+            patience=Patience.of(settings),
+        )
         running = asyncio.ensure_future(supervisor.run())
         # An orderly stop of the worker releases the lease instead of letting it run out.
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, running.cancel)
         await running
-    finally:
-        await queue.aclose()
-        await database.dispose()
 
 
 class Supervisor:
@@ -59,49 +73,106 @@ class Supervisor:
         database: Database,
         queue: JobQueue,
         limits: LeaseSettings,
+        patience: Patience,
     ) -> None:
         self._work = work
         self._lease = lease
         self._database = database
         self._queue = queue
         self._limits = limits
+        self._patience = patience
         self._named = work.named(lease.id)
 
     async def run(self) -> None:
-        child = await asyncio.create_subprocess_exec(
-            *self._work.command(self._lease), stdin=asyncio.subprocess.PIPE, start_new_session=True
-        )
+        ours, theirs = socket.socketpair()
+        pulse, line = await asyncio.open_connection(sock=ours)
         try:
-            await self._watch(child)
+            with theirs:
+                child = await asyncio.create_subprocess_exec(
+                    *self._work.command(self._lease), stdin=theirs.fileno(), start_new_session=True
+                )
+            await self._run(child, pulse)
+        finally:
+            line.close()
+
+    async def _run(self, child: Process, pulse: asyncio.StreamReader) -> None:
+        try:
+            verdict = await self._watch(child, pulse)
+            if verdict is not None:
+                log.warning("child killed", reason=verdict.reason, **self._named)
+                await kill(child)
         except asyncio.CancelledError:
-            await end(child)
+            await end(child, grace_s=self._grace_s)
             await self._release(orderly=True)
             raise
         finally:
-            await end(child)
-        if child.returncode != 0:
+            await end(child, grace_s=self._grace_s)
+        if verdict is not None:
+            await self._carry_out(verdict)
+        elif child.returncode == EXIT_NO_SPACE:
+            log.warning("no free space, the row waits for some", **self._named)
+            await self._release(orderly=True, notify=False)
+        elif child.returncode != 0:
             log.warning("child failed", returncode=child.returncode, **self._named)
             await self._release(orderly=False)
 
-    async def _watch(self, child: Process) -> None:
-        """Renews the lease until the child has exited. Returns early when the lease is lost."""
+    @property
+    def _grace_s(self) -> float:
+        return min(TERM_GRACE_S, self._limits.lease_s / 2)
+
+    async def _watch(self, child: Process, pulse: asyncio.StreamReader) -> Verdict | None:
+        """Renews the lease until the child has exited. Returns early with the reason to kill it."""
         exited = asyncio.ensure_future(child.wait())
         renewing = asyncio.ensure_future(
             renew_until_lost(self._work, self._database, self._lease, limits=self._limits)
         )
+        attending = asyncio.ensure_future(
+            attend(pulse, self._patience, pause_requested=self._pause_requested)
+        )
+        tasks = (exited, renewing, attending)
         try:
-            await asyncio.wait({exited, renewing}, return_when=asyncio.FIRST_COMPLETED)
-            if not exited.done():
-                await renewing
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            if exited.done():
+                return None
+            if attending.done():
+                return attending.result()
+            await renewing
         except LeaseLost as error:
             log.warning("lease lost", error=str(error), **self._named)
+            return Verdict("The lease of this run could not be renewed in time.")
         finally:
-            for task in (exited, renewing):
+            for task in tasks:
                 task.cancel()
-            await asyncio.gather(exited, renewing, return_exceptions=True)
+            await asyncio.gather(*tasks, return_exceptions=True)
+        raise AssertionError("a renewal ends only by raising")
 
-    async def _release(self, *, orderly: bool) -> None:
-        """Releases the lease, so that another worker need not wait for its end.
+    async def _pause_requested(self) -> bool:
+        try:
+            async with self._work.claims(self._database) as unit:
+                return await unit.leases.pause_requested(self._lease)
+        except Unavailable:
+            return False
+
+    async def _carry_out(self, verdict: Verdict) -> None:
+        """Releases or pauses the row, with the verdict for its owner, unless it has ended or was
+        claimed again.
+        """
+        if not verdict.pauses:
+            await self._release(orderly=False, reason=verdict.reason)
+            return
+
+        async def pause() -> None:
+            async with self._work.claims(self._database) as unit:
+                await unit.leases.pause(self._lease, verdict.reason)
+
+        with contextlib.suppress(LeaseLost, Unavailable):
+            await retry_while_unavailable(pause)
+
+    async def _release(
+        self, *, orderly: bool, reason: str | None = None, notify: bool = True
+    ) -> None:
+        """Releases the lease, so that another worker need not wait for its end. `reason`: why this
+        attempt ended, for the row's owner.
 
         The first failed attempt sends a notification at once. Later ones leave that to the sweeper,
         which waits, because the cause may have passed by then.
@@ -109,17 +180,31 @@ class Supervisor:
 
         async def release() -> int | None:
             async with self._work.claims(self._database) as unit:
-                return await unit.leases.release(self._lease, orderly=orderly, back_off=True)
+                attempts = await unit.leases.release(self._lease, orderly=orderly, back_off=True)
+                if reason is not None and attempts is not None:
+                    await unit.leases.note(
+                        self._lease, reason, attempts=attempts, limit=self._limits.max_attempts
+                    )
+                return attempts
 
         with contextlib.suppress(Unavailable):
             attempts = await retry_while_unavailable(release)
-            if attempts is not None and attempts <= 1:
+            if notify and attempts is not None and attempts <= 1:
                 await self._work.notify(self._queue, self._lease.id)
 
 
-async def end(child: Process) -> None:
+async def kill(child: Process) -> None:
+    """Ends a child that hangs, and everything it started: a stopped process answers to SIGKILL
+    alone.
+    """
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(child.pid, signal.SIGKILL)
+    await child.wait()
+
+
+async def end(child: Process, *, grace_s: float) -> None:
     """Ends a child and everything it started; it may have exited already."""
-    for number, grace_s in ((signal.SIGTERM, TERM_GRACE_S), (signal.SIGKILL, TERM_GRACE_S)):
+    for number in (signal.SIGTERM, signal.SIGKILL):
         if child.returncode is not None:
             return
         with contextlib.suppress(ProcessLookupError):

@@ -17,6 +17,7 @@ from app.domain.ids import SampleKey
 from app.domain.rollouts.trajectory import ScoredRollout, Trajectory
 from workers.grading.group_scorer import GroupScorer
 from workers.journal.journal import Journal
+from workers.progress import PROGRESS
 from workers.rollout.episode import RolloutFailure, run_episode
 from workers.rollout.policy import Policy
 from workers.rollout.setup import RolloutSetup
@@ -76,6 +77,7 @@ async def run_group(
     async def play(key: SampleKey) -> Trajectory | ScoredRollout:
         async with slots:
             rollout = await _play(setup, row, key, policy=policy, journal=journal)
+        PROGRESS.mark(f"rollout of step {key.step} ended")
         on_finished()
         return rollout
 

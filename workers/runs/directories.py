@@ -12,6 +12,7 @@ from pathlib import Path
 from app.gateways.objects import Objects
 from app.gateways.objects.disk import remove
 from workers.processes.retry import retry_while_unavailable
+from workers.progress import PROGRESS
 
 
 class JobDirectories:
@@ -38,6 +39,7 @@ class JobDirectories:
                 await self._objects.put_directory(self.key(name), self.path(name))
 
         await retry_while_unavailable(put)
+        PROGRESS.mark(f"{name} stored")
 
     async def fetch(self, name: str) -> Path:
         """Returns the local copy. Raises `FileNotFoundError` and `ManifestMismatch`."""
@@ -46,6 +48,7 @@ class JobDirectories:
             await retry_while_unavailable(
                 lambda: self._objects.fetch_directory(self.key(name), path)
             )
+            PROGRESS.mark(f"{name} fetched")
         return path
 
     async def discard(self, name: str) -> None:

@@ -14,6 +14,7 @@ import structlog
 from app.domain.jobs.usage import Usage
 from app.domain.rollouts.metrics import LOSS, REWARD_MEAN, TIME_STEP, drop_non_finite
 from workers.processes.retry import retry_while_unavailable
+from workers.progress import PROGRESS
 from workers.runs.announcer import Announcer, StepReport
 from workers.runs.context import RunContext
 from workers.runs.metering import Meter
@@ -123,6 +124,7 @@ class Reporter:
 
     async def _commit(self, write: Callable[[], Awaitable[Usage | None]]) -> None:
         self.usage = await retry_while_unavailable(write)
+        PROGRESS.mark("step committed")
         self.meter.start()
 
     async def was_validated(self, step: int) -> bool:

@@ -16,6 +16,7 @@ from app.domain.errors import InvalidRequest
 from app.domain.methods.supervised import TrainOn
 from app.rendering.renderer import Renderer
 from workers.learning.training_samples import TrainingSample
+from workers.progress import PROGRESS
 from workers.supervised.rows import ExampleRow, ExampleRows
 
 Messages = list[dict[str, Any]]
@@ -51,7 +52,11 @@ class Examples:
 
     def count_cut(self) -> int:
         """Renders every row and counts those that are cut. Raises `DatasetError`."""
-        return sum(example.cut for example in self)
+        cut = 0
+        for example in self:
+            cut += example.cut
+            PROGRESS.mark("row rendered")
+        return cut
 
 
 def supervised(renderer: Renderer, *, limit: int, train_on: TrainOn) -> MakeExample:

@@ -1,17 +1,19 @@
 """Leases of fine-tuning jobs, across all tenants."""
 
+from datetime import timedelta
 from typing import Any, ClassVar
 
-from sqlalchemy import func, update
+from sqlalchemy import func, select, update
 from typing_extensions import override
 
 from app.domain.events.webhooks import JOB_EVENTS
-from app.domain.jobs.jobs import OPEN_JOBS, JobStatus
+from app.domain.jobs.jobs import OPEN_JOBS, JobStatus, StopRequest
 from app.store.across_tenants import ClaimUnitOfWork, set_tenant
 from app.store.database import Database
 from app.store.events.log import log_end
 from app.store.jobs.events import EventStore
-from app.store.leases import ClaimableRows, Lease
+from app.store.jobs.transitions import move_job
+from app.store.leases import ClaimableRows, Lease, lock_held
 from app.store.schema.fine_tuning_jobs import FineTuningJobTable as Table
 
 
@@ -33,6 +35,52 @@ class ClaimableJobs(ClaimableRows):
         await events.append(lease.id, level="error", type="message", message=message)
         event_type = JOB_EVENTS[JobStatus.FAILED]
         await log_end(self._session, lease.project_id, event_type=event_type, subject=lease.id)
+
+    @override
+    async def note(self, lease: Lease, reason: str, *, attempts: int, limit: int) -> None:
+        await set_tenant(self._session, lease.project_id)
+        following = (
+            "The job goes on from its last committed step"
+            if attempts < limit
+            else "It was the last attempt"
+        )
+        await self._event(
+            lease,
+            f"{reason} Its process was ended. {following} (attempt {attempts} of {limit}).",
+            data={"error_code": "run_hung", "attempt": attempts},
+        )
+
+    @override
+    async def pause_requested(self, lease: Lease) -> bool:
+        request = await self._session.scalar(
+            select(Table.stop_request).where(Table.id == lease.id, Table.fence == lease.fence)
+        )
+        return request == StopRequest.PAUSE.value
+
+    @override
+    async def pause(self, lease: Lease, reason: str) -> None:
+        """Pauses the job between two commits, as its tenant."""
+        await lock_held(self._session, Table, lease, states=self.open_states)
+        await set_tenant(self._session, lease.project_id)
+        await self._event(
+            lease,
+            f"Fine-tuning job paused in the middle of a step: {reason} Nothing that was committed "
+            "is lost; a resume repeats the step with the answers that it has stored.",
+            data={"error_code": "run_hung"},
+        )
+        await move_job(
+            self._session,
+            lease.project_id,
+            lease.id,
+            JobStatus.PAUSED,
+            stop_request=None,
+            estimated_finish=None,
+            lease_until=func.now() - timedelta(seconds=1),
+        )
+
+    async def _event(self, lease: Lease, message: str, *, data: dict[str, Any]) -> None:
+        events = EventStore(self._session, lease.project_id)
+        await events.append(lease.id, level="warn", type="message", message=message, data=data)
 
 
 def job_claims(database: Database) -> ClaimUnitOfWork[ClaimableJobs]:

@@ -14,6 +14,7 @@ from app.settings import LeaseSettings
 from tests.support.installation import wait_for
 from tests.support.runs.world import World
 from workers.processes.supervisor import Supervisor
+from workers.processes.vitals import Patience
 from workers.runs.leased_jobs import JOBS
 
 WAIT = "import sys, pathlib; pathlib.Path({0!r}).touch(); sys.stdin.read()"
@@ -32,7 +33,11 @@ async def _supervisor(
     assert lease is not None
     queue, work = InMemoryJobQueue(), replace(JOBS, child=(sys.executable, "-c", code))
     limits = LeaseSettings(lease_s=lease_s)
-    return Supervisor(work, lease, database=world.worker, queue=queue, limits=limits), queue
+    patience = Patience.of(world.settings)
+    supervisor = Supervisor(
+        work, lease, database=world.worker, queue=queue, limits=limits, patience=patience
+    )
+    return supervisor, queue
 
 
 async def _until(path: Path) -> None:

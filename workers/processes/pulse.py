@@ -1,0 +1,42 @@
+"""The pulse of a supervised process: a line to its supervisor at every beat of its event loop.
+
+Standard input of the process is one end of a socket pair. The supervisor closes the other end by
+ending (see `parent_watch`), and reads there the lines that this module writes: the number and the
+words of the latest mark of progress. An event loop that is blocked writes none.
+"""
+
+import asyncio
+import os
+import socket
+import stat
+from contextlib import suppress
+
+from workers.progress import PROGRESS, Mark
+
+_STDIN = 0
+_MAX_WORDS = 120
+
+
+def encode(mark: Mark) -> bytes:
+    words = " ".join(mark.what.split())[:_MAX_WORDS]
+    return f"{mark.number} {words}\n".encode()
+
+
+def decode(line: bytes) -> Mark:
+    """Raises `ValueError` for anything but a line of `encode`."""
+    number, _, what = line.decode().strip().partition(" ")
+    return Mark(int(number), what)
+
+
+async def beat(every_s: float) -> None:
+    """Writes a line at every beat, for ever. Returns at once in a process without a supervisor."""
+    if not stat.S_ISSOCK(os.fstat(_STDIN).st_mode):
+        return
+    # A second descriptor of the same socket; the thread of `parent_watch` blocks on the first one,
+    # so the socket itself must not become non-blocking.
+    with socket.socket(fileno=os.dup(_STDIN)) as line:
+        while True:
+            # A supervisor that was stopped for a while reads nothing; one line more tells no more.
+            with suppress(BlockingIOError, BrokenPipeError):
+                line.send(encode(PROGRESS.latest), socket.MSG_DONTWAIT)
+            await asyncio.sleep(every_s)

@@ -1,0 +1,132 @@
+"""Judges from its pulse whether a supervised process still works, and when to carry out a pause for
+it.
+
+Time is counted in looks, one per heartbeat of the lease. A supervisor that was itself stopped for a
+while has therefore not looked, and does not take its own absence for the process's.
+"""
+
+import asyncio
+from asyncio import StreamReader
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Final, Self
+
+import structlog
+
+from app.settings import Settings
+from workers.processes.pulse import decode
+from workers.progress import Mark
+
+log = structlog.get_logger()
+
+_START_S: Final = 120.0
+"""Time until the first beat: the interpreter reads its modules, perhaps from a cold disk."""
+_MINUTE_S: Final = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """The times that a process may do without something, in seconds."""
+
+    look_s: float
+    """Time between two looks."""
+    stall_s: float
+    """Without a beat of its event loop."""
+    progress_s: float
+    """Without a mark of progress."""
+    pause_s: float
+    """Without carrying out a requested pause."""
+    start_s: float = _START_S
+    """Without its first beat."""
+
+    @classmethod
+    def of(cls, settings: Settings) -> Self:
+        lease = settings.lease
+        return cls(
+            look_s=lease.heartbeat_s,
+            stall_s=2 * lease.lease_s,
+            progress_s=settings.progress_s,
+            pause_s=lease.pause_grace_s,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The process must be ended."""
+
+    reason: str
+    """For the owner of the row."""
+    pauses: bool = False
+    """True when the row is to be paused, and not claimed again."""
+
+
+class Vitals:
+    """The signs of life of one process, and the looks for which it gave none."""
+
+    def __init__(self, patience: Patience) -> None:
+        self._patience = patience
+        self._mark: Mark | None = None
+        self._silent = self._stuck = self._pausing = 0
+
+    def heard(self, mark: Mark) -> None:
+        self._silent = 0
+        if self._mark is None or mark.number != self._mark.number:
+            self._stuck = 0
+        self._mark = mark
+
+    def look(self, *, pause_requested: bool) -> Verdict | None:
+        """Counts one look, and returns a verdict once patience has ended."""
+        self._silent += 1
+        self._stuck += self._mark is not None
+        self._pausing = self._pausing + 1 if pause_requested else 0
+        reason = self._hung()
+        if reason is not None:
+            return Verdict(reason, pauses=pause_requested)
+        if self._pausing * self._patience.look_s >= self._patience.pause_s:
+            return Verdict(
+                f"The run did not come to the end of its step within "
+                f"{duration(self._patience.pause_s)} of the request to pause.",
+                pauses=True,
+            )
+        return None
+
+    def _hung(self) -> str | None:
+        patience, mark = self._patience, self._mark
+        silent_s, stuck_s = (n * patience.look_s for n in (self._silent, self._stuck))
+        if silent_s >= (patience.start_s if mark is None else patience.stall_s):
+            return f"The process of this run did not respond for {duration(silent_s)}."
+        if stuck_s >= patience.progress_s:
+            last = "its start" if mark is None else f"'{mark.what}'"
+            return f"The run made no progress for {duration(stuck_s)} after {last}."
+        return None
+
+
+async def attend(
+    pulse: StreamReader, patience: Patience, *, pause_requested: Callable[[], Awaitable[bool]]
+) -> Verdict:
+    """Looks after a process until it must be ended."""
+    vitals = Vitals(patience)
+    listening = asyncio.ensure_future(_listen(pulse, vitals))
+    try:
+        while True:
+            await asyncio.sleep(patience.look_s)
+            verdict = vitals.look(pause_requested=await pause_requested())
+            if verdict is not None:
+                return verdict
+    finally:
+        listening.cancel()
+        await asyncio.gather(listening, return_exceptions=True)
+
+
+async def _listen(pulse: StreamReader, vitals: Vitals) -> None:
+    while line := await pulse.readline():
+        try:
+            vitals.heard(decode(line))
+        except ValueError:
+            log.warning("not a pulse", line=line[:80])
+
+
+def duration(seconds: float) -> str:
+    if seconds < 2 * _MINUTE_S:
+        return f"{seconds:.0f} s"
+    return f"{seconds / _MINUTE_S:.0f} minutes"
