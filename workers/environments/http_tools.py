@@ -11,15 +11,15 @@ from typing import Any, Final
 from pydantic import TypeAdapter
 
 from app.domain.data.dataset import DatasetRow
-from app.domain.rollouts.trajectory import Failure, FailureClass
+from app.domain.rollouts.trajectory import Failure
 from app.domain.tools.outcome import ToolOutcome
 from app.domain.tools.tools import ToolSpec
+from app.gateways.endpoints.failure_class import failure_class
 from app.gateways.endpoints.pool import (
     Endpoint,
     EndpointFault,
     EndpointPool,
     EndpointRequest,
-    FaultKind,
 )
 from app.gateways.endpoints.signing import CallSigner
 from app.gateways.endpoints.tool_calls import FunctionCall, call_tool, declared_rate
@@ -28,13 +28,6 @@ from workers.journal.replay import replay_or_ask
 from workers.rollout.tools import CallPosition, ToolFailure
 
 _CODEC: Final = TypeAdapter(ToolOutcome)
-_CLASSES: Final = {
-    FaultKind.ERROR: FailureClass.TOOL_ERROR,
-    FaultKind.TIMEOUT: FailureClass.TOOL_TIMEOUT,
-    FaultKind.UNREACHABLE: FailureClass.TOOL_UNREACHABLE,
-    FaultKind.BAD_REPLY: FailureClass.TOOL_BAD_REPLY,
-    FaultKind.REFUSED: FailureClass.ENDPOINT_REFUSED,
-}
 
 
 class HttpTools:
@@ -74,5 +67,5 @@ class HttpTools:
         try:
             return await call_tool(self._endpoints[name], request, signer=self._signer)
         except EndpointFault as fault:
-            failure = Failure(_CLASSES[fault.kind], fault.message, source=name)
+            failure = Failure(failure_class(fault.kind, "tool"), fault.message, source=name)
             raise ToolFailure(failure) from fault

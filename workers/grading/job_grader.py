@@ -13,6 +13,7 @@ from pydantic import TypeAdapter
 from app.domain.data.dataset import DatasetRow
 from app.domain.ids import SampleKey
 from app.domain.rollouts.trajectory import Failure, FailureClass, Grade, Trajectory, Verdict
+from app.gateways.endpoints.failure_class import failure_class
 from app.gateways.endpoints.pool import FaultKind
 from app.grading.endpoint import encode
 from app.grading.scorer import GradeRequest, ScoreFault, Scorer, ScoreResult
@@ -24,13 +25,6 @@ from workers.journal.replay import replay_or_ask
 LARGEST_SCORE: Final = 1e9
 """Absolute limit of a score: the fp32 gradient of a larger one is not finite."""
 _CODEC: Final = TypeAdapter(Grade)
-_CLASSES: Final = {
-    FaultKind.ERROR: FailureClass.GRADER_ERROR,
-    FaultKind.TIMEOUT: FailureClass.GRADER_TIMEOUT,
-    FaultKind.UNREACHABLE: FailureClass.GRADER_UNREACHABLE,
-    FaultKind.BAD_REPLY: FailureClass.GRADER_BAD_REPLY,
-    FaultKind.REFUSED: FailureClass.ENDPOINT_REFUSED,
-}
 
 
 class JobGrader:
@@ -71,7 +65,7 @@ class JobGrader:
 
 def to_failure(fault: ScoreFault, grader: str) -> Failure:
     return Failure(
-        _CLASSES[FaultKind(fault.kind)],
+        failure_class(FaultKind(fault.kind), "grader"),
         fault.message,
         source=grader if fault.child is None else f"{grader}.{fault.child}",
         child=fault.child,
