@@ -11,7 +11,7 @@ from app.api.schemas.curricula import (
     RunCurriculumTest,
     UpdateCurriculum,
 )
-from app.api.schemas.registry import Version
+from app.api.schemas.registry import Version, label_changes
 from app.api.support.dependencies import After, Limit, Services
 from app.api.support.errors import responses
 from app.api.support.registry_pages import AfterVersion, objects_page, versions_page
@@ -32,8 +32,7 @@ async def list_curricula(
     services: Services, after: After = None, limit: Limit = 20
 ) -> Page[Curriculum]:
     """Lists objects, newest first, each in its newest version."""
-    rows, has_more = await services.curricula().page(after=after, limit=limit)
-    return objects_page([Curriculum.of(row) for row in rows], has_more=has_more)
+    return objects_page(Curriculum.of, await services.curricula().page(after=after, limit=limit))
 
 
 @router.get("/{curriculum_id}", operation_id="retrieveCurriculum", responses=responses(404))
@@ -50,8 +49,8 @@ async def list_curriculum_versions(
     curriculum_id: str, services: Services, after: AfterVersion = None, limit: Limit = 20
 ) -> Page[Curriculum]:
     """Lists versions, newest first."""
-    rows, has_more = await services.curricula().versions(curriculum_id, before=after, limit=limit)
-    return versions_page([Curriculum.of(row) for row in rows], has_more=has_more)
+    found = await services.curricula().versions(curriculum_id, before=after, limit=limit)
+    return versions_page(Curriculum.of, found)
 
 
 @router.post("/{curriculum_id}", operation_id="updateCurriculum", responses=responses(404))
@@ -60,10 +59,7 @@ async def update_curriculum(
 ) -> Curriculum:
     """Makes a new version; jobs and earlier versions do not change."""
     updated = await services.curricula().update(
-        curriculum_id,
-        name=body.name,
-        sent=body.to_data(every=False),
-        metadata=body.model_dump(include={"metadata"}, exclude_unset=True),
+        curriculum_id, body.to_data(every=False), label_changes(body)
     )
     return Curriculum.of(updated)
 

@@ -10,7 +10,7 @@ from app.api.schemas.registered_graders import (
     RunRegisteredGrader,
     UpdateGrader,
 )
-from app.api.schemas.registry import Version
+from app.api.schemas.registry import Version, label_changes
 from app.api.schemas.trials import GraderRun
 from app.api.support.dependencies import After, Limit, Services
 from app.api.support.errors import responses
@@ -32,8 +32,8 @@ async def list_graders(
     services: Services, after: After = None, limit: Limit = 20
 ) -> Page[RegisteredGrader]:
     """Lists objects, newest first, each in its newest version."""
-    rows, has_more = await services.registered_graders().page(after=after, limit=limit)
-    return objects_page([RegisteredGrader.of(row) for row in rows], has_more=has_more)
+    found = await services.registered_graders().page(after=after, limit=limit)
+    return objects_page(RegisteredGrader.of, found)
 
 
 @router.get("/{grader_id}", operation_id="retrieveGrader", responses=responses(404))
@@ -48,20 +48,15 @@ async def list_grader_versions(
     grader_id: str, services: Services, after: AfterVersion = None, limit: Limit = 20
 ) -> Page[RegisteredGrader]:
     """Lists versions, newest first."""
-    rows, has_more = await services.registered_graders().versions(
-        grader_id, before=after, limit=limit
-    )
-    return versions_page([RegisteredGrader.of(row) for row in rows], has_more=has_more)
+    found = await services.registered_graders().versions(grader_id, before=after, limit=limit)
+    return versions_page(RegisteredGrader.of, found)
 
 
 @router.post("/{grader_id}", operation_id="updateGrader", responses=responses(404))
 async def update_grader(grader_id: str, body: UpdateGrader, services: Services) -> RegisteredGrader:
     """Makes a new version; jobs and earlier versions do not change."""
     updated = await services.registered_graders().update(
-        grader_id,
-        name=body.name,
-        grader=body.grader,
-        metadata=body.model_dump(include={"metadata"}, exclude_unset=True),
+        grader_id, body.grader, label_changes(body)
     )
     return RegisteredGrader.of(updated)
 

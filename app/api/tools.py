@@ -22,8 +22,7 @@ async def create_tool(body: CreateTool, services: Services) -> Tool:
 @router.get("", operation_id="listTools", responses=responses())
 async def list_tools(services: Services, after: After = None, limit: Limit = 20) -> Page[Tool]:
     """Lists objects, newest first, each in its newest version."""
-    rows, has_more = await services.tools().page(after=after, limit=limit)
-    return objects_page([Tool.of(row) for row in rows], has_more=has_more)
+    return objects_page(Tool.of, await services.tools().page(after=after, limit=limit))
 
 
 @router.get("/{tool_id}", operation_id="retrieveTool", responses=responses(404))
@@ -36,8 +35,8 @@ async def list_tool_versions(
     tool_id: str, services: Services, after: AfterVersion = None, limit: Limit = 20
 ) -> Page[Tool]:
     """Lists versions, newest first."""
-    rows, has_more = await services.tools().versions(tool_id, before=after, limit=limit)
-    return versions_page([Tool.of(row) for row in rows], has_more=has_more)
+    found = await services.tools().versions(tool_id, before=after, limit=limit)
+    return versions_page(Tool.of, found)
 
 
 @router.post("/{tool_id}", operation_id="updateTool", responses=responses(404))

@@ -5,8 +5,9 @@ from typing import Annotated, Any
 from fastapi import Query
 from pydantic import BaseModel, Field
 
+from app.api.schemas.common import WireModel
 from app.api.schemas.jobs import MetadataKey, MetadataValue
-from app.domain.registry.registered_objects import Registered
+from app.domain.registry.registered_objects import LabelChanges, Registered
 
 Metadata = Annotated[dict[MetadataKey, MetadataValue], Field(max_length=16)]
 Version = Annotated[
@@ -24,6 +25,12 @@ class RegisteredObject(BaseModel):
     version: int
     name: str
     metadata: dict[str, str] | None
+
+
+def label_changes(body: WireModel) -> LabelChanges:
+    """Reads `name` and `metadata` of an update, whose absent fields do not change."""
+    sent = body.model_dump(include={"name", "metadata"}, exclude_unset=True)
+    return LabelChanges(sent.get("name"), sent.get("metadata"), "metadata" in sent)
 
 
 def own_keys(registered: Registered) -> dict[str, Any]:

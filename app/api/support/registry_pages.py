@@ -1,12 +1,13 @@
 """List pages of registered objects and of their versions."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Annotated, TypeVar
 
 from fastapi import Query
 
 from app.api.schemas.common import Page
 from app.api.schemas.registry import RegisteredObject
+from app.domain.registry.registered_objects import Registered
 
 Row = TypeVar("Row", bound=RegisteredObject)
 AfterVersion = Annotated[
@@ -20,20 +21,26 @@ AfterVersion = Annotated[
 ]
 
 
-def objects_page(rows: Sequence[Row], *, has_more: bool) -> Page[Row]:
-    return Page(
-        data=list(rows),
-        has_more=has_more,
-        first_id=rows[0].id if rows else None,
-        last_id=rows[-1].id if rows else None,
-    )
+Found = tuple[Sequence[Registered], bool]
+"""Rows of a page, and whether more follow."""
 
 
-def versions_page(rows: Sequence[Row], *, has_more: bool) -> Page[Row]:
+def objects_page(to_wire: Callable[[Registered], Row], found: Found) -> Page[Row]:
+    return _page(to_wire, found, cursor=lambda row: row.id)
+
+
+def versions_page(to_wire: Callable[[Registered], Row], found: Found) -> Page[Row]:
     """Versions of one object have one id, so their numbers are the cursors."""
+    return _page(to_wire, found, cursor=lambda row: str(row.version))
+
+
+def _page(
+    to_wire: Callable[[Registered], Row], found: Found, *, cursor: Callable[[Registered], str]
+) -> Page[Row]:
+    rows, has_more = found
     return Page(
-        data=list(rows),
+        data=[to_wire(row) for row in rows],
         has_more=has_more,
-        first_id=str(rows[0].version) if rows else None,
-        last_id=str(rows[-1].version) if rows else None,
+        first_id=cursor(rows[0]) if rows else None,
+        last_id=cursor(rows[-1]) if rows else None,
     )

@@ -40,3 +40,20 @@ class Registered:
     """Creation time of the object, unix seconds."""
     updated_at: int
     """Creation time of this version."""
+
+
+@dataclass(frozen=True, slots=True)
+class LabelChanges:
+    """Name and metadata of an update."""
+
+    name: str | None
+    """`None` keeps the earlier name."""
+    metadata: dict[str, str] | None
+    sets_metadata: bool
+    """False keeps the earlier metadata."""
+
+    def name_after(self, before: Registered) -> str:
+        return before.name if self.name is None else self.name
+
+    def metadata_after(self, before: Registered) -> dict[str, str] | None:
+        return self.metadata if self.sets_metadata else before.metadata

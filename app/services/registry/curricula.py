@@ -24,7 +24,7 @@ from app.domain.registry.curricula import (
     SentData,
     SplitFile,
 )
-from app.domain.registry.registered_objects import Noun, Registered
+from app.domain.registry.registered_objects import LabelChanges, Noun, Registered
 from app.gateways.objects import Objects, fetched
 from app.services.files.files import FileService
 from app.services.jobs.inspections import Inspections, content_gone
@@ -73,14 +73,10 @@ class CurriculumService(RegistryService):
     async def update(
         self,
         curriculum_id: str,
-        *,
-        name: str | None,
         sent: dict[CurriculumPart, SentData],
-        metadata: dict[str, dict[str, str] | None],
+        labels: LabelChanges,
     ) -> Registered:
-        """A new version. A split that `sent` lacks stays, one sent as nothing is taken away;
-        `metadata` is empty to keep it, else holds it.
-        """
+        """Inserts a new version. A split that `sent` lacks stays, an empty one is removed."""
         _check_sent(sent)
         if sent.get("training") == SentData(None, None):
             sent = {split: data for split, data in sent.items() if split != "training"}
@@ -88,12 +84,7 @@ class CurriculumService(RegistryService):
         made: list[str] = []
         try:
             definition = {**before.definition, **await self._definition(sent, made)}
-            return await self._append(
-                before,
-                before.name if name is None else name,
-                definition,
-                metadata=metadata.get("metadata", before.metadata),
-            )
+            return await self._append(before, definition, labels)
         except BaseException:
             await self.discard(made)
             raise

@@ -7,7 +7,7 @@ from typing_extensions import override
 
 from app.domain.accounts.tenants import Tenant
 from app.domain.graders.graders import GRADER_MODELS, Grader, MultiGrader, SingleGrader
-from app.domain.registry.registered_objects import Noun, Registered
+from app.domain.registry.registered_objects import LabelChanges, Noun, Registered
 from app.services.models.judge_models import JudgeModels
 from app.services.registry.definition_check import check_definition, read_definition
 from app.services.registry.registered_objects import RegistryPorts, RegistryService
@@ -38,21 +38,13 @@ class RegisteredGraderService(RegistryService):
     async def update(
         self,
         grader_id: str,
-        *,
-        name: str | None,
         grader: GraderConfig | None,
-        metadata: dict[str, dict[str, str] | None],
+        labels: LabelChanges,
     ) -> Registered:
-        """Insert a new version. `None` keeps the earlier value, and so does an empty `metadata`;
-        otherwise its key `metadata` holds the new value.
-        """
+        """Inserts a new version. `None` keeps the earlier configuration."""
         before = await self.get(grader_id)
-        return await self._append(
-            before,
-            before.name if name is None else name,
-            self.reveal(before) if grader is None else _definition(grader),
-            metadata=metadata.get("metadata", before.metadata),
-        )
+        definition = self.reveal(before) if grader is None else _definition(grader)
+        return await self._append(before, definition, labels)
 
     async def config(self, grader_id: str) -> GraderConfig:
         """Return the newest configuration with its real headers, ready to score with."""

@@ -15,7 +15,7 @@ from pydantic import BaseModel
 from app.domain.accounts.tenants import Tenant
 from app.domain.errors import InvalidRequest
 from app.domain.ids import new_id
-from app.domain.registry.registered_objects import ID_PREFIXES, Noun, Registered
+from app.domain.registry.registered_objects import ID_PREFIXES, LabelChanges, Noun, Registered
 from app.domain.secrets.envelope import require_sealed, restored, split
 from app.domain.secrets.owner_labels import by_pointer, owners_of_grader, owners_of_tool
 from app.domain.secrets.placeholders import with_earlier_values
@@ -104,18 +104,16 @@ class RegistryService:
     async def _append(
         self,
         before: Registered,
-        name: str,
         definition: dict[str, Any],
-        *,
-        metadata: dict[str, str] | None,
+        labels: LabelChanges,
     ) -> Registered:
-        """The version after `before`; raises also `WrongState` when that is not the newest."""
+        """Adds the version after `before`; raises also `WrongState` if that is not the newest."""
         new = replace(
             before,
             version=before.version + 1,
-            name=name,
+            name=labels.name_after(before),
             definition=self._with_earlier_values(definition, self.reveal(before)),
-            metadata=metadata,
+            metadata=labels.metadata_after(before),
             secrets=None,
         )
         new = await self._checked_and_sealed(new)

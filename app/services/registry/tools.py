@@ -8,7 +8,7 @@ from typing_extensions import override
 
 from app.domain.accounts.tenants import Tenant
 from app.domain.errors import InvalidRequest
-from app.domain.registry.registered_objects import SERVICE_KEYS, Noun, Registered
+from app.domain.registry.registered_objects import SERVICE_KEYS, LabelChanges, Noun, Registered
 from app.domain.secrets.urls import shown_url
 from app.domain.tools.contract import MAX_PACED_S, CallPlan, ContractReport
 from app.domain.tools.tools import ToolSpec
@@ -61,8 +61,8 @@ class ToolService(RegistryService):
         kept = {k: v for k, v in changes.items() if k not in _REQUIRED or v is not None}
         earlier = before.definition if "server_url" in kept else self.reveal(before)
         definition = _definition({**earlier, **kept})
-        metadata = changes.get("metadata", before.metadata)
-        return await self._append(before, definition["name"], definition, metadata=metadata)
+        labels = LabelChanges(definition["name"], changes.get("metadata"), "metadata" in changes)
+        return await self._append(before, definition, labels)
 
     @override
     async def _check(self, definition: dict[str, Any]) -> None:
