@@ -5,7 +5,7 @@ so the create path seals them for the job, and no later version or deletion of a
 changes the job. Must not know what else a create call holds.
 """
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, Final
@@ -13,7 +13,7 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from app.domain.errors import InvalidRequest, NotFound
-from app.domain.graders.graders import MultiGrader, SingleGrader, read_grader
+from app.domain.graders.graders import read_grader
 from app.domain.jobs.jobs import NewJob
 from app.domain.jobs.requests import JobRequest, required_files
 from app.domain.methods.reinforcement import MAX_TOOLS, ReinforcementMethod
@@ -22,8 +22,9 @@ from app.domain.registry.references import (
     CurriculumSource,
     RegisteredReference,
     ReinforcementBody,
-    is_reference,
     read_curriculum,
+    read_grader_or_reference,
+    read_tool,
 )
 from app.domain.registry.registered_objects import Noun, Registered
 from app.domain.tools.tools import ToolSpec
@@ -32,7 +33,6 @@ from app.services.registry.registered_graders import RegisteredGraderService
 from app.services.registry.registered_objects import RegistryService
 from app.services.registry.tools import ToolService
 
-GraderConfig = SingleGrader | MultiGrader
 _METHOD: Final = "method.reinforcement"
 
 
@@ -96,28 +96,21 @@ class RegisteredReferences:
         return request.resolved(whole, files.get("training_file"), files.get("validation_file"))
 
     async def _method(self, body: ReinforcementBody) -> ReinforcementMethod:
-        tools = [
-            await self._tool(tool, f"{_METHOD}.tools[{index}]")
-            if isinstance(tool, RegisteredReference)
-            else tool
-            for index, tool in enumerate(body.tools)
-        ]
-        grader = body.grader
-        if isinstance(grader, RegisteredReference):
-            grader = await self._grader(grader, f"{_METHOD}.grader")
-        return body.with_definitions(tuple(tools), grader)
+        tools, grader = await self._definitions(body.tools, body.grader)
+        specs = tuple(ToolSpec.model_validate(tool) for tool in tools)
+        return body.with_definitions(specs, read_grader(grader))
 
-    async def _tool(self, reference: RegisteredReference, param: str) -> ToolSpec:
-        definition = await self._definition(reference, self._ports.tools, param)
-        return ToolSpec.model_validate(definition)
+    async def _definitions(self, tools: Sequence[Any], grader: Any) -> tuple[list[Any], Any]:
+        """Returns the tools and the grader with a definition in place of each reference."""
+        return [
+            await self._definition(tool, self._ports.tools, f"{_METHOD}.tools[{index}]")
+            for index, tool in enumerate(tools)
+        ], await self._definition(grader, self._ports.graders, f"{_METHOD}.grader")
 
-    async def _grader(self, reference: RegisteredReference, param: str) -> GraderConfig:
-        return read_grader(await self._definition(reference, self._ports.graders, param))
-
-    async def _definition(
-        self, reference: RegisteredReference, service: RegistryService, param: str
-    ) -> dict[str, Any]:
-        registered = await _find(reference, service, param)
+    async def _definition(self, part: Any, service: RegistryService, param: str) -> Any:
+        if not isinstance(part, RegisteredReference):
+            return part
+        registered = await _find(part, service, param)
         definition = service.reveal(registered)
         return {**definition, "id": registered.id, "version": registered.version}
 
@@ -149,30 +142,25 @@ class RegisteredReferences:
         return resolved
 
     async def _readable_method(self, inner: dict[str, Any]) -> dict[str, Any]:
-        resolved, tools, grader = {**inner}, inner.get("tools"), inner.get("grader")
-        if isinstance(tools, list) and len(tools) <= MAX_TOOLS:
-            resolved["tools"] = [
-                await self._readable_part(
-                    tool, self._ports.tools, "server_url", param=f"{_METHOD}.tools[{index}]"
-                )
-                for index, tool in enumerate(tools)
-            ]
-        if grader is not None:
-            resolved["grader"] = await self._readable_part(
-                grader, self._ports.graders, "type", param=f"{_METHOD}.grader"
-            )
-        return resolved
+        sent = inner.get("tools")
+        is_readable = isinstance(sent, list) and len(sent) <= MAX_TOOLS
+        tools, grader = await self._definitions(
+            [_readable(read_tool, tool) for tool in sent] if is_readable else (),
+            _readable(read_grader_or_reference, inner.get("grader")),
+        )
+        resolved = {**inner, "tools": tools} if is_readable else {**inner}
+        return resolved if grader is None else {**resolved, "grader": grader}
 
-    async def _readable_part(
-        self, sent: Any, service: RegistryService, definition_key: str, *, param: str
-    ) -> Any:
-        if not is_reference(sent, definition_key):
-            return sent
-        try:
-            reference = RegisteredReference.model_validate(sent)
-        except ValidationError:
-            return sent
-        return await self._definition(reference, service, param)
+
+def _readable(read: Callable[[Any], Any], sent: Any) -> Any:
+    """Returns a reference, if the part can be read as one; definitions and faulty parts stay."""
+    if not isinstance(sent, dict):
+        return sent
+    try:
+        part = read(sent)
+    except ValidationError:
+        return sent
+    return part if isinstance(part, RegisteredReference) else sent
 
 
 def _missing_file(request: JobRequest | None, resolved: dict[str, Any]) -> InvalidRequest | None:
