@@ -31,7 +31,6 @@ from app.store.jobs.jobs import JobsInTransaction
 from app.store.jobs.journal import JournalStore
 from app.store.jobs.metrics import MetricStore
 from app.store.jobs.reports import ReportStore
-from app.store.jobs.rollouts import RolloutStore
 from app.store.jobs.run_jobs import RunJobStore
 from app.store.leases import Lease, lock_held
 from app.store.models.models import ModelStore
@@ -43,6 +42,7 @@ from app.store.request_transaction import (
     joinable,
     register,
 )
+from app.store.rollouts.rollouts import RolloutStore
 from app.store.schema.fine_tuning_jobs import FineTuningJobTable
 from app.store.statements import Callback, PreparedStatement, SessionStatements, Values
 from app.store.webhooks.webhook_endpoints import WebhookEndpointStore

@@ -143,12 +143,12 @@ class RegisteredReferences:
 
     async def _readable_method(self, inner: dict[str, Any]) -> dict[str, Any]:
         sent = inner.get("tools")
-        is_readable = isinstance(sent, list) and len(sent) <= MAX_TOOLS
+        listed = sent if isinstance(sent, list) and len(sent) <= MAX_TOOLS else None
         tools, grader = await self._definitions(
-            [_readable(read_tool, tool) for tool in sent] if is_readable else (),
+            [_readable(read_tool, tool) for tool in listed or ()],
             _readable(read_grader_or_reference, inner.get("grader")),
         )
-        resolved = {**inner, "tools": tools} if is_readable else {**inner}
+        resolved = {**inner} if listed is None else {**inner, "tools": tools}
         return resolved if grader is None else {**resolved, "grader": grader}
 
 

@@ -11,8 +11,8 @@ from sqlalchemy.sql.elements import ColumnElement
 from app.domain.evals.evals import ItemStatus
 from app.domain.evals.validation_runs import Validation
 from app.domain.rollouts.rollouts import RolloutRow
-from app.store.jobs.rollouts import to_rollout
 from app.store.paging import Keyset, cut
+from app.store.rollouts.rollouts import to_rollout
 from app.store.schema.checkpoints import CheckpointTable
 from app.store.schema.rollouts import RolloutTable as Table
 

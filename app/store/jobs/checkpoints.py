@@ -5,7 +5,7 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.domain.jobs.jobs import Checkpoint
-from app.store.jobs.dropped_checkpoints import checkpoint_dropped
+from app.store.models.dropped_checkpoints import checkpoint_dropped
 from app.store.models.models_in_use import checkpoint_in_use
 from app.store.paging import Keyset
 from app.store.schema.checkpoints import CheckpointTable as Table

@@ -17,8 +17,8 @@ from app.domain.jobs.jobs import TERMINAL, JobStatus
 from app.store.across_tenants import AcrossTenants, set_tenant
 from app.store.database import Database
 from app.store.jobs.checkpoints import CheckpointStore
-from app.store.jobs.dropped_checkpoints import model_dropped
 from app.store.jobs.journal import JournalStore
+from app.store.models.dropped_checkpoints import model_dropped
 from app.store.schema.files import FileTable as File
 from app.store.schema.fine_tuning_jobs import FineTuningJobTable as Job
 from app.store.schema.idempotency import StoredResponseTable as Response

@@ -5,7 +5,7 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.domain.models.tuned_models import TunedModel
-from app.store.jobs.dropped_checkpoints import model_dropped
+from app.store.models.dropped_checkpoints import model_dropped
 from app.store.schema.models import TunedModelTable as Table
 from app.store.schema.permissions import CheckpointPermissionTable as Permission
 from app.store.schema.projects import ProjectTable

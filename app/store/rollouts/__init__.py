@@ -1,0 +1,1 @@
+"""Rollouts and their traces, as rows."""
