@@ -60,22 +60,11 @@ def estimate(
     prompt_tokens = round(
         train_rollouts * training.tokens.mean + valid_rollouts * validation.tokens.mean
     )
-    seconds: float | None
     if pace is None:
         completion = _ASSUMED_FILL * max(0.0, context_length - training.tokens.mean)
         seconds = None if tokens_per_s is None else completion / tokens_per_s
-        explanation = (
-            "This project has no finished job on this base model: each rollout is assumed to fill "
-            f"{_ASSUMED_FILL:.0%} of the context behind its prompt, at the tokens per second "
-            "configured for the base model"
-            + ("." if tokens_per_s is not None else " (none are configured: time is unknown).")
-        )
     else:
         completion, seconds = pace.completion_tokens_per_rollout, pace.seconds_per_rollout
-        explanation = (
-            f"Tokens and time of a rollout are the means of the last {pace.jobs} finished job(s) "
-            "of this project on this base model; slower tools or another worker change them."
-        )
     return Estimate(
         total_steps=hyper.total_steps,
         train_rollouts=train_rollouts,
@@ -84,5 +73,19 @@ def estimate(
         completion_tokens=round(rollouts * completion),
         training_seconds=None if seconds is None else round(rollouts * seconds, 1),
         basis="assumption" if pace is None else "history",
-        explanation=explanation,
+        explanation=_explanation(pace, tokens_per_s),
+    )
+
+
+def _explanation(pace: Pace | None, tokens_per_s: float | None) -> str:
+    if pace is not None:
+        return (
+            f"Tokens and time of a rollout are the means of the last {pace.jobs} finished job(s) "
+            "of this project on this base model; slower tools or another worker change them."
+        )
+    return (
+        "This project has no finished job on this base model: each rollout is assumed to fill "
+        f"{_ASSUMED_FILL:.0%} of the context behind its prompt, at the tokens per second "
+        "configured for the base model"
+        + ("." if tokens_per_s is not None else " (none are configured: time is unknown).")
     )

@@ -80,6 +80,25 @@ class LogProbHead:
         )
 
 
+def _softmax(logits_CV: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Returns the largest logit, the softmax and the log-sum-exp.
+
+    Computes the softmax once and derives the log-sum-exp from its largest entry, which is at least
+    1/V and therefore never rounds to 0.
+    """
+    largest_C1 = logits_CV.amax(dim=-1, keepdim=True)
+    probs_CV = logits_CV.softmax(dim=-1)
+    return largest_C1, probs_CV, largest_C1 - probs_CV.amax(dim=-1, keepdim=True).log_()
+
+
+def _slope(probs_CV: Tensor, targets_C1: Tensor, weight_VD: Tensor) -> Tensor:
+    """Returns (softmax - onehot) W, subtracted before rounding to a lower precision. Overwrites the
+    softmax.
+    """
+    probs_CV.scatter_add_(1, targets_C1, probs_CV.new_full(targets_C1.shape, -1.0))
+    return linear(probs_CV.to(weight_VD.dtype), weight_VD.T)
+
+
 class _ChunkedLogProbs(torch.autograd.Function):
     @staticmethod
     @override
@@ -93,9 +112,6 @@ class _ChunkedLogProbs(torch.autograd.Function):
         chunk: int,
         mean: bool,
     ) -> tuple[Tensor, Tensor, Tensor | None, Tensor]:
-        """Computes the softmax once and derives the log-sum-exp from its largest entry, which is at
-        least 1/V and therefore never rounds to 0.
-        """
         precision = torch.promote_types(hidden_ND.dtype, torch.float32)
         count = hidden_ND.shape[0]
         logprobs_N = hidden_ND.new_empty(count, dtype=precision)
@@ -109,9 +125,7 @@ class _ChunkedLogProbs(torch.autograd.Function):
             if temperature != 1.0:
                 logits_CV.div_(temperature)
             targets_C1 = targets_N[part, None]
-            largest_C1 = logits_CV.amax(dim=-1, keepdim=True)
-            probs_CV = logits_CV.softmax(dim=-1)
-            lse_C1 = largest_C1 - probs_CV.amax(dim=-1, keepdim=True).log_()
+            largest_C1, probs_CV, lse_C1 = _softmax(logits_CV)
             picked_C1 = logits_CV.gather(1, targets_C1)
             logprobs_N[part] = (picked_C1 - lse_C1).squeeze(1)
             entropy_N[part] = lse_C1.squeeze(1) - torch.linalg.vecdot(probs_CV, logits_CV)
@@ -119,11 +133,7 @@ class _ChunkedLogProbs(torch.autograd.Function):
             if mean_N is not None:
                 mean_N[part] = logits_CV.mean(dim=-1) - lse_C1.squeeze(1)
             if slope_ND is not None:
-                # softmax - onehot, subtracted before rounding to a lower precision
-                probs_CV.scatter_add_(1, targets_C1, torch.full_like(picked_C1, -1.0))
-                slope_ND[part] = linear(probs_CV.to(weight_VD.dtype), weight_VD.T).div_(
-                    -temperature
-                )
+                slope_ND[part] = _slope(probs_CV, targets_C1, weight_VD).div_(-temperature)
         ctx.save_for_backward(slope_ND, weight_VD, targets_N)
         ctx.temperature = temperature
         ctx.mark_non_differentiable(entropy_N, top_N)

@@ -46,12 +46,7 @@ def data(
             "graders": entries.scores(grader, train, valid),
         },
         "timing": {
-            "step": {
-                "eval": train.get(names.TIME_EVAL, 0.0),
-                "sampling": train.get(names.TIME_SAMPLING, 0.0),
-                "training": train.get(names.TIME_TRAINING, 0.0),
-                "full_iteration": train.get(names.TIME_STEP, 0.0),
-            },
+            "step": _step_times(train),
             "graders": entries.timing(grader, train, valid),
             "tools": _tools(train, valid, ("latency_s_mean",)),
         },
@@ -64,6 +59,15 @@ def data(
         "mean_unresponsive_rewards": train.get(names.DISCARDED_SHARE),
         "full_valid_mean_parse_error": _parse_error(valid) if valid else None,
         "model_graders_token_usage": entries.usage_by_model(grader, train, valid),
+    }
+
+
+def _step_times(train: Values) -> dict[str, float]:
+    return {
+        "eval": train.get(names.TIME_EVAL, 0.0),
+        "sampling": train.get(names.TIME_SAMPLING, 0.0),
+        "training": train.get(names.TIME_TRAINING, 0.0),
+        "full_iteration": train.get(names.TIME_STEP, 0.0),
     }
 
 

@@ -6,7 +6,15 @@ Importing it takes seconds, because it imports torch.
 from dataclasses import dataclass
 from typing import assert_never
 
-from app.domain.methods.loss import CrossEntropyOptions, DpoOptions, LossOptions
+from app.domain.methods.loss import (
+    BradleyTerryOptions,
+    CrossEntropyOptions,
+    DpoOptions,
+    FocalOptions,
+    LabelSmoothingOptions,
+    PreferenceLoss,
+    SupervisedLoss,
+)
 from app.domain.methods.supervised import DpoMethod, SupervisedMethod
 from workers.engines.policy import EnginePolicy
 from workers.learning.compute_thread import run_on_compute_thread
@@ -90,7 +98,7 @@ def _assemble(
     base, hyper = context.base_model, plan.hyperparameters
     loss = _loss(method)
     options = loss.options()
-    if isinstance(loss, DpoOptions):
+    if _uses_reference(loss):
         options["beta"] = hyper.beta
     trainer = LoraTrainer(
         base.path,
@@ -105,7 +113,7 @@ def _assemble(
     return _Parts(trainer, Publisher(context, trainer, policy))
 
 
-def _loss(method: SupervisedMethod | DpoMethod) -> LossOptions:
+def _loss(method: SupervisedMethod | DpoMethod) -> SupervisedLoss | PreferenceLoss:
     match method:
         case SupervisedMethod():
             return method.loss or CrossEntropyOptions()
@@ -113,6 +121,19 @@ def _loss(method: SupervisedMethod | DpoMethod) -> LossOptions:
             return method.loss or DpoOptions()
         case _:
             assert_never(method)
+
+
+def _uses_reference(loss: SupervisedLoss | PreferenceLoss) -> bool:
+    """Returns whether the loss compares with the model at the start, by the weight β."""
+    match loss:
+        case DpoOptions():
+            return True
+        case (
+            CrossEntropyOptions() | LabelSmoothingOptions() | FocalOptions() | BradleyTerryOptions()
+        ):
+            return False
+        case _:
+            assert_never(loss)
 
 
 def _has_pairs(method: SupervisedMethod | DpoMethod) -> bool:
@@ -134,7 +155,7 @@ async def _samples(
 ) -> Samples:
     train, valid = examples
     pairs = _has_pairs(method)
-    if not isinstance(_loss(method), DpoOptions):
+    if not _uses_reference(_loss(method)):
         return Samples(train, valid, pairs)
 
     async def reference(split: str, rows: Examples) -> ReferenceLogprobs:

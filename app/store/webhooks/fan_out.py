@@ -5,7 +5,7 @@ the event happened and when it is read. Promises one delivery for each event and
 often the event is read. Works across tenants, for the worker's role only.
 """
 
-from sqlalchemy import Float, func, select
+from sqlalchemy import Float, Select, func, select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -28,20 +28,8 @@ class WebhookFanOut:
         endpoint would roll back the whole batch.
         """
         await set_tenant(self._session, event.project_id)
-        happened = func.to_timestamp(event.created_at)
-        endpoint_ids = await self._session.scalars(
-            select(Endpoint.id)
-            .where(
-                Endpoint.project_id == event.project_id,
-                Endpoint.disabled_at.is_(None),
-                Endpoint.event_types.contains([event.type]),
-                Endpoint.subscribed_at[event.type].astext.cast(Float) <= event.created_at,
-            )
-            .order_by(Endpoint.id)
-            .with_for_update(read=True, key_share=True)
-        )
-        endpoints = list(endpoint_ids)
-        if not endpoints:
+        endpoint_ids = (await self._session.scalars(_subscribed(event))).all()
+        if not endpoint_ids:
             return
         await self._session.execute(
             insert(Event)
@@ -50,7 +38,7 @@ class WebhookFanOut:
                 project_id=event.project_id,
                 type=event.type,
                 subject=event.subject,
-                created_at=happened,
+                created_at=func.to_timestamp(event.created_at),
             )
             .on_conflict_do_nothing()
         )
@@ -63,6 +51,20 @@ class WebhookFanOut:
                     "endpoint_id": endpoint_id,
                     "event_id": event.id,
                 }
-                for endpoint_id in endpoints
+                for endpoint_id in endpoint_ids
             ],
         )
+
+
+def _subscribed(event: CommittedEvent) -> Select[tuple[str]]:
+    return (
+        select(Endpoint.id)
+        .where(
+            Endpoint.project_id == event.project_id,
+            Endpoint.disabled_at.is_(None),
+            Endpoint.event_types.contains([event.type]),
+            Endpoint.subscribed_at[event.type].astext.cast(Float) <= event.created_at,
+        )
+        .order_by(Endpoint.id)
+        .with_for_update(read=True, key_share=True)
+    )
