@@ -6,15 +6,13 @@ import pytest
 
 from app.domain.jobs.jobs import Job, JobStatus
 from app.domain.jobs.usage import Caps
+from tests.support.runs.interrupted import Killed, interrupted_run
 from tests.support.runs.real_run import RealRuns, Script
 from workers.methods import job_run
+from workers.runs.reporter import Reporter
 
 BASELINE, STEP = 10, 10
 """Rollouts of each; the next validation is after the last step."""
-
-
-class Killed(BaseException):
-    pass
 
 
 async def _job(runs: RealRuns) -> Job:
@@ -50,17 +48,13 @@ async def test_steps_that_the_cap_lets_begin_are_all_trained(runs: RealRuns) -> 
 
 async def test_a_claim_that_is_to_pause_at_once_begins_nothing(runs: RealRuns) -> None:
     job = await _job(runs)
+
+    def has_committed_a_step(reporter: Reporter) -> bool:
+        return reporter.usage is not None and reporter.usage.rollouts > BASELINE
+
     async with runs.context(job, Script()) as context:
-        run = job_run(context)
-
-        def die() -> None:
-            usage = run._reporter.usage
-            if usage is not None and usage.rollouts > BASELINE:
-                raise Killed
-
-        run._check_stop = die  # type: ignore[method-assign]  # kills the run at this instant
         with pytest.raises(Killed):
-            await run.run()
+            await interrupted_run(context, before_step=has_committed_a_step).run()
     script = Script()
     paused = await _run(runs, job, script, BASELINE + STEP)
     assert (paused.status, paused.step) == (JobStatus.PAUSED, 1)

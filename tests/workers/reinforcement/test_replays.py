@@ -9,6 +9,7 @@ from typing_extensions import override
 from app.domain.jobs.jobs import Job, JobStatus
 from app.gateways.inference.http import HttpInference
 from app.gateways.inference.inference import Completion
+from tests.support.runs.interrupted import Killed, interrupted_run
 from tests.support.runs.real_run import ROWS, RealRuns, Script
 from workers.methods import job_run
 
@@ -24,19 +25,10 @@ class Counting(HttpInference):
         return await super().complete(model, prompt_token_ids, **options)
 
 
-class Killed(BaseException):
-    pass
-
-
 async def _killed_after_validation(runs: RealRuns, job: Job) -> None:
-    async def die(*_args: object, **_options: object) -> None:
-        raise Killed
-
     async with runs.context(job, Script()) as context:
-        run = job_run(context)
-        run._reporter.commit_step = die  # type: ignore[method-assign]  # kills the run at this instant
         with pytest.raises(Killed):
-            await run.run()
+            await interrupted_run(context, at_commit=True).run()
 
 
 async def _sampled_by_next_claim(runs: RealRuns, job: Job, *, rate: float) -> int:

@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 
 from app.domain.jobs.jobs import Job, JobStatus
+from tests.support.runs.interrupted import Killed, interrupted_run
 from tests.support.runs.real_run import RealRuns, Script
-from workers.methods import job_run
+from workers.runs.reporter import Reporter
 
 QUIET: dict[str, Any] = {
     name: {"action": "off"}
@@ -111,19 +112,12 @@ async def test_what_was_found_before_a_kill_is_done_by_the_next_claim(
         hyperparameters={"n_epochs": 5},
     )
 
-    class Killed(BaseException):
-        pass
+    def has_fired(reporter: Reporter) -> bool:
+        return reporter.stopping.due is not None
 
     async with runs.context(job, Script()) as context:
-        run = job_run(context)
-
-        def die() -> None:
-            if run._reporter.stopping.due is not None:
-                raise Killed
-
-        run._check_stop = die  # type: ignore[method-assign]  # kills the run at this instant
         with pytest.raises(Killed):
-            await run.run()
+            await interrupted_run(context, before_step=has_fired).run()
     assert (await runs.world.read(job)).status is JobStatus.RUNNING
     assert await _said(runs, job) == [("max_steps", action, 1)]
     script = Script()

@@ -54,7 +54,7 @@ def one_thread() -> None:
 async def test_the_adapter_of_sync_to_the_bit(build: Build) -> None:
     expected = await adapter(SyncMode)
     found = await adapter(build)
-    untrained = trainer()._parameters
+    untrained = trainer().parameters
     assert any(not torch.equal(expected[name], untrained[name]) for name in expected)
     for name, value in expected.items():
         assert torch.equal(found[name], value), name
@@ -70,7 +70,7 @@ async def test_streamed_parts_differ_in_the_order_of_sums_only(minibatches: int)
     found = await adapter(
         lambda context: StreamingMode(context, minibatches=minibatches), plain=True, steps=2
     )
-    start = trainer()._parameters
+    start = trainer().parameters
     assert max(float((p.detach() - expected[n]).abs().max()) for n, p in start.items()) > 1e-3
     for name, value in expected.items():
         torch.testing.assert_close(found[name], value, rtol=0, atol=1e-6)

@@ -1,0 +1,118 @@
+"""A training method whose run is killed at a chosen instant, through the interface of methods."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from app.domain.jobs.detectors import Watched
+from app.domain.jobs.usage import Usage
+from app.domain.methods.stop import StopOptions
+from app.domain.methods.stored import StoredMethod
+from workers.methods import build_method
+from workers.runs.announcer import StepReport
+from workers.runs.context import RunContext
+from workers.runs.job import JobRun
+from workers.runs.method import CheckStop, Method, PreparedRun
+from workers.runs.reporter import Reporter
+from workers.runs.step_outcome import StepOutcome
+from workers.runs.training_result import TrainingResult
+
+
+class Killed(BaseException):
+    """Ends a run as a kill does: no handler of the run may catch it."""
+
+
+def interrupted_run(
+    context: RunContext,
+    *,
+    before_step: Callable[[Reporter], bool] = lambda _: False,
+    at_commit: bool = False,
+) -> JobRun:
+    """Builds the run of a claimed job that raises `Killed`.
+
+    `before_step` is asked before each step and kills the run when it returns true; with
+    `at_commit`, the run dies in the transaction that commits its first step.
+    """
+    method = build_method(context)
+    return JobRun(context, _Interrupted(method, before_step, at_commit=at_commit))
+
+
+@dataclass(frozen=True, slots=True)
+class _Interrupted:
+    """Implements `workers.runs.method.Method`."""
+
+    method: Method
+    before_step: Callable[[Reporter], bool]
+    at_commit: bool
+
+    @property
+    def report(self) -> StepReport:
+        return _KilledAtCommit(self.method.report) if self.at_commit else self.method.report
+
+    @property
+    def stop_options(self) -> StopOptions:
+        return self.method.stop_options
+
+    @property
+    def watched(self) -> Watched:
+        return self.method.watched
+
+    @property
+    def trained_effort(self) -> str | None:
+        return self.method.trained_effort
+
+    async def prepare(self) -> PreparedRun:
+        return _InterruptedRun(await self.method.prepare(), self.before_step)
+
+
+@dataclass(frozen=True, slots=True)
+class _InterruptedRun:
+    """Implements `workers.runs.method.PreparedRun`."""
+
+    run: PreparedRun
+    before_step: Callable[[Reporter], bool]
+
+    @property
+    def total_steps(self) -> int:
+        return self.run.total_steps
+
+    @property
+    def resolved_method(self) -> StoredMethod:
+        return self.run.resolved_method
+
+    @property
+    def warnings(self) -> Sequence[str]:
+        return self.run.warnings
+
+    async def train(self, reporter: Reporter, *, check_stop: CheckStop) -> TrainingResult:
+        def check() -> None:
+            if self.before_step(reporter):
+                raise Killed
+            check_stop()
+
+        return await self.run.train(reporter, check_stop=check)
+
+
+@dataclass(frozen=True, slots=True)
+class _KilledAtCommit:
+    """Implements `workers.runs.announcer.StepReport`."""
+
+    report: StepReport
+
+    def baseline(self, outcome: StepOutcome) -> str:
+        return self.report.baseline(outcome)
+
+    def validation(self, outcome: StepOutcome) -> str:
+        return self.report.validation(outcome)
+
+    def step(self, outcome: StepOutcome, total_steps: int) -> tuple[str, dict[str, Any]]:  # noqa: ARG002 - the protocol's signature
+        raise Killed
+
+    def makes_checkpoint(self, outcome: StepOutcome) -> bool:
+        return self.report.makes_checkpoint(outcome)
+
+    def checkpoint(self, outcome: StepOutcome) -> dict[str, float]:
+        return self.report.checkpoint(outcome)
+
+    def usage(self, outcome: StepOutcome) -> Usage:
+        return self.report.usage(outcome)
