@@ -187,20 +187,6 @@ class Renderer:
     def count_tokens(self, text: str) -> int:
         return len(self._encode(text))
 
-    def check_prefix_stable(self, messages: list[Message], tools: list[Message] | None) -> bool:
-        """Returns true if later turns do not change the rendering of earlier ones; false for
-        templates that rewrite them (e.g. drop old reasoning), so that a re-rendered conversation
-        differs from the sampled one.
-        """
-        safe = self._safe(messages)
-        conversation = self._template.render(safe, tools, generate=False)
-        turns = [i for i, message in enumerate(safe) if message["role"] == "assistant"]
-        return all(
-            conversation.startswith(self._template.render(safe[:i], tools, generate=True))
-            and conversation.startswith(self._template.render(safe[: i + 1], tools, generate=False))
-            for i in turns
-        )
-
     def _encode(self, text: str) -> list[int]:
         ids: list[int] = self._tokenizer.encode(text, add_special_tokens=False).ids
         return ids

@@ -42,16 +42,9 @@ class ScoredGroup:
         """`None` for a failed rollout."""
         return [rollout.reward for rollout in self.rollouts]
 
-    @property
-    def graded_count(self) -> int:
-        return sum(rollout.grade is not None for rollout in self.rollouts)
-
     def min_valid(self, min_share: float) -> int:
         """Returns how many graded rollouts make a group of this size trainable."""
         return math.ceil(min_share * len(self.rollouts))
-
-    def is_valid(self, min_share: float) -> bool:
-        return self.graded_count >= self.min_valid(min_share)
 
 
 def _ignore() -> None:

@@ -16,13 +16,3 @@ class EventService:
         async with self._database.tenant(self._tenant) as unit:
             await unit.jobs.get(job_id)
             return await unit.events.page(job_id, after=after, limit=limit)
-
-    async def after_position(
-        self, job_id: str, *, position: int, limit: int
-    ) -> list[tuple[int, JobEvent]]:
-        """Returns the next committed events behind a position (0 for the first), each with its
-        own: a live stream that goes on from the last one it has seen misses none.
-        """
-        async with self._database.tenant(self._tenant) as unit:
-            await unit.jobs.get(job_id)
-            return await unit.events.after(job_id, position=position, limit=limit)

@@ -67,18 +67,6 @@ class EventStore:
         await self._session.execute(_INSERT, row)
         await log_job_event(self._session, row)
 
-    async def after(self, job_id: str, *, position: int, limit: int) -> list[tuple[int, JobEvent]]:
-        """Returns the next events after a position, oldest first, each with its own position.
-        Position 0 is before the first event.
-        """
-        rows = await self._session.scalars(
-            select(Table)
-            .where(Table.job_id == job_id, Table.seq > position)
-            .order_by(Table.seq)
-            .limit(limit)
-        )
-        return [(row.seq, _to_event(row)) for row in rows]
-
     async def page(
         self, job_id: str, *, after: str | None, limit: int
     ) -> tuple[list[JobEvent], bool]:

@@ -137,18 +137,12 @@ def test_bridge_equals_the_template_where_the_template_is_prefix_stable(
 def test_bridge_works_where_the_template_rewrites_earlier_turns(tmp_path: Path) -> None:
     drops = _renderer(tmp_path, DROPS_THINKING)
     thought = {"role": "assistant", "content": "<think>\nhm\n</think>\n\nWhich part?"}
-    messages = [USER, thought, USER, {"role": "assistant", "content": "42"}]
-    assert not drops.check_prefix_stable(messages, None)
+    assert "hm" in drops.prompt_text([USER, thought], None)
+    assert "hm" not in drops.prompt_text([USER, thought, USER], None)
     bridge = drops.bridge_ids([USER, thought], [USER], tools=None)
     assert drops._tokenizer.decode(bridge, skip_special_tokens=False) == (
         f"\n<|im_start|>user\n{USER['content']}<|im_end|>\n<|im_start|>assistant\n"
     )
-
-
-def test_a_prefix_stable_template_is_recognised(chatml: Renderer) -> None:
-    thought = {"role": "assistant", "content": "<think>\nhm\n</think>\n\nWhich part?"}
-    messages = [USER, thought, USER, {"role": "assistant", "content": "42"}]
-    assert chatml.check_prefix_stable(messages, None)
 
 
 def test_parse_reads_content_calls_and_reasoning(renderer: Renderer) -> None:

@@ -5,10 +5,9 @@ import asyncio
 import psycopg
 import pytest
 
-from app.domain.errors import LeaseLost, NotFound
+from app.domain.errors import LeaseLost
 from app.domain.events.log import CommittedEvent
 from app.domain.jobs.jobs import Job
-from app.services.jobs.events import EventService
 from app.store.events.reader import ALL_PROJECTS, event_reader
 from app.store.unit_of_work import UnitOfWork
 from tests.support import stack
@@ -143,8 +142,6 @@ async def test_the_apis_role_reads_nothing_across_tenants(rows: Rows) -> None:
     with pytest.raises(Exception, match="permission denied for table event_"):
         async with event_reader(rows.app) as unit:
             await unit.log.read_after(0, scope=ALL_PROJECTS, types=None, limit=10)
-    async with rows.worker.tenant(rows.second) as other:
-        assert await other.events.after("ftjob-x", position=0, limit=10) == []
 
 
 async def test_an_old_claim_of_a_cursor_advances_nothing(rows: Rows) -> None:
@@ -244,22 +241,15 @@ async def test_the_log_forgets_what_is_old_and_goes_on_counting(
     assert [event.position for event in await reader.events()] == [3]
 
 
-async def test_a_live_stream_goes_on_from_a_position_and_misses_none(rows: Rows) -> None:
-    """For one job the second writer waits for the first, so positions are in commit order."""
-    job, service = await rows.job(), EventService(rows.app, rows.first)
-    await announce(rows, job, "one")
-    [(_, created), (position, event)] = await service.after_position(job.id, position=0, limit=10)
-    assert (created.message, event.message) == (CREATED, "one")
+async def test_events_of_one_job_are_in_the_order_of_their_commits(rows: Rows) -> None:
+    """The second writer waits for the first, under the lock of the job's row."""
+    job = await rows.job()
     async with rows.worker.tenant(rows.first) as slow:
-        await append(slow, job, "two")
-        late = asyncio.create_task(announce(rows, job, "three"))
+        await append(slow, job, "one")
+        late = asyncio.create_task(announce(rows, job, "two"))
         await asyncio.sleep(0.1)
         assert not late.done()
-        assert await service.after_position(job.id, position=position, limit=10) == []
     await late
-    found = await service.after_position(job.id, position=position, limit=10)
-    assert [event.message for _, event in found] == ["two", "three"]
-    assert await service.after_position(job.id, position=found[0][0], limit=10) == found[1:]
-    assert await service.after_position(job.id, position=position, limit=1) == found[:1]
-    with pytest.raises(NotFound):
-        await EventService(rows.app, rows.second).after_position(job.id, position=0, limit=10)
+    async with rows.app.tenant(rows.first) as unit:
+        events, _ = await unit.events.page(job.id, after=None, limit=10)
+    assert [event.message for event in events] == ["two", "one", CREATED]

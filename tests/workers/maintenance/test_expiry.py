@@ -139,9 +139,15 @@ async def test_bytes_that_never_got_a_row_go_once_they_are_old(expiring: Expirin
     assert expiring.bytes_of() == {file.id, "something-else", "file-justnow"}
 
 
-async def test_nothing_stored_yet_is_nothing_to_do(expiring: ExpiringRows, tmp_path: Path) -> None:
+async def test_a_directory_without_objects_removes_no_row(
+    expiring: ExpiringRows, tmp_path: Path
+) -> None:
+    living, expired = await expiring.file(lifetime_s=3600), await expiring.file(lifetime_s=3600)
+    expiring.pass_time("files", "expires_at", expired.id, "1 second")
     objects = LocalObjects(tmp_path / "not there")
     await expire(expiring.world.worker, objects, expiring.world.inference)
+    assert expiring.rows("files") == [living.id]
+    assert expiring.bytes_of() == {living.id, expired.id}, "they are elsewhere"
 
 
 async def test_answers_are_kept_for_a_day(expiring: ExpiringRows) -> None:

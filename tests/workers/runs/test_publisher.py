@@ -160,12 +160,17 @@ async def test_adapters_of_a_killed_claim_leave_the_engine_with_the_next(world: 
 
 
 async def test_an_unavailable_engine_does_not_delay_the_end(world: World) -> None:
-    context = await world.context(await world.job())
+    job = await world.job()
+    context = await world.context(job)
     publisher = _publisher(context, world.inference)
     await _step(publisher, context, 1)
     world.inference.away = True
     await publisher.forget_earlier_claims()
     await publisher.close()
+    assert list(world.inference.adapters) == [publisher.engine_name(1)], "nothing was removed"
+    world.inference.away = False
+    await _publisher(await world.context(job), world.inference).forget_earlier_claims()
+    assert list(world.inference.adapters) == []
 
 
 # The engine says -0.25 of every token, under adapter and base.

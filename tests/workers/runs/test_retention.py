@@ -120,4 +120,11 @@ async def test_after_the_end_only_adapters_that_are_models_stay(world: World) ->
 
 
 async def test_a_job_that_wrote_nothing_has_nothing_to_remove(world: World) -> None:
+    other = await world.context(await world.job())
+    for step in (1, 2, 3):
+        _write(other, step)
+        await _commit(other, step)
+    before = _there(other)
+    assert len(before) == 6
     await Retention(await world.context(await world.job())).prune()
+    assert _there(other) == before
