@@ -42,7 +42,7 @@ async def expire_once(settings: Settings) -> None:
         try:
             await expire(database, build_objects(settings), inference)
         except Unavailable as error:
-            log.warning("expiry skipped, database away", error=str(error))
+            log.warning("expiry skipped, a service is unavailable", error=str(error))
 
 
 async def expire(database: Database, objects: Objects, inference: Inference) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from app.domain.data.manifests import MANIFEST, check_digests, read_manifest
 from app.gateways.objects.disk import committed_files, make_read_only
-from app.gateways.objects.objects import StoredChild, StoredObject, check_size, key_parts
+from app.gateways.objects.objects import StoredChild, StoredObject, check_size, normalised
 
 
 class InMemoryObjects:
@@ -20,12 +20,12 @@ class InMemoryObjects:
     async def put(
         self, key: str, chunks: AsyncIterable[bytes], *, max_bytes: int | None = None
     ) -> StoredObject:
-        key_parts(key)
+        name = normalised(key)
         content = b""
         async for chunk in chunks:
             content += chunk
             check_size(len(content), max_bytes)
-        self._store(key, content)
+        self._store(name, content)
         return StoredObject(bytes=len(content), sha256=hashlib.sha256(content).hexdigest())
 
     async def read(self, key: str) -> AsyncIterator[bytes]:
@@ -35,15 +35,16 @@ class InMemoryObjects:
         _write(destination, self._get(key))
 
     async def put_directory(self, key: str, directory: Path) -> None:
-        key_parts(key)
+        directory_name = normalised(key)
         files = {path.name: path.read_bytes() for path in committed_files(directory)}
-        if f"{key}/{MANIFEST}" in self.stored:
+        if f"{directory_name}/{MANIFEST}" in self.stored:
             raise FileExistsError(key)
         for name, content in files.items():
-            self._store(f"{key}/{name}", content)
+            self._store(f"{directory_name}/{name}", content)
 
     async def fetch_directory(self, key: str, destination: Path) -> None:
-        files = {name: self.stored[f"{key}/{name}"] for name in self._names(key)}
+        below = f"{normalised(key)}/"
+        files = {name: self.stored[below + name] for name in self._names(key)}
         if not files:
             raise FileNotFoundError(key)
         expected = read_manifest(key, files.get(MANIFEST, b""))
@@ -56,28 +57,27 @@ class InMemoryObjects:
         _write_all(destination, files)
 
     async def delete(self, key: str) -> None:
-        key_parts(key)
-        for stored in [name for name in self.stored if name == key or name.startswith(f"{key}/")]:
+        name, below = normalised(key), f"{normalised(key)}/"
+        for stored in [each for each in self.stored if each == name or each.startswith(below)]:
             del self.stored[stored]
 
     async def children(self, directory: str) -> list[StoredChild]:
         now, children = time.time(), {}
         for rest in self._names(directory):
             name, below, _ = rest.partition("/")
-            key = f"{directory}/{name}"
+            key = f"{normalised(directory)}/{name}"
             children[key] = StoredChild(key, None if below else now - self._written[key])
         return [children[key] for key in sorted(children)]
 
     def _names(self, directory: str) -> list[str]:
-        key_parts(directory)
-        prefix = f"{directory}/"
+        prefix = f"{normalised(directory)}/"
         return [key.removeprefix(prefix) for key in self.stored if key.startswith(prefix)]
 
     def _get(self, key: str) -> bytes:
-        key_parts(key)
-        if key not in self.stored:
+        name = normalised(key)
+        if name not in self.stored:
             raise FileNotFoundError(key)
-        return self.stored[key]
+        return self.stored[name]
 
     def _store(self, key: str, content: bytes) -> None:
         self.stored[key] = content

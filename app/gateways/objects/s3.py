@@ -30,7 +30,7 @@ from app.gateways.objects.objects import (
     StoredChild,
     StoredObject,
     check_size,
-    key_parts,
+    normalised,
 )
 from app.settings import ObjectsSettings
 
@@ -56,7 +56,7 @@ class S3Objects:
     async def put(
         self, key: str, chunks: AsyncIterable[bytes], *, max_bytes: int | None = None
     ) -> StoredObject:
-        name = _name(key)
+        name = normalised(key)
         counted = _Counted(chunks, max_bytes)
         async with aclosing(counted.parts()) as parts:
             first = await anext(parts, b"")
@@ -73,7 +73,7 @@ class S3Objects:
 
     async def _chunks(self, key: str) -> AsyncGenerator[bytes, None]:
         with _faults():
-            result = await self._store.get_async(_name(key))
+            result = await self._store.get_async(normalised(key))
             stream = result.stream(min_chunk_size=CHUNK_BYTES)
         while True:
             with _faults():
@@ -86,7 +86,7 @@ class S3Objects:
         await self._download(key, destination)
 
     async def put_directory(self, key: str, directory: Path) -> None:
-        name = _name(key)
+        name = normalised(key)
         files = await asyncio.to_thread(committed_files, directory)
         if await self._exists(f"{name}/{MANIFEST}"):
             raise FileExistsError(key)
@@ -97,7 +97,7 @@ class S3Objects:
 
     async def fetch_directory(self, key: str, destination: Path) -> None:
         with _faults():
-            result = await self._store.get_async(f"{_name(key)}/{MANIFEST}")
+            result = await self._store.get_async(f"{normalised(key)}/{MANIFEST}")
             content = bytes(await result.bytes_async())
         expected = read_manifest(key, content)
         present = {child.name for child in await self.children(key)} - {MANIFEST}
@@ -116,7 +116,7 @@ class S3Objects:
             raise
 
     async def delete(self, key: str) -> None:
-        name = _name(key)
+        name = normalised(key)
         with _faults():
             below = [meta["path"] for meta in await self._store.list(name).collect_async()]
             manifests = [path for path in below if path.endswith(f"/{MANIFEST}")]
@@ -125,7 +125,7 @@ class S3Objects:
             await self._store.delete_async([name, *below])
 
     async def children(self, directory: str) -> list[StoredChild]:
-        name = _name(directory)
+        name = normalised(directory)
         with _faults():
             listing = await self._store.list_with_delimiter_async(name)
         now = datetime.now(UTC)
@@ -256,10 +256,6 @@ def _open_store(settings: ObjectsSettings) -> "S3Store":
         retry_config={"max_retries": 5, "retry_timeout": timedelta(seconds=_RETRY_S)},
         **credentials,
     )
-
-
-def _name(key: str) -> str:
-    return "/".join(key_parts(key))
 
 
 def _write(file: Any, digest: Any, chunk: bytes) -> None:

@@ -307,6 +307,19 @@ async def test_children_are_what_is_right_below(objects: Objects) -> None:
     assert await objects.children("nothing/here") == []
 
 
+async def test_a_key_has_one_spelling(objects: Objects, tmp_path: Path) -> None:
+    await put_bytes(objects, "a//b/./c", b"x")
+    assert await read(objects, "a/b/c") == await read(objects, "./a/b//c/") == b"x"
+    assert [child.key for child in await objects.children("a//b/")] == ["a/b/c"]
+    await objects.put_directory("d//e", committed(tmp_path / "made", file=b"1"))
+    await objects.fetch_directory("d/./e", tmp_path / "copy")
+    assert (tmp_path / "copy" / "file").read_bytes() == b"1"
+    with pytest.raises(FileExistsError):
+        await objects.put_directory("d/e/", committed(tmp_path / "again", file=b"1"))
+    await objects.delete("a//b")
+    assert await objects.children("a/b") == []
+
+
 @pytest.mark.parametrize("key", BAD_KEYS)
 async def test_a_key_never_leaves_the_root(objects: Objects, tmp_path: Path, key: str) -> None:
     made = committed(tmp_path / "made", file=b"1")

@@ -1,0 +1,35 @@
+import pytest
+from structlog.testing import capture_logs
+
+from app.domain.errors import Unavailable
+from workers.processes.retry import retry_while_unavailable
+
+
+class Flaky:
+    """Fails a number of times, then answers."""
+
+    def __init__(self, message: str, *, failures: int) -> None:
+        self._message = message
+        self.failures = failures
+
+    async def __call__(self) -> str:
+        if self.failures:
+            self.failures -= 1
+            raise Unavailable(self._message)
+        return "done"
+
+
+@pytest.mark.parametrize("service", ["database", "object storage"])
+async def test_the_log_names_the_service_that_is_unavailable(service: str) -> None:
+    with capture_logs() as logged:
+        assert await retry_while_unavailable(Flaky(f"The {service} is away.", failures=2)) == "done"
+    assert [(entry["event"], entry["error"]) for entry in logged] == [
+        ("unavailable, waiting", f"The {service} is away.")
+    ] * 2
+
+
+async def test_the_last_failure_is_raised_once_the_patience_is_over() -> None:
+    flaky = Flaky("The database is away.", failures=9)
+    with pytest.raises(Unavailable, match="The database is away"):
+        await retry_while_unavailable(flaky, patience_s=0)
+    assert flaky.failures == 8
