@@ -1,6 +1,7 @@
 """The child processes that one Celery task has started, up to a limit."""
 
 import subprocess
+import threading
 from collections.abc import Sequence
 
 
@@ -25,5 +26,10 @@ class Children:
         return len(self.running) >= self._limit
 
     def start(self, command: Sequence[str]) -> None:
-        """Starts a child without waiting. The pipe to its standard input is its parent watch."""
-        self._started.append(subprocess.Popen(command, stdin=subprocess.PIPE))  # noqa: S603 - our own program
+        """Starts a child without waiting. The pipe to its standard input is its parent watch.
+
+        A thread waits for its end, so that it stays no zombie until the next child is started.
+        """
+        process = subprocess.Popen(command, stdin=subprocess.PIPE)  # noqa: S603 - our own program
+        self._started.append(process)
+        threading.Thread(target=process.wait, daemon=True, name=f"child-{process.pid}").start()

@@ -1,8 +1,13 @@
 """The dispatcher with real child processes that wait for their parent."""
 
+import asyncio
+import os
+import signal
 import sys
+import time
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -38,6 +43,29 @@ async def test_a_row_beyond_the_limit_stays_unclaimed_until_a_child_has_exited(
     assert await dispatch(WAITS, world.settings, third.id, children=children)
     assert (await world.read(third)).attempts == 1
     assert len(children.running) == 2
+
+
+async def test_a_child_that_has_exited_stays_no_zombie(world: World, children: Children) -> None:
+    job = await world.job()
+    assert await dispatch(WAITS, world.settings, job.id, children=children)
+    [child] = children.running
+    assert _is_listed(child.pid)
+    os.kill(child.pid, signal.SIGKILL)
+    await asyncio.to_thread(_wait_until_collected, child.pid)
+    child.wait()
+    assert children.running == []
+
+
+def _is_listed(pid: int) -> bool:
+    """Returns whether the kernel knows the process; it knows a zombie, too."""
+    return Path(f"/proc/{pid}").exists()
+
+
+def _wait_until_collected(pid: int) -> None:
+    give_up_at = time.monotonic() + 120
+    while _is_listed(pid):
+        assert time.monotonic() < give_up_at, "the child is still a zombie"
+        time.sleep(0.02)
 
 
 async def test_a_row_that_another_worker_holds_starts_no_child(
