@@ -56,7 +56,7 @@ class WebhookFanOut:
         )
 
 
-def _subscribed(event: CommittedEvent) -> Select[tuple[str]]:
+def _subscribed(event: CommittedEvent) -> Select[str]:
     return (
         select(Endpoint.id)
         .where(
