@@ -42,23 +42,23 @@ class SecretBox:
         self._current_id = _key_id(wrapping[0])
         self._keys = {_key_id(key): AESGCM(key) for key in reversed(wrapping)}
 
-    def seal(self, plain: dict[str, Any], *, project_id: str, job_id: str) -> bytes:
+    def seal(self, plain: dict[str, Any], *, project_id: str, row_id: str) -> bytes:
         """Encrypts a JSON object for one row."""
-        row = _row(project_id, job_id)
+        row = _row(project_id, row_id)
         data_key, nonce = os.urandom(_KEY_BYTES), os.urandom(_NONCE_BYTES)
         text = json.dumps(plain, separators=(",", ":")).encode()
         sealed = nonce + AESGCM(data_key).encrypt(nonce, text, row)
         return self._wrap(data_key, row) + sealed
 
-    def open(self, blob: bytes, *, project_id: str, job_id: str) -> dict[str, Any]:
+    def open(self, blob: bytes, *, project_id: str, row_id: str) -> dict[str, Any]:
         """Raises `SecretsUnreadable` unless the blob was sealed for exactly this row."""
-        row = _row(project_id, job_id)
+        row = _row(project_id, row_id)
         data_key = self._unwrap(blob, row)
         sealed = blob[_HEAD_BYTES + _WRAPPED_BYTES :]
         try:
             text = AESGCM(data_key).decrypt(sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:], row)
         except InvalidTag:
-            raise SecretsUnreadable("the sealed headers are damaged or of another row") from None
+            raise SecretsUnreadable("the sealed secrets are damaged or of another row") from None
         plain: dict[str, Any] = json.loads(text)
         return plain
 
@@ -66,9 +66,9 @@ class SecretBox:
         """Returns true if the newest key wraps the blob."""
         return blob[len(_VERSION) : _HEAD_BYTES] == self._current_id
 
-    def rewrap(self, blob: bytes, *, project_id: str, job_id: str) -> bytes:
+    def rewrap(self, blob: bytes, *, project_id: str, row_id: str) -> bytes:
         """Returns the blob with its data key wrapped by the newest key; the data is unchanged."""
-        row = _row(project_id, job_id)
+        row = _row(project_id, row_id)
         return self._wrap(self._unwrap(blob, row), row) + blob[_HEAD_BYTES + _WRAPPED_BYTES :]
 
     def _wrap(self, data_key: bytes, row: bytes) -> bytes:
@@ -78,18 +78,18 @@ class SecretBox:
     def _unwrap(self, blob: bytes, row: bytes) -> bytes:
         head, wrapped = blob[:_HEAD_BYTES], blob[_HEAD_BYTES : _HEAD_BYTES + _WRAPPED_BYTES]
         if len(blob) < _SMALLEST or not head.startswith(_VERSION):
-            raise SecretsUnreadable("not sealed headers of a known version")
+            raise SecretsUnreadable("not sealed secrets of a known version")
         key = self._keys.get(head[len(_VERSION) :])
         if key is None:
             raise SecretsUnreadable("sealed under a key that is not configured any more")
         try:
             return key.decrypt(wrapped[:_NONCE_BYTES], wrapped[_NONCE_BYTES:], head + row)
         except InvalidTag:
-            raise SecretsUnreadable("the sealed headers are damaged or of another row") from None
+            raise SecretsUnreadable("the sealed secrets are damaged or of another row") from None
 
 
-def _row(project_id: str, job_id: str) -> bytes:
-    return json.dumps([project_id, "fine_tuning_jobs.secrets", job_id]).encode()
+def _row(project_id: str, row_id: str) -> bytes:
+    return json.dumps([project_id, "fine_tuning_jobs.secrets", row_id]).encode()
 
 
 def _wrapping_key(secret_key: str) -> bytes:

@@ -34,14 +34,14 @@ class SealedResponses:
 
     def seal(self, key: str, response: HttpResponse) -> HttpResponse:
         plain = {"body": base64.b64encode(response.body).decode()}
-        sealed = self._box.seal(plain, project_id=self._scope, job_id=f"idempotency:{key}")
+        sealed = self._box.seal(plain, project_id=self._scope, row_id=f"idempotency:{key}")
         return replace(response, body=sealed)
 
     def open(self, key: str, response: HttpResponse) -> HttpResponse:
         """Raises `IdempotencyKeyReused` once the service's secret key is another."""
         try:
             plain = self._box.open(
-                response.body, project_id=self._scope, job_id=f"idempotency:{key}"
+                response.body, project_id=self._scope, row_id=f"idempotency:{key}"
             )
         except SecretsUnreadable as error:
             raise IdempotencyKeyReused(

@@ -173,14 +173,14 @@ class _Envelope:
         if self.sealed is None:
             return {}
         try:
-            return self.box.open(self.sealed, project_id=self.project_id, job_id=self.row_id)
+            return self.box.open(self.sealed, project_id=self.project_id, row_id=self.row_id)
         except SecretsUnreadable:
             return None
 
     def seal(self, secrets: dict[str, Any]) -> bytes | None:
         if self.box is None:
             return None
-        return self.box.seal(secrets, project_id=self.project_id, job_id=self.row_id)
+        return self.box.seal(secrets, project_id=self.project_id, row_id=self.row_id)
 
 
 _Walk = Callable[[Any, Path], Iterator[Found]]

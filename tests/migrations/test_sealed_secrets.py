@@ -62,7 +62,7 @@ def test_old_secrets_are_sealed_or_redacted(
     config = Config(str(scripts / "alembic.ini"))
     config.attributes["url"] = database.owner_url
     command.downgrade(config, "0012")
-    sealed = box.seal({"tool:a": {"X-Key": "k"}}, project_id="proj_m", job_id="ftjob-m")
+    sealed = box.seal({"tool:a": {"X-Key": "k"}}, project_id="proj_m", row_id="ftjob-m")
     with psycopg.connect(database.superuser_url.replace("+psycopg", "")) as connection:
         _insert(connection, sealed)
     monkeypatch.delenv("AGENT_RFT_SECRET_KEY", raising=False)
@@ -103,7 +103,7 @@ def test_old_secrets_are_sealed_or_redacted(
     }
     assert "rubric" not in definitions["grader_m"]
     assert method["stop"] == METHOD["reinforcement"]["stop"]
-    opened = box.open(row[1], project_id="proj_m", job_id="ftjob-m")
+    opened = box.open(row[1], project_id="proj_m", row_id="ftjob-m")
     if not with_key:
         assert opened == {"tool:a": {"X-Key": "k"}}
         assert versions == {"tool_m": None, "grader_m": None}
@@ -115,7 +115,7 @@ def test_old_secrets_are_sealed_or_redacted(
     assert whole["grader"]["graders"] == CHILDREN
     sealed_tool = versions["tool_m"]
     assert sealed_tool is not None
-    tool = box.open(sealed_tool, project_id="proj_m", job_id="tool_m/versions/1")
+    tool = box.open(sealed_tool, project_id="proj_m", row_id="tool_m/versions/1")
     assert tool == {"/server_url": f"https://t.example/?key={CANARY}"}
 
 

@@ -77,7 +77,7 @@ def _scorers(clients: Clients, lease: Lease, of: Eval, sealed: bytes | None) -> 
     key = settings.secret_key.get_secret_value()
     secrets = {}
     if sealed is not None:
-        secrets = SecretBox(key).open(sealed, project_id=lease.project_id, job_id=of.id)
+        secrets = SecretBox(key).open(sealed, project_id=lease.project_id, row_id=of.id)
     signer = CallSigner(key, project_id=lease.project_id)
     customers = _pool(clients.egress, settings)
     judges = RoutedJudges(

@@ -67,5 +67,5 @@ def _method(settings: Settings, job: Job, sealed: bytes | None) -> TuningMethod:
     secrets = {}
     if sealed is not None:
         box = SecretBox(settings.secret_key.get_secret_value())
-        secrets = box.open(sealed, project_id=job.project_id, job_id=job.id)
+        secrets = box.open(sealed, project_id=job.project_id, row_id=job.id)
     return stored_method(restored_method(job.method.document, secrets)).parse()

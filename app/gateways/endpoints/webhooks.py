@@ -64,8 +64,8 @@ class EndpointSecrets:
 
     def seal(self, endpoint_id: str, secrets: Sequence[SigningSecret]) -> bytes:
         plain = secrets_to_json(secrets)
-        return self._box.seal(plain, project_id=self._project_id, job_id=endpoint_id)
+        return self._box.seal(plain, project_id=self._project_id, row_id=endpoint_id)
 
     def open(self, endpoint_id: str, sealed: bytes) -> list[SigningSecret]:
-        plain = self._box.open(sealed, project_id=self._project_id, job_id=endpoint_id)
+        plain = self._box.open(sealed, project_id=self._project_id, row_id=endpoint_id)
         return secrets_from_json(plain)

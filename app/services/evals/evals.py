@@ -57,7 +57,7 @@ class EvalService:
             metadata=new.metadata,
         )
         sealed = (
-            self._ports.secret_box.seal(secrets, project_id=self._tenant.project_id, job_id=eval_id)
+            self._ports.secret_box.seal(secrets, project_id=self._tenant.project_id, row_id=eval_id)
             if secrets
             else None
         )

@@ -86,7 +86,7 @@ class JobService:
         shown, secrets = split_method(sent)
         job = self._job(new, model, stored_method(shown))
         sealed = (
-            self._ports.secret_box.seal(secrets, project_id=job.project_id, job_id=job.id)
+            self._ports.secret_box.seal(secrets, project_id=job.project_id, row_id=job.id)
             if secrets
             else None
         )

@@ -73,7 +73,7 @@ class RegistryService:
         opened = self._ports.secret_box.open(
             registered.secrets,
             project_id=self._tenant.project_id,
-            job_id=_sealed_for(registered.id, registered.version),
+            row_id=_sealed_for(registered.id, registered.version),
         )
         definition = registered.definition
         owners = owners_of_tool if self.noun is Noun.TOOL else owners_of_grader
@@ -135,7 +135,7 @@ class RegistryService:
         sealed = self._ports.secret_box.seal(
             secrets,
             project_id=self._tenant.project_id,
-            job_id=_sealed_for(plain.id, plain.version),
+            row_id=_sealed_for(plain.id, plain.version),
         )
         return replace(plain, definition=definition, secrets=sealed if secrets else None)
 

@@ -55,7 +55,7 @@ def method_of_row(database: Database, job_id: str) -> tuple[str, dict[str, Any]]
         ).fetchone()
     assert row is not None
     box = SecretBox(database.settings.secret_key.get_secret_value())
-    headers = box.open(row[2], project_id=row[3], job_id=job_id)
+    headers = box.open(row[2], project_id=row[3], row_id=job_id)
     return row[0], restored_method(row[1], headers)
 
 

@@ -6,7 +6,7 @@ from app.gateways.secrets import SecretBox, SecretsUnreadable
 
 KEY, NEW_KEY = "a first key of at least 32 bytes ....", "a second key of at least 32 bytes ..."
 HEADERS = {"tool:search": {"Authorization": "Bearer canary-1"}, "grader:g": {"X-Key": "canary-2"}}
-ROW = {"project_id": "proj_a", "job_id": "ftjob-1"}
+ROW = {"project_id": "proj_a", "row_id": "ftjob-1"}
 
 
 def test_what_is_sealed_opens_for_its_row_and_shows_nothing() -> None:
@@ -21,9 +21,9 @@ def test_what_is_sealed_opens_for_its_row_and_shows_nothing() -> None:
 @pytest.mark.parametrize(
     "row",
     [
-        {"project_id": "proj_b", "job_id": "ftjob-1"},
-        {"project_id": "proj_a", "job_id": "ftjob-2"},
-        {"project_id": "proj_", "job_id": "aftjob-1"},
+        {"project_id": "proj_b", "row_id": "ftjob-1"},
+        {"project_id": "proj_a", "row_id": "ftjob-2"},
+        {"project_id": "proj_", "row_id": "aftjob-1"},
     ],
 )
 def test_a_blob_moved_to_another_row_does_not_open(row: dict[str, str]) -> None:
