@@ -110,14 +110,18 @@ class Deliverer:
     async def _send(self, lease: Lease, attempt: DeliveryAttempt) -> Outcome:
         box = EndpointSecrets(self._ports.secret_box, lease.project_id)
         try:
-            signing = box.open(attempt.endpoint_id, attempt.sealed)
+            envelope = box.open(attempt.endpoint_id, attempt.sealed)
         except SecretsUnreadable as error:
             log.exception(
                 "no secret to sign with", endpoint_id=attempt.endpoint_id, error=str(error)
             )
             return Outcome(error="secret_unreadable")
+        url = envelope.whole_url(attempt.shown_url)
+        if url is None:
+            log.error("a part of the URL is lost", endpoint_id=attempt.endpoint_id)
+            return Outcome(error="url_lost")
         try:
-            return await send_event(self._ports.egress, attempt.url, attempt.event, signing)
+            return await send_event(self._ports.egress, url, attempt.event, envelope.signing)
         except Exception:  # the boundary of one delivery: its fault must not end the process
             log.exception("delivery failed", delivery_id=lease.id)
             return Outcome(error="internal_error")

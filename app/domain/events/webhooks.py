@@ -10,11 +10,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from enum import StrEnum
-from typing import Any, Final, Literal, get_args
+from typing import Any, Final, Literal, Self, get_args
 
 from app.domain.evals.evals import EvalRunStatus
 from app.domain.http_status import is_success
 from app.domain.jobs.jobs import JobStatus
+from app.domain.secrets.urls import url_has_placeholder
 
 DELIVER_TASK: Final = "agent_rft.deliver_webhooks"
 
@@ -74,11 +75,40 @@ class SigningSecret:
     """Unix seconds after which it signs no more; `None` for the current one."""
 
 
+@dataclass(frozen=True, slots=True)
+class EndpointEnvelope:
+    """The part of an endpoint that is sealed."""
+
+    signing: tuple[SigningSecret, ...]
+    url: str | None = field(default=None, repr=False)
+    """The whole URL. Earlier versions sealed none, and their rows hold the whole URL."""
+
+    def whole_url(self, shown: str) -> str | None:
+        """Returns the URL to call, where the row shows `shown`; `None` when a part of it is lost,
+        because the row was redacted without the secret key.
+        """
+        if self.url is not None:
+            return self.url
+        return None if url_has_placeholder(shown) else shown
+
+    def to_json(self) -> dict[str, Any]:
+        stored: dict[str, Any] = {
+            "secrets": [[secret.text, secret.until] for secret in self.signing]
+        }
+        return stored if self.url is None else {**stored, "url": self.url}
+
+    @classmethod
+    def from_json(cls, stored: dict[str, Any]) -> Self:
+        signing = tuple(SigningSecret(text, until) for text, until in stored["secrets"])
+        return cls(signing, stored.get("url"))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WebhookEndpoint:
     id: str
     name: str
     url: str
+    """The shown form: query values, fragment and user information read `[redacted]`."""
     event_types: list[str]
     secret_hint: str
     created_at: int = 0
@@ -160,24 +190,16 @@ def signing(secrets: Sequence[SigningSecret], *, now: float) -> list[SigningSecr
 
 def rotated(
     secrets: Sequence[SigningSecret], fresh: SigningSecret, *, now: float, keep_old: bool
-) -> list[SigningSecret]:
+) -> tuple[SigningSecret, ...]:
     """Returns `fresh` first; the old ones end at once, or a day from now at the latest."""
     if not keep_old:
-        return [fresh]
+        return (fresh,)
     until = int(now) + OVERLAP_S
     older = [
         SigningSecret(secret.text, until if secret.until is None else secret.until)
         for secret in signing(secrets, now=now)
     ]
-    return [fresh, *older][:MAX_SECRETS]
-
-
-def secrets_to_json(secrets: Sequence[SigningSecret]) -> dict[str, Any]:
-    return {"secrets": [[secret.text, secret.until] for secret in secrets]}
-
-
-def secrets_from_json(stored: dict[str, Any]) -> list[SigningSecret]:
-    return [SigningSecret(text, until) for text, until in stored["secrets"]]
+    return (fresh, *older)[:MAX_SECRETS]
 
 
 def retry_delay_s(

@@ -91,6 +91,20 @@ def with_earlier_values(
     return copy
 
 
+def with_earlier_url(url: str, before: str | None, *, param: str) -> str:
+    """The URL that is meant: `before` where its shown form was sent back, else `url` itself.
+
+    Raises `InvalidRequest` for a placeholder without an earlier value.
+    """
+    if before is not None and url == shown_url(before):
+        return before
+    if url_has_placeholder(url):
+        raise InvalidRequest(
+            _no_value_message(f"'{param}'", " for this address"), param=param, code="invalid_value"
+        )
+    return url
+
+
 def refuse_placeholders(definition: BaseModel, *, root: str) -> None:
     """Raise `InvalidRequest` when a value that will be used reads `[redacted]`."""
     for fault in placeholder_faults(type(definition), definition, root=root):
@@ -173,8 +187,8 @@ def _no_value(one: _Value, root: str) -> InvalidRequest:
     last = str(one.path[-1])[:80]
     named = f"The header '{last}'" if in_headers else f"'{parameter(root, one.path)}'"
     where = " for this address" if one.address else ""
-    return InvalidRequest(
-        f"{named} reads '{REDACTED}', and no value is known{where}: send its real value.",
-        param=param,
-        code="invalid_value",
-    )
+    return InvalidRequest(_no_value_message(named, where), param=param, code="invalid_value")
+
+
+def _no_value_message(named: str, where: str) -> str:
+    return f"{named} reads '{REDACTED}', and no value is known{where}: send its real value."

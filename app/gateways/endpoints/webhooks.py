@@ -12,12 +12,11 @@ from standardwebhooks import Webhook
 
 from app.domain.events.webhooks import (
     SEND_TIMEOUT_S,
+    EndpointEnvelope,
     Outcome,
     SigningSecret,
     WebhookEvent,
     event_body,
-    secrets_from_json,
-    secrets_to_json,
     signing,
 )
 from app.gateways.egress.egress import Egress, EgressFailure
@@ -56,16 +55,17 @@ def signed_headers(
 
 
 class EndpointSecrets:
-    """Seals and opens the signing secrets of webhook endpoints, bound to project and endpoint."""
+    """Seals and opens the envelopes of webhook endpoints, bound to project and endpoint."""
 
     def __init__(self, box: SecretBox, project_id: str) -> None:
         self._box = box
         self._project_id = project_id
 
-    def seal(self, endpoint_id: str, secrets: Sequence[SigningSecret]) -> bytes:
-        plain = secrets_to_json(secrets)
+    def seal(self, endpoint_id: str, envelope: EndpointEnvelope) -> bytes:
+        plain = envelope.to_json()
         return self._box.seal(plain, project_id=self._project_id, row_id=endpoint_id)
 
-    def open(self, endpoint_id: str, sealed: bytes) -> list[SigningSecret]:
+    def open(self, endpoint_id: str, sealed: bytes) -> EndpointEnvelope:
+        """Raises `SecretsUnreadable`."""
         plain = self._box.open(sealed, project_id=self._project_id, row_id=endpoint_id)
-        return secrets_from_json(plain)
+        return EndpointEnvelope.from_json(plain)

@@ -3,10 +3,12 @@
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 from app.domain.accounts.tenants import Tenant
-from app.domain.errors import EndpointRefused, InvalidRequest
+from app.domain.errors import EndpointRefused, InvalidRequest, WrongState
 from app.domain.events.webhooks import (
+    EndpointEnvelope,
     EventType,
     SigningSecret,
     WebhookDelivery,
@@ -17,9 +19,11 @@ from app.domain.events.webhooks import (
     secret_hint,
 )
 from app.domain.ids import new_id
+from app.domain.secrets.placeholders import with_earlier_url
+from app.domain.secrets.urls import shown_url
 from app.gateways.egress.egress import Egress
 from app.gateways.endpoints.webhooks import EndpointSecrets, send_event
-from app.gateways.secrets import SecretBox
+from app.gateways.secrets import SecretBox, SecretsUnreadable
 from app.store.database import Database
 
 
@@ -43,16 +47,17 @@ class WebhookEndpointService:
         self, *, name: str, url: str, event_types: list[EventType]
     ) -> tuple[WebhookEndpoint, SigningSecret]:
         """Creates an endpoint; its secret is never shown again. Raises `InvalidRequest`."""
+        url = with_earlier_url(url, None, param="url")
         await self._check_url(url)
         secret = new_secret()
         endpoint = WebhookEndpoint(
             id=new_id("whe_"),
             name=name,
-            url=url,
+            url=shown_url(url),
             event_types=list(dict.fromkeys(event_types)),
             secret_hint=secret_hint(secret),
         )
-        sealed = self._secrets.seal(endpoint.id, [secret])
+        sealed = self._secrets.seal(endpoint.id, EndpointEnvelope((secret,), url))
         async with self._database.tenant(self._tenant) as unit:
             await unit.webhook_endpoints.insert(endpoint, secrets=sealed)
             return await unit.webhook_endpoints.get(endpoint.id), secret
@@ -73,29 +78,41 @@ class WebhookEndpointService:
         url: str | None,
         event_types: list[EventType] | None,
     ) -> WebhookEndpoint:
-        """Changes all but `None`. An endpoint that was disabled is sent events again."""
+        """Changes all but `None`. An endpoint that was disabled is sent events again.
+
+        A URL that is sent back as it was shown keeps its hidden parts.
+        """
         if url is not None:
-            await self.get(endpoint_id)
-            await self._check_url(url)
+            async with self._database.tenant(self._tenant) as unit:
+                before = await unit.webhook_endpoints.get(endpoint_id)
+                sealed = await unit.webhook_endpoints.secrets(endpoint_id)
+            earlier = self._opened(endpoint_id, sealed).whole_url(before.url)
+            await self._check_url(with_earlier_url(url, earlier, param="url"))
         async with self._database.tenant(self._tenant) as unit:
-            before, _ = await unit.webhook_endpoints.hold(endpoint_id)
-            types = before.event_types
-            if event_types is not None:
-                types = list(dict.fromkeys(event_types))
-            after = replace(
-                before,
-                name=before.name if name is None else name,
-                url=before.url if url is None else url,
-                event_types=types,
-            )
-            if after != before:
-                await unit.webhook_endpoints.change(
-                    endpoint_id,
-                    {"name": after.name, "url": after.url, "event_types": after.event_types},
-                )
+            before, sealed = await unit.webhook_endpoints.hold(endpoint_id)
+            changes: dict[str, Any] = {} if url is None else self._with_url(before, sealed, url)
+            if name is not None and name != before.name:
+                changes["name"] = name
+            types = None if event_types is None else list(dict.fromkeys(event_types))
+            if types is not None and types != before.event_types:
+                changes["event_types"] = types
+            if changes:
+                await unit.webhook_endpoints.change(endpoint_id, changes)
             if before.disabled_at is not None:
                 await unit.webhook_endpoints.enable(endpoint_id)
             return await unit.webhook_endpoints.get(endpoint_id)
+
+    def _with_url(self, before: WebhookEndpoint, sealed: bytes, url: str) -> dict[str, Any]:
+        """The columns that change with the URL; none when it is the same in all its parts."""
+        envelope = self._opened(before.id, sealed)
+        earlier = envelope.whole_url(before.url)
+        whole = with_earlier_url(url, earlier, param="url")
+        if whole == earlier:
+            return {}
+        return {
+            "url": shown_url(whole),
+            "secrets": self._secrets.seal(before.id, replace(envelope, url=whole)),
+        }
 
     async def delete(self, endpoint_id: str) -> None:
         """Deletes an endpoint with its deliveries, those of earlier events included."""
@@ -109,13 +126,12 @@ class WebhookEndpointService:
         secret = new_secret()
         async with self._database.tenant(self._tenant) as unit:
             _, sealed = await unit.webhook_endpoints.hold(endpoint_id)
-            secrets = rotated(
-                self._secrets.open(endpoint_id, sealed), secret, now=self._now(), keep_old=keep_old
-            )
+            envelope = self._opened(endpoint_id, sealed)
+            signing = rotated(envelope.signing, secret, now=self._now(), keep_old=keep_old)
             await unit.webhook_endpoints.change(
                 endpoint_id,
                 {
-                    "secrets": self._secrets.seal(endpoint_id, secrets),
+                    "secrets": self._secrets.seal(endpoint_id, replace(envelope, signing=signing)),
                     "secret_hint": secret_hint(secret),
                 },
             )
@@ -123,15 +139,23 @@ class WebhookEndpointService:
 
     async def test(self, endpoint_id: str, event_type: EventType) -> int:
         """Sends a sample event once, without retries, and returns the status of the reply.
-        Raises `InvalidRequest` when there was no answer.
+        Raises `InvalidRequest` when there was no answer, `WrongState` when a part of the URL or the
+        secrets are lost.
         """
         async with self._database.tenant(self._tenant) as unit:
             endpoint = await unit.webhook_endpoints.get(endpoint_id)
             sealed = await unit.webhook_endpoints.secrets(endpoint_id)
         prefix = "evalrun_" if event_type.startswith("eval.") else "ftjob-"
         event = WebhookEvent(new_id("evt_"), event_type, f"{prefix}test", int(self._now()))
-        secrets = self._secrets.open(endpoint_id, sealed)
-        outcome = await send_event(self._egress, endpoint.url, event, secrets)
+        envelope = self._opened(endpoint_id, sealed)
+        url = envelope.whole_url(endpoint.url)
+        if url is None:
+            raise WrongState(
+                "A part of this endpoint's URL is not known any more: update the endpoint with its "
+                "whole 'url'.",
+                param="url",
+            )
+        outcome = await send_event(self._egress, url, event, envelope.signing)
         if outcome.status_code is None:
             raise InvalidRequest(
                 f"The endpoint gave no answer ({outcome.error}).",
@@ -145,6 +169,16 @@ class WebhookEndpointService:
         async with self._database.tenant(self._tenant) as unit:
             await unit.webhook_endpoints.get(endpoint_id)
             return await unit.webhook_endpoints.deliveries(endpoint_id, after=after, limit=limit)
+
+    def _opened(self, endpoint_id: str, sealed: bytes) -> EndpointEnvelope:
+        try:
+            return self._secrets.open(endpoint_id, sealed)
+        except SecretsUnreadable as error:
+            raise WrongState(
+                "The secrets of this endpoint cannot be read any more: delete it and create it "
+                "again.",
+                param="webhook_endpoint_id",
+            ) from error
 
     async def _check_url(self, url: str) -> None:
         try:

@@ -20,11 +20,12 @@ class WebhookEndpointTable(Base):
     project_id: Mapped[str]
     name: Mapped[str]
     url: Mapped[str]
+    """The shown form; the whole URL is sealed."""
     event_types: Mapped[list[str]] = mapped_column(ARRAY(Text))
     subscribed_at: Mapped[dict[str, float]] = mapped_column(JSONB)
     """Unix seconds by event type: events before that moment are not sent."""
     secrets: Mapped[bytes]
-    """All secrets that still sign, sealed for this row."""
+    """All secrets that still sign and the whole URL, sealed for this row."""
     secret_hint: Mapped[str]
     created_at: Mapped[Now]
     updated_at: Mapped[Now]

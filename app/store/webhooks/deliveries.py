@@ -27,9 +27,9 @@ class DeliveryAttempt:
 
     event: WebhookEvent
     endpoint_id: str
-    url: str
+    shown_url: str
     sealed: bytes
-    """The endpoint's signing secrets, sealed."""
+    """The endpoint's envelope: its signing secrets and its whole URL."""
     earlier_attempts: int
 
 

@@ -7,14 +7,13 @@ import pytest
 from app.domain.events.webhooks import (
     MAX_SECRETS,
     OVERLAP_S,
+    EndpointEnvelope,
     Outcome,
     SigningSecret,
     new_secret,
     retry_delay_s,
     rotated,
     secret_hint,
-    secrets_from_json,
-    secrets_to_json,
     signing,
 )
 
@@ -77,9 +76,9 @@ def test_secrets_are_of_the_standards_form_and_never_shown() -> None:
 
 def test_old_secrets_sign_for_a_day_and_no_longer() -> None:
     first, second, third = (SigningSecret(f"whsec_{name}") for name in "abc")
-    assert rotated([first], second, now=NOW, keep_old=False) == [second]
+    assert rotated([first], second, now=NOW, keep_old=False) == (second,)
     once = rotated([first], second, now=NOW, keep_old=True)
-    assert once == [second, SigningSecret(first.text, int(NOW) + OVERLAP_S)]
+    assert once == (second, SigningSecret(first.text, int(NOW) + OVERLAP_S))
     later = NOW + OVERLAP_S - 1
     twice = rotated(once, third, now=later, keep_old=True)
     assert [secret.text for secret in signing(twice, now=later)] == [
@@ -89,11 +88,28 @@ def test_old_secrets_sign_for_a_day_and_no_longer() -> None:
     ]
     assert [secret.text for secret in signing(twice, now=later + 1)] == [third.text, second.text]
     assert signing(twice, now=later + OVERLAP_S) == [third]
-    assert secrets_from_json(secrets_to_json(twice)) == twice
+    envelope = EndpointEnvelope(twice, "https://r.example/?token=t")
+    assert EndpointEnvelope.from_json(envelope.to_json()) == envelope
+
+
+@pytest.mark.parametrize(
+    ("sealed", "shown", "whole"),
+    [
+        ("https://r.example/?t=1", "https://r.example/?t=[redacted]", "https://r.example/?t=1"),
+        (None, "https://r.example/hook", "https://r.example/hook"),
+        (None, "https://r.example/?t=1", "https://r.example/?t=1"),
+        (None, "https://r.example/?t=[redacted]", None),
+    ],
+)
+def test_a_url_that_was_redacted_without_its_envelope_is_lost(
+    sealed: str | None, shown: str, whole: str | None
+) -> None:
+    earlier = EndpointEnvelope.from_json({"secrets": [["whsec_a", None]]})
+    assert EndpointEnvelope(earlier.signing, sealed).whole_url(shown) == whole
 
 
 def test_the_header_does_not_grow_without_end() -> None:
-    secrets = [new_secret()]
+    secrets: tuple[SigningSecret, ...] = (new_secret(),)
     for _ in range(50):
         secrets = rotated(secrets, new_secret(), now=NOW, keep_old=True)
     assert len(secrets) == MAX_SECRETS

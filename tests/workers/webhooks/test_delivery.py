@@ -15,11 +15,13 @@ from app.domain.events.webhooks import (
     OVERLAP_S,
     RETRY_DELAYS_S,
     DeliveryStatus,
+    EndpointEnvelope,
     Outcome,
     SigningSecret,
     WebhookDelivery,
 )
 from app.gateways.egress.egress import EgressReply, InMemoryEgress, SentRequest
+from app.gateways.endpoints.webhooks import EndpointSecrets
 from app.store.webhooks.claims import Bounds, delivery_claims
 from app.store.webhooks.deliveries import leased_delivery
 from tests.support.endpoints import Received, Reply, endpoint
@@ -66,6 +68,35 @@ async def test_an_event_arrives_once_and_the_sdk_accepts_it(scene: Scene) -> Non
         tampered = received.body.replace(b"cancelled", b"succeeded")
         with pytest.raises(InvalidWebhookSignatureError):
             OpenAI(api_key="k").webhooks.unwrap(tampered, received.headers, secret=secret.text)
+
+
+async def test_the_whole_url_is_called_and_the_row_shows_a_part(scene: Scene) -> None:
+    async with endpoint(lambda _: Reply(204, body=b"")) as server:
+        made, secret = await scene.endpoint(server, "/hook?token=canary&v=2")
+        assert made.url == server.url("/hook?token=[redacted]&v=[redacted]")
+        await scene.service().rotate(made.id, keep_old=True)
+        await scene.cancelled_job()
+        await scene.deliverer(server).run(idle_s=0)
+        [received] = server.received
+        assert received.path == "/hook?token=canary&v=2"
+        unwrap(received, secret)
+    assert (await only(scene, made.id)).status is DeliveryStatus.DELIVERED
+    assert scene.execute("SELECT url FROM webhook_endpoints") == [(made.url,)]
+
+
+async def test_a_url_whose_secret_was_lost_is_not_called(scene: Scene) -> None:
+    async with endpoint(lambda _: Reply(204, body=b"")) as server:
+        made, secret = await scene.endpoint(server)
+        sealed = EndpointSecrets(scene.box, scene.first.project_id).seal(
+            made.id, EndpointEnvelope((secret,))
+        )
+        lost = server.url("/hook?token=[redacted]")
+        scene.execute("UPDATE webhook_endpoints SET url = %s, secrets = %s", lost, sealed)
+        await scene.cancelled_job()
+        await scene.deliverer(server).run(idle_s=0)
+        delivery = await only(scene, made.id)
+        assert (delivery.status, delivery.last_error) == (DeliveryStatus.PENDING, "url_lost")
+        assert server.connections == 0
 
 
 async def test_an_event_without_subscribers_makes_no_rows(scene: Scene) -> None:
