@@ -9,7 +9,7 @@ the rule for JSON Schemas. The standard library alone, so that a migration may i
 - A text that is JSON and holds a secret is hidden whole.
 - Keys below `properties` and its like in a JSON Schema name schemas, not values: a property called
   `token` keeps its `type` and `description`; its `default`, `const`, `enum` and `examples` are
-  secrets, also inside `anyOf`, `items` and the like.
+  secrets, also inside `anyOf`, `items` and the like, and in the schema that its `$ref` names.
 """
 
 import json
@@ -17,9 +17,10 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from app.domain.secrets.names import Announced, announced
+from app.domain.secrets.pointers import Path
+from app.domain.secrets.schema_references import LocalSchemas
 from app.domain.secrets.urls import REDACTED, shown_text
 
-Path = tuple[str | int, ...]
 Found = tuple[Path, Any, str]
 """Where a secret is, its value, and the text that is shown instead."""
 
@@ -36,15 +37,16 @@ _SCHEMA_PARTS: Final = frozenset(
 """Keywords whose value is a schema, or a list of schemas, of the same value."""
 _SCHEMA_KEYS: Final = frozenset(
     {
-        "type", "title", "description", "format", "pattern", "required", "$ref", "$id", "$schema",
-        "nullable", "deprecated", "readOnly", "writeOnly", "minLength", "maxLength", "minimum",
-        "maximum", "minItems", "maxItems", "uniqueItems", "strict", "multipleOf", "minProperties",
-        "maxProperties", "exclusiveMinimum", "exclusiveMaximum", "contentEncoding",
-        "contentMediaType",
+        "type", "title", "description", "format", "pattern", "required", "$ref", "$dynamicRef",
+        "$recursiveRef", "$id", "$schema", "$anchor", "$dynamicAnchor", "nullable", "deprecated",
+        "readOnly", "writeOnly", "minLength", "maxLength", "minimum", "maximum", "minItems",
+        "maxItems", "uniqueItems", "strict", "multipleOf", "minProperties", "maxProperties",
+        "exclusiveMinimum", "exclusiveMaximum", "contentEncoding", "contentMediaType",
     }
 )  # fmt: skip
 """Keywords that describe a value and hold none."""
-_SCHEMA_URLS: Final = frozenset(["$id", "$ref", "$schema"])
+_SCHEMA_URLS: Final = frozenset(["$id", "$ref", "$dynamicRef", "$recursiveRef", "$schema"])
+_REFERENCES: Final = frozenset(["$ref", "$dynamicRef", "$recursiveRef"])
 _MAX_DEPTH: Final = 200
 """Deeper values are hidden whole."""
 
@@ -52,23 +54,90 @@ _MAX_DEPTH: Final = 200
 def secrets_in(
     value: Any, path: Path, *, credential: Announced = Announced.NOTHING
 ) -> Iterator[Found]:
-    """Secrets at or below `value`; `credential` says which values a name above announces."""
-    if isinstance(value, str):
-        shown = REDACTED if credential or _json_with_secrets(value, path) else shown_text(value)
-        if value and (credential or shown != value):
-            yield path, value, shown
-    elif isinstance(value, bool) or value is None:
-        return
-    elif isinstance(value, int | float):
-        if credential is Announced.ALL:
+    """Secrets at or below `value`; `credential` says which values a name above announces.
+
+    A schema that is referred to from a credential's is walked once more, as that credential's.
+    """
+    walk = _Walk()
+    found = {secret[0]: secret for secret in walk.below(value, path, credential)}
+    schemas = LocalSchemas(value)
+    walked: set[tuple[Path, Announced]] = set()
+    while walk.references:
+        reference, at, level = walk.references.pop()
+        for below, schema in schemas.of(reference, at[len(path) :]):
+            place = (*path, *below)
+            if (place, level) not in walked:
+                walked.add((place, level))
+                for secret in walk.in_schema(schema, place, level):
+                    if secret[2] == REDACTED or secret[0] not in found:
+                        found[secret[0]] = secret
+    yield from found.values()
+
+
+class _Walk:
+    """One walk over a document, which notes the references in schemas of credentials."""
+
+    def __init__(self) -> None:
+        self.references: list[tuple[str, Path, Announced]] = []
+        """Each `$ref`, the path of the object that holds it, and its level."""
+
+    def below(self, value: Any, path: Path, credential: Announced) -> Iterator[Found]:
+        if isinstance(value, str):
+            shown = REDACTED if credential or _json_with_secrets(value, path) else shown_text(value)
+            if value and (credential or shown != value):
+                yield path, value, shown
+        elif isinstance(value, bool) or value is None:
+            return
+        elif isinstance(value, int | float):
+            if credential is Announced.ALL:
+                yield path, value, REDACTED
+        elif len(path) > _MAX_DEPTH:
             yield path, value, REDACTED
-    elif len(path) > _MAX_DEPTH:
-        yield path, value, REDACTED
-    elif isinstance(value, dict):
-        yield from _in_object(value, path, credential=credential)
-    elif isinstance(value, list | tuple):
-        for index, item in enumerate(value):
-            yield from secrets_in(item, (*path, index), credential=credential)
+        elif isinstance(value, dict):
+            yield from self._in_object(value, path, credential)
+        elif isinstance(value, list | tuple):
+            for index, item in enumerate(value):
+                yield from self.below(item, (*path, index), credential)
+
+    def _in_object(
+        self, value: dict[str, Any], path: Path, credential: Announced
+    ) -> Iterator[Found]:
+        for key, below in value.items():
+            place = (*path, key)
+            if not credential and _is_schema_name(key, below):
+                continue
+            if key in _SCHEMA_MAPS and isinstance(below, dict) and not credential:
+                for name, schema in below.items():
+                    yield from self.in_schema(schema, (*place, name), announced(name))
+            else:
+                yield from self.below(below, place, max(credential, announced(key)))
+
+    def in_schema(self, schema: Any, path: Path, credential: Announced) -> Iterator[Found]:
+        """The schema of one property: where its name announces a credential, its values are
+        secrets.
+        """
+        if not credential or not isinstance(schema, dict) or len(path) > _MAX_DEPTH:
+            yield from self.below(schema, path, credential)
+            return
+        for key, below in schema.items():
+            place = (*path, key)
+            if key in _REFERENCES and isinstance(below, str):
+                self.references.append((below, path, credential))
+            if key in _SCHEMA_MAPS and isinstance(below, dict):
+                for name, inner in below.items():
+                    level = max(credential, announced(name))
+                    yield from self.in_schema(inner, (*place, name), level)
+            elif key in _SCHEMA_PARTS:
+                parts = enumerate(below) if isinstance(below, list) else [(None, below)]
+                for index, part in parts:
+                    at = place if index is None else (*place, index)
+                    yield from self.in_schema(part, at, credential)
+            elif _is_schema_name(key, below):
+                continue
+            elif key in _SCHEMA_KEYS and not isinstance(below, dict):
+                yield from self.below(below, place, Announced.NOTHING)
+            else:
+                yield from self.below(below, place, credential)
 
 
 def _json_with_secrets(text: str, path: Path) -> bool:
@@ -84,48 +153,14 @@ def _json_with_secrets(text: str, path: Path) -> bool:
     return any(True for _ in secrets_in(inner, (*path, 0)))
 
 
-def _in_object(value: dict[str, Any], path: Path, *, credential: Announced) -> Iterator[Found]:
-    for key, below in value.items():
-        place = (*path, key)
-        if not credential and _is_schema_name(key, below):
-            continue
-        if key in _SCHEMA_MAPS and isinstance(below, dict) and not credential:
-            for name, schema in below.items():
-                yield from _in_schema(schema, (*place, name), announced(name))
-        else:
-            yield from secrets_in(below, place, credential=max(credential, announced(key)))
-
-
 def _is_schema_name(key: str, value: Any) -> bool:
     """Says if a keyword's value names schemas or properties and so holds no value of its own.
 
     The URL of a schema may have a fragment; a query or user information makes it an URL as others.
     """
     if key == "dependentRequired":
-        return isinstance(value, dict) and all(isinstance(one, list) for one in value.values())
+        return isinstance(value, dict) and all(isinstance(names, list) for names in value.values())
     if key not in _SCHEMA_URLS or not isinstance(value, str):
         return False
     url = value.partition("#")[0]
     return shown_text(url) == url
-
-
-def _in_schema(schema: Any, path: Path, credential: Announced) -> Iterator[Found]:
-    """The schema of one property: where its name announces a credential, its values are secrets."""
-    if not credential or not isinstance(schema, dict) or len(path) > _MAX_DEPTH:
-        yield from secrets_in(schema, path, credential=credential)
-        return
-    for key, below in schema.items():
-        place = (*path, key)
-        if key in _SCHEMA_MAPS and isinstance(below, dict):
-            for name, inner in below.items():
-                yield from _in_schema(inner, (*place, name), max(credential, announced(name)))
-        elif key in _SCHEMA_PARTS:
-            parts = enumerate(below) if isinstance(below, list) else [(None, below)]
-            for index, part in parts:
-                yield from _in_schema(part, place if index is None else (*place, index), credential)
-        elif _is_schema_name(key, below):
-            continue
-        elif key in _SCHEMA_KEYS and not isinstance(below, dict):
-            yield from secrets_in(below, place)
-        else:
-            yield from secrets_in(below, place, credential=credential)

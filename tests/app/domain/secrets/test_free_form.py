@@ -3,6 +3,7 @@ from typing import Any
 
 import pytest
 
+from app.domain.secrets import free_form
 from app.domain.secrets.free_form import secrets_in
 from app.domain.secrets.urls import shown_url
 
@@ -95,6 +96,79 @@ def test_values_deep_inside_such_a_property_are_hidden(schema: dict[str, Any]) -
         assert "canary" not in hidden
         assert hidden.count("type") == repr(schema).count("type")
     assert shown({"properties": {"plain": schema}}) == {"properties": {"plain": schema}}
+
+
+@pytest.mark.parametrize(
+    ("reference", "elsewhere"),
+    [
+        ("#/$defs/K", {"$defs": {"K": {"type": "string", "default": "canary"}}}),
+        ("#/definitions/K", {"definitions": {"K": {"enum": ["canary"], "description": "Why."}}}),
+        ("#/$defs/a~1b%20~0c", {"$defs": {"a/b ~c": {"const": "canary"}}}),
+        ("#/$defs/all/anyOf/1", {"$defs": {"all": {"anyOf": [{}, {"const": "canary"}]}}}),
+        ("https://s.example/x#/$defs/K", {"$defs": {"K": {"default": "canary"}}}),
+        ("#K", {"$defs": {"x": {"$anchor": "K", "default": "canary"}}}),
+        ("k.json", {"$defs": {"x": {"$id": "k.json", "default": "canary"}}}),
+        (
+            "#/$defs/one",
+            {"$defs": {"one": {"allOf": [{"$ref": "#/$defs/two"}]}, "two": {"const": "canary"}}},
+        ),
+        (
+            "#/$defs/one",
+            {
+                "$defs": {
+                    "one": {"$ref": "#/$defs/two", "default": "canary"},
+                    "two": {"$ref": "#/$defs/one", "examples": ["canary"]},
+                }
+            },
+        ),
+    ],
+)
+@pytest.mark.parametrize("wrapped", [False, True])
+def test_a_schema_that_a_credential_refers_to_is_the_credentials(
+    reference: str, elsewhere: dict[str, Any], *, wrapped: bool
+) -> None:
+    schema = {"properties": {"api_key": {"$ref": reference}, "plain": {"const": "p"}}, **elsewhere}
+    document = {"type": "json_schema", "json_schema": {"name": "n", "schema": schema}}
+    document = document if wrapped else schema
+    hidden = shown(document)
+    assert "canary" not in repr(hidden)
+    assert repr(hidden).replace(HIDDEN, "canary") == repr(document)
+    innocent = {"properties": {"plain": {"$ref": reference}}, **elsewhere}
+    assert shown(innocent) == innocent
+
+
+@pytest.mark.parametrize(
+    "reference", ["#", "#/", "#/$defs/none", "#/$defs/K/0", "x#", "#/\x00", ""]
+)
+def test_a_reference_to_nothing_of_the_document_changes_nothing(reference: str) -> None:
+    schema = {
+        "properties": {"token": {"$ref": reference}, "plain": {"const": "p"}},
+        "$defs": {"K": ["p"]},
+    }
+    assert shown(schema) == schema
+
+
+def test_schemas_that_refer_to_one_another_are_walked_a_bounded_number_of_times(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    names = [f"k{number}" for number in range(100)]
+    every = [{"$ref": f"#/$defs/{name}"} for name in names]
+    schema = {
+        "properties": {"token": {"anyOf": every}},
+        "$defs": {name: {"anyOf": every, "const": "canary"} for name in names},
+    }
+    visits = 0
+    in_schema = free_form._Walk.in_schema
+
+    def counted(*arguments: Any) -> Any:
+        nonlocal visits
+        visits += 1
+        assert visits < 2 * len(names) * len(every)
+        return in_schema(*arguments)
+
+    monkeypatch.setattr(free_form._Walk, "in_schema", counted)
+    assert "canary" not in repr(shown(schema))
+    assert visits > len(names)
 
 
 def test_a_value_too_deep_is_hidden_whole() -> None:
