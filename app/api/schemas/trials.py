@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field, StringConstraints
 
 from app.api.schemas.common import Json, WireModel
 from app.domain.graders.graders import Grader
-from app.domain.tools.tools import TOOL_NAME
+from app.domain.tools.tools import TOOL_NAME, ToolSpec
 from app.domain.tools.trials import ToolTrial
 
 HeaderSafe = Annotated[str, StringConstraints(pattern=r"^[!-~]{1,256}$")]
@@ -112,16 +112,16 @@ class RunToolRequest(WireModel):
     call_id: HeaderSafe | None = None
 
     def to_trial(self) -> ToolTrial:
+        """Returns the trial; keys that are no part of the call are the tool's."""
         sent = {
             "item": self.item,
             "trace_id": self.trace_id,
             "call_id": self.call_id,
             "function_call_id": self.id,
         }
+        tool = {"name": self.name, "server_url": self.server_url, "headers": self.headers}
         return ToolTrial(
-            name=self.name,
-            url=self.server_url,
-            headers=self.headers,
+            tool=ToolSpec.model_validate({**(self.model_extra or {}), **tool}),
             arguments=self.arguments,
             **{key: value for key, value in sent.items() if value is not None},  # type: ignore[arg-type]  # mypy cannot match a filtered dict to the keywords
         )

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from app.domain.ids import new_id
+from app.domain.tools.tools import ToolSpec
 
 
 def new_trace_id() -> str:
@@ -14,9 +15,7 @@ def new_trace_id() -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolTrial:
-    name: str
-    url: str
-    headers: dict[str, str] | None = field(default=None, repr=False)
+    tool: ToolSpec = field(repr=False)
     arguments: str
     """JSON as text, whatever it holds."""
     item: dict[str, Any] = field(default_factory=dict)

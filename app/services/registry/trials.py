@@ -13,9 +13,7 @@ from app.domain.errors import InvalidRequest
 from app.domain.graders.graders import MultiGrader, SingleGrader
 from app.domain.ids import new_id
 from app.domain.secrets.envelope import redacted
-from app.domain.secrets.placeholders import placeholder_faults
 from app.domain.tools.outcome import ToolOutcome
-from app.domain.tools.tools import ToolSpec
 from app.domain.tools.trials import ToolTrial, new_trace_id
 from app.gateways.egress.egress import Egress
 from app.gateways.endpoints.pool import EndpointFault, EndpointPool, FaultKind
@@ -26,7 +24,7 @@ from app.grading.build import GradingPorts, build_scorer
 from app.grading.samples import text_sample
 from app.grading.scorer import GradeRequest, GraderErrors, ScoreFault, ScoreResult
 from app.services.models.judge_models import JudgeModels
-from app.services.registry.definition_check import check_address, check_definition
+from app.services.registry.definition_check import check_definition
 from app.settings import EgressSettings, JudgeSettings
 
 GRADER_RUN_LIMIT_S: Final = 120.0
@@ -72,7 +70,7 @@ class TrialService:
     async def validate_grader(self, grader: SingleGrader | MultiGrader) -> dict[str, Any]:
         """The grader as it is understood, secrets redacted. Raises `InvalidRequest`."""
         await self._check(grader)
-        return redacted(grader)
+        return await asyncio.to_thread(redacted, grader)
 
     async def run_grader(
         self,
@@ -106,22 +104,19 @@ class TrialService:
         """Returns the text that a model would read. Raises `InvalidRequest` for a failure that
         would remove a rollout from its batch.
         """
-        sent = {"server_url": trial.url, "headers": trial.headers}
-        for fault in placeholder_faults(ToolSpec, sent, root=""):
-            raise fault
-        egress = self._ports.egress
-        await check_address(trial.url, trial.headers, egress=egress, owner="", field="server_url")
+        tool, egress = trial.tool, self._ports.egress
+        await check_definition(tool, "", egress=egress, models=self._models)
         call = FunctionCall(
-            name=trial.name,
+            name=tool.name,
             arguments=trial.arguments,
             call_id=trial.call_id,
             function_call_id=trial.function_call_id,
             trace_id=trial.trace_id,
             item=trial.item,
         )
-        endpoint = self._endpoints(egress, TOOL_RUN_LIMIT_S).endpoint(trial.url)
+        endpoint = self._endpoints(egress, TOOL_RUN_LIMIT_S).endpoint(tool.server_url)
         try:
-            return await call_tool(endpoint, call.request(trial.headers), signer=self._ports.signer)
+            return await call_tool(endpoint, call.request(tool.headers), signer=self._ports.signer)
         except EndpointFault as fault:
             attempts = f"after {fault.attempts} attempts" if fault.attempts > 1 else "at once"
             raise InvalidRequest(

@@ -432,6 +432,13 @@ async def test_what_would_cost_a_rollout_is_an_error_in_the_envelope(
         ({"trace_id": ""}, "trace_id", "invalid_value"),
         ({"arguments": {"q": 1}}, "arguments", "invalid_value"),
         ({"type": "other"}, "type", "invalid_value"),
+        ({"auth": {"token": "t"}}, "auth", "not_available"),
+        ({"Auth": "t"}, "Auth", "not_available"),
+        ({"extra": {"a": 1}}, "extra", "unknown_parameter"),
+        ({"extra": []}, "extra", "unknown_parameter"),
+        ({"rate_limit": [1]}, "rate_limit", "invalid_value"),
+        ({"parameters": {"api_key": "[redacted]"}}, "parameters", "invalid_value"),
+        ({"api_key": "[redacted]"}, "api_key", "invalid_value"),
     ],
 )
 async def test_a_call_that_cannot_be_made_is_refused(
@@ -440,3 +447,18 @@ async def test_a_call_that_cannot_be_made_is_refused(
     answer, received, _ = await run_tool(database, lambda _: Reply(), **changes)
     assert (answer["error"]["param"], answer["error"]["code"]) == (param, code)
     assert received == []
+
+
+async def test_a_tools_other_keys_are_accepted_and_sent_nowhere(database: Database) -> None:
+    tool = {"description": "Finds.", "parameters": {"type": "object"}, "rate_limit": 5, "note": "n"}
+    answer, (request,), _ = await run_tool(database, lambda _: Reply(json={"output": "o"}), **tool)
+    assert (answer["status"], answer["output"]) == (200, "o")
+    assert request.json == {
+        "type": "function_call",
+        "id": "fc_1",
+        "call_id": "call_1",
+        "name": "search",
+        "arguments": '{"q": "x"}',
+        "trace_id": "trace_1",
+        "item": {"n": 1},
+    }
