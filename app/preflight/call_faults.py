@@ -1,6 +1,6 @@
 """Faults and warnings of a call's method that need neither files nor the network.
 
-Covers unknown keys, placeholders of secrets, templates, the response format and integrations.
+Covers unknown keys, bounds, placeholders of secrets, templates, response format and integrations.
 Accepts bodies that fail validation. Skips objects whose `type` is refused: which keys such an
 object may have is not known.
 """
@@ -14,6 +14,7 @@ from app.domain.jobs.preflight import PreflightIssue
 from app.domain.methods.faults import format_warning, reinforcement_faults
 from app.domain.methods.kinds import METHOD_MODELS, method_parameters
 from app.domain.methods.supervised import SupervisedMethod
+from app.domain.secrets.bounds import bound_faults
 from app.domain.secrets.placeholders import placeholder_faults
 from app.domain.secrets.pointers import parameter
 from app.domain.secrets.walk import Kind, Models, Place, places
@@ -43,6 +44,7 @@ def _errors(body: dict[str, Any], *, reported: set[str | None]) -> Iterator[Inva
         for place in walked[:MAX_UNKNOWN_KEYS]:
             if (fault := refused(place, root, method_parameters(kind))) is not None:
                 yield fault
+        yield from bound_faults([(root, place) for place in places(models, value)])
         yield from placeholder_faults(models, value, root=root)
     if kind == "reinforcement":
         yield from reinforcement_faults(method_of(body).get(kind), f"method.{kind}")

@@ -4,9 +4,9 @@ from pydantic import ValidationError
 
 from app.domain.errors import InvalidRequest
 from app.domain.graders.graders import NOT_AVAILABLE
+from app.domain.secrets.pointers import parameter
 
 _UNION_MEMBERS = ("constrained-", "literal[", "function-", "[key]")
-_SHOWN_KEY = 80
 
 
 def first_fault(root: str, error: ValidationError) -> InvalidRequest:
@@ -33,8 +33,4 @@ def dotted(root: str, location: tuple[int | str, ...]) -> str:
     """
     if len(location) > 1 and str(location[-1]).startswith(_UNION_MEMBERS):
         location = location[:-1]
-    path = root
-    for part in location:
-        name = part if isinstance(part, int) else part[:_SHOWN_KEY]
-        path += f"[{name}]" if isinstance(part, int) else f".{name}" if path else str(name)
-    return path
+    return parameter(root, location)

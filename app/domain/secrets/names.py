@@ -67,13 +67,15 @@ _LOOK_ALIKES: Final = str.maketrans(
     "ABEKMHOPCTYXISJGQWabekmhopctyxisjdqwhABEZHIKMNOPTYXaeikvoptux",
 )
 """Cyrillic and Greek letters, and the Latin ones that they look like."""
-_MAX_NAME: Final = 512
-"""A longer name is no field's: it counts as a credential's, and the cache never holds it."""
+MAX_NAME: Final = 512
+"""A longer name is no field's: new definitions may not have one. In stored ones it counts as a
+credential's, and the cache never holds it.
+"""
 
 
 def announced(name: str) -> Announced:
     """Returns the values under this name that have to be treated as secrets."""
-    return Announced.ALL if len(name) > _MAX_NAME else _announced(name)
+    return Announced.ALL if len(name) > MAX_NAME else _announced(name)
 
 
 def is_credential_name(name: str) -> bool:

@@ -1,8 +1,10 @@
 """JSON pointers (RFC 6901) and parameter names for places in a JSON document. Pure."""
 
-from typing import Any
+from typing import Any, Final
 
 Path = tuple[str | int, ...]
+_SHOWN_KEY: Final = 80
+_SHOWN: Final = 400
 
 
 def pointer(path: Path) -> str:
@@ -10,14 +12,20 @@ def pointer(path: Path) -> str:
 
 
 def parameter(root: str, path: Path) -> str:
-    """The dotted form that errors name: `method.reinforcement.tools[0].server_url`."""
+    """The dotted form that errors name: `method.reinforcement.tools[0].server_url`.
+
+    Long keys are cut, and so is the middle of a long path.
+    """
     text = root
     for part in path:
         if isinstance(part, int):
             text += f"[{part}]"
         else:
-            text += f".{part[:80]}" if text else part[:80]
-    return text
+            text += f".{part[:_SHOWN_KEY]}" if text else part[:_SHOWN_KEY]
+    if len(text) <= _SHOWN:
+        return text
+    half = _SHOWN // 2
+    return f"{text[:half]}…{text[-half:]}"
 
 
 def put(document: Any, at: str, value: Any) -> None:

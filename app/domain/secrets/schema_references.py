@@ -1,8 +1,8 @@
 """Finds the schemas that a `$ref` of the same document names.
 
-Owns the reading of JSON pointers, anchors and ids. Ignores an URL before the `#` and reads a pointer
-from every object around the reference: it finds too many schemas rather than one too few. Imports
-the standard library alone, so that a migration may import it.
+Owns the reading of JSON pointers, anchors and ids. Ignores an URL before the `#`, and reads a
+pointer from every object around the reference: it finds too many schemas rather than one too few.
+Imports the standard library alone, so that a migration may import it.
 """
 
 from collections import defaultdict

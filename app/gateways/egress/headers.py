@@ -41,11 +41,11 @@ _USER_AGENT: Final = "agent-rft/1"
 
 def check_headers(headers: Mapping[str, str]) -> None:
     """Raises `EndpointRefused` for a header that is reserved or cannot be sent safely."""
+    check_syntax(headers)
     for name in headers:
         lower = name.lower()
         if lower in _RESERVED_HEADERS or lower.startswith("webhook-"):
             raise EndpointRefused(f"the header '{lower}' is set by the service")
-    check_syntax(headers)
 
 
 def check_syntax(headers: Mapping[str, str]) -> None:

@@ -1,6 +1,8 @@
 """Evals: make, look at, rename, delete. That of a job is made with the job and goes with it."""
 
+import asyncio
 import json
+from copy import deepcopy
 from typing import Any, Literal
 
 from app.domain.accounts.tenants import Tenant
@@ -8,7 +10,9 @@ from app.domain.errors import InvalidRequest, WrongState
 from app.domain.evals.evals import Eval, NewEval, custom_config
 from app.domain.graders.graders import GRADER_MODELS
 from app.domain.ids import new_id
-from app.domain.secrets.envelope import Sealed, shown_free_form, split
+from app.domain.secrets.bounds import bound_faults
+from app.domain.secrets.envelope import Sealed, shown_free_form, split_in_place
+from app.domain.secrets.walk import Kind, Place, places
 from app.services.models.judge_models import JudgeModels
 from app.services.registry.definition_check import check_definitions
 from app.services.registry.registered_objects import MAX_DEFINITION_BYTES, RegistryPorts
@@ -43,17 +47,12 @@ class EvalService:
                 code="invalid_value",
             )
         eval_id = new_id("eval_")
-        secrets: Sealed = {}
-        for number in range(len(sent)):
-            sent, found = split(GRADER_MODELS, sent, (number,))
-            secrets |= found
+        shown, secrets, item_schema = await asyncio.to_thread(_split, sent, new.item_schema)
         made = Eval(
             id=eval_id,
             name=new.name or f"Eval {eval_id}",
-            data_source_config=custom_config(
-                shown_free_form(new.item_schema), include_sample=new.include_sample_schema
-            ),
-            testing_criteria=sent,
+            data_source_config=custom_config(item_schema, include_sample=new.include_sample_schema),
+            testing_criteria=shown,
             metadata=new.metadata,
         )
         sealed = (
@@ -94,3 +93,21 @@ class EvalService:
             if found.job_id is not None:
                 raise WrongState(f"Eval {eval_id} belongs to job {found.job_id}.")
             await unit.evals.delete(eval_id)
+
+
+def _split(
+    criteria: list[dict[str, Any]], item_schema: dict[str, Any]
+) -> tuple[list[dict[str, Any]], Sealed, dict[str, Any]]:
+    """Redacted criteria, their secrets, and the schema without its own, which nobody needs.
+
+    Raises `InvalidRequest` for a schema with too many secrets or too long a key.
+    """
+    field = Place(Kind.FREE_FORM, (), item_schema, None)
+    for fault in bound_faults([("data_source_config.item_schema", field)]):
+        raise fault
+    shown = deepcopy(criteria)
+    secrets: Sealed = {}
+    for number, criterion in enumerate(shown):
+        walked = list(places(GRADER_MODELS, criterion, (number,)))
+        secrets |= split_in_place(shown, walked)
+    return shown, secrets, shown_free_form(item_schema)

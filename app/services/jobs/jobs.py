@@ -1,5 +1,6 @@
 """Jobs: create, look at, cancel, pause, resume. A job is a row first and a message second."""
 
+import asyncio
 import secrets
 import time
 from dataclasses import dataclass, replace
@@ -83,7 +84,7 @@ class JobService:
         path = f"method.{kind}"
         await self._check_method(new.method, path)
         sent = {"type": kind, kind: new.method.model_dump(mode="json", exclude_none=False)}
-        shown, secrets = split_method(sent)
+        shown, secrets = await asyncio.to_thread(split_method, sent)
         job = self._job(new, model, stored_method(shown))
         sealed = (
             self._ports.secret_box.seal(secrets, project_id=job.project_id, row_id=job.id)

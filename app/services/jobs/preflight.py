@@ -86,7 +86,8 @@ class PreflightService:
         base = base_model(body, self._base_models, findings)
         findings += await self._unknown_start(body)
         method = method_of(body)
-        findings += call_faults(body, reported={finding.param for finding in findings})
+        reported = {finding.param for finding in findings}
+        findings += await asyncio.to_thread(call_faults, body, reported=reported)
         findings += await self._unknown_judges(method)
         keys = [
             await self._object_key(body, param, findings)

@@ -111,7 +111,7 @@ class RegisteredReferences:
         if not isinstance(part, RegisteredReference):
             return part
         registered = await _find(part, service, param)
-        definition = service.reveal(registered)
+        definition = await service.reveal(registered)
         return {**definition, "id": registered.id, "version": registered.version}
 
     async def _files(self, source: CurriculumSource, made: list[str]) -> dict[str, str]:

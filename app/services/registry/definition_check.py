@@ -1,9 +1,10 @@
 """Checks definitions that a customer sent against this installation: tools, graders, whole methods.
 
-Owns five refusals: an unknown key that holds an object, a template's placeholder in single braces,
-a value that reads `[redacted]`, an address that may not be called, a judge that nobody serves.
-Finds them by type, so that a new kind of tool or grader is checked without a line here. Calls
-nothing.
+Owns six refusals: too many sealed values or too long a key, an unknown key that holds an object, a
+template's placeholder in single braces, a value that reads `[redacted]`, an address that may not be
+called, a judge that nobody serves. Finds them by type, so that a new kind of tool or grader is
+checked without a line here. Calls nothing. A definition may be as large as a body, so that it is
+walked on a thread.
 """
 
 import asyncio
@@ -14,6 +15,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from app.domain.errors import EndpointRefused, InvalidRequest
 from app.domain.graders.template_faults import template_fault
+from app.domain.secrets.bounds import bound_faults
 from app.domain.secrets.fields import AddressMark
 from app.domain.secrets.placeholders import refuse_placeholders
 from app.domain.secrets.pointers import parameter
@@ -52,17 +54,7 @@ async def check_definitions(
     """Definitions with their paths, all within `CHECK_LIMIT_S`: a request may hold a transaction
     meanwhile, and a customer's name server may take its time for each of very many names.
     """
-    walked = [
-        (path, place)
-        for path, definition in definitions
-        for place in places(type(definition), definition)
-    ]
-    for path, place in walked:
-        fault = refused(place, path) or template_fault(place, path)
-        if fault is not None:
-            raise fault
-    for path, definition in definitions:
-        refuse_placeholders(definition, root=path)
+    walked = await asyncio.to_thread(_walked, definitions)
     try:
         async with asyncio.timeout(CHECK_LIMIT_S):
             for path, place in walked:
@@ -75,9 +67,27 @@ async def check_definitions(
         ) from None
 
 
+def _walked(definitions: Sequence[tuple[str, BaseModel]]) -> list[tuple[str, Place]]:
+    """All fields of the definitions. Raises `InvalidRequest` for what needs no look-up."""
+    walked = [
+        (path, place)
+        for path, definition in definitions
+        for place in places(type(definition), definition)
+    ]
+    for fault in bound_faults(walked):
+        raise fault
+    for path, place in walked:
+        wrong = refused(place, path) or template_fault(place, path)
+        if wrong is not None:
+            raise wrong
+    for path, definition in definitions:
+        refuse_placeholders(definition, root=path)
+    return walked
+
+
 async def _check_place(place: Place, path: str, *, egress: Egress, models: JudgeModels) -> None:
     if place.kind is Kind.ADDRESS and isinstance(place.mark, AddressMark):
-        await check_address(
+        await _check_address(
             place.mark.called(place.value),
             headers_of(place),
             egress=egress,
@@ -93,7 +103,7 @@ async def _check_place(place: Place, path: str, *, egress: Egress, models: Judge
         )
 
 
-async def check_address(
+async def _check_address(
     url: str, headers: dict[str, Any] | None, *, egress: Egress, owner: str, field: str
 ) -> None:
     """Raises `InvalidRequest` (`endpoint_not_allowed`) at `owner.field` or `owner.headers`."""

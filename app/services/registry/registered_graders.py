@@ -43,12 +43,12 @@ class RegisteredGraderService(RegistryService):
     ) -> Registered:
         """Inserts a new version. `None` keeps the earlier configuration."""
         before = await self.get(grader_id)
-        definition = self.reveal(before) if grader is None else _definition(grader)
+        definition = await self.reveal(before) if grader is None else _definition(grader)
         return await self._append(before, definition, labels)
 
     async def config(self, grader_id: str) -> GraderConfig:
         """Return the newest configuration with its real headers, ready to score with."""
-        return self._read(self.reveal(await self.get(grader_id)))
+        return self._read(await self.reveal(await self.get(grader_id)))
 
     @override
     async def _check(self, definition: dict[str, Any]) -> None:

@@ -5,6 +5,7 @@ is sent as `[redacted]` stands for the earlier one, and only as long as its addr
 `app.domain.secrets.placeholders`).
 """
 
+import asyncio
 import json
 from copy import deepcopy
 from dataclasses import dataclass, replace
@@ -66,8 +67,11 @@ class RegistryService:
         async with self._database.tenant(self._tenant) as unit:
             await unit.registry.mark_deleted(self.noun, object_id)
 
-    def reveal(self, registered: Registered) -> dict[str, Any]:
+    async def reveal(self, registered: Registered) -> dict[str, Any]:
         """The definition with its real values; never to be shown or stored."""
+        return await asyncio.to_thread(self._revealed, registered)
+
+    def _revealed(self, registered: Registered) -> dict[str, Any]:
         if registered.secrets is None:
             return deepcopy(registered.definition)
         opened = self._ports.secret_box.open(
@@ -91,7 +95,7 @@ class RegistryService:
             noun=self.noun,
             version=1,
             name=name,
-            definition=self._with_earlier_values(definition, {}),
+            definition=await self._with_earlier_values(definition, {}),
             metadata=metadata,
             created_at=0,
             updated_at=0,
@@ -112,7 +116,7 @@ class RegistryService:
             before,
             version=before.version + 1,
             name=labels.name_after(before),
-            definition=self._with_earlier_values(definition, self.reveal(before)),
+            definition=await self._with_earlier_values(definition, await self.reveal(before)),
             metadata=labels.metadata_after(before),
             secrets=None,
         )
@@ -124,14 +128,9 @@ class RegistryService:
     async def _checked_and_sealed(self, plain: Registered) -> Registered:
         if not self.models:
             return plain
-        if len(json.dumps(plain.definition)) > MAX_DEFINITION_BYTES:
-            raise InvalidRequest(
-                f"A {self.noun.value} is larger than {MAX_DEFINITION_BYTES} bytes.",
-                param=self.root or None,
-                code="invalid_value",
-            )
+        self._check_size(plain.definition)
         await self._check(plain.definition)
-        definition, secrets = split(self.models, plain.definition)
+        definition, secrets = await asyncio.to_thread(split, self.models, plain.definition)
         sealed = self._ports.secret_box.seal(
             secrets,
             project_id=self._tenant.project_id,
@@ -139,16 +138,30 @@ class RegistryService:
         )
         return replace(plain, definition=definition, secrets=sealed if secrets else None)
 
+    def _check_size(self, definition: dict[str, Any]) -> None:
+        if len(json.dumps(definition)) > MAX_DEFINITION_BYTES:
+            raise InvalidRequest(
+                f"A {self.noun.value} is larger than {MAX_DEFINITION_BYTES} bytes.",
+                param=self.root or None,
+                code="invalid_value",
+            )
+
     async def _check(self, definition: dict[str, Any]) -> None:
         """Raises `InvalidRequest` for what may not be called. Values are the real ones."""
 
-    def _with_earlier_values(
+    async def _with_earlier_values(
         self, definition: dict[str, Any], before: dict[str, Any]
     ) -> dict[str, Any]:
-        """A copy in which `[redacted]` is the value that the same address got before."""
+        """A copy in which `[redacted]` is the value that the same address got before.
+
+        A definition of more than the limit is refused unread.
+        """
         if not self.models:
             return deepcopy(definition)
-        return with_earlier_values(self.models, definition, before, root=self.root)
+        self._check_size(definition)
+        return await asyncio.to_thread(
+            with_earlier_values, self.models, definition, before, root=self.root
+        )
 
 
 def _sealed_for(object_id: str, version: int) -> str:

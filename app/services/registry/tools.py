@@ -59,7 +59,7 @@ class ToolService(RegistryService):
         """
         before = await self.get(tool_id)
         kept = {k: v for k, v in changes.items() if k not in _REQUIRED or v is not None}
-        earlier = before.definition if "server_url" in kept else self.reveal(before)
+        earlier = before.definition if "server_url" in kept else await self.reveal(before)
         definition = _definition({**earlier, **kept})
         labels = LabelChanges(definition["name"], changes.get("metadata"), "metadata" in changes)
         return await self._append(before, definition, labels)
@@ -81,7 +81,7 @@ class ToolService(RegistryService):
                 code="invalid_value",
             )
         registered = await self.get(tool_id)
-        tool = read_definition(_ADAPTER, self.reveal(registered), self.root)
+        tool = read_definition(_ADAPTER, await self.reveal(registered), self.root)
         test = ContractTest(
             self._ports.egress,
             tool,

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from app.domain.secrets.bounds import MAX_SEALED
 from tests.support.api.application import ENDPOINT, Api
 from tests.support.api.job_calls import JOBS, changed
 from tests.support.stack import Database
@@ -267,7 +268,7 @@ async def test_a_placeholder_is_never_sent_anywhere(api: Api, value: str) -> Non
 
 
 async def test_a_tool_of_many_secrets_is_updated(api: Api, database: Database) -> None:
-    many = {f"k{number}_token": CANARY for number in range(5_000)}
+    many = {f"k{number}_token": CANARY for number in range(MAX_SEALED)}
     sent = {"name": "many", "server_url": ENDPOINT, "parameters": many}
     tool = (await api.call("POST", "/v1/tools", json=sent)).json()
     path = f"/v1/tools/{tool['id']}"

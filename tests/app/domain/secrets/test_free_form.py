@@ -138,7 +138,7 @@ def test_a_schema_that_a_credential_refers_to_is_the_credentials(
 
 
 @pytest.mark.parametrize(
-    "reference", ["#", "#/", "#/$defs/none", "#/$defs/K/0", "x#", "#/\x00", ""]
+    "reference", ["#", "#/", "#/$defs/none", "#/$defs/K/1", "x#", "#/\x00", ""]
 )
 def test_a_reference_to_nothing_of_the_document_changes_nothing(reference: str) -> None:
     schema = {

@@ -1,0 +1,79 @@
+"""Bounds of a definition that a customer sends: its sealed values, and the length of its keys.
+
+Each sealed value is an entry of the envelope and costs time whenever the definition is read. A key
+that is longer than any name would fill pointers, errors and warnings. Stored definitions are not
+judged.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
+
+from app.domain.errors import InvalidRequest
+from app.domain.secrets.envelope import found_in
+from app.domain.secrets.names import MAX_NAME
+from app.domain.secrets.pointers import Path, parameter
+from app.domain.secrets.walk import Place
+
+MAX_SEALED: Final = 1000
+"""Sealed values of one definition: seven for each of the tools that a job may have."""
+MAX_KEY: Final = MAX_NAME
+
+
+def bound_faults(walked: Iterable[tuple[str, Place]]) -> Iterator[InvalidRequest]:
+    """An error per field with a key that is too long, and one for too many sealed values.
+
+    `walked`: the fields of one definition or of several that are stored together, each with the
+    parameter of its definition. The count ends at the limit.
+    """
+    sealed = 0
+    for root, place in walked:
+        if (fault := _long_key(root, place)) is not None:
+            yield fault
+        elif sealed <= MAX_SEALED:
+            sealed += sum(1 for _ in found_in(place))
+            if sealed > MAX_SEALED:
+                yield _too_many(root)
+
+
+def _long_key(root: str, place: Place) -> InvalidRequest | None:
+    holder = next((at for at, key in _keys(place) if len(key) > MAX_KEY), None)
+    if holder is None:
+        return None
+    param = parameter(root, holder)
+    where = f" of '{param}'" if param else ""
+    return InvalidRequest(
+        f"A key{where} is longer than {MAX_KEY} characters.",
+        param=param or None,
+        code="invalid_value",
+    )
+
+
+def _keys(place: Place) -> Iterator[tuple[Path, str]]:
+    """Keys around and below a field, each with the path of the object that holds it."""
+    for depth, part in enumerate(place.path):
+        if isinstance(part, str):
+            yield place.path[:depth], part
+    waiting: list[tuple[Path, Any]] = [(place.path, place.value)]
+    while waiting:
+        path, value = waiting.pop()
+        if isinstance(value, dict):
+            for key, below in value.items():
+                yield path, key
+                if isinstance(below, dict | list | tuple):
+                    waiting.append(((*path, key), below))
+        elif isinstance(value, list | tuple):
+            waiting += [
+                ((*path, index), below)
+                for index, below in enumerate(value)
+                if isinstance(below, dict | list | tuple)
+            ]
+
+
+def _too_many(root: str) -> InvalidRequest:
+    where = f"'{root}'" if root else "The definition"
+    return InvalidRequest(
+        f"{where} contains more than {MAX_SEALED} values that are sealed: headers, values under "
+        "names such as 'api_key', parts of URLs. Send fewer.",
+        param=root or None,
+        code="invalid_value",
+    )

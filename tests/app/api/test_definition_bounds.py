@@ -1,0 +1,185 @@
+"""Sealed values and keys of a definition are bounded, and no search for them holds up the loop."""
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+
+from app.domain.secrets import envelope
+from app.domain.secrets.bounds import MAX_KEY, MAX_SEALED
+from app.domain.secrets.free_form import secrets_in
+from tests.support.api.application import ENDPOINT, Api
+from tests.support.api.job_calls import JOBS, changed
+
+ALPHA = "/v1/fine_tuning/alpha"
+TOOL = {"name": "search", "server_url": ENDPOINT}
+GRADER = {"type": "endpoint", "url": ENDPOINT}
+ITEMS = {"type": "object", "properties": {}}
+PRIVATE = {"name": "search", "server_url": "https://10.0.0.1/", "arguments": "{}"}
+"""A call that is refused at last, so that no test waits for an answer."""
+LONG = "k" * 50_000
+TOO_LONG = LONG[: MAX_KEY + 1]
+ROOT = "method.reinforcement"
+
+
+def parameters(count: int) -> dict[str, Any]:
+    """A tool's `parameters` with this number of values to seal."""
+    return {"properties": {"password": {"enum": ["c"] * count}}}
+
+
+def headers(count: int) -> dict[str, str]:
+    return {f"H-{number}": "c" for number in range(count)}
+
+
+def an_eval(*graders: dict[str, Any], schema: dict[str, Any] = ITEMS) -> dict[str, Any]:
+    named = [{**grader, "name": f"g{number}"} for number, grader in enumerate(graders)]
+    return {
+        "data_source_config": {"type": "custom", "item_schema": schema},
+        "testing_criteria": named,
+    }
+
+
+def calls(
+    body: dict[str, Any], tool: dict[str, Any], grader: dict[str, Any]
+) -> list[tuple[str, dict[str, Any], str | None]]:
+    """Every request that takes a tool or a grader, with the parameter of the definition."""
+    return [
+        (JOBS, changed(body, ("tools", 0), {**TOOL, **tool}), ROOT),
+        (JOBS, changed(body, ("grader",), {**GRADER, **grader}), ROOT),
+        ("/v1/tools", {**TOOL, **tool}, None),
+        (f"{ALPHA}/tool/run", {**PRIVATE, **tool}, None),
+        ("/v1/graders", {"name": "g", "grader": {**GRADER, **grader}}, "grader"),
+        (f"{ALPHA}/graders/validate", {"grader": {**GRADER, **grader}}, "grader"),
+        ("/v1/evals", an_eval({**GRADER, **grader}), "testing_criteria[0]"),
+    ]
+
+
+async def test_a_definition_has_a_bounded_number_of_sealed_values(
+    api: Api, body: dict[str, Any]
+) -> None:
+    most = MAX_SEALED - 1
+    for path, sent, _ in calls(body, {"parameters": parameters(most)}, {"headers": headers(most)}):
+        if not path.endswith("tool/run"):
+            reply = await api.call("POST", path, json=sent)
+            assert reply.is_success, (path, reply.text[:500])
+    more = MAX_SEALED + 1
+    for path, sent, param in calls(
+        body, {"parameters": parameters(more)}, {"headers": headers(more)}
+    ):
+        reply = await api.call("POST", path, json=sent)
+        error = reply.json()["error"]
+        assert (reply.status_code, error["param"]) == (400, param), (path, error)
+        assert f"more than {MAX_SEALED} values that are sealed" in error["message"]
+        if path == JOBS:
+            report = (await api.call("POST", f"{JOBS}/validate", json=sent)).json()
+            assert (ROOT, error["message"]) in [
+                (found["param"], found["message"]) for found in report["errors"]
+            ]
+
+
+async def test_the_criteria_of_an_eval_are_counted_together(api: Api) -> None:
+    half = {**GRADER, "headers": headers(MAX_SEALED // 2)}
+    reply = await api.call("POST", "/v1/evals", json=an_eval(half, half))
+    assert reply.is_success, reply.text[:500]
+    reply = await api.call(
+        "POST", "/v1/evals", json=an_eval(half, half, {**GRADER, "headers": headers(1)})
+    )
+    assert (reply.status_code, reply.json()["error"]["param"]) == (400, "testing_criteria[2]")
+    long: dict[str, Any] = {"properties": {TOO_LONG: {}}}
+    for schema in (parameters(MAX_SEALED + 1), long):
+        reply = await api.call("POST", "/v1/evals", json=an_eval(GRADER, schema=schema))
+        param = reply.json()["error"]["param"]
+        assert (reply.status_code, param.partition(".properties")[0]) == (
+            400,
+            "data_source_config.item_schema",
+        )
+
+
+@pytest.mark.parametrize("key", [TOO_LONG, LONG])
+async def test_a_key_is_no_longer_than_a_name_and_is_not_repeated(
+    api: Api, body: dict[str, Any], key: str
+) -> None:
+    inside = {"properties": {"a": {"items": {"properties": {key: {"type": "string"}}}}}}
+    for tool in ({"parameters": inside}, {key: "x"}, {"headers": {key: "x"}}):
+        for grader in ({key: "x"}, {"headers": {key: "x"}}):
+            for path, sent, _ in calls(body, tool, grader):
+                await _refused(api, path, sent, key)
+    schema = {"type": "object", "properties": {key: {"type": "string"}}}
+    formatted = {"type": "json_schema", "json_schema": {"name": "n", "schema": schema}}
+    await _refused(api, JOBS, changed(body, ("response_format",), formatted), key)
+    await _refused(api, JOBS, changed(body, ("hyperparameters",), {key: 1}), key)
+    await _refused(api, JOBS, changed(body, (key,), 1), key)
+
+
+async def _refused(api: Api, path: str, sent: dict[str, Any], key: str) -> None:
+    reply = await api.call("POST", path, json=sent)
+    assert reply.status_code == 400, (path, reply.text[:2000])
+    assert len(reply.text) < 1000
+    assert key[:100] not in reply.text
+    assert f"longer than {MAX_KEY} characters" in reply.text
+    if path == JOBS:
+        report = await api.call("POST", f"{JOBS}/validate", json=sent)
+        assert report.json()["valid"] is False
+        assert key[:100] not in report.text
+
+
+async def test_a_key_of_the_longest_kind_is_accepted(api: Api) -> None:
+    key = "k" * MAX_KEY
+    made = await api.call("POST", "/v1/tools", json={**TOOL, key: "x", "parameters": {key: 1}})
+    assert made.status_code == 200, made.text
+
+
+async def test_secrets_are_never_searched_on_the_event_loop(
+    api: Api, body: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A search of the largest body takes long enough to keep every other request waiting."""
+    searches, on_the_loop = 0, []
+
+    def counted(*arguments: Any, **options: Any) -> Any:
+        nonlocal searches
+        searches += 1
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            pass
+        else:
+            on_the_loop.append(path)
+        return secrets_in(*arguments, **options)
+
+    monkeypatch.setattr(envelope, "secrets_in", counted)
+    tool = {"parameters": {"password": "c", "type": "object"}, "headers": {"K": "c"}}
+    grader = {"headers": {"K": "c"}}
+    path = "/v1/tools"
+    ids = {
+        path: (await api.call("POST", path, json=sent)).json()["id"]
+        for path, sent in (
+            ("/v1/tools", {**TOOL, **tool, "name": "updated"}),
+            ("/v1/graders", {"name": "updated", "grader": {**GRADER, **grader}}),
+        )
+    }
+    reference = changed(body, ("tools", 0), {"id": ids["/v1/tools"]})
+    shown = {"headers": {"K": "[redacted]"}}
+    for path, sent in (
+        *[(path, sent) for path, sent, _ in calls(body, tool, grader)],
+        (f"/v1/tools/{ids['/v1/tools']}", shown),
+        (f"/v1/graders/{ids['/v1/graders']}", {"grader": {**GRADER, **shown}}),
+        (JOBS, reference),
+        (f"{JOBS}/validate", reference),
+    ):
+        before = searches
+        reply = await api.call("POST", path, json=sent)
+        assert reply.is_success or path.endswith("tool/run"), (path, reply.text[:500])
+        assert searches > before, path
+    assert on_the_loop == []
+
+
+async def test_a_body_over_the_limit_of_a_definition_is_not_searched(
+    api: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(envelope, "secrets_in", None)
+    large = {**TOOL, "parameters": {"password": ["c" * 1000] * 300}}
+    assert len(json.dumps(large)) > 262_144
+    reply = await api.call("POST", "/v1/tools", json=large)
+    assert reply.status_code == 400
+    assert "larger than 262144 bytes" in reply.json()["error"]["message"]
