@@ -3,17 +3,23 @@ FROM python:3.13-slim
 
 # The CPU build of torch by default; TORCH_INDEX= (empty) takes the CUDA build for a GPU trainer.
 ARG TORCH_INDEX=https://download.pytorch.org/whl/cpu
-ARG EXTRAS=train,s3
 
 RUN useradd --uid 1000 --create-home rft && mkdir /data && chown rft /data
 WORKDIR /src
-RUN if [ -n "$TORCH_INDEX" ]; then \
-      pip install --no-cache-dir --index-url "$TORCH_INDEX" "torch==2.13.*"; fi
+COPY constraints/build.txt constraints/service.txt constraints/
+RUN pip install --no-cache-dir --no-deps --require-hashes -r constraints/build.txt && \
+    if [ -n "$TORCH_INDEX" ]; then \
+      pip install --no-cache-dir --no-deps --index-url "$TORCH_INDEX" torch==2.13.0; \
+    else \
+      pip install --no-cache-dir torch==2.13.0; \
+    fi && \
+    pip install --no-cache-dir --no-deps \
+      --require-hashes --no-build-isolation -r constraints/service.txt
 COPY pyproject.toml README.md ./
 COPY app app
 COPY workers workers
 COPY migrations migrations
-RUN pip install --no-cache-dir ".[$EXTRAS]"
+RUN pip install --no-cache-dir --no-deps --no-build-isolation .
 
 USER rft
 WORKDIR /data

