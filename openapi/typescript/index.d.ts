@@ -2419,6 +2419,7 @@ export interface components {
             ended_early: {
                 [key: string]: unknown;
             } | null;
+            reproducibility: components["schemas"]["Reproducibility"] | null;
             /** Max Training Time S */
             max_training_time_s: number | null;
             /** Max Rollouts */
@@ -3772,6 +3773,18 @@ export interface components {
              *     }
              */
             zero_variance: components["schemas"]["ZeroVarianceRule"];
+        };
+        /**
+         * Reproducibility
+         * @description The machines that a job ran on, and if they keep the promise of mode `sync`.
+         */
+        Reproducibility: {
+            /** Same To The Bit */
+            same_to_the_bit: boolean;
+            /** Reasons */
+            reasons: string[];
+            /** Processors */
+            processors: string[];
         };
         /** ResultCountsBody */
         ResultCountsBody: {

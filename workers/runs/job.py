@@ -19,6 +19,7 @@ from workers.runs.announcer import FILES_VALIDATED
 from workers.runs.context import RunContext
 from workers.runs.ending import Ending
 from workers.runs.method import Method, PreparedRun, build_reporter
+from workers.runs.reproducibility import record_reproducibility
 from workers.runs.result_file import write_result_file
 from workers.runs.retention import Retention
 from workers.runs.stopping import StoppedEarly
@@ -86,6 +87,7 @@ class JobRun:
         if not self._context.files_validated:
             await retry_while_unavailable(lambda: self._mark_validated(prepared))
         await retry_while_unavailable(self._mark_running)
+        await record_reproducibility(self._context)
         self._reporter.meter.start()
         await self._succeed(await prepared.train(self._reporter, check_stop=self._check_stop))
 

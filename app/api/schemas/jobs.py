@@ -157,6 +157,19 @@ class UsageMetrics(BaseModel):
     """Tokens that model graders used, by model."""
 
 
+class Reproducibility(BaseModel):
+    """The machines that a job ran on, and if they keep the promise of mode `sync`."""
+
+    same_to_the_bit: bool
+    """True if a run of the same job, killed and resumed at any moment, ends with the same bits on
+    these processors.
+    """
+    reasons: list[str]
+    """The reasons against it; empty if it is kept."""
+    processors: list[str]
+    """Processors and libraries of the trainer and the engine, over all claims of the job."""
+
+
 class FineTuningJob(BaseModel):
     """The hosted job object; every key is always present."""
 
@@ -190,6 +203,8 @@ class FineTuningJob(BaseModel):
     """Number of steps, known once the files are validated (an extension)."""
     ended_early: Json | None
     """`{rule, action, step, reason}` of the rule that ended the job early (an extension)."""
+    reproducibility: Reproducibility | None
+    """Says if the job is the same to the bit; known once a worker has begun (an extension)."""
     max_training_time_s: float | None
     """Cap (an extension): the job pauses at the step that reaches it."""
     max_rollouts: int | None
@@ -228,6 +243,9 @@ class FineTuningJob(BaseModel):
             eval_id=_eval_id(job),
             total_steps=job.total_steps,
             ended_early=job.ended_early,
+            reproducibility=None
+            if job.reproducibility is None
+            else Reproducibility(**job.reproducibility),
             max_training_time_s=job.caps.max_training_time_s,
             max_rollouts=job.caps.max_rollouts,
             queue_position=None if place is None else place.position,

@@ -165,6 +165,10 @@ class Job:
     """Usage of all committed work; `None` before there is any."""
     ended_early: dict[str, Any] | None = None
     """The rule that ended the job before its last step: `{rule, action, step, reason}`."""
+    reproducibility: dict[str, Any] | None = None
+    """Says if the job is the same to the bit: `{same_to_the_bit, reasons, processors}`; `None`
+    before a worker has begun.
+    """
     queue: QueuePosition | None = None
     """Where a job that nobody holds waits; looked up for what is shown, `None` otherwise."""
 

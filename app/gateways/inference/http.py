@@ -16,6 +16,7 @@ from typing import Any, Final
 import aiohttp
 
 from app.domain.errors import InvalidRequest, NotFound, Unavailable
+from app.domain.jobs.reproducibility import EngineMachine
 from app.domain.methods.reasoning_efforts import template_variables
 from app.gateways.inference.inference import AdapterMissing, Completion, EngineAway, EngineFailed
 
@@ -100,9 +101,21 @@ class HttpInference:
             pass
 
     async def model_names(self) -> list[str]:
+        return [str(model["id"]) for model in await self._models()]
+
+    async def machine(self, model: str) -> EngineMachine | None:
+        for served in await self._models():
+            machine = served.get("machine")
+            if served["id"] == model and isinstance(machine, dict):
+                processor, invariant = machine.get("processor"), machine.get("batch_invariant")
+                return EngineMachine(str(processor), batch_invariant=invariant is True)
+        return None
+
+    async def _models(self) -> list[dict[str, Any]]:
         async with self._request("GET", "/v1/models", None) as response:
             reply = await response.json()
-        return [str(model["id"]) for model in reply["data"]]
+        models: list[dict[str, Any]] = reply["data"]
+        return models
 
     async def healthy(self) -> bool:
         try:

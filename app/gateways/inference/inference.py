@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from app.domain.errors import InvalidRequest, NotFound, Unavailable
+from app.domain.jobs.reproducibility import EngineMachine
 
 
 class EngineAway(Unavailable):
@@ -75,6 +76,12 @@ class Inference(Protocol):
         """Returns the names of base models and loaded adapters."""
         ...
 
+    async def machine(self, model: str) -> EngineMachine | None:
+        """Returns the engine's answer about its machine for a base model; `None` for an engine that
+        gives none, such as vLLM.
+        """
+        ...
+
     async def healthy(self) -> bool:
         """Returns true if the engine answers. Never raises."""
         ...
@@ -111,6 +118,7 @@ class InMemoryInference:
         self.base_models = base_models
         self.adapters: dict[str, Path] = {}
         self.away = False
+        self.machine_of_engine: EngineMachine | None = EngineMachine("twin", batch_invariant=True)
         self.prompts: list[tuple[str, list[int]]] = []
         self.chat_replies: list[dict[str, Any]] = []
 
@@ -149,6 +157,10 @@ class InMemoryInference:
     async def model_names(self) -> list[str]:
         self._check(None)
         return [*self.base_models, *self.adapters]
+
+    async def machine(self, model: str) -> EngineMachine | None:
+        self._check(model)
+        return self.machine_of_engine
 
     async def healthy(self) -> bool:
         return not self.away

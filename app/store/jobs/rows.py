@@ -53,6 +53,7 @@ def to_job(row: Any) -> Job:
         caps=Caps(row.max_training_time_s, row.max_rollouts),
         usage=None if row.usage is None else Usage.from_json(row.usage),
         ended_early=row.ended_early,
+        reproducibility=row.reproducibility,
     )
 
 

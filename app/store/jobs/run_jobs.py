@@ -56,6 +56,9 @@ class RunJobStore(JobReader):
     async def mark_ended_early(self, why: dict[str, Any]) -> None:
         await self._set(ended_early=storable(why))
 
+    async def record_reproducibility(self, record: dict[str, Any]) -> None:
+        await self._set(reproducibility=storable(record))
+
     async def mark_running(self) -> None:
         """Sets a queued job to running. Does nothing for a run that takes over: its job is running
         or pausing already.

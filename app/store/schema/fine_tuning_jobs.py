@@ -53,6 +53,7 @@ class FineTuningJobTable(ClaimableRow, Base):
     kept_checkpoints: Mapped[list[int] | None] = mapped_column(JSONB(none_as_null=True))
     """Steps whose checkpoints are retained; `None` before a run has dropped any."""
     ended_early: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
+    reproducibility: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
     """The rule that ended the run before its last step."""
     stop_request: Mapped[str | None]
     step: Mapped[int] = mapped_column(server_default="0")

@@ -8,6 +8,7 @@ import pytest
 from aiohttp import web
 
 from app.domain.errors import InvalidRequest, Unavailable
+from app.domain.jobs.reproducibility import EngineMachine
 from app.gateways.inference.http import HttpInference
 from app.gateways.inference.inference import (
     AdapterMissing,
@@ -15,6 +16,7 @@ from app.gateways.inference.inference import (
     EngineAway,
     InMemoryInference,
 )
+from tests.support.patience import PATIENCE_S
 
 REPLY = {
     "choices": [
@@ -74,7 +76,7 @@ async def engine() -> AsyncIterator[Engine]:
 
 @pytest.fixture
 async def inference(engine: Engine) -> AsyncIterator[HttpInference]:
-    client = HttpInference(engine.url + "/", api_key="sk-engine", timeout_s=5)
+    client = HttpInference(engine.url + "/", api_key="sk-engine", timeout_s=PATIENCE_S)
     yield client
     await client.aclose()
 
@@ -191,6 +193,19 @@ async def test_a_dropped_connection_and_a_silent_engine_are_away(engine: Engine)
     await client.aclose()
 
 
+async def test_an_engine_tells_of_its_machine_or_does_not(
+    engine: Engine, inference: HttpInference
+) -> None:
+    told = {"processor": "P", "batch_invariant": True}
+    engine.body = {"data": [{"id": "a", "machine": told}, {"id": "b"}, {"id": "c", "machine": {}}]}
+    assert await inference.machine("a") == EngineMachine("P", batch_invariant=True)
+    assert await inference.machine("b") is None
+    assert await inference.machine("none") is None
+    silent = await inference.machine("c")
+    assert silent is not None
+    assert not silent.batch_invariant
+
+
 async def test_a_port_without_a_listener_is_unavailable(unused_tcp_port: int) -> None:
     client = HttpInference(f"http://127.0.0.1:{unused_tcp_port}")
     assert await client.healthy() is False
@@ -267,7 +282,7 @@ async def test_256_requests_are_under_way_at_once(engine: Engine) -> None:
     engine.hang = True
     client = HttpInference(engine.url)
     tasks = [asyncio.create_task(_complete(client)) for _ in range(256)]
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE_S):
         while len(engine.requests) < 256:  # noqa: ASYNC110 - the server has no such event
             await asyncio.sleep(0.01)
     assert not any(task.done() for task in tasks)

@@ -128,6 +128,7 @@ async def test_a_checkpoint_that_is_not_kept_is_gone_with_its_model_and_nothing_
         assert await run.checkpoints.kept(job.id) == {1: "k1", 2: "k2", 3: "k3", 4: "k4"}
         await run.jobs.mark_retained([1, 4])
         await run.jobs.mark_ended_early({"rule": "plateau", "step": 4, "reason": "flat"})
+        await run.jobs.record_reproducibility({"same_to_the_bit": True})
     async with rows.app.tenant(rows.first) as unit:
         shown, more = await unit.checkpoints.page(job.id, after=None, limit=1)
         rest, end = await unit.checkpoints.page(job.id, after="ftckpt_3", limit=1)
@@ -141,6 +142,7 @@ async def test_a_checkpoint_that_is_not_kept_is_gone_with_its_model_and_nothing_
         assert [row.step for row in await unit.checkpoints.all(job.id)] == [1, 2, 3, 4]
     assert kept.method == job.method
     assert kept.ended_early == {"rule": "plateau", "step": 4, "reason": "flat"}
+    assert kept.reproducibility == {"same_to_the_bit": True}
 
 
 async def test_events_page_newest_first_while_more_arrive(rows: Rows) -> None:

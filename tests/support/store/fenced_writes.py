@@ -34,6 +34,9 @@ WRITES: dict[str, Verb] = {
     ),
     "jobs.mark_retained": lambda unit, _: unit.jobs.mark_retained([1]),
     "jobs.mark_ended_early": lambda unit, _: unit.jobs.mark_ended_early({"rule": "plateau"}),
+    "jobs.record_reproducibility": lambda unit, _: unit.jobs.record_reproducibility(
+        {"reasons": []}
+    ),
     "jobs.mark_running": lambda unit, _: unit.jobs.mark_running(),
     "jobs.mark_succeeded": lambda unit, _: unit.jobs.mark_succeeded("ft:x"),
     "jobs.mark_failed": lambda unit, _: unit.jobs.mark_failed(JobError("a", "b", None)),

@@ -16,11 +16,13 @@ import structlog
 import torch
 
 from app.domain.errors import InvalidRequest, Unavailable
+from app.domain.jobs.reproducibility import EngineMachine
 from app.domain.models.models import BaseModelSpec
 from app.rendering.renderer import Renderer
 from workers.engines.cpu.scheduler import Limits, Scheduler
 from workers.engines.cpu.sequence import Sampling, Sequence, Update
 from workers.engines.cpu.versions import BaseModel, Version, Versions, load_model, serve
+from workers.learning.processor import describe_processor
 
 log = structlog.get_logger()
 
@@ -46,20 +48,30 @@ class Engine:
         self._loader = ThreadPoolExecutor(1, "loader", torch.set_num_threads, (1,))
         self._loop: asyncio.AbstractEventLoop | None = None
         self._waiters: dict[Sequence, asyncio.Queue[Update]] = {}
+        self._machines: dict[str, EngineMachine] = {}
 
     async def start(self) -> None:
         """Starts the compute thread and compares each base model with its transformers forward
         pass.
 
-        Raises `ValueError` for an architecture whose log-probs differ.
+        Raises `ValueError` for an architecture whose log-probs differ, and for a type of weights
+        that the processor cannot compute.
         """
         self._loop = asyncio.get_running_loop()
         self._scheduler.start()
         for base, reference in self._references:
             await self._check(base, reference)
-            if self._limits.invariant and not await self.invariant(base):
+            invariant = self._limits.invariant and await self.invariant(base)
+            if self._limits.invariant and not invariant:
                 log.warning("results depend on the batch on this machine", model=base.spec.name)
+            self._machines[base.spec.name] = EngineMachine(
+                describe_processor(), batch_invariant=invariant
+            )
         self._references.clear()
+
+    def machine(self, base_model: str) -> EngineMachine:
+        """Returns what was found of this machine for a base model. Needs `start`."""
+        return self._machines[base_model]
 
     async def stop(self) -> None:
         await asyncio.to_thread(self._scheduler.stop)
@@ -134,7 +146,13 @@ class Engine:
         sampling = Sampling(max_tokens=1, temperature=0, seed=0, prompt_logprobs=True)
         prompts = _probe_prompts(base.vocab_size, base.context_length)
         probes = [self.sequence(version, prompt, sampling) for prompt in prompts]
-        await self.finish(probes)
+        try:
+            await self.finish(probes)
+        except Unavailable as error:
+            raise ValueError(
+                f"{base.spec.name}: this processor cannot compute {base.kv_shape.dtype}; the cause "
+                "is in the log above. Start the engine with --dtype float32"
+            ) from error
         for probe, expected in zip(probes, reference, strict=True):
             actual = [value for value in probe.prompt_logprobs or [] if value is not None]
             worst = max(abs(a - b) for a, b in zip(actual, expected, strict=True))

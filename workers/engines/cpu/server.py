@@ -8,6 +8,7 @@ computes. A disconnecting client cancels its handler, which cancels its sequence
 import hmac
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
@@ -81,6 +82,7 @@ async def _health(_request: web.Request) -> web.Response:
 
 
 async def _models(request: web.Request) -> web.Response:
+    engine = request.app[_ENGINE]
     data = [
         {
             "id": version.name,
@@ -90,8 +92,9 @@ async def _models(request: web.Request) -> web.Response:
             "root": str(version.path or version.base.spec.path),
             "parent": version.base.spec.name if version.path else None,
             "max_model_len": version.base.context_length,
+            "machine": asdict(engine.machine(version.base.spec.name)),
         }
-        for version in request.app[_ENGINE].versions.all()
+        for version in engine.versions.all()
     ]
     return web.json_response({"object": "list", "data": data})
 

@@ -213,6 +213,7 @@ from .reinforcement_body_response_format_type_0 import ReinforcementBodyResponse
 from .reinforcement_hyperparameters import ReinforcementHyperparameters
 from .reinforcement_hyperparameters_reasoning_effort_type_0 import ReinforcementHyperparametersReasoningEffortType0
 from .reinforcement_stop_options import ReinforcementStopOptions
+from .reproducibility import Reproducibility
 from .result_counts_body import ResultCountsBody
 from .resume_fine_tuning_job import ResumeFineTuningJob
 from .retrieve_fine_tuning_job_report_response_retrievefinetuningjobreport import RetrieveFineTuningJobReportResponseRetrievefinetuningjobreport
@@ -524,6 +525,7 @@ __all__ = (
     "ReinforcementHyperparameters",
     "ReinforcementHyperparametersReasoningEffortType0",
     "ReinforcementStopOptions",
+    "Reproducibility",
     "ResultCountsBody",
     "ResumeFineTuningJob",
     "RetrieveFineTuningJobReportResponseRetrievefinetuningjobreport",

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
   from ..models.fine_tuning_job_metadata_type_0 import FineTuningJobMetadataType0
   from ..models.fine_tuning_job_method import FineTuningJobMethod
   from ..models.job_error_body import JobErrorBody
+  from ..models.reproducibility import Reproducibility
   from ..models.usage_metrics import UsageMetrics
 
 
@@ -62,6 +63,7 @@ class FineTuningJob:
             eval_id (None | str):
             total_steps (int | None):
             ended_early (FineTuningJobEndedEarlyType0 | None):
+            reproducibility (None | Reproducibility):
             max_training_time_s (float | None):
             max_rollouts (int | None):
             queue_position (int | None):
@@ -92,6 +94,7 @@ class FineTuningJob:
     eval_id: None | str
     total_steps: int | None
     ended_early: FineTuningJobEndedEarlyType0 | None
+    reproducibility: None | Reproducibility
     max_training_time_s: float | None
     max_rollouts: int | None
     queue_position: int | None
@@ -112,6 +115,7 @@ class FineTuningJob:
         from ..models.fine_tuning_job_metadata_type_0 import FineTuningJobMetadataType0 # noqa: PLC0415
         from ..models.fine_tuning_job_method import FineTuningJobMethod # noqa: PLC0415
         from ..models.job_error_body import JobErrorBody # noqa: PLC0415
+        from ..models.reproducibility import Reproducibility # noqa: PLC0415
         from ..models.usage_metrics import UsageMetrics # noqa: PLC0415
         id = self.id
 
@@ -201,6 +205,12 @@ class FineTuningJob:
         else:
             ended_early = self.ended_early
 
+        reproducibility: dict[str, Any] | None
+        if isinstance(self.reproducibility, Reproducibility):
+            reproducibility = self.reproducibility.to_dict()
+        else:
+            reproducibility = self.reproducibility
+
         max_training_time_s: float | None
         max_training_time_s = self.max_training_time_s
 
@@ -243,6 +253,7 @@ class FineTuningJob:
             "eval_id": eval_id,
             "total_steps": total_steps,
             "ended_early": ended_early,
+            "reproducibility": reproducibility,
             "max_training_time_s": max_training_time_s,
             "max_rollouts": max_rollouts,
             "queue_position": queue_position,
@@ -262,6 +273,7 @@ class FineTuningJob:
         from ..models.fine_tuning_job_metadata_type_0 import FineTuningJobMetadataType0 # noqa: PLC0415
         from ..models.fine_tuning_job_method import FineTuningJobMethod # noqa: PLC0415
         from ..models.job_error_body import JobErrorBody # noqa: PLC0415
+        from ..models.reproducibility import Reproducibility # noqa: PLC0415
         from ..models.usage_metrics import UsageMetrics # noqa: PLC0415
         d = dict(src_dict)
         id = d.pop("id")
@@ -465,6 +477,24 @@ class FineTuningJob:
         ended_early = _parse_ended_early(d.pop("ended_early"))
 
 
+        def _parse_reproducibility(data: object) -> None | Reproducibility:
+            if data is None:
+                return data
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                reproducibility_type_0 = Reproducibility.from_dict(data)
+
+
+
+                return reproducibility_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(None | Reproducibility, data)
+
+        reproducibility = _parse_reproducibility(d.pop("reproducibility"))
+
+
         def _parse_max_training_time_s(data: object) -> float | None:
             if data is None:
                 return data
@@ -524,6 +554,7 @@ class FineTuningJob:
             eval_id=eval_id,
             total_steps=total_steps,
             ended_early=ended_early,
+            reproducibility=reproducibility,
             max_training_time_s=max_training_time_s,
             max_rollouts=max_rollouts,
             queue_position=queue_position,

@@ -1,0 +1,63 @@
+"""States whether a job would end with the same bits when it is run or resumed again.
+
+Owns the rule over what each claim of a job found: the mode, the trainer's and the engine's
+processors, and the engine's own probe. Pure.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class EngineMachine:
+    """An engine's answer about the machine it runs on."""
+
+    processor: str
+    batch_invariant: bool
+    """True if the bits of a result were found to be independent of the requests beside it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimMachine:
+    """The machine that one claim of a job runs on."""
+
+    trainer: str
+    """Processor and libraries of the trainer."""
+    accelerated: bool
+    """True if the trainer computes on an accelerator, whose sums have no fixed order."""
+    in_order: bool
+    """True if the mode trains on the same samples each time: `sync`, and methods without one."""
+    samples: bool
+    """True if the method trains on what an engine samples."""
+    engine: EngineMachine | None
+    """`None` for an engine that does not say, and for a method that does not sample."""
+
+
+def reproducibility(before: dict[str, Any] | None, claim: ClaimMachine) -> dict[str, Any]:
+    """Returns the record after one more claim: `same_to_the_bit`, the `reasons` against it, and the
+    `processors` of all claims.
+    """
+    record = before or {"reasons": [], "processors": []}
+    processors = [f"trainer: {claim.trainer}"]
+    if claim.samples and claim.engine is not None:
+        processors.append(f"engine: {claim.engine.processor}")
+    seen = list(dict.fromkeys([*record["processors"], *processors]))
+    reasons = list(dict.fromkeys([*record["reasons"], *_reasons(claim, seen)]))
+    return {"same_to_the_bit": not reasons, "reasons": reasons, "processors": seen}
+
+
+def _reasons(claim: ClaimMachine, processors: Sequence[str]) -> list[str]:
+    found = []
+    if claim.accelerated:
+        found.append("The trainer computes on an accelerator.")
+    if not claim.in_order:
+        found.append("The mode trains in the order in which samples come.")
+    if claim.samples and claim.engine is None:
+        found.append("The engine does not say whether its results depend on the batch.")
+    if claim.engine is not None and not claim.engine.batch_invariant:
+        found.append("On its processor the engine's results depend on the batch.")
+    parts = [one.split(":")[0] for one in processors]
+    if len(parts) > len(set(parts)):
+        found.append("The job's claims ran on different processors.")
+    return found

@@ -1,0 +1,40 @@
+"""Describes the processor and libraries on which the bits of a floating-point result depend.
+
+Two machines with the same description compute the same bits; two with different ones may not,
+because vector width and code path decide in which order a product is summed. Must not know what is
+computed.
+"""
+
+import os
+import platform
+from functools import cache
+from pathlib import Path
+
+import torch
+
+_CPUINFO = Path("/proc/cpuinfo")
+_LIMITS = ("ONEDNN_MAX_CPU_ISA", "DNNL_MAX_CPU_ISA", "MKL_ENABLE_INSTRUCTIONS", "MKL_CBWR")
+"""Variables by which the libraries are told to use fewer instructions than the processor has."""
+
+
+@cache
+def describe_processor() -> str:
+    """Returns the processor's name, torch's instruction set, limits by the environment, torch."""
+    limits = [f"{name}={os.environ[name]}" for name in _LIMITS if os.environ.get(name)]
+    capability = torch.backends.cpu.get_cpu_capability()
+    return ", ".join([_name(), capability, *limits, f"torch {torch.__version__}"])
+
+
+def is_accelerated() -> bool:
+    """Returns whether a trainer computes on an accelerator here."""
+    return bool(torch.cuda.is_available())
+
+
+def _name() -> str:
+    """Linux tells the model in `/proc/cpuinfo`; elsewhere the platform's word has to do."""
+    if _CPUINFO.exists():
+        for line in _CPUINFO.read_text().splitlines():
+            name, _, value = line.partition(":")
+            if name.strip() == "model name":
+                return value.strip()
+    return platform.processor() or platform.machine()
