@@ -6,6 +6,7 @@ from transformers import AutoModelForCausalLM, PreTrainedModel
 
 from tests.support.learning.random_model import windowed_model
 from tests.support.learning.samples import VOCAB
+from tests.support.processor import ROUNDING
 from workers.learning.backbone import Backbone
 from workers.learning.layout import Group, Layout, alone
 
@@ -33,7 +34,7 @@ def test_packed_rows_with_shared_prefixes(base: PreTrainedModel, model_dir: Path
     backbone = Backbone(base)
     assert backbone.packs
     torch.testing.assert_close(
-        backbone(ids_M, layout), expected(plain, ids_M, layout), rtol=0, atol=1e-10
+        backbone(ids_M, layout), expected(plain, ids_M, layout), rtol=0, atol=ROUNDING
     )
 
 
@@ -46,7 +47,7 @@ def test_a_model_with_a_window_is_padded() -> None:
     backbone = Backbone(model)
     assert not backbone.packs
     torch.testing.assert_close(
-        backbone(ids_M, layout), expected(model, ids_M, layout), rtol=0, atol=1e-10
+        backbone(ids_M, layout), expected(model, ids_M, layout), rtol=0, atol=ROUNDING
     )
     with pytest.raises(ValueError, match="share"):
         backbone(ids_M, Layout((Group(12, (6, 6)),)))
