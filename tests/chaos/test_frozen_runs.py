@@ -17,10 +17,10 @@ from tests.support.installation import (
     child_pid,
     example_agent,
     installation,
-    wait_for,
     wait_until_final,
 )
 from tests.support.jobs import create_job, upload_dataset
+from tests.support.patience import wait_for
 
 FREEZES = 20
 TRAIN_ROWS, VALID_ROWS = 320, 20

@@ -13,14 +13,9 @@ import openai
 import pytest
 from openai import OpenAI
 
-from tests.support.installation import (
-    Installation,
-    example_agent,
-    free_port,
-    installation,
-    wait_for,
-)
+from tests.support.installation import Installation, example_agent, free_port, installation
 from tests.support.jobs import create_job, upload_dataset
+from tests.support.patience import wait_for
 from tests.support.webhook_receiver import webhook_receiver
 
 CANCELLED: Any = "fine_tuning.job.cancelled"

@@ -3,7 +3,6 @@
 import gzip
 import json
 import socket
-import time
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ import pytest
 
 from tests.support.contract.service import ROW, Service
 from tests.support.corpora import FORMS, JSON_BODIES, RANGES, Form
+from tests.support.patience import PATIENCE_S, wait_for
 
 HUGE = 4 * 1024 * 1024
 
@@ -31,7 +31,7 @@ class Answer:
         return dict(found)
 
 
-def exchange(service: Service, pieces: Iterable[bytes], *, timeout_s: float = 30) -> Answer:
+def exchange(service: Service, pieces: Iterable[bytes], *, timeout_s: float = PATIENCE_S) -> Answer:
     """Send pieces until the server answers; read one answer."""
     with socket.create_connection(service.api.address, timeout=timeout_s) as connection:
         try:
@@ -55,6 +55,10 @@ def head(service: Service, line: str, *headers: str, key: bool = True) -> bytes:
 def posted(service: Service, path: str, body: bytes, *headers: str) -> Answer:
     length = f"Content-Length: {len(body)}"
     return exchange(service, [head(service, f"POST {path} HTTP/1.1", length, *headers), body])
+
+
+def files_below(objects: Path) -> set[Path]:
+    return {path for path in objects.rglob("*") if path.is_file()}
 
 
 def resident_kib() -> int:
@@ -178,7 +182,7 @@ def test_an_interrupted_upload_leaves_nothing(service: Service) -> None:
     client = service.client()
     before = {file.id for file in client.files.list()}
     objects = service.database.settings.objects_dir
-    known = {path for path in objects.rglob("*") if path.is_file()}
+    known = files_below(objects)
     with socket.create_connection(service.api.address) as connection:
         connection.sendall(
             head(
@@ -190,14 +194,8 @@ def test_an_interrupted_upload_leaves_nothing(service: Service) -> None:
         )
         form = '--0123456789\r\nContent-Disposition: form-data; name="file"; filename="x"\r\n\r\n'
         connection.sendall(form.encode() + ROW * 100_000)
-        deadline = time.monotonic() + 10
-        while {path for path in objects.rglob("*") if path.is_file()} == known:
-            assert time.monotonic() < deadline, "the upload never began"
-            time.sleep(0.02)
-    deadline = time.monotonic() + 10
-    while {path for path in objects.rglob("*") if path.is_file()} != known:
-        assert time.monotonic() < deadline, "the broken-off upload still lies there"
-        time.sleep(0.02)
+        wait_for(lambda: files_below(objects) != known, what="the beginning of the upload")
+    wait_for(lambda: files_below(objects) == known, what="the end of the broken-off upload")
     assert {file.id for file in client.files.list()} == before
 
 
@@ -220,7 +218,7 @@ def test_many_half_sent_bodies_delay_no_other_request(service: Service) -> None:
         try:
             for number, connection in enumerate(half):
                 connection.sendall(heads[number % 3])
-            client = service.client(max_retries=0, timeout=20)
+            client = service.client(max_retries=0, timeout=PATIENCE_S)
             made = client.files.create(file=ROW, purpose="fine-tune")
             for _ in range(20):
                 assert client.files.retrieve(made.id).status == "processed"

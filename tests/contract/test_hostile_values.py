@@ -10,6 +10,7 @@ import httpx
 import pytest
 
 from tests.support.contract.service import BASE, Service
+from tests.support.patience import PATIENCE_S
 
 CASES = 600
 VALUES: list[Any] = [
@@ -71,7 +72,7 @@ def test_no_value_at_any_path_is_a_500(service: Service, job: Any, noun: str) ->
     chance = random.Random(20261121)
     key = {"Authorization": f"Bearer {service.api.key}", "Content-Type": "application/json"}
     statuses = set()
-    with httpx.Client(base_url=service.api.base_url, headers=key, timeout=30) as http:
+    with httpx.Client(base_url=service.api.base_url, headers=key, timeout=PATIENCE_S) as http:
         for _ in range(CASES):
             body: Any = good
             for _ in range(chance.choice((1, 1, 2, 4))):

@@ -12,6 +12,7 @@ import pytest
 
 from app.main import create_app
 from tests.support.contract.service import ROW, Service
+from tests.support.patience import PATIENCE_S
 
 GONE = 404
 REFUSED = {400, 404}
@@ -110,7 +111,9 @@ def call(client: httpx.Client, name: str, given: dict[str, str]) -> httpx.Respon
 
 def client_of(service: Service, key: str) -> httpx.Client:
     address = service.api.base_url.removesuffix("/v1")
-    return httpx.Client(base_url=address, headers={"Authorization": f"Bearer {key}"}, timeout=30)
+    return httpx.Client(
+        base_url=address, headers={"Authorization": f"Bearer {key}"}, timeout=PATIENCE_S
+    )
 
 
 def assert_out_of_reach(client: httpx.Client, name: str, given: dict[str, str]) -> None:

@@ -24,6 +24,7 @@ from tests.support.contract.evals import content, make, run_worker
 from tests.support.contract.service import BASE, HOOK_PORT, ROW, Service
 from tests.support.faults import fault_proxy
 from tests.support.node_client import installed_client
+from tests.support.patience import PATIENCE_S
 
 SUITES = Path(__file__).with_name("node")
 MANY = 260
@@ -141,7 +142,7 @@ def test_the_node_client(
             env={**os.environ, "CONTRACT": json.dumps(facts), "NODE_NO_WARNINGS": "1"},
             capture_output=True,
             text=True,
-            timeout=150,
+            timeout=PATIENCE_S,
             check=False,
         )
     assert done.returncode == 0, done.stdout[-12_000:] + done.stderr[-3_000:]

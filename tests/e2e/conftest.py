@@ -53,7 +53,7 @@ def finished(live: Installation, endpoints: Endpoints, files: tuple[str, str]) -
     """The main job: 20 steps of 8 prompts × 8 rollouts."""
     client = live.client()
     created = create_job(client, endpoints.good, files, eval_interval=10)
-    job = wait_until_final(client, created.id, timeout_s=150)
+    job = wait_until_final(client, created.id)
     assert job.status == "succeeded", job.error
     return FinishedJob(created, job)
 

@@ -13,6 +13,7 @@ from openai import BadRequestError
 from tests.support.e2e.main_job import BATCH, GROUP, Endpoints
 from tests.support.installation import Installation, wait_until_final
 from tests.support.jobs import records_method, upload
+from tests.support.patience import PATIENCE_S
 
 TRAIN_ROWS, VALID_ROWS = 24, 10
 STEPS = TRAIN_ROWS // BATCH
@@ -31,7 +32,7 @@ def _resume(live: Installation, job_id: str, body: dict[str, Any] | None = None)
         f"{live.base_url}/fine_tuning/jobs/{job_id}/resume",
         headers={"Authorization": f"Bearer {live.api_key}"},
         json=body,
-        timeout=30,
+        timeout=PATIENCE_S,
     )
 
 
@@ -47,7 +48,7 @@ def test_a_cap_pauses_and_a_higher_one_goes_on_to_the_end(
         method=records_method(endpoints.good, eval_interval=10),
         extra_body={"max_rollouts": 50},
     ).id
-    live.wait_for_status(job_id, "paused", timeout_s=90)
+    live.wait_for_status(job_id, "paused")
 
     paused = live.get(f"/fine_tuning/jobs/{job_id}")
     after_one_step = VALID_ROWS + BATCH * GROUP
@@ -65,7 +66,7 @@ def test_a_cap_pauses_and_a_higher_one_goes_on_to_the_end(
     assert caught.value.code == "invalid_state"
 
     assert _resume(live, job_id, {"max_rollouts": 10_000}).json()["max_rollouts"] == 10_000
-    job = wait_until_final(client, job_id, timeout_s=120)
+    job = wait_until_final(client, job_id)
     assert job.status == "succeeded", job.error
     _check_usage(live, job_id, paused["usage_metrics"])
     _check_result_file(live, job_id)
@@ -129,7 +130,7 @@ def test_supervised_files_are_judged_by_the_real_worker(live: Installation, tmp_
     created = client.fine_tuning.jobs.create(model="tiny-agent", training_file=bad)
     assert created.method is not None
     assert created.method.type == "supervised"
-    job = wait_until_final(client, created.id, timeout_s=60)
+    job = wait_until_final(client, created.id)
     assert job.status == "failed"
     assert job.error.code == "invalid_training_file"
     assert job.hyperparameters.batch_size == "auto", "nothing is settled before the file is good"

@@ -7,7 +7,8 @@ import pytest
 from openai import BadRequestError, OpenAI
 
 from tests.support.e2e.main_job import VALID_ROWS, FinishedJob
-from tests.support.installation import Installation, wait_for
+from tests.support.installation import Installation
+from tests.support.patience import wait_for
 
 CHECK: Any = {
     "type": "string_check",
@@ -90,7 +91,6 @@ def test_a_users_eval_of_the_tuned_model_runs_to_its_end(
     run = client.evals.runs.create(of.id, data_source=source)
     wait_for(
         lambda: client.evals.runs.retrieve(run.id, eval_id=of.id).status == "completed",
-        timeout_s=60,
         what=f"the end of {run.id}",
     )
     counts = client.evals.runs.retrieve(run.id, eval_id=of.id).result_counts

@@ -14,7 +14,7 @@ def test_failing_tools_are_discarded_and_never_a_reward(
 ) -> None:
     client = live.client()
     created = create_job(client, endpoints.faulty, small_files)
-    job = wait_until_final(client, created.id, timeout_s=120)
+    job = wait_until_final(client, created.id)
     assert job.status == "succeeded", job.error
     rows = live.rollouts(job.id, split="train")
     failed = [row for row in rows if row["failure_class"] is not None]
@@ -35,7 +35,7 @@ def test_a_dead_endpoint_ends_the_job_with_a_plain_reason(
 ) -> None:
     client = live.client()
     created = create_job(client, endpoints.dead, small_files)
-    job = wait_until_final(client, created.id, timeout_s=90)
+    job = wait_until_final(client, created.id)
     assert job.status == "failed"
     assert job.error.code == "endpoint_unavailable"
     assert "lost to failures of tools or graders" in job.error.message
@@ -51,7 +51,7 @@ def test_a_broken_row_fails_the_job_with_its_line(
     path.write_text("".join(json.dumps(line) + "\n" for line in rows + [row] * 6))
     client = live.client()
     created = create_job(client, endpoints.good, (upload(client, path), files[1]))
-    job = wait_until_final(client, created.id, timeout_s=30)
+    job = wait_until_final(client, created.id)
     assert (job.status, job.error.code) == ("failed", "invalid_training_file")
     assert job.error.param == "training_file"
     assert "7" in job.error.message
@@ -65,7 +65,7 @@ def test_too_few_rows_fail_the_job_in_the_hosted_words(
     path.write_text((json.dumps(row) + "\n") * 5)
     client = live.client()
     created = create_job(client, endpoints.good, (upload(client, path), files[1]))
-    job = wait_until_final(client, created.id, timeout_s=30)
+    job = wait_until_final(client, created.id)
     assert job.error.code == "invalid_n_examples"
     assert job.error.message == (
         "Training file has 5 example(s), but must have at least 10 examples"

@@ -11,6 +11,7 @@ from examples.records_agent.dataset import write_dataset
 from tests.support.e2e.main_job import Endpoints
 from tests.support.installation import REPOSITORY, Installation
 from tests.support.node_client import installed_client
+from tests.support.patience import PATIENCE_S
 
 _MODEL = r"ft:tiny-agent-2026-11-21:\S+"
 
@@ -28,7 +29,7 @@ def test_the_script_with_the_generated_client(live: Installation, endpoints: End
         },
         capture_output=True,
         text=True,
-        timeout=150,
+        timeout=PATIENCE_S,
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
@@ -52,7 +53,7 @@ def test_the_script_with_the_node_client(
         env={**os.environ, "OPENAI_BASE_URL": live.base_url, "OPENAI_API_KEY": live.api_key},
         capture_output=True,
         text=True,
-        timeout=150,
+        timeout=PATIENCE_S,
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr

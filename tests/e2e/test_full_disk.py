@@ -17,8 +17,9 @@ import openai
 import pytest
 
 from tests.support.e2e.main_job import Endpoints
-from tests.support.installation import Installation, installation, wait_for, wait_until_final
+from tests.support.installation import Installation, installation, wait_until_final
 from tests.support.jobs import create_job, upload, upload_dataset
+from tests.support.patience import wait_for
 
 TRAIN_ROWS, VALID_ROWS, GROUP = 32, 10, 8
 MINIMUM_BYTES = 24_000_000

@@ -61,7 +61,7 @@ def test_a_job_with_four_kinds_of_graders(
         seed=3,
         method=method,
     )
-    job = wait_until_final(client, created.id, timeout_s=120)
+    job = wait_until_final(client, created.id)
     assert job.status == "succeeded", job.error
     shown = live.get(f"/fine_tuning/jobs/{job.id}")
     assert "canary-grader-value" not in str(shown)
@@ -118,7 +118,7 @@ def test_a_judge_that_is_not_served_loses_rollouts_and_scores_none_of_them(
         validation_file=small_files[1],
         method=method,
     )
-    job = wait_until_final(client, created.id, timeout_s=120)
+    job = wait_until_final(client, created.id)
     assert job.status == "failed"
     assert "lost to failures of tools or graders" in job.error.message
     rows = live.rollouts(job.id)

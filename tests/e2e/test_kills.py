@@ -35,7 +35,7 @@ def test_every_process_killed_once_and_no_sample_counted_twice(
             os.kill(pid, signal.SIGKILL)
         else:
             live.kill(victim)
-    job = wait_until_final(client, job_id, timeout_s=200)
+    job = wait_until_final(client, job_id)
     assert job.status == "succeeded", job.error
     quiet = live.adapters(finished.created.id)
     assert TRAIN_ROWS // BATCH in quiet

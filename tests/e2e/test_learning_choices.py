@@ -78,7 +78,7 @@ def test_a_job_learns_by_its_options(
         seed=3,
         method=method,
     )
-    job = wait_until_final(client, created.id, timeout_s=150)
+    job = wait_until_final(client, created.id)
     assert job.status == "succeeded", job.error
     resolved = live.get(f"/fine_tuning/jobs/{job.id}")["method"]["reinforcement"]
     assert {name: resolved[name] for name in shown} == shown

@@ -71,7 +71,7 @@ def test_an_async_job_that_is_killed_loses_and_doubles_nothing(
     for step, victim in ((1, "child"), (3, "engine"), (5, "child"), (7, "runs")):
         live.wait_for_step(job_id, step)
         kill(live, job_id, victim)
-    job = wait_until_final(live.client(), job_id, timeout_s=200)
+    job = wait_until_final(live.client(), job_id)
     assert job.status == "succeeded", job.error
     shown = live.get(f"/fine_tuning/jobs/{job_id}")["method"]["reinforcement"]["mode"]
     assert shown == {"type": "async", "max_staleness": 2, "max_requeues": 2}
@@ -91,7 +91,7 @@ def test_a_paused_async_job_goes_on_where_it_was(
     client.fine_tuning.jobs.pause(job_id)
     live.wait_for_status(job_id, "paused")
     client.fine_tuning.jobs.resume(job_id)
-    job = wait_until_final(client, job_id, timeout_s=150)
+    job = wait_until_final(client, job_id)
     assert job.status == "succeeded", job.error
     check_ledger(live, job_id, max_staleness=1)
 
@@ -103,7 +103,7 @@ def test_a_streaming_job_that_is_killed_stays_on_policy(
     for step, victim in ((2, "child"), (5, "engine")):
         live.wait_for_step(job_id, step)
         kill(live, job_id, victim)
-    job = wait_until_final(live.client(), job_id, timeout_s=150)
+    job = wait_until_final(live.client(), job_id)
     assert job.status == "succeeded", job.error
     check_ledger(live, job_id, max_staleness=0)
     assert set(live.curve(job_id, "staleness/max").values()) == {0.0}

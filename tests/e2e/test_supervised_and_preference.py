@@ -23,8 +23,9 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 from app.settings import shipped_models
 from examples.records_agent.tools import SCHEMAS
 from tests.support.e2e.main_job import Endpoints
-from tests.support.installation import Installation, wait_for, wait_until_final
+from tests.support.installation import Installation, wait_until_final
 from tests.support.jobs import records_method, upload
+from tests.support.patience import PATIENCE_S, wait_for
 from tests.support.webhook_receiver import webhook_receiver
 
 STEPS = 8
@@ -107,7 +108,7 @@ def test_a_supervised_model_is_served_and_goes_on_by_reinforcement(
                 "supervised": {"hyperparameters": {"n_epochs": 2, "batch_size": 4}},
             },
         )
-        job = wait_until_final(client, created.id, timeout_s=120)
+        job = wait_until_final(client, created.id)
         assert job.status == "succeeded", job.error
         assert told(1) == [("fine_tuning.job.succeeded", job.id)]
     tuned = str(job.fine_tuned_model)
@@ -164,7 +165,7 @@ def test_a_preferring_model_goes_on_by_reinforcement_twice(
             "dpo": {"hyperparameters": {"n_epochs": 2, "batch_size": 5, "beta": 0.5}},
         },
     )
-    job = wait_until_final(client, created.id, timeout_s=120)
+    job = wait_until_final(client, created.id)
     assert job.status == "succeeded", job.error
     assert [
         checkpoint.step_number for checkpoint in client.fine_tuning.jobs.checkpoints.list(job.id)
@@ -197,7 +198,7 @@ def _told_of_ends(
         )
 
         def told(count: int) -> list[tuple[str, str]]:
-            wait_for(lambda: len(taken) == count, timeout_s=10, what="the event of the end")
+            wait_for(lambda: len(taken) == count, what="the event of the end")
             events: Any = [
                 client.webhooks.unwrap(body, headers, secret=made.signing_secret)
                 for headers, body in taken
@@ -220,7 +221,7 @@ def _reinforced(
         model=start, training_file=files[0], validation_file=files[1], method=method
     )
     assert created.model == start
-    job = wait_until_final(client, created.id, timeout_s=120)
+    job = wait_until_final(client, created.id)
     assert job.status == "succeeded", job.error
     ratios = live.curve(job.id, "train/sampler_max_abs_log_ratio")
     assert ratios[1] < 1e-2, "sampled from the model that the trainer starts from"
@@ -251,13 +252,13 @@ def _reinforced_from(
         f"{live.base_url}/organization/projects",
         json={"name": "apart"},
         headers={"Authorization": f"Bearer {live.admin_key}"},
-        timeout=30,
+        timeout=PATIENCE_S,
     )
     service = httpx.post(
         f"{live.base_url}/organization/projects/{project.json()['id']}/service_accounts",
         json={"name": "apart"},
         headers={"Authorization": f"Bearer {live.admin_key}"},
-        timeout=30,
+        timeout=PATIENCE_S,
     )
     stranger = OpenAI(base_url=live.base_url, api_key=service.json()["api_key"]["value"])
     told = []

@@ -23,6 +23,7 @@ ROOMS = (
     "migrations",
     "openapi",
     "benchmarks",
+    "constraints",
     "examples",
     "tests/support",
     "tests/house",

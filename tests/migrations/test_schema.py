@@ -3,7 +3,6 @@ import os
 import re
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import psycopg
@@ -14,6 +13,7 @@ from alembic.script import ScriptDirectory
 
 from app.embedded.binaries import package_dir
 from app.store.schema import Base
+from tests.support.patience import PATIENCE_S, wait_for
 from tests.support.stack import Database
 
 APP, WORKER = "agent_rft_app", "agent_rft_worker"
@@ -116,11 +116,8 @@ def test_several_processes_may_migrate_at_once(database: Database) -> None:
     with psycopg.connect(database.superuser_url.replace("+psycopg", "")) as gate:
         gate.execute("SELECT pg_advisory_xact_lock(%s)", (_advisory_lock(config),))
         running = [subprocess.Popen(migrate, env=environment) for _ in range(3)]
-        deadline = time.monotonic() + 60
-        while _rows(database, WAITING) != [(3,)]:
-            assert time.monotonic() < deadline, "not all of them wait for one another"
-            time.sleep(0.05)
-    assert [process.wait(timeout=60) for process in running] == [0, 0, 0]
+        wait_for(lambda: _rows(database, WAITING) == [(3,)], what="the wait for one another")
+    assert [process.wait(timeout=PATIENCE_S) for process in running] == [0, 0, 0]
     command.check(config)
 
 

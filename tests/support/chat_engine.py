@@ -10,6 +10,8 @@ from typing import Any
 
 from aiohttp import web
 
+from tests.support.patience import PATIENCE_S
+
 
 @dataclass(slots=True)
 class ChatEngine:
@@ -113,12 +115,12 @@ def chat_engine(*models: str) -> Iterator[ChatEngine]:
         await web.TCPSite(runner, "127.0.0.1", 0).start()
         return runner
 
-    runner = asyncio.run_coroutine_threadsafe(start(), loop).result(10)
+    runner = asyncio.run_coroutine_threadsafe(start(), loop).result(PATIENCE_S)
     engine.url = f"http://127.0.0.1:{runner.addresses[0][1]}"
     try:
         yield engine
     finally:
-        asyncio.run_coroutine_threadsafe(runner.cleanup(), loop).result(10)
+        asyncio.run_coroutine_threadsafe(runner.cleanup(), loop).result(PATIENCE_S)
         loop.call_soon_threadsafe(loop.stop)
         thread.join()
         loop.close()

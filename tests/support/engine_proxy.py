@@ -11,6 +11,8 @@ from typing import Any
 import aiohttp
 from aiohttp import web
 
+from tests.support.patience import PATIENCE_S
+
 _PER_HOP = {"Connection", "Content-Length", "Date", "Host", "Server", "Transfer-Encoding"}
 
 
@@ -66,12 +68,12 @@ def engine_proxy(engine_url: str) -> Iterator[EngineProxy]:
         await web.TCPSite(runner, "127.0.0.1", 0).start()
         return runner
 
-    runner = asyncio.run_coroutine_threadsafe(start(), loop).result(10)
+    runner = asyncio.run_coroutine_threadsafe(start(), loop).result(PATIENCE_S)
     proxy.url = f"http://127.0.0.1:{runner.addresses[0][1]}"
     try:
         yield proxy
     finally:
-        asyncio.run_coroutine_threadsafe(runner.cleanup(), loop).result(10)
+        asyncio.run_coroutine_threadsafe(runner.cleanup(), loop).result(PATIENCE_S)
         loop.call_soon_threadsafe(loop.stop)
         thread.join()
         loop.close()

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from aiohttp import web
 
 from app.domain.models.models import BaseModelSpec
+from tests.support.patience import PATIENCE_S
 from workers.engines.cpu.engine import Engine
 from workers.engines.cpu.scheduler import Limits
 from workers.engines.cpu.server import build_app
@@ -37,9 +38,9 @@ def running_engine(
         await engine.stop()
 
     try:
-        runner = asyncio.run_coroutine_threadsafe(start(), loop).result(60)
+        runner = asyncio.run_coroutine_threadsafe(start(), loop).result(PATIENCE_S)
         yield f"http://127.0.0.1:{runner.addresses[0][1]}"
-        asyncio.run_coroutine_threadsafe(stop(runner), loop).result(60)
+        asyncio.run_coroutine_threadsafe(stop(runner), loop).result(PATIENCE_S)
     finally:
         loop.call_soon_threadsafe(loop.stop)
         thread.join()

@@ -134,12 +134,14 @@ def fault_proxy(upstream: str) -> Iterator[FaultProxy]:
     async def run() -> None:
         app = web.Application(client_max_size=2**30)
         app.router.add_route("*", "/{path:.*}", proxy.serve)
-        runner = web.AppRunner(app, access_log=None)
+        runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
         await runner.setup()
         await web.SockSite(runner, listener).start()
         ready.set()
         await stopped.wait()
         await runner.cleanup()
+        slow = asyncio.all_tasks() - {asyncio.current_task()}
+        await asyncio.gather(*slow, return_exceptions=True)  # cleanup only cancelled them
 
     def serve() -> None:
         asyncio.set_event_loop(loop)

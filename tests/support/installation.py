@@ -7,7 +7,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from openai import OpenAI
 
 from app.embedded.postgres import SUPERUSER
 from app.embedded.provision import DATABASE
+from tests.support.patience import PATIENCE_S, wait_for
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 FINAL = {"succeeded", "failed", "cancelled"}
@@ -66,7 +66,7 @@ class Installation:
             f"{self.base_url}{path}",
             params=params,
             headers={"Authorization": f"Bearer {self.api_key}"},
-            timeout=30,
+            timeout=PATIENCE_S,
         )
         reply.raise_for_status()
         return reply.json()
@@ -114,11 +114,11 @@ class Installation:
             for path in (self.data_dir / "objects").glob(pattern)
         }
 
-    def wait_for_step(self, job_id: str, step: int, *, timeout_s: float = 120) -> None:
+    def wait_for_step(self, job_id: str, step: int, *, timeout_s: float = PATIENCE_S) -> None:
         """Also while the API itself is away for a moment."""
         self._wait_for_job(job_id, lambda job: bool(job["step"] >= step), timeout_s, f"step {step}")
 
-    def wait_for_status(self, job_id: str, status: str, *, timeout_s: float = 60) -> None:
+    def wait_for_status(self, job_id: str, status: str, *, timeout_s: float = PATIENCE_S) -> None:
         self._wait_for_job(job_id, lambda job: bool(job["status"] == status), timeout_s, status)
 
     def _wait_for_job(
@@ -161,15 +161,7 @@ def child_pid(job_id: str) -> int | None:
     return int(found.stdout.split()[0]) if found.stdout else None
 
 
-def wait_for(condition: Callable[[], bool], *, timeout_s: float, what: str) -> None:
-    give_up_at = time.monotonic() + timeout_s
-    while not condition():
-        if time.monotonic() > give_up_at:
-            raise TimeoutError(f"{what} did not happen in {timeout_s:.0f} s")
-        time.sleep(0.1)
-
-
-def wait_until_final(client: OpenAI, job_id: str, *, timeout_s: float) -> Any:
+def wait_until_final(client: OpenAI, job_id: str, *, timeout_s: float = PATIENCE_S) -> Any:
     wait_for(
         lambda: client.fine_tuning.jobs.retrieve(job_id).status in FINAL,
         timeout_s=timeout_s,

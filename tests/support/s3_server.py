@@ -5,9 +5,8 @@ import shutil
 import socket
 import subprocess
 import sys
-import time
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -16,6 +15,7 @@ from uuid import uuid4
 import httpx
 
 from app.settings import ObjectsSettings
+from tests.support.patience import wait_for
 
 ACCESS_KEY: Final = "tests"
 SECRET_KEY: Final = "made-up-for-tests"
@@ -25,7 +25,7 @@ _BUCKET: Final = {
     "access_key_id": ACCESS_KEY,
     "secret_access_key": SECRET_KEY,
 }
-_START_S: Final = 90.0
+_SOCKETS: Final = Path("/tmp")  # noqa: S108 - the server's own choice
 _PORTS: Final = (
     "master.port",
     "master.port.grpc",
@@ -66,6 +66,7 @@ def s3_server(executable: Path, directory: Path) -> Iterator[S3Server]:
     config.write_text(json.dumps({"identities": [identity]}))
     command = [
         str(executable),
+        f"-logdir={directory}",
         "server",
         f"-dir={directory}",
         "-ip=127.0.0.1",
@@ -91,25 +92,27 @@ def s3_server(executable: Path, directory: Path) -> Iterator[S3Server]:
         _make_bucket(url)
         yield S3Server(url)
     finally:
-        process.terminate()
-        try:
-            process.wait(timeout=20)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+        process.kill()  # an orderly end takes it half a minute, and nothing is kept
+        process.wait()
+        _remove_sockets(ports.values())
 
 
 def _wait(process: subprocess.Popen[bytes], url: str, log: Path) -> None:
-    deadline = time.monotonic() + _START_S
-    while True:
-        if process.poll() is not None or time.monotonic() > deadline:
+    def answers() -> bool:
+        if process.poll() is not None:
             raise RuntimeError(f"the S3 server did not start: {log.read_text()[-2000:]}")
-        try:
-            if httpx.get(url, timeout=2).is_success:
-                return
-        except httpx.HTTPError:
-            pass
-        time.sleep(0.1)
+        with suppress(httpx.HTTPError):
+            return httpx.get(url, timeout=2).is_success
+        return False
+
+    wait_for(answers, what="the S3 server's answer")
+
+
+def _remove_sockets(ports: Iterable[int]) -> None:
+    """Removes what the server leaves: it has no option for the place of its own gRPC sockets."""
+    for port in ports:
+        for left in _SOCKETS.glob(f"seaweedfs-*-{port}.sock"):
+            left.unlink()
 
 
 def _make_bucket(url: str) -> None:

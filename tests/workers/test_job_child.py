@@ -6,7 +6,10 @@ from asyncio.subprocess import PIPE, Process
 
 from app.domain.jobs.jobs import JobStatus
 from app.settings import inherited_environment, to_environment
+from tests.support import stack
+from tests.support.patience import PATIENCE_S, until
 from tests.support.runs.world import World
+from tests.support.store.leased_kinds import connect
 from workers.processes.child import EXIT_LEASE_LOST, EXIT_ORPHANED
 
 
@@ -19,29 +22,41 @@ async def _child(world: World, job_id: str, fence: int) -> Process:
     )
 
 
+def waits_for_a_row(database: stack.Database) -> bool:
+    query = (
+        "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
+        " AND wait_event_type = 'Lock'"
+    )
+    with connect(database) as connection:
+        found = connection.execute(query).fetchone()
+    return found is not None and bool(found[0])
+
+
 async def test_an_overtaken_child_says_so_and_ends(world: World) -> None:
     job = await world.job()
     await world.context(job)
     newer = await world.context(job)
     child = await _child(world, job.id, newer.fence - 1)
     assert child.stderr is not None
-    said = await asyncio.wait_for(child.stderr.read(), timeout=20)
+    said = await asyncio.wait_for(child.stderr.read(), timeout=PATIENCE_S)
     assert await child.wait() == EXIT_LEASE_LOST
     (line,) = said.decode().splitlines()
     assert "lease lost" in line
     assert job.id in line
 
 
-async def test_a_child_ends_with_its_parent_whatever_it_is_doing(world: World) -> None:
+async def test_a_child_ends_with_its_parent_whatever_it_is_doing(
+    world: World, database: stack.Database
+) -> None:
     job = await world.job()
     context = await world.context(job)
     async with context.unit():  # the child waits for this row
         child = await _child(world, job.id, context.fence)
-        await asyncio.sleep(1.5)
+        await until(lambda: waits_for_a_row(database), what="the child's wait")
         assert child.returncode is None
         assert child.stdin is not None
         child.stdin.close()
-        assert await asyncio.wait_for(child.wait(), timeout=5) == EXIT_ORPHANED
+        assert await asyncio.wait_for(child.wait(), timeout=PATIENCE_S) == EXIT_ORPHANED
 
 
 async def test_a_job_that_cannot_run_fails_with_its_reason_and_the_child_ends_well(
@@ -50,7 +65,7 @@ async def test_a_job_that_cannot_run_fails_with_its_reason_and_the_child_ends_we
     job = await world.job()
     context = await world.context(job)  # of a base model that no setting offers
     child = await _child(world, job.id, context.fence)
-    assert await asyncio.wait_for(child.wait(), timeout=20) == 0
+    assert await asyncio.wait_for(child.wait(), timeout=PATIENCE_S) == 0
     failed = await world.read(job)
     assert failed.status is JobStatus.FAILED
     assert failed.error is not None

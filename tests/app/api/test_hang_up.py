@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import time
 from typing import Any
 
 from starlette.types import Message
@@ -12,6 +11,7 @@ from app.main import create_app
 from app.settings import EgressSettings
 from app.store.database import Database as Store
 from tests.support.endpoints import Reply, endpoint
+from tests.support.patience import PATIENCE_S
 from tests.support.stack import Database
 
 
@@ -55,7 +55,7 @@ class Caller:
             "server": ("test", 80),
             "state": {},
         }
-        await asyncio.wait_for(self._app(scope, receive, send), 20)
+        await asyncio.wait_for(self._app(scope, receive, send), PATIENCE_S)
         return json.loads(b"".join(message.get("body", b"") for message in replies))
 
 
@@ -69,7 +69,7 @@ async def caller_of(app: Any, settings: Any) -> Caller:
 
 
 async def test_a_preflight_ends(database: Database) -> None:
-    async with endpoint(lambda _: Reply(200, delay_s=60)) as server:
+    async with endpoint(lambda _: Reply(200, delay_s=3600)) as server:
         egress = EgressSettings(allow_endpoints=(server.host_port,), allow_plain_http=True)
         settings = database.settings.model_copy(update={"egress": egress})
         app = create_app(settings)
@@ -78,10 +78,8 @@ async def test_a_preflight_ends(database: Database) -> None:
             grader = {"type": "endpoint", "url": server.url()}
             method = {"type": "reinforcement", "reinforcement": {"grader": grader}}
             body = {"model": "tiny-agent", "training_file": "file-x", "method": method}
-            started = time.perf_counter()
             path = "/v1/fine_tuning/jobs/validate"
             reply = await caller.call(path, body, hang_up_after_s=0.5)
-            assert time.perf_counter() - started < 5
     assert reply["error"]["message"] == "The client hung up."
 
 

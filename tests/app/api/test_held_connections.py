@@ -1,10 +1,10 @@
 """Requests that occupy a connection of the pool: any number of them is answered.
 
-Uses real sockets; the pool has ten connections.
+Uses real sockets; the pool has ten connections, and a request that gets none fails with 503 after
+ten seconds: the answers tell, and no clock.
 """
 
 import asyncio
-import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,14 +14,13 @@ import pytest
 
 from app.settings import EgressSettings
 from tests.support.api_server import ApiServer, running_api
+from tests.support.patience import PATIENCE_S
 from tests.support.stack import Database
 
 ROWS = b'{"messages": [{"role": "user", "content": "hi"}]}\n' * 12
 JOBS = "/fine_tuning/jobs"
 MANY = 60
 UPLOADS = 100
-_TOO_LONG_S = 8.0
-"""Shorter than ten seconds, after which a request without a connection fails."""
 
 
 @pytest.fixture
@@ -35,7 +34,7 @@ def client(server: ApiServer, key: str | None = None) -> httpx.AsyncClient:
     return httpx.AsyncClient(
         base_url=server.base_url,
         headers={"Authorization": f"Bearer {key or server.key}"},
-        timeout=60,
+        timeout=PATIENCE_S,
         limits=httpx.Limits(max_connections=None),
     )
 
@@ -59,17 +58,15 @@ async def test_many_keys_at_once_wait_for_each_other_and_not_for_ever(
     server: ApiServer, database: Database
 ) -> None:
     async with client(server) as http:
-        body, began = await a_body(http), time.monotonic()
+        body = await a_body(http)
         replies = await asyncio.gather(
             *(
                 http.post(JOBS, json=body, headers={"Idempotency-Key": f"k-{number}"})
                 for number in range(MANY)
             )
         )
-        took = time.monotonic() - began
     assert {reply.status_code for reply in replies} == {200}
     assert len({reply.json()["id"] for reply in replies}) == MANY
-    assert took < _TOO_LONG_S
     with psycopg.connect(database.superuser_url.replace("+psycopg", "")) as connection:
         counted = connection.execute("SELECT count(*) FROM fine_tuning_jobs").fetchone()
     assert counted == (MANY,)
@@ -92,12 +89,10 @@ async def test_requests_that_hold_a_transaction_leave_connections_to_the_others(
                 for number in range(20)
             ]
             await asyncio.sleep(1)
-            began = time.monotonic()
             for _ in range(10):
                 assert (await http.get(f"{JOBS}/{made['id']}")).status_code == 200
                 assert (await other.get(JOBS)).status_code == 200
                 assert (await http.post(JOBS, json=body)).status_code == 200
-            assert time.monotonic() - began < _TOO_LONG_S
             assert not any(request.done() for request in held)
             connection.rollback()
         replies = await asyncio.gather(*held)
@@ -136,10 +131,8 @@ async def test_slow_uploads_under_keys_hold_no_connection(server: ApiServer) -> 
         body = await a_body(http)
         slow = [asyncio.create_task(_slow_upload(server, number, go)) for number in range(UPLOADS)]
         await asyncio.sleep(1)
-        began = time.monotonic()
         made = (await http.post(JOBS, json=body, headers={"Idempotency-Key": "k"})).json()
         assert (await http.get(f"{JOBS}/{made['id']}")).status_code == 200
-        assert time.monotonic() - began < _TOO_LONG_S
         assert not any(request.done() for request in slow)
         go.set()
         assert set(await asyncio.gather(*slow)) == {200}

@@ -6,6 +6,7 @@ from typing import Any
 
 from tests.support.api.application import Api
 from tests.support.api.organization import PROJECTS, Admin, execute
+from tests.support.patience import PATIENCE_S
 from tests.support.stack import Database
 
 
@@ -137,7 +138,7 @@ async def test_archiving_under_an_idempotency_key_is_done_once(
     job = (await api.call("POST", "/v1/fine_tuning/jobs", json=body)).json()["id"]
     [project] = (await admin("GET", PROJECTS))["data"]
     path = f"{PROJECTS}/{project['id']}/archive"
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE_S):
         once = await admin("POST", path, headers={"Idempotency-Key": "k"})
         again = await admin("POST", path, headers={"Idempotency-Key": "k"})
     assert once == again

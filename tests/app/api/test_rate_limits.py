@@ -1,12 +1,12 @@
 import asyncio
 import re
-import time
 from collections.abc import AsyncIterator
 
 import pytest
 
 from app.gateways.rate_limits import InMemoryRateLimits, RateLimits, RedisRateLimits
 from tests.support.api.application import Api, running
+from tests.support.one_window import hold_window
 from tests.support.stack import Database
 
 LIMIT = 5
@@ -14,21 +14,14 @@ MODELS = "/v1/models"
 
 
 @pytest.fixture
-async def api(database: Database) -> AsyncIterator[Api]:
+async def api(database: Database, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Api]:
+    hold_window(monkeypatch)
     changed = database.settings.model_copy(update={"requests_per_minute": LIMIT})
     async with running(Database(database.name, changed, database.superuser_url)) as api:
         yield api
 
 
-async def one_window() -> None:
-    """Waits, at most a few seconds, until the current minute has enough time for a test."""
-    left = 60 - time.time() % 60
-    if left < 3:
-        await asyncio.sleep(left + 0.01)
-
-
 async def test_a_projects_requests_are_counted_and_reported_in_headers(api: Api) -> None:
-    await one_window()
     replies = [await api.call("GET", MODELS) for _ in range(LIMIT + 2)]
     assert [reply.status_code for reply in replies] == [200] * LIMIT + [429] * 2
     remaining = [reply.headers["x-ratelimit-remaining-requests"] for reply in replies]
@@ -51,7 +44,6 @@ async def test_a_projects_requests_are_counted_and_reported_in_headers(api: Api)
 
 
 async def test_an_answer_given_again_counts_as_a_request(api: Api) -> None:
-    await one_window()
     key = {"Idempotency-Key": "k"}
     grader = {"type": "string_check", "name": "s", "input": "a", "reference": "b"}
     body = {"grader": {**grader, "operation": "eq"}}
@@ -107,8 +99,10 @@ async def test_without_redis_every_request_passes(database: Database) -> None:
 
 
 @pytest.mark.parametrize("kind", ["redis", "memory"])
-async def test_two_processes_share_a_window(kind: str, database: Database) -> None:
-    await one_window()
+async def test_two_processes_share_a_window(
+    kind: str, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hold_window(monkeypatch)
     limits: list[RateLimits]
     if kind == "redis":
         url = database.settings.redis_url
@@ -116,7 +110,7 @@ async def test_two_processes_share_a_window(kind: str, database: Database) -> No
     else:
         limits = [InMemoryRateLimits(30)] * 2
     taken = []
-    for _ in range(10):  # more at once would on a busy machine run into Redis's short time limit
+    for _ in range(10):
         taken += await asyncio.gather(*(limits[n % 2].take("proj") for n in range(10)))
     assert sum(quota is not None and quota.allowed for quota in taken) == 30
     assert {quota.remaining for quota in taken if quota is not None} == set(range(30))

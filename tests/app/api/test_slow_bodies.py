@@ -9,6 +9,7 @@ from starlette.types import Message, Receive, Scope, Send
 
 from app.api.middleware.body import BodyGuard
 from app.api.middleware.protocol import Protocol
+from tests.support.patience import PATIENCE_S
 
 
 class Impatient(Protocol):
@@ -57,7 +58,7 @@ async def answer(port: int, *pieces: bytes, pause_s: float = 0.1) -> tuple[int, 
                 break
             writer.write(piece)
             await asyncio.wait([reading], timeout=pause_s)
-        return await asyncio.wait_for(reading, 10)
+        return await asyncio.wait_for(reading, PATIENCE_S)
     finally:
         writer.close()
 

@@ -15,6 +15,7 @@ from app.settings import EgressSettings, JudgeSettings
 from app.store.database import Database as Store
 from tests.support.chat_engine import chat_engine
 from tests.support.endpoints import EndpointServer, Received, Reply, Script, endpoint
+from tests.support.patience import PATIENCE_S
 from tests.support.stack import Database
 
 RUN, VALIDATE = "/v1/fine_tuning/alpha/graders/run", "/v1/fine_tuning/alpha/graders/validate"
@@ -106,7 +107,7 @@ async def serving(
     async with (
         app.router.lifespan_context(app),
         httpx.AsyncClient(
-            transport=transport, base_url="http://test", headers=headers, timeout=30
+            transport=transport, base_url="http://test", headers=headers, timeout=PATIENCE_S
         ) as http,
     ):
         yield Trials(http)
@@ -208,12 +209,11 @@ async def test_a_graders_fault_is_200_with_its_flag(database: Database) -> None:
 
 
 async def test_a_grader_that_hangs_ends_in_time(database: Database) -> None:
-    async with endpoint(lambda _: Reply(json={"score": 1}, delay_s=60)) as server:
+    async with endpoint(lambda _: Reply(json={"score": 1}, delay_s=3600)) as server:
         grader = {"type": "endpoint", "url": server.url()}
         async with serving(database, server, call_timeout_s=0.5) as trials:
             answer = await trials.run(grader)
     assert answer["metadata"]["errors"]["other_error"] is True
-    assert answer["metadata"]["execution_time"] < 5
 
 
 def judge(model: str, **more: Any) -> dict[str, Any]:

@@ -1,7 +1,7 @@
-import time
 from typing import Any
 
 import pytest
+from typing_extensions import override
 
 from app.domain.tools.sample_arguments import sample_arguments
 
@@ -48,13 +48,23 @@ def test_a_schema_without_end_is_cut() -> None:
     assert (made, depth) == ("test", 9)
 
 
+class Counted(dict[str, Any]):
+    """A schema that fails a test which reads it more often than a few times."""
+
+    reads = 0
+
+    @override
+    def get(self, key: str, default: Any = None) -> Any:
+        self.reads += 1
+        assert self.reads < 100
+        return super().get(key, default)
+
+
 def test_a_name_that_is_required_often_is_made_once() -> None:
-    schema: dict[str, Any] = {"type": "integer"}
+    schema: dict[str, Any] = Counted({"type": "integer"})
     for _ in range(7):
         schema = {"type": "object", "required": ["a"] * 100, "properties": {"a": schema}}
-    started = time.perf_counter()
     made: Any = sample_arguments(schema)
-    assert time.perf_counter() - started < 1
     while isinstance(made, dict):
         [made] = made.values()
     assert made == 1

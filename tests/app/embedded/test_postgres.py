@@ -6,7 +6,6 @@ import shutil
 import signal
 import subprocess
 import tempfile
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -87,11 +86,9 @@ def test_committed_rows_survive_a_killed_postmaster(run: Run) -> None:
         for number in range(100):
             connection.execute("INSERT INTO kept VALUES (%s)", [number])
         os.kill(first, signal.SIGKILL)
-        started = time.monotonic()
         while child.pid == first:
             child.tick()
         wait_ready([child])
-        assert time.monotonic() - started < 15
     with _connect(server) as connection:
         assert connection.execute("SELECT count(*), max(n) FROM kept").fetchone() == (100, 99)
 

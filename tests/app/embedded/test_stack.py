@@ -15,7 +15,8 @@ from app.embedded.leftovers import command_line
 from app.embedded.log_files import LOG_BYTES
 from app.embedded.ports import free_port
 from app.settings import DEFAULT_MODEL
-from tests.support.installation import Installation, cli, installation, wait_for
+from tests.support.installation import Installation, cli, installation
+from tests.support.patience import PATIENCE_S, wait_for
 
 _CHILDREN = ("postgres", "valkey", "engine", "api", "runs", "control")
 
@@ -112,9 +113,9 @@ def test_a_killed_child_heals(stack: Installation, child: str) -> None:
     file_id = _upload(stack)
     ready_before, killed = _times_ready(stack, child), stack.pids()[child]
     stack.kill(child)
-    wait_for(lambda: _times_ready(stack, child) > ready_before, timeout_s=60, what=child)
+    wait_for(lambda: _times_ready(stack, child) > ready_before, what=child)
     assert stack.pids()[child] != killed
-    wait_for(lambda: _answers(stack), timeout_s=30, what="the API")
+    wait_for(lambda: _answers(stack), what="the API")
     with stack.client() as client:
         assert client.files.retrieve(file_id).filename == "rows.jsonl"
 
@@ -158,7 +159,7 @@ def test_a_log_stays_bounded_while_its_child_writes(stack: Installation) -> None
     wait_for(bounded, timeout_s=60, what="the bound of the log")
     assert log.with_name("api.log.1").stat().st_size >= LOG_BYTES
     urllib.request.urlopen(stack.base_url.removesuffix("/v1") + "/healthz?api_key=canary").close()  # noqa: S310 - our own address
-    wait_for(lambda: "/healthz " in log.read_text(), timeout_s=30, what="the next line")
+    wait_for(lambda: "/healthz " in log.read_text(), timeout_s=PATIENCE_S, what="the next line")
     assert "\0" not in log.read_text()
     assert "canary" not in log.read_text()
     assert stack.pids()["api"] == before

@@ -15,6 +15,7 @@ from app.embedded.leftovers import fingerprint, record, stop_recorded, wait_gone
 from app.embedded.ports import free_port, is_free
 from app.embedded.shutdown import shut_down
 from app.embedded.state import DataDir, load_state, owner_pid, ownership, save_state
+from tests.support.patience import PATIENCE_S
 
 
 @pytest.fixture
@@ -155,7 +156,7 @@ def test_the_group_of_a_leader_that_is_gone_is_stopped_too(data_dir: DataDir) ->
     mark = fingerprint(member)
     assert mark is not None
     assert stop_recorded(data_dir.children_file) == ["control"]
-    assert wait_gone(member, mark, timeout_s=5)
+    assert wait_gone(member, mark, timeout_s=PATIENCE_S)
 
 
 def test_keys_are_kept_with_the_rest(data_dir: DataDir) -> None:

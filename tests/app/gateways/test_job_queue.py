@@ -9,6 +9,7 @@ import redis
 from structlog.testing import capture_logs
 
 from app.gateways.job_queue import CeleryJobQueue
+from tests.support.patience import PATIENCE_S
 from tests.support.stack import Database
 
 RANDOM = {"id", "root_id", "correlation_id", "delivery_tag", "reply_to"}
@@ -77,7 +78,7 @@ async def test_celery_reads_and_acknowledges_it_as_one_of_its_own(
         await queue.aclose()
     with queue._celery.connection() as connection:
         consumer = connection.SimpleQueue("runs")
-        message = consumer.get(timeout=5)
+        message = consumer.get(timeout=PATIENCE_S)
         arguments, named, _ = message.payload
         assert (arguments, named) == (["ftjob-1"], {})
         assert message.headers["task"] == "agent_rft.run_job"

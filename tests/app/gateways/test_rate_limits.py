@@ -1,23 +1,23 @@
 """Requests counted together are still counted one by one."""
 
 import asyncio
-import time
 from collections.abc import AsyncIterator
 
 import pytest
 
 from app.gateways.rate_limits import Quota, RedisRateLimits
+from tests.support.one_window import hold_window
 from tests.support.stack import Database
 
 LIMIT = 40
 
 
 @pytest.fixture
-async def processes(database: Database) -> AsyncIterator[list[RedisRateLimits]]:
-    """Two processes' counters, at the start of a window that outlives the test."""
-    left = 60 - time.time() % 60
-    if left < 3:
-        await asyncio.sleep(left + 0.01)
+async def processes(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[list[RedisRateLimits]]:
+    """Two processes' counters in one window."""
+    hold_window(monkeypatch)
     url = database.settings.redis_url
     made = [RedisRateLimits(url, requests_per_minute=LIMIT) for _ in range(2)]
     yield made

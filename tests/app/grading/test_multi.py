@@ -7,6 +7,7 @@ import pytest
 from app.domain.graders.graders import MultiGrader
 from app.grading.multi import CONCURRENT_CHILDREN, MultiScorer
 from app.grading.scorer import GradeRequest, GraderErrors, ScoreFault, ScoreResult, TokenUsage
+from tests.support.patience import PATIENCE_S
 
 CHECK = {"type": "string_check", "input": "a", "reference": "a", "operation": "eq"}
 REQUEST = GradeRequest({}, {}, "trace_1", "grade_1")
@@ -58,7 +59,7 @@ async def test_children_run_side_by_side_under_ids_of_their_own() -> None:
         "a": Fixed(ScoreResult(1.0), waits_for=second, sets=first, waits=True),
         "b": Fixed(ScoreResult(1.0), waits_for=first, sets=second, waits=True),
     }
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE_S):
         await multi("a + b", children).score(REQUEST)
     ids = {child.asked[0].call_id for child in children.values()}
     assert len(ids | {"grade_1"}) == 3

@@ -11,12 +11,10 @@ from app.services.jobs.inspections import Inspections
 async def test_a_project_waits_for_its_own_work_and_delays_no_other() -> None:
     inspections = Inspections()
     assert await inspections.run("warm", abs, -1) == 1  # a process takes a moment to start
-    mine = [asyncio.create_task(inspections.run("mine", time.sleep, 30)) for _ in range(8)]
+    mine = [asyncio.create_task(inspections.run("mine", time.sleep, 3600)) for _ in range(8)]
     await asyncio.sleep(0.1)
-    began = time.monotonic()
     found = await asyncio.gather(*(inspections.run("theirs", abs, -n) for n in range(3)))
     assert found == [0, 1, 2]
-    assert time.monotonic() - began < 10
     assert not any(task.done() for task in mine)
     assert all(task.cancel() for task in mine)
     assert all(

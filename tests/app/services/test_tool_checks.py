@@ -37,7 +37,7 @@ async def test_calls_that_hang_under_load_are_counted() -> None:
             CallPlan({}, {}, 6, 50.0),
             secret_key=SECRET_KEY,
             project_id="proj_a",
-            call_timeout_s=0.3,
+            call_timeout_s=3.0,  # three calls must answer, also on a busy machine
         )
         checks = {check.name: check for check in await run_checks(test)}
         await egress.aclose()

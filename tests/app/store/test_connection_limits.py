@@ -11,7 +11,7 @@ from app.domain.errors import Unavailable
 from app.store.database import Database
 from app.store.jobs.claims import job_claims
 from tests.support import stack
-from tests.support.installation import wait_for
+from tests.support.patience import wait_for
 from tests.support.runs.world import World, opened_world
 from tests.support.store.leased_kinds import connect
 

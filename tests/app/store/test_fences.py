@@ -10,6 +10,7 @@ from app.domain.jobs.jobs import Job, JobError, StopRequest
 from app.domain.jobs.usage import Usage
 from app.store.jobs.claims import job_claims
 from app.store.leases import Lease
+from tests.support.patience import PATIENCE_S
 from tests.support.store.claims import claim, held, run_unit
 from tests.support.store.fenced_writes import WRITES
 from tests.support.store.rows import Rows
@@ -123,7 +124,7 @@ async def test_transactions_of_one_run_follow_one_another(rows: Rows) -> None:
         async with job_claims(rows.worker) as unit:
             await unit.leases.renew(claimed, 30)
 
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE_S):
         await asyncio.gather(*(commit(step) for step in range(1, 6)), renew(), renew())
     async with rows.app.tenant(rows.first) as unit:
         assert (await unit.jobs.get(job.id)).trained_tokens == 5

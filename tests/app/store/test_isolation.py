@@ -19,6 +19,7 @@ from app.store.jobs.rows import job_row
 from app.store.schema import Base
 from app.store.schema.fine_tuning_jobs import FineTuningJobTable
 from tests.support import stack
+from tests.support.patience import PATIENCE_S
 from tests.support.store import evals, webhook_events
 from tests.support.store.claims import held, run_unit
 from tests.support.store.fenced_writes import WRITES
@@ -239,7 +240,7 @@ async def test_a_cancelled_request_gives_its_connection_back(rows: Rows) -> None
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-    async with asyncio.timeout(5), rows.app.tenant(rows.first) as unit:
+    async with asyncio.timeout(PATIENCE_S), rows.app.tenant(rows.first) as unit:
         events, more = await unit.events.page(job.id, after=None, limit=9)
     assert ([event.message for event in events], more) == ([CREATED], False)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from socket import create_server
@@ -13,6 +12,7 @@ import pytest
 import uvicorn
 
 from examples.records_agent.server import Options, create_app
+from tests.support.patience import PATIENCE_S, wait_for
 
 Serve = Callable[[Options], httpx.Client]
 
@@ -25,16 +25,14 @@ def serving(options: Options) -> Iterator[httpx.Client]:
     )
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
     thread.start()
-    deadline = time.monotonic() + 10
-    while not server.started and time.monotonic() < deadline:
-        time.sleep(0.005)
+    wait_for(lambda: server.started, what="the tool server")
     url = f"http://127.0.0.1:{listener.getsockname()[1]}"
     try:
-        with httpx.Client(base_url=url, timeout=10, trust_env=False) as client:
+        with httpx.Client(base_url=url, timeout=PATIENCE_S, trust_env=False) as client:
             yield client
     finally:
         server.should_exit = True
-        thread.join(10)
+        thread.join(PATIENCE_S)
         listener.close()
 
 

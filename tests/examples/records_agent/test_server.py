@@ -3,7 +3,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import time
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from standardwebhooks import Webhook
 from examples.records_agent.faults import Faults
 from examples.records_agent.records import build_catalogue
 from examples.records_agent.server import Options
+from tests.support.patience import PATIENCE_S, wait_for
 
 ROOT = Path(__file__).parents[3]
 CATALOGUE = build_catalogue()
@@ -144,14 +144,14 @@ def test_an_empty_output_is_graded(client: httpx.Client) -> None:
 
 
 def test_a_rollout_is_forgotten_after_its_time(serve: Any) -> None:
-    client = serve(Options(ttl_s=0.2))
-    client.post("/tools", json=price_call(1))
-    client.post("/tools", json=price_call(2))
-    assert client.get("/health").json()["rollouts"] == 1
-    assert score(client, PRICE, PRICE, ["lookup"])[1] == 1.0
-    time.sleep(0.25)
-    assert client.get("/health").json()["rollouts"] == 0
-    assert score(client, PRICE, PRICE, ["lookup"])[1] == 0.0
+    remembering, forgetting = serve(Options()), serve(Options(ttl_s=0.2))
+    for client in (remembering, forgetting):
+        client.post("/tools", json=price_call(1))
+        client.post("/tools", json=price_call(2))
+    wait_for(lambda: forgetting.get("/health").json()["rollouts"] == 0, what="the end of its time")
+    assert score(forgetting, PRICE, PRICE, ["lookup"])[1] == 0.0
+    assert remembering.get("/health").json()["rollouts"] == 1
+    assert score(remembering, PRICE, PRICE, ["lookup"])[1] == 1.0
 
 
 def fates(client: httpx.Client, count: int, attempts: int) -> list[list[int]]:
@@ -217,4 +217,4 @@ def test_the_command_prints_its_address_and_serves() -> None:
             assert reply.json()["output"] == PRICE
         finally:
             process.terminate()
-            process.wait(10)
+            process.wait(PATIENCE_S)

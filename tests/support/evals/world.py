@@ -1,6 +1,5 @@
 """A project behind the API, and a worker that runs its evals on a real engine."""
 
-import asyncio
 import json
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +9,7 @@ import httpx
 from app.store.evals.claims import eval_claims
 from app.store.leases import Lease
 from tests.support.endpoints import EndpointServer
+from tests.support.patience import until
 from workers.evals.child import work
 from workers.processes.clients import Clients
 
@@ -69,19 +69,17 @@ class World:
         return data
 
     async def until_items(self, path: str, count: int) -> None:
-        for _ in range(1000):
-            if len(await self.items(path)) >= count:
-                return
-            await asyncio.sleep(0.03)
-        raise TimeoutError(f"{path} did not write {count} items")
+        async def written() -> bool:
+            return len(await self.items(path)) >= count
+
+        await until(written, what=f"{count} items of {path}")
 
     async def until_ended(self, path: str) -> Any:
-        for _ in range(1000):
-            run = await self.get(path)
-            if run["status"] not in ("queued", "in_progress"):
-                return run
-            await asyncio.sleep(0.03)
-        raise TimeoutError(f"{path} did not end")
+        async def ended() -> bool:
+            return (await self.get(path))["status"] not in ("queued", "in_progress")
+
+        await until(ended, what=f"the end of {path}")
+        return await self.get(path)
 
     async def upload(self, rows: list[Any]) -> str:
         content = "".join(json.dumps(row) + "\n" for row in rows).encode()

@@ -23,6 +23,7 @@ from app.gateways.egress.egress import EgressReply, InMemoryEgress, SentRequest
 from app.gateways.inference.http import HttpInference
 from app.gateways.objects import build_objects, put_bytes
 from tests.support.engine_server import running_engine
+from tests.support.patience import PATIENCE_S
 from tests.support.runs.world import World
 from tests.support.store.new_jobs import CREATED, insert_job
 from tests.support.tiny_model import DROPS_THINKING, save_tiny_model
@@ -163,7 +164,7 @@ class RealRuns:
     async def run(self, job: Job, script: Script | None = None) -> Job:
         """One claim, to whatever it ends with."""
         async with self.context(job, script or Script()) as context:
-            await asyncio.wait_for(job_run(context).run(), 60)
+            await asyncio.wait_for(job_run(context).run(), PATIENCE_S)
         return await self.world.read(job)
 
     async def resume(self, job: Job) -> None:

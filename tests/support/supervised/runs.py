@@ -16,6 +16,7 @@ from app.domain.methods.stored import stored_method
 from app.domain.models.models import BaseModelSpec
 from app.gateways.egress.egress import InMemoryEgress
 from app.gateways.inference.http import HttpInference
+from tests.support.patience import PATIENCE_S
 from tests.support.runs.real_run import RealRuns, Script, TinyEngine
 from tests.support.runs.world import World
 from tests.support.store.new_jobs import insert_job
@@ -121,7 +122,7 @@ class SupervisedRuns:
     ) -> Job:
         """One claim, to whatever it ends with."""
         async with self.context(job, spec, script) as context:
-            await asyncio.wait_for(job_run(context).run(), 120)
+            await asyncio.wait_for(job_run(context).run(), PATIENCE_S)
         return await self.world.read(job)
 
     async def killed_at(self, job: Job, step: int) -> None:

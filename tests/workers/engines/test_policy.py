@@ -1,5 +1,6 @@
 import asyncio
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,6 +13,8 @@ from app.gateways.inference.inference import (
     EngineAway,
     InMemoryInference,
 )
+from tests.support.patience import PATIENCE_S
+from workers.engines import policy as policy_module
 from workers.engines.policy import EnginePolicy
 from workers.rollout.policy import SampledTurn, SamplingParams
 
@@ -31,7 +34,7 @@ def engine() -> InMemoryInference:
 
 @pytest.fixture
 def policy(engine: InMemoryInference) -> EnginePolicy:
-    return EnginePolicy(engine, base_model="base", away_deadline_s=5.0)
+    return EnginePolicy(engine, base_model="base", away_deadline_s=PATIENCE_S)
 
 
 async def test_version_zero_is_the_base_model(policy: EnginePolicy) -> None:
@@ -163,15 +166,21 @@ async def test_probe_gives_a_log_prob_for_every_token_but_the_first(policy: Engi
     assert await policy.probe([9, 3, 4]) == [-3.0, -4.0]
 
 
-async def test_time_spent_on_a_long_answer_is_not_the_engines_absence() -> None:
+async def test_time_spent_on_a_long_answer_is_not_the_engines_absence(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now = 0.0
+    monkeypatch.setattr(policy_module, "time", SimpleNamespace(monotonic=lambda: now))
+
     class FallsAfterALongWhile(InMemoryInference):
         calls = 0
 
         @override
         async def complete(self, *args: Any, **kwargs: Any) -> Completion:
+            nonlocal now
             self.calls += 1
             if self.calls == 1:
-                await asyncio.sleep(0.6)
+                now = 100.0
                 raise EngineAway("The engine fell.")
             return await super().complete(*args, **kwargs)
 

@@ -18,6 +18,7 @@ from tests.support import stack
 from tests.support.endpoints import EndpointServer, Reply, endpoint
 from tests.support.engine_server import running_engine
 from tests.support.evals.world import MODEL, TALK, World
+from tests.support.patience import PATIENCE_S
 from tests.support.tiny_model import CONTEXT_LENGTH, save_parrot
 from workers.processes.clients import Clients
 
@@ -72,7 +73,10 @@ def _settings(
     base: Settings, parrot: BaseModelSpec, engine_url: str, grader: EndpointServer
 ) -> Settings:
     egress = EgressSettings(
-        allow_endpoints=(grader.host_port,), allow_plain_http=True, call_timeout_s=2, max_retries=0
+        allow_endpoints=(grader.host_port,),
+        allow_plain_http=True,
+        call_timeout_s=PATIENCE_S,
+        max_retries=0,
     )
     return base.model_copy(
         update={

@@ -154,8 +154,8 @@ async def test_a_killed_workers_run_is_taken_over_and_no_item_is_graded_twice(
     async def slow(request: Received) -> Reply:
         number = request.json["item"]["n"]
         asked.append(number)
-        if number >= 5 and not held.is_set():
-            await asyncio.sleep(30)
+        if number >= 5:
+            await held.wait()
         return Reply(json={"score": 1})
 
     world.grader.script = slow
@@ -171,7 +171,8 @@ async def test_a_killed_workers_run_is_taken_over_and_no_item_is_graded_twice(
     asked.clear()
     run = await world.finish(path)
     assert run["result_counts"] == {"total": 12, "errored": 0, "failed": 0, "passed": 12}
-    assert sorted(asked) == list(range(5, 12)), "what is written is not asked again"
+    # A call that the dead worker had sent may be read only now: some are here twice.
+    assert set(asked) == set(range(5, 12)), "what is written is not asked again"
     after = await world.items(path)
     assert [item["datasource_item_id"] for item in after] == list(range(12))
     assert after[:5] == before
@@ -182,9 +183,11 @@ async def test_a_killed_workers_run_is_taken_over_and_no_item_is_graded_twice(
 
 
 async def test_a_canceled_run_writes_nothing_more(world: World) -> None:
+    canceled = asyncio.Event()
+
     async def slow(request: Received) -> Reply:
         if request.json["item"]["n"] > 0:
-            await asyncio.sleep(1)
+            await canceled.wait()
         return Reply(json={"score": 1})
 
     world.grader.script = slow
@@ -192,8 +195,9 @@ async def test_a_canceled_run_writes_nothing_more(world: World) -> None:
     path = await world.make(endpoint_grader(world), source=source)
     working = asyncio.create_task(work(world.ports, await world.claim(path)))
     await world.until_items(path, 1)
-    canceled = await world.post(f"{path}/cancel", None, expect=200)
-    assert canceled["status"] == "canceled"
+    answer = await world.post(f"{path}/cancel", None, expect=200)
+    assert answer["status"] == "canceled"
+    canceled.set()
     with pytest.raises(LeaseLost):
         await working
     assert (await world.get(path))["result_counts"]["total"] == len(await world.items(path))

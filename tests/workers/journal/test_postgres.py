@@ -7,6 +7,7 @@ from sqlalchemy import event
 
 from app.domain.errors import LeaseLost
 from tests.support.journals import journal_of
+from tests.support.patience import PATIENCE_S
 from tests.support.runs.world import World
 
 
@@ -51,7 +52,9 @@ async def test_a_cancelled_writer_delays_no_other(world: World) -> None:
     writers = [asyncio.create_task(journal.put(f"k{n}", "sha", {})) for n in range(3)]
     await asyncio.sleep(0)
     writers[1].cancel()
-    done = await asyncio.wait_for(asyncio.gather(*writers, return_exceptions=True), timeout=5)
+    done = await asyncio.wait_for(
+        asyncio.gather(*writers, return_exceptions=True), timeout=PATIENCE_S
+    )
     assert [type(result) for result in done] == [type(None), asyncio.CancelledError, type(None)]
     with pytest.raises(asyncio.CancelledError):
         await writers[1]

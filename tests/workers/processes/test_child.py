@@ -14,6 +14,7 @@ from app.domain.jobs.jobs import Job
 from app.settings import LeaseSettings, inherited_environment, to_environment
 from app.store.leases import Lease
 from tests.support import stack
+from tests.support.patience import PATIENCE_S
 from tests.support.runs.world import World
 from tests.support.store.leased_kinds import connect
 from workers.processes.child import EXIT_FAULT, EXIT_LEASE_LOST, EXIT_ORPHANED
@@ -72,13 +73,13 @@ async def claimed(world: World) -> tuple[Job, Lease]:
 
 
 async def until(condition: Callable[[], Awaitable[bool]]) -> None:
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE_S):
         while not await condition():  # noqa: ASYNC110 - another process makes it true
             await asyncio.sleep(0.05)
 
 
 async def exit_code(process: Process) -> int:
-    return await asyncio.wait_for(process.wait(), timeout=30)
+    return await asyncio.wait_for(process.wait(), timeout=PATIENCE_S)
 
 
 async def test_a_child_that_is_done_keeps_its_lease_for_the_end_it_has_written(

@@ -22,7 +22,7 @@ from app.settings import LeaseSettings, to_environment
 from app.store.across_tenants import ClaimUnitOfWork
 from app.store.database import Database
 from app.store.jobs.claims import ClaimableJobs, job_claims
-from tests.support.installation import wait_for
+from tests.support.patience import wait_for
 from tests.support.runs.world import World
 from workers.processes.child import EXIT_ORPHANED
 from workers.processes.pulse import decode

@@ -4,18 +4,32 @@ import asyncio
 import contextlib
 import sys
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 
 import pytest
+from typing_extensions import override
 
 from app.domain.jobs.jobs import Job, JobStatus, StopRequest
 from app.gateways.job_queue import InMemoryJobQueue
 from app.settings import LeaseSettings
-from tests.support.installation import wait_for
+from tests.support import stack
+from tests.support.patience import PATIENCE_S, until, wait_for
 from tests.support.runs.world import World
+from tests.support.store.leased_kinds import connect
 from workers.processes.supervisor import Supervisor
 from workers.processes.vitals import Patience
 from workers.runs.leased_jobs import JOBS
+
+
+class Eager(LeaseSettings):
+    """A heartbeat for a test: much shorter than the lease, so that no delay loses the lease."""
+
+    @property
+    @override
+    def heartbeat_s(self) -> float:
+        return 0.1
+
 
 WAIT = "import sys, pathlib; pathlib.Path({0!r}).touch(); sys.stdin.read()"
 PARENT_AND_CHILD = """
@@ -32,7 +46,7 @@ async def _supervisor(
     lease = await world.claim(job, lease_s=lease_s)
     assert lease is not None
     queue, work = InMemoryJobQueue(), replace(JOBS, child=(sys.executable, "-c", code))
-    limits = LeaseSettings(lease_s=lease_s)
+    limits = Eager(lease_s=lease_s)
     patience = Patience.of(world.settings)
     supervisor = Supervisor(
         work, lease, database=world.worker, queue=queue, limits=limits, patience=patience
@@ -41,7 +55,16 @@ async def _supervisor(
 
 
 async def _until(path: Path) -> None:
-    await asyncio.to_thread(wait_for, path.exists, timeout_s=10, what=path.name)
+    await asyncio.to_thread(wait_for, path.exists, what=path.name)
+
+
+def _lease_end(database: stack.Database, job: Job) -> datetime:
+    query = "SELECT lease_until FROM fine_tuning_jobs WHERE id = %s"
+    with connect(database) as connection:
+        row = connection.execute(query, (job.id,)).fetchone()
+    assert row is not None
+    end: datetime = row[0]
+    return end
 
 
 def _gone(pid: str) -> bool:
@@ -73,14 +96,24 @@ async def test_a_failed_child_releases_the_lease_and_only_the_first_failure_noti
     assert await world.claim(job) is not None
 
 
-async def test_the_lease_is_renewed_while_the_child_works(world: World, tmp_path: Path) -> None:
+async def test_the_lease_is_renewed_while_the_child_works(
+    world: World, database: stack.Database, tmp_path: Path
+) -> None:
     job, started = await world.job(), tmp_path / "started"
-    supervisor, _ = await _supervisor(world, job, WAIT.format(str(started)), lease_s=0.8)
+    supervisor, _ = await _supervisor(world, job, WAIT.format(str(started)))
     running = asyncio.create_task(supervisor.run())
     await _until(started)
-    for _ in range(8):
-        await asyncio.sleep(0.2)
-        assert await world.claim(job) is None
+    ends: list[datetime] = []
+
+    async def renewed() -> bool:
+        end = await asyncio.to_thread(_lease_end, database, job)
+        if end not in ends:
+            ends.append(end)
+        return len(ends) == 4
+
+    await until(renewed, what="the third renewal")
+    assert ends == sorted(ends)
+    assert await world.claim(job) is None
     running.cancel()
     with contextlib.suppress(asyncio.CancelledError):
         await running
@@ -88,14 +121,12 @@ async def test_the_lease_is_renewed_while_the_child_works(world: World, tmp_path
 
 async def test_a_cancel_ends_the_child_and_all_it_started(world: World, tmp_path: Path) -> None:
     job, started = await world.job(), tmp_path / "started"
-    supervisor, queue = await _supervisor(
-        world, job, PARENT_AND_CHILD.format(str(started)), lease_s=1.0
-    )
+    supervisor, queue = await _supervisor(world, job, PARENT_AND_CHILD.format(str(started)))
     running = asyncio.create_task(supervisor.run())
     await _until(started)
     async with world.app.tenant(world.tenant) as unit:
         await unit.jobs.request_stop(job.id, StopRequest.CANCEL)
-    await asyncio.wait_for(running, timeout=5)
+    await asyncio.wait_for(running, timeout=PATIENCE_S)
     assert queue.runs == []
     assert _gone(started.read_text())
 

@@ -17,6 +17,7 @@ from tests.support.engine_server import running_engine
 from tests.support.environments import GUESS, RULES, GuessingGame, game_row
 from tests.support.group_judges import RankingJudge
 from tests.support.journals import as_stored
+from tests.support.patience import PATIENCE_S
 from tests.support.policies import ScriptedPolicy, Writer, call_text
 from tests.support.rollouts import KEY
 from workers.engines.policy import EnginePolicy
@@ -207,7 +208,7 @@ async def test_a_cancelled_rollout_closes_the_game(writer: Writer, where: str) -
     game = GuessingGame()
     setattr(game, where, hang)
     rollout = asyncio.create_task(Play(writer, game).run("50"))
-    await asyncio.wait_for(waiting.wait(), 30)
+    await asyncio.wait_for(waiting.wait(), PATIENCE_S)
     rollout.cancel()
     with pytest.raises(asyncio.CancelledError):
         await rollout

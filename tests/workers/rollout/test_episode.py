@@ -13,6 +13,7 @@ from app.domain.errors import RunFailed
 from app.domain.rollouts.trajectory import FailureClass, StopReason, Trajectory
 from app.gateways.egress.client import EgressClient
 from tests.support.endpoints import EndpointServer, Received, Reply, endpoint
+from tests.support.patience import PATIENCE_S
 from tests.support.policies import ScriptedPolicy, Writer, call_text
 from tests.support.rollouts import KEY, caller, egress_to, pool, row
 from workers.environments.tool_environment import ToolEnvironment
@@ -43,7 +44,7 @@ class Play:
             KEY,
             policy=self.policy,
             renderer=self.writer.renderer,
-            environment=ToolEnvironment(caller(pool(self.egress, timeout_s=2), urls)),
+            environment=ToolEnvironment(caller(pool(self.egress, timeout_s=PATIENCE_S), urls)),
             journal=self.journal,
             limits=self.limits,
             job_seed=7,
@@ -142,7 +143,7 @@ async def test_parallel_calls_overlap_and_answer_in_the_order_asked(writer: Writ
 
     async def script(request: Received) -> Reply:
         question = json.loads(request.json["arguments"])["q"]
-        await asyncio.wait_for(together.wait(), 5)  # all three are in flight at once
+        await asyncio.wait_for(together.wait(), PATIENCE_S)  # all three are in flight at once
         await asyncio.sleep({"a": 0.1, "b": 0.05, "c": 0.0}[question])
         return Reply(json={"output": f"<{question}>"})
 

@@ -11,6 +11,7 @@ from app.domain.ids import GroupKey, SampleKey
 from app.domain.rollouts.trajectory import Failure, FailureClass, Grade, ScoredRollout, Trajectory
 from tests.support.endpoints import Received, Reply, endpoint
 from tests.support.group_judges import RankingJudge
+from tests.support.patience import PATIENCE_S
 from tests.support.policies import Writer, call_text
 from tests.support.rollouts import caller, egress_to, pool, row
 from tests.support.scored import scored, scored_group
@@ -180,7 +181,7 @@ async def test_a_rollout_is_graded_while_its_sibling_is_still_sampled(writer: Wr
             slots=asyncio.Semaphore(2),
             on_finished=count,
         ),
-        30,
+        PATIENCE_S,
     )
     assert grader.graded == [keys[1], keys[0]]
     assert group.rewards == [4.0, 9.0], "in the order of the keys, not of arrival"
@@ -199,7 +200,7 @@ async def test_a_judge_waits_for_the_siblings_without_occupying_slots(writer: Wr
             journal=InMemoryJournal(),
             slots=asyncio.Semaphore(1),
         ),
-        30,
+        PATIENCE_S,
     )
     assert group.rewards == [1.0, 0.0, 0.5]
     assert len(judge.asked) == 1

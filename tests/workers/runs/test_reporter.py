@@ -283,7 +283,7 @@ async def test_usage_is_counted_with_each_commit_and_once(world: World) -> None:
     assert (usage.rollouts, usage.trained_tokens) == (1 + 3, 4 + 4)
     assert (usage.prompt_tokens, usage.completion_tokens) == (4 * 3, 4 * 2)
     assert (usage.sampling_time_s, usage.update_time_s, usage.evaluation_time_s) == (3, 2, 1)
-    assert 0.05 <= usage.training_time_s < 5
+    assert usage.training_time_s >= 0.05
     assert usage.gpu_seconds == pytest.approx(2 * usage.training_time_s)
     assert usage.estimated_cost == pytest.approx(usage.training_time_s)
     assert usage.currency == "EUR"

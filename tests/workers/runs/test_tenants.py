@@ -13,6 +13,7 @@ from app.domain.accounts.tenants import Tenant
 from app.domain.ids import OrganizationId, ProjectId, new_id
 from app.domain.jobs.jobs import Job, JobStatus
 from app.settings import inherited_environment, to_environment
+from tests.support.patience import PATIENCE_S
 from tests.support.runs.real_run import RealRuns, TinyEngine
 from tests.support.runs.world import World
 
@@ -52,7 +53,7 @@ async def _in_a_process(runs: RealRuns, job: Job) -> Job:
         stdin=PIPE,
         stderr=DEVNULL,
     )
-    assert await asyncio.wait_for(child.wait(), timeout=200) == 0
+    assert await asyncio.wait_for(child.wait(), timeout=PATIENCE_S) == 0
     return await runs.world.read(job)
 
 

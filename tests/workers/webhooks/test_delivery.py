@@ -25,6 +25,7 @@ from app.gateways.endpoints.webhooks import EndpointSecrets
 from app.store.webhooks.claims import Bounds, delivery_claims
 from app.store.webhooks.deliveries import leased_delivery
 from tests.support.endpoints import Received, Reply, endpoint
+from tests.support.patience import until
 from tests.support.webhooks.scene import Scene
 from workers.webhooks.delivery import Deliverer, DeliveryPorts
 
@@ -333,12 +334,13 @@ async def test_deliveries_of_a_deleted_endpoint_stop(scene: Scene) -> None:
 
 async def test_a_slow_endpoint_delays_no_other(scene: Scene) -> None:
     concurrent = most = 0
+    delivered = asyncio.Event()
 
     async def slow(_: Received) -> Reply:
         nonlocal concurrent, most
         concurrent += 1
         most = max(most, concurrent)
-        await asyncio.sleep(1.5)
+        await delivered.wait()
         concurrent -= 1
         return Reply(200)
 
@@ -349,13 +351,12 @@ async def test_a_slow_endpoint_delays_no_other(scene: Scene) -> None:
         fast, _ = await scene.endpoint(quick, tenant=scene.second)
         for _ in range(6):
             await scene.cancelled_job(scene.second)
-        started = time.monotonic()
         sending = asyncio.create_task(
             scene.deliverer(sluggish, quick, bounds=Bounds(6, 3, 2)).run(idle_s=0)
         )
-        while len(quick.received) < 6:
-            assert time.monotonic() - started < 1.4, "the quick one waited for the slow one"
-            await asyncio.sleep(0.02)
+        await until(lambda: len(quick.received) == 6, what="the quick one's last delivery")
+        assert concurrent > 0, "the slow one has answered nothing yet"
+        delivered.set()
         await sending
         assert (most, len(sluggish.received)) == (2, 6)
         found = await scene.deliveries(fast.id, tenant=scene.second)

@@ -12,6 +12,7 @@ from app.domain.models.models import BaseModelSpec
 from app.gateways.inference.http import HttpInference
 from app.rendering.renderer import Renderer
 from tests.support.engines.contract import ENGINES, KEY, TOLERANCE, World, running
+from tests.support.patience import PATIENCE_S
 from tests.support.tiny_model import CONTEXT_LENGTH, KEEPS_THINKING, LOOKUP, save_parrot
 
 CALL = {"id": "a", "type": "function"}
@@ -290,7 +291,7 @@ async def test_leaving_a_stream_frees_the_engine(parrot: World) -> None:
         await anext(aiter(stream))
         await stream.close()
         asked = client.chat.completions.create(model="parrot", messages=PLAIN[:1], temperature=0)  # type: ignore[arg-type]  # a plain dict is sent where the client has a typed one
-        reply = await asyncio.wait_for(asked, 10)
+        reply = await asyncio.wait_for(asked, PATIENCE_S)
         assert reply.choices[0].message.content == PLAIN[1]["content"]
 
 

@@ -16,8 +16,11 @@ from app.domain.models.models import BaseModelSpec
 from app.gateways.inference.http import HttpInference
 from app.gateways.inference.inference import AdapterMissing, Completion
 from tests.support.engine_server import running_engine
+from tests.support.patience import until
 from tests.support.tiny_model import CONTEXT_LENGTH, VOCAB_SIZE, save_adapter, save_tiny_model
+from workers.engines.cpu.engine import Engine
 from workers.engines.cpu.scheduler import Limits
+from workers.engines.cpu.sequence import Sequence
 
 KEY = "sk-engine"
 HEADERS = {"Authorization": f"Bearer {KEY}"}
@@ -268,17 +271,29 @@ async def test_adapters_are_listed_under_their_base(
 
 
 async def test_a_client_that_leaves_stops_its_sequence(
-    inference: HttpInference, http: aiohttp.ClientSession
+    inference: HttpInference, http: aiohttp.ClientSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Fills all 48 rows with long requests; a short one finishes after they are cancelled."""
+    """Fills all 48 rows with long requests; each ends as cancelled, and a short one finishes."""
+    begun: list[Sequence] = []
+    begin = Engine.sequence
+
+    def recorded(*args: Any, **kwargs: Any) -> Sequence:
+        begun.append(begin(*args, **kwargs))
+        return begun[-1]
+
+    monkeypatch.setattr(Engine, "sequence", recorded)
     long = [
         asyncio.create_task(_complete(inference, prompt, 0, max_tokens=480))
         for prompt in _prompts(48, seed=12, high=4)
     ]
-    await asyncio.sleep(0.2)
-    assert not any(task.done() for task in long)
+    await until(lambda: len(begun) == len(long), what="the last request's arrival")
+    running = [sequence for sequence in begun if sequence.finish_reason is None]
     for task in long:
         task.cancel()
     await asyncio.gather(*long, return_exceptions=True)
-    reply = await asyncio.wait_for(_post(http, {"prompt": [5], "max_tokens": 2}), 2)
+    await until(lambda: all(one.finish_reason for one in begun), what="the end of all sequences")
+    # A few may have been computed to their end while the first ones were being cancelled.
+    ends = [sequence.finish_reason for sequence in running]
+    assert ends.count("cancelled") > len(ends) / 2 > 0
+    reply = await _post(http, {"prompt": [5], "max_tokens": 2})
     assert reply["usage"]["completion_tokens"] == 2

@@ -11,6 +11,7 @@ import pytest
 
 from app.embedded.ports import free_port
 from app.gateways.inference.http import HttpInference
+from tests.support.patience import PATIENCE_S
 from tests.support.tiny_model import CONTEXT_LENGTH, save_adapter, save_tiny_model
 from workers.engines.policy import EnginePolicy
 from workers.rollout.policy import SamplingParams
@@ -59,7 +60,7 @@ async def inference(port: int) -> AsyncIterator[HttpInference]:
 async def test_a_killed_engine_costs_time_but_no_samples(
     start: Start, inference: HttpInference, tmp_path: Path
 ) -> None:
-    policy = EnginePolicy(inference, base_model="tiny", away_deadline_s=60)
+    policy = EnginePolicy(inference, base_model="tiny", away_deadline_s=PATIENCE_S)
     engine = start()
     adapter = save_adapter(tmp_path / "model", tmp_path / "adapter", seed=1)
     await policy.publish(1, adapter, "job-s1")
@@ -80,8 +81,8 @@ async def test_a_killed_engine_costs_time_but_no_samples(
 
 async def test_sigterm_ends_it_cleanly(start: Start, inference: HttpInference) -> None:
     engine = start()
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(PATIENCE_S):
         while not await inference.healthy():  # noqa: ASYNC110 - another process
             await asyncio.sleep(0.05)
     engine.send_signal(signal.SIGTERM)
-    assert await asyncio.to_thread(engine.wait, 20) == 0
+    assert await asyncio.to_thread(engine.wait, PATIENCE_S) == 0

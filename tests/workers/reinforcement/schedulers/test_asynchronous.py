@@ -9,6 +9,7 @@ from app.domain.errors import RunFailed
 from app.domain.ids import SampleKey
 from app.domain.methods.mode import AsyncOptions
 from app.domain.rollouts import metrics as names
+from tests.support.patience import PATIENCE_S
 from tests.support.scripted_modes import (
     CountingTrainer,
     GatedGrader,
@@ -36,7 +37,7 @@ async def test_later_steps_are_sampled_while_one_is_trained() -> None:
             ahead.set()
 
     def hold() -> None:
-        asyncio.run_coroutine_threadsafe(asyncio.wait_for(ahead.wait(), 10), loop).result()
+        asyncio.run_coroutine_threadsafe(asyncio.wait_for(ahead.wait(), PATIENCE_S), loop).result()
 
     stage = Stage(CountingTrainer(hold), steps=4, grader=GatedGrader(gate))
     outcomes = await stage.run(AsyncMode(stage.context, AsyncOptions(max_staleness=2)))
@@ -98,7 +99,7 @@ async def test_a_group_that_hangs_is_requeued_and_the_others_go_on() -> None:
 
     stage = Stage(CountingTrainer(), steps=6, grader=GatedGrader(gate))
     outcomes = await asyncio.wait_for(
-        stage.run(AsyncMode(stage.context, AsyncOptions(max_staleness=1))), 30
+        stage.run(AsyncMode(stage.context, AsyncOptions(max_staleness=1))), PATIENCE_S
     )
     shares = [outcome.values[names.STALE_DISCARDED_SHARE] for outcome in outcomes]
     assert max(shares) == pytest.approx(1 / 5)

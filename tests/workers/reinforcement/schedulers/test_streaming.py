@@ -6,6 +6,7 @@ import pytest
 
 from app.domain.ids import SampleKey
 from app.domain.rollouts import metrics as names
+from tests.support.patience import PATIENCE_S
 from tests.support.scripted_modes import CountingTrainer, GatedGrader, Stage, keys_of
 from workers.reinforcement.schedulers.streaming import StreamingMode
 
@@ -16,7 +17,7 @@ async def test_a_part_is_trained_while_the_last_group_is_still_sampled() -> None
 
     async def gate(key: SampleKey) -> None:
         if key.prompt_index == 0:  # the first prompt comes last
-            await asyncio.wait_for(trained.wait(), 10)
+            await asyncio.wait_for(trained.wait(), PATIENCE_S)
 
     trainer = CountingTrainer(lambda: loop.call_soon_threadsafe(trained.set))
     stage = Stage(trainer, prompts=4, group=2, steps=1, grader=GatedGrader(gate))
