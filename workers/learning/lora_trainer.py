@@ -85,13 +85,9 @@ class LoraTrainer:
         options = options or TrainerOptions()
         if options.threads is not None:
             torch.set_num_threads(options.threads)
-        self._device = torch.device(
-            options.device or ("cuda" if torch.cuda.is_available() else "cpu")
-        )
+        self._options = options
+        self._device = _device(options)
         self._loss = build_loss(options.loss, **options.loss_options)
-        self._mismatch = options.mismatch
-        self._kl_coefficient = options.kl_coefficient
-        self._minibatches = options.minibatches
         self._max_batch_tokens = options.max_batch_tokens or (4096 if self._on_cpu else 32768)
         dtype = options.dtype or (torch.float32 if self._on_cpu else torch.bfloat16)
         self._base = load_base(base_path, device=self._device, dtype=dtype)
@@ -134,8 +130,8 @@ class LoraTrainer:
 
     def update(self, samples: Sequence[TrainingSample]) -> UpdateStats:
         self._begin()
-        for part in range(self._minibatches):
-            self._add(samples[part :: self._minibatches])
+        for part in range(self._options.minibatches):
+            self._add(samples[part :: self._options.minibatches])
             self._apply(self._pending.denominator)
         return self._finish()
 
@@ -160,7 +156,7 @@ class LoraTrainer:
         self._pending = _Pending()
 
     def _add(self, samples: Sequence[TrainingSample]) -> None:
-        if self._kl_coefficient:
+        if self._options.kl_coefficient:
             samples = self._with_kl_penalty(samples)
         batches = self._batches(samples)
         self._pending.denominator += self._denominator(samples)
@@ -233,8 +229,8 @@ class LoraTrainer:
     def _total(self, scored: ScoredBatch, tally: StatsTally) -> Tensor:
         """Returns a batch's loss sum and adds its statistics to `tally`."""
         inputs = scored.inputs
-        if self._mismatch is not None:
-            corrected = correct(inputs, self._mismatch)
+        if self._options.mismatch is not None:
+            corrected = correct(inputs, self._options.mismatch)
             tally.add_correction(corrected)
             inputs = corrected.inputs
         terms = self._loss(inputs)
@@ -254,7 +250,7 @@ class LoraTrainer:
 
     def _with_kl_penalty(self, samples: Sequence[TrainingSample]) -> list[TrainingSample]:
         penalised, distance = apply_kl_penalty(
-            samples, self.reference_logprobs(samples), coefficient=self._kl_coefficient
+            samples, self.reference_logprobs(samples), coefficient=self._options.kl_coefficient
         )
         self._tally.add_base_distance(distance, count_trained_tokens(samples))
         return penalised
@@ -282,6 +278,10 @@ class LoraTrainer:
     @override
     def __repr__(self) -> str:
         return f"LoraTrainer({self._settings}, steps={self._steps})"
+
+
+def _device(options: TrainerOptions) -> torch.device:
+    return torch.device(options.device or ("cuda" if torch.cuda.is_available() else "cpu"))
 
 
 def _adamw(parameters: Iterable[nn.Parameter], learning_rate: float) -> torch.optim.AdamW:
