@@ -13,7 +13,7 @@ from typing import Final
 
 from app.domain.errors import InvalidRequest
 from app.domain.secrets.pointers import parameter
-from app.domain.secrets.walk import Kind, Place
+from app.domain.secrets.walk import Kind, WalkedField
 
 _MAX_LISTED: Final = 20
 _MAX_COMPARED: Final = 80
@@ -50,37 +50,37 @@ NOWHERE: Final[Elsewhere] = MappingProxyType({})
 class UnreadKey:
     """A key that is accepted and that nothing reads."""
 
-    place: Place
+    field: WalkedField
     root: str
     elsewhere: Elsewhere
 
     @property
     def param(self) -> str:
-        return parameter(self.root, self.place.path)
+        return parameter(self.root, self.field.path)
 
     @property
     def message(self) -> str:
-        hint = _hint(self.place, self.elsewhere)
+        hint = _hint(self.field, self.elsewhere)
         return f"Nothing reads '{self.param}', so it changes nothing.{hint}"
 
 
-def refused(place: Place, root: str, elsewhere: Elsewhere = NOWHERE) -> InvalidRequest | None:
+def refused(field: WalkedField, root: str, elsewhere: Elsewhere = NOWHERE) -> InvalidRequest | None:
     """The error for the value of an unknown key, or for an object under a documented key of one
     value; `None` when the value is accepted.
     """
-    if not is_refused(place):
+    if not is_refused(field):
         return None
-    param = parameter(root, place.path)
-    feature = FEATURES.get(str(place.path[-1]).casefold())
+    param = parameter(root, field.path)
+    feature = FEATURES.get(str(field.path[-1]).casefold())
     if feature is not None:
         message = f"Invalid value for '{param}': {feature}."
         return InvalidRequest(message, param=param, code=NOT_AVAILABLE)
-    if place.expected is not None:
-        message = f"Invalid value for '{param}': it must be {place.expected}."
+    if field.expected is not None:
+        message = f"Invalid value for '{param}': it must be {field.expected}."
         return InvalidRequest(message, param=param, code="invalid_value")
-    message = f"Unknown parameter: '{param}'.{_hint(place, elsewhere)}"
-    if place.closed:
-        message += f" There are {', '.join(sorted(place.known))}."
+    message = f"Unknown parameter: '{param}'.{_hint(field, elsewhere)}"
+    if field.closed:
+        message += f" There are {', '.join(sorted(field.known))}."
     else:
         message += (
             " Remove it: only a text, a number or a boolean is accepted under an unknown key, and "
@@ -89,20 +89,20 @@ def refused(place: Place, root: str, elsewhere: Elsewhere = NOWHERE) -> InvalidR
     return InvalidRequest(message, param=param, code=UNKNOWN_PARAMETER)
 
 
-def is_refused(place: Place) -> bool:
-    if place.kind is not Kind.UNKNOWN or place.value is None:
+def is_refused(field: WalkedField) -> bool:
+    if field.kind is not Kind.UNKNOWN or field.value is None:
         return False
-    named = place.closed or str(place.path[-1]).casefold() in FEATURES
-    return named or isinstance(place.value, dict | list | tuple)
+    named = field.closed or str(field.path[-1]).casefold() in FEATURES
+    return named or isinstance(field.value, dict | list | tuple)
 
 
 def unread(
-    walked: Iterable[Place], root: str, elsewhere: Elsewhere = NOWHERE
+    walked: Iterable[WalkedField], root: str, elsewhere: Elsewhere = NOWHERE
 ) -> Iterator[UnreadKey]:
     """The unknown keys that are accepted."""
-    for place in walked:
-        if place.kind is Kind.UNKNOWN and not is_refused(place):
-            yield UnreadKey(place, root, elsewhere)
+    for field in walked:
+        if field.kind is Kind.UNKNOWN and not is_refused(field):
+            yield UnreadKey(field, root, elsewhere)
 
 
 def unread_message(keys: Sequence[UnreadKey]) -> str:
@@ -110,25 +110,25 @@ def unread_message(keys: Sequence[UnreadKey]) -> str:
     listed = ", ".join(
         f"'{key.param}'" + (f" (did you mean '{near}'?)" if near is not None else "")
         for key in keys[:_MAX_LISTED]
-        for near in [nearest(key.place, key.elsewhere)]
+        for near in [nearest(key.field, key.elsewhere)]
     )
     more = len(keys) - _MAX_LISTED
     rest = f" and {more} more" if more > 0 else ""
     return f"Nothing reads these parameters, so they change nothing: {listed}{rest}"
 
 
-def nearest(place: Place, elsewhere: Elsewhere) -> str | None:
+def nearest(field: WalkedField, elsewhere: Elsewhere) -> str | None:
     """The name in the same object that is most like the key, else the one in another object."""
-    key = str(place.path[-1])[:_MAX_COMPARED]
+    key = str(field.path[-1])[:_MAX_COMPARED]
     if key in elsewhere:
         return elsewhere[key]
-    here = get_close_matches(key.casefold(), place.known, n=1, cutoff=_SIMILARITY)
+    here = get_close_matches(key.casefold(), field.known, n=1, cutoff=_SIMILARITY)
     if here:
         return here[0]
     there = get_close_matches(key.casefold(), elsewhere, n=1, cutoff=_SIMILARITY)
     return elsewhere[there[0]] if there else None
 
 
-def _hint(place: Place, elsewhere: Elsewhere) -> str:
-    near = nearest(place, elsewhere)
+def _hint(field: WalkedField, elsewhere: Elsewhere) -> str:
+    near = nearest(field, elsewhere)
     return "" if near is None else f" Did you mean '{near}'?"

@@ -14,7 +14,7 @@ from app.domain.methods.reinforcement import ReinforcementMethod, resolve_hyperp
 from app.domain.methods.supervised import DpoMethod, MethodType, SupervisedMethod, TrainOn
 from app.domain.models.models import BaseModelSpec, base_of
 from app.domain.secrets.pointers import parameter
-from app.domain.secrets.walk import Kind, Place, headers_of, places
+from app.domain.secrets.walk import Kind, WalkedField, headers_of, walk_fields
 from app.preflight.estimate import Pace, estimate
 
 _METHODS: Final[tuple[MethodType, ...]] = ("reinforcement", "supervised", "dpo")
@@ -124,29 +124,29 @@ def called_addresses(method: dict[str, Any]) -> list[CalledAddress]:
     """
     found = [
         CalledAddress(
-            param=parameter(_ROOT, place.path),
-            name=_name(place),
-            url=place.value,
-            headers={str(name): str(value) for name, value in (headers_of(place) or {}).items()},
+            param=parameter(_ROOT, field.path),
+            name=_name(field),
+            url=field.value,
+            headers={str(name): str(value) for name, value in (headers_of(field) or {}).items()},
         )
-        for place in places(ReinforcementMethod, _reinforcement(method))
-        if place.kind is Kind.ADDRESS
+        for field in walk_fields(ReinforcementMethod, _reinforcement(method))
+        if field.kind is Kind.ADDRESS
     ]
     return sorted(found, key=lambda address: not address.param.startswith(f"{_ROOT}.tools"))
 
 
 def judge_models(method: dict[str, Any]) -> Iterator[tuple[str, str]]:
     """Yields parameter and model of each model grader whose model the service must resolve."""
-    for place in places(ReinforcementMethod, _reinforcement(method)):
-        if place.kind is Kind.JUDGE:
-            yield parameter(_ROOT, place.path), place.value
+    for field in walk_fields(ReinforcementMethod, _reinforcement(method)):
+        if field.kind is Kind.JUDGE:
+            yield parameter(_ROOT, field.path), field.value
 
 
-def _name(place: Place) -> str:
-    name = place.owner.get("name")
+def _name(field: WalkedField) -> str:
+    name = field.owner.get("name")
     if isinstance(name, str):
         return name
-    return "tool" if place.path[0] == "tools" else "grader"
+    return "tool" if field.path[0] == "tools" else "grader"
 
 
 def _reinforcement(method: dict[str, Any]) -> dict[str, Any]:

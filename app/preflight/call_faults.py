@@ -17,7 +17,7 @@ from app.domain.methods.supervised import SupervisedMethod
 from app.domain.secrets.bounds import bound_faults
 from app.domain.secrets.placeholders import placeholder_faults
 from app.domain.secrets.pointers import parameter
-from app.domain.secrets.walk import Kind, Models, Place, places
+from app.domain.secrets.walk import Kind, Models, WalkedField, walk_fields
 from app.domain.unknown_keys import UNKNOWN_PARAMETER, is_refused, refused, unread
 from app.preflight.call import method_of, method_type
 
@@ -40,11 +40,11 @@ def call_faults(body: dict[str, Any], *, reported: set[str | None]) -> list[Pref
 def _errors(body: dict[str, Any], *, reported: set[str | None]) -> Iterator[InvalidRequest]:
     kind = method_type(body)
     for models, root, value in _parts(body):
-        walked = [place for place in _walked(models, root, value, reported) if is_refused(place)]
-        for place in walked[:MAX_UNKNOWN_KEYS]:
-            if (fault := refused(place, root, method_parameters(kind))) is not None:
+        walked = [field for field in _walked(models, root, value, reported) if is_refused(field)]
+        for field in walked[:MAX_UNKNOWN_KEYS]:
+            if (fault := refused(field, root, method_parameters(kind))) is not None:
                 yield fault
-        yield from bound_faults([(root, place) for place in places(models, value)])
+        yield from bound_faults([(root, field) for field in walk_fields(models, value)])
         yield from placeholder_faults(models, value, root=root)
     if kind == "reinforcement":
         yield from reinforcement_faults(method_of(body).get(kind), f"method.{kind}")
@@ -68,11 +68,13 @@ def _warnings(body: dict[str, Any], *, reported: set[str | None]) -> Iterator[Pr
         yield PreflightIssue("warning", "integration_not_sent", f"{not_sent}.", "integrations")
 
 
-def _walked(models: Models, root: str, value: Any, reported: set[str | None]) -> Iterator[Place]:
+def _walked(
+    models: Models, root: str, value: Any, reported: set[str | None]
+) -> Iterator[WalkedField]:
     """The unknown keys outside objects whose `type` was reported."""
-    for place in places(models, value):
-        if place.kind is Kind.UNKNOWN and not _of_refused_type(place, root=root, reported=reported):
-            yield place
+    for field in walk_fields(models, value):
+        if field.kind is Kind.UNKNOWN and not _of_refused_type(field, root=root, reported=reported):
+            yield field
 
 
 def _parts(body: dict[str, Any]) -> list[tuple[Models, str, Any]]:
@@ -87,9 +89,9 @@ def _parts(body: dict[str, Any]) -> list[tuple[Models, str, Any]]:
     return parts
 
 
-def _of_refused_type(place: Place, *, root: str, reported: set[str | None]) -> bool:
-    """Says if an object around the place has a `type` that was reported."""
+def _of_refused_type(field: WalkedField, *, root: str, reported: set[str | None]) -> bool:
+    """Says if an object around the field has a `type` that was reported."""
     return any(
-        parameter(root, (*place.path[:depth], "type")) in reported
-        for depth in range(len(place.path))
+        parameter(root, (*field.path[:depth], "type")) in reported
+        for depth in range(len(field.path))
     )

@@ -5,7 +5,7 @@ their scores.
 """
 
 from app.domain.graders.graders import MultiGrader, SingleGrader
-from app.domain.secrets.walk import Kind, places
+from app.domain.secrets.walk import Kind, walk_fields
 from app.grading.build import GradingPorts, build_scorer
 from workers.grading.group_scorer import Grader, GroupScorer, PerSampleScorer
 from workers.grading.job_grader import JobGrader
@@ -19,6 +19,6 @@ def build_group_scorer(spec: SingleGrader | MultiGrader, ports: GradingPorts) ->
 def build_grader(spec: SingleGrader | MultiGrader, ports: GradingPorts) -> Grader:
     """Builds the per-sample grader of `spec`, which must contain its real headers."""
     asks_outside = any(
-        place.kind in (Kind.ADDRESS, Kind.JUDGE) for place in places(type(spec), spec)
+        field.kind in (Kind.ADDRESS, Kind.JUDGE) for field in walk_fields(type(spec), spec)
     )
     return JobGrader(spec.name, build_scorer(spec, ports), asks_outside=asks_outside)

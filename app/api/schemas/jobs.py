@@ -21,7 +21,7 @@ from app.domain.methods.stored import (
 )
 from app.domain.methods.supervised import MethodType
 from app.domain.registry.references import CurriculumSource, read_curriculum
-from app.domain.secrets.walk import Place, places
+from app.domain.secrets.walk import WalkedField, walk_fields
 from app.domain.unknown_keys import UnreadKey, refused, unread
 
 Text = Annotated[str, StringConstraints(min_length=1, max_length=256)]
@@ -92,20 +92,20 @@ class CreateFineTuningJob(CapsBody):
         return request
 
 
-def call_places(body: CreateFineTuningJob | Json) -> tuple[list[Place], Mapping[str, str]]:
-    """Places of interest in a call outside its method's own object, which the domain reads, and
+def call_fields(body: CreateFineTuningJob | Json) -> tuple[list[WalkedField], Mapping[str, str]]:
+    """Returns the fields of a call outside its method's own object, which the domain reads, and
     the parameters that a key may have been meant for. JSON may be wrong in any way.
     """
     kind = _method_type(body)
     names = {name: name for name in CreateFineTuningJob.model_fields}
-    return list(places(CreateFineTuningJob, body)), {**names, **method_parameters(kind)}
+    return list(walk_fields(CreateFineTuningJob, body)), {**names, **method_parameters(kind)}
 
 
 def read_unknown(body: CreateFineTuningJob) -> tuple[UnreadKey, ...]:
     """The unknown keys that are accepted. Raises `InvalidRequest` for the first refused one."""
-    walked, elsewhere = call_places(body)
-    for place in walked:
-        if (fault := refused(place, "", elsewhere)) is not None:
+    walked, elsewhere = call_fields(body)
+    for field in walked:
+        if (fault := refused(field, "", elsewhere)) is not None:
             raise fault
     return tuple(unread(walked, "", elsewhere))
 
@@ -215,7 +215,7 @@ class FineTuningJob(BaseModel):
 
     @classmethod
     def of(cls, job: Job) -> "FineTuningJob":
-        error, place = job.error, job.queue
+        error, field = job.error, job.queue
         return cls(
             id=job.id,
             created_at=job.created_at,
@@ -248,8 +248,8 @@ class FineTuningJob(BaseModel):
             else Reproducibility(**job.reproducibility),
             max_training_time_s=job.caps.max_training_time_s,
             max_rollouts=job.caps.max_rollouts,
-            queue_position=None if place is None else place.position,
-            estimated_start=None if place is None else place.estimated_start,
+            queue_position=None if field is None else field.position,
+            estimated_start=None if field is None else field.estimated_start,
         )
 
 

@@ -6,7 +6,7 @@ from typing import Any, Final, Literal
 
 from pydantic import BaseModel, ValidationError
 
-from app.api.schemas.jobs import CreateFineTuningJob, call_places
+from app.api.schemas.jobs import CreateFineTuningJob, call_fields
 from app.api.schemas.parameters import dotted
 from app.api.schemas.tuning_methods import other_bodies
 from app.domain.errors import InvalidRequest
@@ -90,9 +90,9 @@ def read_call(body: dict[str, Any]) -> tuple[JobRequest | None, list[PreflightIs
 
 def _unknown(body: dict[str, Any], *, reported: set[str | None]) -> Iterator[PreflightIssue]:
     """Unknown keys outside the method's own object, and the settings of other methods."""
-    walked, elsewhere = call_places(body)
-    unknown = [place for place in walked if place.kind is Kind.UNKNOWN][:MAX_FAULTS]
-    refusals = (refused(place, "", elsewhere) for place in unknown)
+    walked, elsewhere = call_fields(body)
+    unknown = [field for field in walked if field.kind is Kind.UNKNOWN][:MAX_FAULTS]
+    refusals = (refused(field, "", elsewhere) for field in unknown)
     method = body.get("method")
     kind = method.get("type") if isinstance(method, dict) else None
     others = (

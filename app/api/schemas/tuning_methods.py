@@ -16,7 +16,7 @@ from app.domain.jobs.requests import RequestedMethod
 from app.domain.jobs.usage import Caps
 from app.domain.methods.supervised import DpoMethod, MethodType, SupervisedMethod, a_number
 from app.domain.registry.references import ReinforcementBody
-from app.domain.secrets.walk import places
+from app.domain.secrets.walk import walk_fields
 from app.domain.unknown_keys import refused
 
 _MODELS: Final[dict[MethodType, type[RequestedMethod]]] = {
@@ -129,8 +129,8 @@ def _with_deprecated(kind: MethodType, sent: Json, hyperparameters: Json) -> Jso
         "",
         _without_nulls(SupervisedMethod, {"hyperparameters": hyperparameters}),
     )
-    for place in places(SupervisedMethod, {"hyperparameters": hyperparameters}):
-        if (fault := refused(place, "")) is not None:
+    for field in walk_fields(SupervisedMethod, {"hyperparameters": hyperparameters}):
+        if (fault := refused(field, "")) is not None:
             raise fault
     newer = sent.get("hyperparameters")
     if newer is not None and not isinstance(newer, dict):

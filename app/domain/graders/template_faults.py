@@ -11,7 +11,7 @@ from typing import Final
 from app.domain.errors import InvalidRequest
 from app.domain.graders.templates import Placeholder, TemplateError, parse_template
 from app.domain.secrets.pointers import parameter
-from app.domain.secrets.walk import Kind, Place
+from app.domain.secrets.walk import Kind, WalkedField
 
 _ONE_BRACE: Final = re.compile(r"(?<!\{)\{\s*((?:sample|item)\s*[.\[][^{}\n]{0,200})\}(?!\})")
 _TEXTS: Final = frozenset({"output_text", "output_reasoning_summary"})
@@ -20,28 +20,28 @@ _JSON: Final = "output_json"
 SAMPLE_KEYS: Final = (*sorted(_TEXTS | _LISTS), _JSON)
 
 
-def template_fault(place: Place, root: str) -> InvalidRequest | None:
+def template_fault(field: WalkedField, root: str) -> InvalidRequest | None:
     """The error for a placeholder in single braces, which would be graded as it is written."""
-    found = _ONE_BRACE.search(place.value) if place.kind is Kind.TEMPLATE else None
+    found = _ONE_BRACE.search(field.value) if field.kind is Kind.TEMPLATE else None
     if found is None:
         return None
     right = f"{{{{{found[1].strip()}}}}}"
     return _invalid(
-        place, root, f"'{found[0]}' has single braces and is plain text: write '{right}'"
+        field, root, f"'{found[0]}' has single braces and is plain text: write '{right}'"
     )
 
 
-def sample_fault(place: Place, root: str, *, json_output: bool) -> InvalidRequest | None:
+def sample_fault(field: WalkedField, root: str, *, json_output: bool) -> InvalidRequest | None:
     """The error for a path into `sample` that no sample of a job has."""
-    for placeholder in placeholders(place.value) if place.kind is Kind.TEMPLATE else ():
+    for placeholder in placeholders(field.value) if field.kind is Kind.TEMPLATE else ():
         fault = _placeholder_fault(placeholder, json_output=json_output)
         if fault is not None:
-            return _invalid(place, root, f"'{{{{{placeholder.text[:80]}}}}}' {fault}")
+            return _invalid(field, root, f"'{{{{{placeholder.text[:80]}}}}}' {fault}")
     return None
 
 
-def _invalid(place: Place, root: str, message: str) -> InvalidRequest:
-    param = parameter(root, place.path)
+def _invalid(field: WalkedField, root: str, message: str) -> InvalidRequest:
+    param = parameter(root, field.path)
     return InvalidRequest(
         f"Invalid value for '{param}': {message}.", param=param, code="invalid_value"
     )

@@ -15,7 +15,7 @@ from app.domain.methods.response_format import (
     gives_json,
     response_format_fault,
 )
-from app.domain.secrets.walk import places
+from app.domain.secrets.walk import walk_fields
 
 _FORMAT: Final = "response_format"
 
@@ -27,8 +27,8 @@ def reinforcement_faults(method: Any, root: str) -> Iterator[InvalidRequest]:
     if fault is not None:
         yield fault
     json_output = gives_json(sent)
-    for place in places(ReinforcementMethod, method):
-        fault = template_fault(place, root) or sample_fault(place, root, json_output=json_output)
+    for field in walk_fields(ReinforcementMethod, method):
+        fault = template_fault(field, root) or sample_fault(field, root, json_output=json_output)
         if fault is not None:
             yield fault
 

@@ -12,31 +12,31 @@ from app.domain.errors import InvalidRequest
 from app.domain.secrets.envelope import found_in
 from app.domain.secrets.names import MAX_NAME
 from app.domain.secrets.pointers import Path, parameter
-from app.domain.secrets.walk import Place
+from app.domain.secrets.walk import WalkedField
 
 MAX_SEALED: Final = 1000
 """Sealed values of one definition: seven for each of the tools that a job may have."""
 MAX_KEY: Final = MAX_NAME
 
 
-def bound_faults(walked: Iterable[tuple[str, Place]]) -> Iterator[InvalidRequest]:
-    """An error per field with a key that is too long, and one for too many sealed values.
+def bound_faults(walked: Iterable[tuple[str, WalkedField]]) -> Iterator[InvalidRequest]:
+    """Yields an error per field with a key that is too long, and one for too many sealed values.
 
     `walked`: the fields of one definition or of several that are stored together, each with the
     parameter of its definition. The count ends at the limit.
     """
     sealed = 0
-    for root, place in walked:
-        if (fault := _long_key(root, place)) is not None:
+    for root, field in walked:
+        if (fault := _long_key(root, field)) is not None:
             yield fault
         elif sealed <= MAX_SEALED:
-            sealed += sum(1 for _ in found_in(place))
+            sealed += sum(1 for _ in found_in(field))
             if sealed > MAX_SEALED:
                 yield _too_many(root)
 
 
-def _long_key(root: str, place: Place) -> InvalidRequest | None:
-    holder = next((at for at, key in _keys(place) if len(key) > MAX_KEY), None)
+def _long_key(root: str, field: WalkedField) -> InvalidRequest | None:
+    holder = next((at for at, key in _keys(field) if len(key) > MAX_KEY), None)
     if holder is None:
         return None
     param = parameter(root, holder)
@@ -48,12 +48,12 @@ def _long_key(root: str, place: Place) -> InvalidRequest | None:
     )
 
 
-def _keys(place: Place) -> Iterator[tuple[Path, str]]:
-    """Keys around and below a field, each with the path of the object that holds it."""
-    for depth, part in enumerate(place.path):
+def _keys(field: WalkedField) -> Iterator[tuple[Path, str]]:
+    """Yields keys around and below a field, each with the path of the object that holds it."""
+    for depth, part in enumerate(field.path):
         if isinstance(part, str):
-            yield place.path[:depth], part
-    waiting: list[tuple[Path, Any]] = [(place.path, place.value)]
+            yield field.path[:depth], part
+    waiting: list[tuple[Path, Any]] = [(field.path, field.value)]
     while waiting:
         path, value = waiting.pop()
         if isinstance(value, dict):

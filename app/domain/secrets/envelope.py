@@ -14,7 +14,7 @@ from app.domain.secrets.free_form import Found, secrets_in
 from app.domain.secrets.names import Announced, announced
 from app.domain.secrets.pointers import Path, pointer, put
 from app.domain.secrets.urls import REDACTED, shown_url
-from app.domain.secrets.walk import Kind, Models, Place, places
+from app.domain.secrets.walk import Kind, Models, WalkedField, walk_fields
 
 Sealed = dict[str, Any]
 """Secrets by JSON pointer."""
@@ -24,26 +24,26 @@ class SecretsMissing(KeyError):
     """A document shows a redacted value that its sealed part does not hold."""
 
 
-def found_in(place: Place) -> Iterator[Found]:
-    """The secrets at one place of a walk."""
-    match place.kind:
+def found_in(field: WalkedField) -> Iterator[Found]:
+    """Yields the secrets of one field."""
+    match field.kind:
         case Kind.SECRET:
-            yield from secrets_in(place.value, place.path, credential=Announced.ALL)
+            yield from secrets_in(field.value, field.path, credential=Announced.ALL)
         case Kind.ADDRESS:
-            if (shown := shown_url(place.value)) != place.value:
-                yield place.path, place.value, shown
+            if (shown := shown_url(field.value)) != field.value:
+                yield field.path, field.value, shown
         case Kind.FREE_FORM:
-            yield from secrets_in(place.value, place.path)
+            yield from secrets_in(field.value, field.path)
         case Kind.UNKNOWN:
-            name = str(place.path[-1])
-            yield from secrets_in(place.value, place.path, credential=announced(name))
+            name = str(field.path[-1])
+            yield from secrets_in(field.value, field.path, credential=announced(name))
         case Kind.JUDGE | Kind.TEMPLATE:
             return
 
 
-def split_in_place(document: Any, walked: Iterable[Place]) -> Sealed:
-    """Redact a JSON document that was walked, and return its secrets."""
-    found = [one for place in walked for one in found_in(place)]
+def split_in_place(document: Any, walked: Iterable[WalkedField]) -> Sealed:
+    """Redacts a JSON document that was walked, and returns its secrets."""
+    found = [secret for field in walked for secret in found_in(field)]
     sealed = {pointer(path): value for path, value, _ in found}
     for path, _, shown in found:
         _replace(document, path, shown)
@@ -51,23 +51,25 @@ def split_in_place(document: Any, walked: Iterable[Place]) -> Sealed:
 
 
 def split(models: Models, document: Any, path: Path = ()) -> tuple[Any, Sealed]:
-    """A redacted copy of a document and its secrets. `models` are those of the part at `path`."""
+    """Returns a redacted copy of a document and its secrets. `models` are those of the part at
+    `path`.
+    """
     copy = deepcopy(document)
     inner = copy
     for part in path:
         inner = inner[part]
-    return copy, split_in_place(copy, list(places(models, inner, path)))
+    return copy, split_in_place(copy, list(walk_fields(models, inner, path)))
 
 
 def redacted(value: BaseModel) -> dict[str, Any]:
-    """An instance as JSON, redacted."""
+    """Returns an instance as JSON, redacted."""
     document: dict[str, Any] = value.model_dump(mode="json")
-    split_in_place(document, list(places(type(value), document)))
+    split_in_place(document, list(walk_fields(type(value), document)))
     return document
 
 
 def shown_free_form(document: Any) -> Any:
-    """A redacted copy of JSON of no known schema, whose secrets are used by nobody."""
+    """Returns a redacted copy of JSON of no known schema, whose secrets are used by nobody."""
     copy = deepcopy(document)
     for path, _, shown in list(secrets_in(document, ())):
         _replace(copy, path, shown)
@@ -75,36 +77,36 @@ def shown_free_form(document: Any) -> Any:
 
 
 def restored(document: Any, sealed: Mapping[str, Any]) -> Any:
-    """The inverse of `split`. Raises `SecretsMissing` when the document has no such place."""
+    """Undoes `split`. Raises `SecretsMissing` when the document has no such field."""
     copy = deepcopy(document)
-    for place, value in sealed.items():
+    for at, value in sealed.items():
         try:
-            put(copy, place, value)
+            put(copy, at, value)
         except KeyError as error:
-            raise SecretsMissing(place) from error
+            raise SecretsMissing(at) from error
     return copy
 
 
 def require_sealed(models: Models, document: Any, sealed: Sealed, path: Path = ()) -> None:
-    """Raise `SecretsMissing` when a value that will be used is redacted and not sealed.
+    """Raises `SecretsMissing` when a value that will be used is redacted and not sealed.
 
     Values under unknown keys are used by nobody and may be gone.
     """
     inner = document
     for part in path:
         inner = inner[part]
-    for place in places(models, inner, path):
-        if place.kind in (Kind.SECRET, Kind.ADDRESS):
-            for at, value in _shown_secrets(place):
+    for field in walk_fields(models, inner, path):
+        if field.kind in (Kind.SECRET, Kind.ADDRESS):
+            for at, value in _shown_secrets(field):
                 if REDACTED in value and pointer(at) not in sealed:
                     raise SecretsMissing(pointer(at))
 
 
-def _shown_secrets(place: Place) -> Iterator[tuple[Path, str]]:
-    if place.kind is Kind.ADDRESS:
-        yield place.path, place.value if place.value == shown_url(place.value) else ""
+def _shown_secrets(field: WalkedField) -> Iterator[tuple[Path, str]]:
+    if field.kind is Kind.ADDRESS:
+        yield field.path, field.value if field.value == shown_url(field.value) else ""
         return
-    for at, value, _ in found_in(place):
+    for at, value, _ in found_in(field):
         yield at, value if value == REDACTED else ""
 
 

@@ -46,7 +46,6 @@ def chat_url(base_url: str) -> str:
     return base_url.rstrip("/") + "/chat/completions"
 
 
-SecretString = Annotated[str, SecretMark()]
 SecretHeaders = Annotated[dict[str, str], SecretMark()]
 """Headers that are sent to the address of the same object."""
 CustomerUrl = Annotated[str, Field(min_length=1, max_length=2048), AddressMark()]

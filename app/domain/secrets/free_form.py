@@ -54,7 +54,7 @@ _MAX_DEPTH: Final = 200
 def secrets_in(
     value: Any, path: Path, *, credential: Announced = Announced.NOTHING
 ) -> Iterator[Found]:
-    """Secrets at or below `value`; `credential` says which values a name above announces.
+    """Yields secrets at or below `value`; `credential` says which values a name above announces.
 
     A schema that is referred to from a credential's is walked once more, as that credential's.
     """
@@ -113,7 +113,7 @@ class _Walk:
                 yield from self.below(below, place, max(credential, announced(key)))
 
     def in_schema(self, schema: Any, path: Path, credential: Announced) -> Iterator[Found]:
-        """The schema of one property: where its name announces a credential, its values are
+        """Walks the schema of one property: where its name announces a credential, its values are
         secrets.
         """
         if not credential or not isinstance(schema, dict) or len(path) > _MAX_DEPTH:

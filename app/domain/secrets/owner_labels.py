@@ -12,7 +12,7 @@ from app.domain.secrets.pointers import Path, pointer
 
 
 def by_pointer(sealed: dict[str, Any], owners: Iterator[tuple[str, Path]]) -> dict[str, Any]:
-    """Opened secrets of either form by JSON pointer; `owners` are the labels' places."""
+    """Returns opened secrets of either form by JSON pointer; `owners` are the labels' paths."""
     if all(key.startswith("/") for key in sealed):
         return sealed
     at = dict(owners)
@@ -24,7 +24,7 @@ def by_pointer(sealed: dict[str, Any], owners: Iterator[tuple[str, Path]]) -> di
 
 
 def owners_of_method(method: dict[str, Any]) -> Iterator[tuple[str, Path]]:
-    """Labels of `{"type": …, "reinforcement": {…}}`, each with the place of its owner."""
+    """Yields the labels of `{"type": …, "reinforcement": {…}}`, each with its owner's path."""
     inner = method.get("reinforcement") or {}
     for index, tool in enumerate(inner.get("tools") or ()):
         yield f"tool:{tool['name']}", ("reinforcement", "tools", index)
@@ -45,7 +45,7 @@ def owners_of_grader(grader: dict[str, Any], path: Path = ()) -> Iterator[tuple[
 
 
 def criteria_by_pointer(sealed: dict[str, Any], criteria: list[dict[str, Any]]) -> dict[str, Any]:
-    """Opened secrets of an eval, of either form, by JSON pointer into the list of criteria."""
+    """Returns opened secrets of an eval, of either form, by JSON pointer into its criteria."""
     if all(key.startswith("/") for key in sealed):
         return sealed
     return {

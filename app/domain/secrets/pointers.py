@@ -12,7 +12,7 @@ def pointer(path: Path) -> str:
 
 
 def parameter(root: str, path: Path) -> str:
-    """The dotted form that errors name: `method.reinforcement.tools[0].server_url`.
+    """Returns the dotted form that errors name: `method.reinforcement.tools[0].server_url`.
 
     Long keys are cut, and so is the middle of a long path.
     """
@@ -29,7 +29,7 @@ def parameter(root: str, path: Path) -> str:
 
 
 def put(document: Any, at: str, value: Any) -> None:
-    """Replace the value at a pointer. Raises `KeyError` when the document has no such place."""
+    """Replaces the value at a pointer. Raises `KeyError` when the document has no such field."""
     parts = [part.replace("~1", "/").replace("~0", "~") for part in at.split("/")[1:]]
     holder = document
     try:

@@ -17,7 +17,7 @@ _WORDS: Final = re.compile(r"(\s+)")
 
 
 def shown_url(url: str) -> str:
-    """The URL with each query value, the fragment and user information as `[redacted]`.
+    """Returns the URL with each query value, the fragment and user information as `[redacted]`.
 
     Names in the query stay. An URL that holds no such part is returned as it is.
     """
@@ -33,7 +33,7 @@ def shown_url(url: str) -> str:
 
 
 def shown_text(text: str) -> str:
-    """A text with the shown form of every URL in it; a text that starts as an URL is one."""
+    """Returns a text with every URL in its shown form; a text that starts as an URL is one."""
     if "?" not in text and "#" not in text and "@" not in text:
         return text
     if _STARTS_AS_URL.match(text):
@@ -59,7 +59,7 @@ def url_has_placeholder(text: str) -> bool:
 
 
 def _may_hold_secrets(word: str) -> bool:
-    """An URL with or without its scheme: `//u:p@h`, `u:p@h`, `h?token=x`."""
+    """Recognises an URL with or without its scheme: `//u:p@h`, `u:p@h`, `h?token=x`."""
     before_at, at, _ = word.rpartition("@")
     _, _, query = word.partition("?")
     return "//" in word or (bool(at) and ":" in before_at) or "=" in query

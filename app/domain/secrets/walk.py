@@ -28,13 +28,15 @@ class Kind(Enum):
     JUDGE = auto()
     TEMPLATE = auto()
     FREE_FORM = auto()
-    """JSON of no known schema in a known place."""
+    """JSON of no known schema under a known key."""
     UNKNOWN = auto()
     """The value of a key that the model does not know."""
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class WalkedField:
+    """A field that a walk found in a customer's document."""
+
     kind: Kind
     path: Path
     value: Any
@@ -107,8 +109,8 @@ Models = type[BaseModel] | tuple[type[BaseModel], ...]
 """A model class, or the members of a union."""
 
 
-def places(models: Models, value: Any, path: Path = ()) -> Iterator[Place]:
-    """Every place of interest in a value of `models`: an instance, or JSON however wrong.
+def walk_fields(models: Models, value: Any, path: Path = ()) -> Iterator[WalkedField]:
+    """Yields the fields that need care in a value of `models`: an instance, or JSON however wrong.
 
     An instance is walked as the class it is of.
     """
@@ -117,18 +119,18 @@ def places(models: Models, value: Any, path: Path = ()) -> Iterator[Place]:
         fields, extra = value.__dict__, value.__pydantic_extra__ or {}
     elif isinstance(value, dict):
         plan, fields = _plan(_member(models, value)), value
-        extra = {key: one for key, one in value.items() if key not in plan.known}
+        extra = {key: below for key, below in value.items() if key not in plan.known}
     else:
         return
     for name, shape in plan.shapes.items():
-        if (one := fields.get(name)) is not None:
-            yield from _below(shape, one, (*path, name), value)
-    for name, one in extra.items() if plan.open else ():
-        if one is not None:
-            yield Place(
-                _kind_of_extra(plan, name, one),
+        if (below := fields.get(name)) is not None:
+            yield from _below(shape, below, (*path, name), value)
+    for name, below in extra.items() if plan.open else ():
+        if below is not None:
+            yield WalkedField(
+                _kind_of_extra(plan, name, below),
                 (*path, name),
-                one,
+                below,
                 value,
                 expected=plan.documented.get(name),
                 known=plan.names,
@@ -136,29 +138,29 @@ def places(models: Models, value: Any, path: Path = ()) -> Iterator[Place]:
             )
 
 
-def _below(shape: _Shape, value: Any, path: Path, owner: Any) -> Iterator[Place]:
+def _below(shape: _Shape, value: Any, path: Path, owner: Any) -> Iterator[WalkedField]:
     match shape:
         case _OneOf():
-            yield from places(shape.models, value, path)
+            yield from walk_fields(shape.models, value, path)
         case _Either():
             member = _member_shape(shape, value)
             if member is not None:
                 yield from _below(member, value, path, owner)
         case _Each():
-            for key, one in _items(value):
-                yield from _below(shape.of, one, (*path, key), value)
+            for key, item in _items(value):
+                yield from _below(shape.of, item, (*path, key), value)
         case _FreeForm():
-            yield Place(Kind.FREE_FORM, path, value, owner)
+            yield WalkedField(Kind.FREE_FORM, path, value, owner)
         case _Marked():
             yield from _marked(shape.mark, value, path, owner)
         case _:
             assert_never(shape)
 
 
-def _marked(mark: _Mark, value: Any, path: Path, owner: Any) -> Iterator[Place]:
+def _marked(mark: _Mark, value: Any, path: Path, owner: Any) -> Iterator[WalkedField]:
     match mark:
         case SecretMark():
-            yield Place(Kind.SECRET, path, value, owner, mark)
+            yield WalkedField(Kind.SECRET, path, value, owner, mark)
             return
         case AddressMark():
             kind = Kind.ADDRESS
@@ -171,7 +173,7 @@ def _marked(mark: _Mark, value: Any, path: Path, owner: Any) -> Iterator[Place]:
         case _:
             assert_never(mark)
     if isinstance(value, str):
-        yield Place(kind, path, value, owner, mark)
+        yield WalkedField(kind, path, value, owner, mark)
 
 
 def _member_shape(shape: _Either, value: Any) -> _Shape | None:
@@ -186,9 +188,9 @@ def _items(value: Any) -> Iterable[tuple[str | int, Any]]:
     return enumerate(value) if isinstance(value, list | tuple) else ()
 
 
-def headers_of(place: Place) -> dict[str, Any] | None:
-    """The headers that an address receives: those of its owner."""
-    sent = _beside(place.owner, place.mark.headers) if isinstance(place.mark, AddressMark) else None
+def headers_of(field: WalkedField) -> dict[str, Any] | None:
+    """Returns the headers that an address receives: those of its owner."""
+    sent = _beside(field.owner, field.mark.headers) if isinstance(field.mark, AddressMark) else None
     return sent if isinstance(sent, dict) else None
 
 
@@ -247,7 +249,7 @@ def _plan(model: type[BaseModel]) -> _Plan:
 
 def _shape(annotation: Any, metadata: tuple[Any, ...] = ()) -> _Shape | None:
     """The shape of values of this annotation; `None` when the walk finds nothing in them."""
-    mark = next((one for one in metadata if isinstance(one, _MARKS)), None)
+    mark = next((note for note in metadata if isinstance(note, _MARKS)), None)
     if mark is not None:
         return _Marked(mark)
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
@@ -261,7 +263,7 @@ def _shape_of_generic(annotation: Any) -> _Shape | None:
     if origin is Annotated:
         return _shape(arguments[0], arguments[1:])
     if origin in (Union, types.UnionType):
-        return _union([shape for one in arguments if (shape := _shape(one)) is not None])
+        return _union([shape for member in arguments if (shape := _shape(member)) is not None])
     if origin in (tuple, list, dict):
         below = _shape(arguments[1] if origin is dict else arguments[0])
         return below if below is None or isinstance(below, _FreeForm) else _Each(below)
@@ -272,11 +274,13 @@ def _union(members: list[_Shape]) -> _Shape | None:
     """Values decide between models, and between models, texts and lists; otherwise the first member
     of the union counts.
     """
-    models = tuple(model for one in members if isinstance(one, _OneOf) for model in one.models)
+    models = tuple(
+        model for shape in members if isinstance(shape, _OneOf) for model in shape.models
+    )
     if not models:
         return members[0] if members else None
-    text = next((one for one in members if isinstance(one, _Marked)), None)
-    each = next((one for one in members if isinstance(one, _Each)), None)
+    text = next((shape for shape in members if isinstance(shape, _Marked)), None)
+    each = next((shape for shape in members if isinstance(shape, _Each)), None)
     if text is None and each is None:
         return _OneOf(models)
     return _Either(text, _OneOf(models), each)

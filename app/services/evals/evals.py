@@ -12,7 +12,7 @@ from app.domain.graders.graders import GRADER_MODELS
 from app.domain.ids import new_id
 from app.domain.secrets.bounds import bound_faults
 from app.domain.secrets.envelope import Sealed, shown_free_form, split_in_place
-from app.domain.secrets.walk import Kind, Place, places
+from app.domain.secrets.walk import Kind, WalkedField, walk_fields
 from app.services.models.judge_models import JudgeModels
 from app.services.registry.definition_check import check_definitions
 from app.services.registry.registered_objects import MAX_DEFINITION_BYTES, RegistryPorts
@@ -102,12 +102,12 @@ def _split(
 
     Raises `InvalidRequest` for a schema with too many secrets or too long a key.
     """
-    field = Place(Kind.FREE_FORM, (), item_schema, None)
+    field = WalkedField(Kind.FREE_FORM, (), item_schema, None)
     for fault in bound_faults([("data_source_config.item_schema", field)]):
         raise fault
     shown = deepcopy(criteria)
     secrets: Sealed = {}
     for number, criterion in enumerate(shown):
-        walked = list(places(GRADER_MODELS, criterion, (number,)))
+        walked = list(walk_fields(GRADER_MODELS, criterion, (number,)))
         secrets |= split_in_place(shown, walked)
     return shown, secrets, shown_free_form(item_schema)

@@ -30,7 +30,7 @@ from app.domain.methods.stored import (
 )
 from app.domain.methods.supervised import DpoMethod, SupervisedMethod
 from app.domain.models.models import BaseModelSpec, find_base_model, is_tuned_name
-from app.domain.secrets.walk import places
+from app.domain.secrets.walk import walk_fields
 from app.domain.unknown_keys import unread, unread_message
 from app.gateways.egress.egress import Egress
 from app.gateways.job_queue import JobQueue
@@ -237,7 +237,7 @@ class JobService:
 def _warnings(new: NewJob) -> list[str]:
     """The warnings about values that change nothing, each the message of an event."""
     kind = new.method.kind
-    walked = places(type(new.method), new.method)
+    walked = walk_fields(type(new.method), new.method)
     keys = [*new.unread, *unread(walked, f"method.{kind}", method_parameters(kind))]
     found = [
         unread_message(keys) if keys else None,

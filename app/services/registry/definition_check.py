@@ -19,7 +19,7 @@ from app.domain.secrets.bounds import bound_faults
 from app.domain.secrets.fields import AddressMark
 from app.domain.secrets.placeholders import refuse_placeholders
 from app.domain.secrets.pointers import parameter
-from app.domain.secrets.walk import Kind, Place, headers_of, places
+from app.domain.secrets.walk import Kind, WalkedField, headers_of, walk_fields
 from app.domain.unknown_keys import refused
 from app.gateways.egress.egress import Egress
 from app.gateways.egress.headers import check_headers
@@ -57,8 +57,8 @@ async def check_definitions(
     walked = await asyncio.to_thread(_walked, definitions)
     try:
         async with asyncio.timeout(CHECK_LIMIT_S):
-            for path, place in walked:
-                await _check_place(place, path, egress=egress, models=models)
+            for path, field in walked:
+                await _check_field(field, path, egress=egress, models=models)
     except TimeoutError:
         raise InvalidRequest(
             f"The addresses could not be looked up within {CHECK_LIMIT_S:g} s.",
@@ -67,17 +67,17 @@ async def check_definitions(
         ) from None
 
 
-def _walked(definitions: Sequence[tuple[str, BaseModel]]) -> list[tuple[str, Place]]:
+def _walked(definitions: Sequence[tuple[str, BaseModel]]) -> list[tuple[str, WalkedField]]:
     """All fields of the definitions. Raises `InvalidRequest` for what needs no look-up."""
     walked = [
-        (path, place)
+        (path, field)
         for path, definition in definitions
-        for place in places(type(definition), definition)
+        for field in walk_fields(type(definition), definition)
     ]
     for fault in bound_faults(walked):
         raise fault
-    for path, place in walked:
-        wrong = refused(place, path) or template_fault(place, path)
+    for path, field in walked:
+        wrong = refused(field, path) or template_fault(field, path)
         if wrong is not None:
             raise wrong
     for path, definition in definitions:
@@ -85,20 +85,22 @@ def _walked(definitions: Sequence[tuple[str, BaseModel]]) -> list[tuple[str, Pla
     return walked
 
 
-async def _check_place(place: Place, path: str, *, egress: Egress, models: JudgeModels) -> None:
-    if place.kind is Kind.ADDRESS and isinstance(place.mark, AddressMark):
+async def _check_field(
+    field: WalkedField, path: str, *, egress: Egress, models: JudgeModels
+) -> None:
+    if field.kind is Kind.ADDRESS and isinstance(field.mark, AddressMark):
         await _check_address(
-            place.mark.called(place.value),
-            headers_of(place),
+            field.mark.called(field.value),
+            headers_of(field),
             egress=egress,
-            owner=parameter(path, place.path[:-1]),
-            field=str(place.path[-1]),
+            owner=parameter(path, field.path[:-1]),
+            field=str(field.path[-1]),
         )
-    elif place.kind is Kind.JUDGE and not await models.knows(place.value):
+    elif field.kind is Kind.JUDGE and not await models.knows(field.value):
         raise InvalidRequest(
-            f"The model '{place.value}' does not exist: a judge is a model of this project, one "
+            f"The model '{field.value}' does not exist: a judge is a model of this project, one "
             "that the operator configured, or one behind the grader's own 'base_url'.",
-            param=parameter(path, place.path),
+            param=parameter(path, field.path),
             code="model_not_found",
         )
 

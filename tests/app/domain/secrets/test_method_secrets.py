@@ -1,6 +1,6 @@
 import copy
 import json
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
 from pydantic import BaseModel, TypeAdapter
@@ -9,9 +9,9 @@ from app.domain.graders.graders import GRADER_MODELS, Grader
 from app.domain.jobs.job_secrets import restored_method, split_method
 from app.domain.methods.reinforcement import ReinforcementMethod
 from app.domain.secrets.envelope import SecretsMissing, redacted, split
-from app.domain.secrets.fields import SecretString
+from app.domain.secrets.fields import SecretMark
 from app.domain.secrets.owner_labels import criteria_by_pointer
-from app.domain.secrets.walk import Kind, headers_of, places
+from app.domain.secrets.walk import Kind, headers_of, walk_fields
 
 PROMPT = [{"role": "user", "content": "{{ sample.output_text }}"}]
 JUDGE = {
@@ -127,7 +127,7 @@ def test_addresses_come_with_their_headers_and_judges_without_an_address() -> No
     }
     grader = TypeAdapter(Grader).validate_python(sent)
     for value in (grader, sent):
-        walked = list(places(GRADER_MODELS, value))
+        walked = list(walk_fields(GRADER_MODELS, value))
         found = [(one.value, headers_of(one)) for one in walked if one.kind is Kind.ADDRESS]
         assert found == [
             ("https://j.example/v1", {"A": "canary-judge"}),
@@ -143,13 +143,13 @@ def test_addresses_come_with_their_headers_and_judges_without_an_address() -> No
 )
 def test_wrong_shapes_break_nothing(extra: dict[str, Any]) -> None:
     method = {"grader": {"type": "string_check", **extra}, "tools": 3}
-    assert "canary" not in repr(list(places(ReinforcementMethod, method)))
+    assert "canary" not in repr(list(walk_fields(ReinforcementMethod, method)))
 
 
 def test_a_secret_field_of_any_model_is_found_by_its_type() -> None:
     class Server(BaseModel):
         name: str
-        key: SecretString | None = None
+        key: Annotated[str | None, SecretMark()] = None
 
     class Servers(BaseModel):
         servers: dict[str, list[Server] | None]
