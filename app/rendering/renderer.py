@@ -26,6 +26,8 @@ from app.rendering.model_files import (
     template_source,
 )
 
+THREAD_FROM: Final = 65_536
+"""Characters from which a caller with an event loop encodes on a thread."""
 _PARSERS: Final = {"hermes": parse_tool_calls}
 _THINK: Final = "<think>"
 _THINK_END: Final = "</think>"
@@ -89,7 +91,7 @@ class Renderer:
 
         Raises `InvalidRequest` if the template refuses the messages.
         """
-        return self._encode(self.prompt_text(messages, tools))
+        return self.encode(self.prompt_text(messages, tools))
 
     def prompt_text(self, messages: list[Message], tools: list[Message] | None) -> str:
         """Returns the text that `prompt_ids` encodes. Raises `InvalidRequest` likewise."""
@@ -106,7 +108,7 @@ class Renderer:
         opening = self._template.render(history[:-1], tools, generate=True)
         conversation = self._template.render(history, tools, generate=False)
         is_prefix = conversation.startswith(opening)
-        ids = self._encode(conversation[len(opening) :]) if is_prefix else []
+        ids = self.encode(conversation[len(opening) :]) if is_prefix else []
         if self._end_of_turn_id not in ids:
             raise InvalidRequest(
                 "The model's chat template does not render this turn directly after its opening.",
@@ -126,7 +128,7 @@ class Renderer:
         history = self._safe(messages)
         before = self._template.render(history, tools, generate=False)
         after = self._template.render([*history, turn], tools, generate=False)
-        return self.parse(self._encode(after[len(before) :])).tool_calls
+        return self.parse(self.encode(after[len(before) :])).tool_calls
 
     def bridge_ids(
         self,
@@ -151,7 +153,7 @@ class Renderer:
         except InvalidRequest:  # some templates look up the call of each reply
             turn["tool_calls"] = last.get("tool_calls") or _dummy_calls(replies)
             text = self._template.render([*history, turn, *replies], tools, generate=True)
-        ids = self._encode(text.rpartition(_SENTINEL)[2])
+        ids = self.encode(text.rpartition(_SENTINEL)[2])
         end = ids.index(self._end_of_turn_id)
         return ids[end + 1 :] if ended else ids[end:]
 
@@ -185,11 +187,17 @@ class Renderer:
         return text
 
     def count_tokens(self, text: str) -> int:
-        return len(self._encode(text))
+        return len(self.encode(text))
 
-    def _encode(self, text: str) -> list[int]:
-        ids: list[int] = self._tokenizer.encode(text, add_special_tokens=False).ids
-        return ids
+    def encode(self, text: str) -> list[int]:
+        """Returns the ids of a text, about 2 MB a second. A long one leaves the interpreter lock
+        to other threads meanwhile, which the tokenizer's method for single texts does not.
+        """
+        if len(text) < THREAD_FROM:
+            ids: list[int] = self._tokenizer.encode(text, add_special_tokens=False).ids
+            return ids
+        [encoding] = self._tokenizer.encode_batch_fast([text], add_special_tokens=False)
+        return list(encoding.ids)
 
     def _safe(self, messages: list[Message]) -> list[Message]:
         """Returns copies whose text cannot forge a turn: control tokens get a zero-width space
@@ -217,7 +225,7 @@ class Renderer:
     def _find_end_of_turn(self) -> int:
         turns = [_user("a"), {"role": "assistant", "content": _SENTINEL}, _user("b")]
         tail = self._template.render(turns, None, generate=False).rpartition(_SENTINEL)[2]
-        end = next((i for i in self._encode(tail) if i in self._hidden_ids), None)
+        end = next((i for i in self.encode(tail) if i in self._hidden_ids), None)
         if end is None:
             raise ValueError("the chat template ends an assistant turn with no special token")
         return end

@@ -279,6 +279,18 @@ def test_no_error_names_the_engines_adapter(service: Service, job: Any) -> None:
             assert (raised.value.request_id or "").startswith("req_")
 
 
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_prompt_with_too_many_characters_never_reaches_the_engine(
+    service: Service, stream: bool
+) -> None:
+    chat: Any = service.client(max_retries=0).chat.completions.create
+    with pytest.raises(openai.BadRequestError) as refused:
+        chat(model=BASE, messages=[{"role": "user", "content": "x" * 3_600_000}], stream=stream)
+    assert (refused.value.code, refused.value.param) == ("context_length_exceeded", "messages")
+    assert "maximum context length is 1024 tokens" in refused.value.message
+    assert service.engine.bodies == []
+
+
 def test_the_client_retries_while_the_engine_is_away(service: Service) -> None:
     service.engine.refusals[:] = [(503, "busy")]
     began = time.monotonic()

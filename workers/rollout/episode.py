@@ -21,6 +21,7 @@ from app.domain.ids import SampleKey
 from app.domain.rollouts.trajectory import Failure, StopReason, ToolCallRecord, Trajectory, Turn
 from app.domain.storable_text import storable
 from app.domain.tools.outcome import ToolOutcome
+from app.rendering.prompts import off_loop_if_long
 from app.rendering.renderer import ParsedTurn, Renderer
 from workers.journal.journal import Journal
 from workers.journal.replay import replay_or_ask
@@ -90,7 +91,7 @@ async def run_episode(
     trajectory = Trajectory(key, [], [], [], messages=list(row.messages), started_at=time.time())
     try:
         observation = await environment.reset(row, key, journal=journal)
-        prompt = _prompt_ids(renderer, observation, row, key)
+        prompt = await _prompt_ids(renderer, observation, row, key)
         trajectory.messages = list(observation.messages)
         trajectory.prompt_tokens = len(prompt)
         trajectory.extend_context(prompt)
@@ -106,11 +107,12 @@ async def run_episode(
     return trajectory
 
 
-def _prompt_ids(
+async def _prompt_ids(
     renderer: Renderer, observation: Observation, row: DatasetRow, key: SampleKey
 ) -> list[int]:
     try:
-        return renderer.prompt_ids(observation.messages, observation.tools)
+        text = renderer.prompt_text(observation.messages, observation.tools)
+        return await off_loop_if_long(len(text), lambda: renderer.encode(text))
     except InvalidRequest as error:
         label = "training" if key.split == "train" else "validation"
         raise RunFailed(

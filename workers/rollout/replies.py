@@ -4,21 +4,18 @@ Owns the cut: every reply over a common length is truncated and ends with a noti
 the source of the replies.
 """
 
-import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from app.domain.models.context_size import most_characters
+from app.rendering.prompts import off_loop_if_long
 from app.rendering.renderer import Renderer
 from workers.rollout.environment import Message, Reply
 
 NOTICE: Final = "\n[cut: the reply did not fit into the context]"
 _RESERVE: Final = 16
 """Tokens kept free for the next turn; with fewer it could not contain an answer."""
-_CHARACTERS_PER_TOKEN: Final = 32
-"""More than any ordinary text has: a longer prefix would not fit either."""
-_THREAD_FROM: Final = 65_536
-"""Characters from which encoding (about 2 MB/s) runs in a thread, off the event loop."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,15 +39,13 @@ async def fit_replies(
     """Returns messages and bridge ids of `replies`, at most `tokens_left` less a reserve."""
     budget = tokens_left - _RESERVE
     longest = max(len(reply.text) for reply in replies)
-    ceiling = max(0, budget) * _CHARACTERS_PER_TOKEN
-    high = min(longest, ceiling)
+    high = min(longest, most_characters(budget))
 
     async def bridge(length: int) -> list[int]:
         messages = _messages(replies, length)
-        if sum(len(message["content"]) for message in messages) < _THREAD_FROM:
-            return renderer.bridge_ids(conversation, messages, tools=tools, ended=ended)
-        return await asyncio.to_thread(
-            renderer.bridge_ids, conversation, messages, tools=tools, ended=ended
+        return await off_loop_if_long(
+            sum(len(message["content"]) for message in messages),
+            lambda: renderer.bridge_ids(conversation, messages, tools=tools, ended=ended),
         )
 
     ids = await bridge(high)

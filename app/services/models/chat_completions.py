@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from app.domain.errors import InvalidRequest, RequestError, Unavailable
 from app.domain.methods.reasoning_efforts import CALLED_EFFORTS, with_trained_effort
+from app.domain.models.context_size import check_messages
 from app.gateways.inference.adapters import AdapterCache
 from app.gateways.inference.inference import AdapterMissing, Inference
 from app.services.models.models import CallableModel, ModelService
@@ -79,6 +80,8 @@ class ChatCompletionService:
         _check_parts(body["messages"])
         _check_effort(body)
         model = await self._models.get(str(body["model"]))
+        if model.context_length is not None:
+            check_messages(body["messages"], model.context_length)
         forwarded = {**body, "model": model.engine_name}
         return model, with_trained_effort(forwarded, model.reasoning_effort)
 

@@ -25,6 +25,8 @@ class CallableModel:
     """Object key of the adapter; `None` for a base model."""
     reasoning_effort: str | None
     """The effort that a tuned model was trained with; `None` for the model's own default."""
+    context_length: int | None
+    """Tokens of prompt and answer; `None` if the base model is no longer offered."""
 
 
 class ModelService:
@@ -44,7 +46,9 @@ class ModelService:
     async def all(self) -> list[CallableModel]:
         async with self._database.tenant(self._tenant) as unit:
             tuned = await unit.models.all()
-        return [_base(model) for model in self._base_models] + [_tuned(model) for model in tuned]
+        return [_base(model) for model in self._base_models] + [
+            self._tuned(model) for model in tuned
+        ]
 
     async def get(self, name: str) -> CallableModel:
         """Raises `NotFound` (`model_not_found`) for unknown and for foreign models alike."""
@@ -57,7 +61,7 @@ class ModelService:
             raise NotFound(
                 f"The model '{name}' does not exist", param="model", code="model_not_found"
             )
-        return _tuned(tuned)
+        return self._tuned(tuned)
 
     async def delete(self, name: str) -> None:
         if find_base_model(self._base_models, name) is not None:
@@ -69,6 +73,18 @@ class ModelService:
             await unit.models.mark_deleted(name)
         await unload_unused(self._inference, model.engine_name)
 
+    def _tuned(self, model: TunedModel) -> CallableModel:
+        base = find_base_model(self._base_models, model.base_model)
+        return CallableModel(
+            name=model.name,
+            created_at=model.created_at,
+            owned_by=model.project_id,
+            engine_name=model.engine_name,
+            object_key=model.object_key,
+            reasoning_effort=model.reasoning_effort,
+            context_length=None if base is None else base.context_length,
+        )
+
 
 def _base(model: BaseModelSpec) -> CallableModel:
     return CallableModel(
@@ -78,15 +94,5 @@ def _base(model: BaseModelSpec) -> CallableModel:
         engine_name=model.name,
         object_key=None,
         reasoning_effort=None,
-    )
-
-
-def _tuned(model: TunedModel) -> CallableModel:
-    return CallableModel(
-        name=model.name,
-        created_at=model.created_at,
-        owned_by=model.project_id,
-        engine_name=model.engine_name,
-        object_key=model.object_key,
-        reasoning_effort=model.reasoning_effort,
+        context_length=model.context_length,
     )

@@ -64,7 +64,7 @@ def _id(renderer: Renderer, token: str) -> int:
 
 
 def _ids(renderer: Renderer, text: str) -> list[int]:
-    return renderer._encode(text)
+    return renderer.encode(text)
 
 
 def test_prompt_ids_equal_those_of_transformers(renderer: Renderer, model_dir: Path) -> None:

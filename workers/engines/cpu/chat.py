@@ -9,6 +9,7 @@ from collections.abc import AsyncGenerator
 from typing import Any
 from uuid import uuid4
 
+from app.rendering.prompts import fitting_prompt_ids
 from app.rendering.renderer import Renderer
 from workers.engines.cpu.bodies import ChatBody
 from workers.engines.cpu.chat_turn import Answer, ChatTurn
@@ -16,11 +17,13 @@ from workers.engines.cpu.engine import Engine, random_seed
 from workers.engines.cpu.sequence import Sampling
 
 
-def begin_turn(engine: Engine, body: ChatBody, *, streamed: bool) -> ChatTurn:
+async def begin_turn(engine: Engine, body: ChatBody, *, streamed: bool) -> ChatTurn:
     """Creates the turn of a request. Raises `AdapterMissing` or `InvalidRequest`."""
     version = engine.versions.get(body.model)
     renderer, spec = _renderer(version.base.renderer, body), version.base.spec
-    prompt = renderer.prompt_ids(body.messages, body.tools)
+    prompt = await fitting_prompt_ids(
+        renderer, body.messages, body.tools, context_length=version.base.context_length
+    )
     sampling = Sampling(
         max_tokens=body.max_completion_tokens or body.max_tokens or spec.max_turn_tokens,
         temperature=1.0 if body.temperature is None else body.temperature,
@@ -48,7 +51,7 @@ def _renderer(renderer: Renderer, body: ChatBody) -> Renderer:
 
 
 async def chat(engine: Engine, body: ChatBody) -> dict[str, Any]:
-    turn = begin_turn(engine, body, streamed=False)
+    turn = await begin_turn(engine, body, streamed=False)
     updates = engine.updates(turn.sequence)
     try:
         async for update in updates:

@@ -115,7 +115,7 @@ async def _chat(request: web.Request) -> web.StreamResponse:
     body = read_body(ChatBody, await request.read())
     if not body.stream:
         return web.json_response(await chat(engine, body))
-    turn = begin_turn(engine, body, streamed=True)
+    turn = await begin_turn(engine, body, streamed=True)
     return await _stream(request, stream_chat(engine, turn))
 
 

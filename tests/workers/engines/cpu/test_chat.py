@@ -94,6 +94,26 @@ def test_parallel_tool_calls_false_keeps_the_first(client: OpenAI) -> None:
     assert len(reply.choices[0].message.tool_calls) == 1
 
 
+@pytest.mark.parametrize("stream", [False, True])
+def test_a_prompt_with_too_many_characters_is_refused_unencoded(
+    client: OpenAI, monkeypatch: pytest.MonkeyPatch, stream: bool
+) -> None:
+    encoded: list[int] = []
+    encode = Renderer.encode
+
+    def counted(renderer: Renderer, text: str) -> list[int]:
+        encoded.append(len(text))
+        return encode(renderer, text)
+
+    monkeypatch.setattr(Renderer, "encode", counted)
+    _ask(client, TOOL_TURNS[:1])
+    assert len(encoded) == 1
+    with pytest.raises(BadRequestError) as refused:
+        _ask(client, [{"role": "user", "content": "x" * 3_600_000}], stream=stream)
+    assert f"maximum context length is {CONTEXT_LENGTH} tokens" in refused.value.message
+    assert len(encoded) == 1
+
+
 def test_tool_choice_none_leaves_calls_as_text(client: OpenAI) -> None:
     message = _ask(client, TOOL_TURNS[:1], tools=[LOOKUP], tool_choice="none").choices[0].message
     assert message.tool_calls is None

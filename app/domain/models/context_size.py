@@ -1,0 +1,59 @@
+"""Refuses prompts by their characters, before anything encodes them.
+
+Encoding takes about 2 MB a second, so a prompt that cannot fit must not be encoded at all: its
+length in characters decides.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
+
+from app.domain.errors import InvalidRequest
+
+CHARACTERS_PER_TOKEN: Final = 32
+"""More than ordinary text has (3 to 5): a prompt with more characters than the context's tokens
+times this number does not fit.
+"""
+
+
+def most_characters(tokens: int) -> int:
+    """Returns the characters above which a text is taken to need more than `tokens`."""
+    return max(0, tokens) * CHARACTERS_PER_TOKEN
+
+
+def check_characters(characters: int, context_length: int) -> None:
+    """Raises `InvalidRequest` for a prompt of so many characters that it cannot fit."""
+    limit = most_characters(context_length)
+    if characters > limit:
+        raise InvalidRequest(
+            f"This model's maximum context length is {context_length} tokens. However, your "
+            f"messages have {characters} characters, more than the {limit} that can fit. Please "
+            "reduce the length of the messages.",
+            param="messages",
+            code="context_length_exceeded",
+        )
+
+
+def check_messages(messages: Iterable[Any], context_length: int) -> None:
+    """Raises `InvalidRequest` for messages whose text alone cannot fit. Messages of another shape
+    than the hosted one count as nothing here.
+    """
+    check_characters(sum(map(len, _texts(messages))), context_length)
+
+
+def _texts(messages: Iterable[Any]) -> Iterator[str]:
+    """Yields the texts of messages: content, parts of content, and arguments of tool calls."""
+    for message in messages:
+        if not isinstance(message, dict):
+            continue
+        content, calls = message.get("content"), message.get("tool_calls")
+        if isinstance(content, str):
+            yield content
+        for part in content if isinstance(content, list) else ():
+            yield _text(part, "text")
+        for call in calls if isinstance(calls, list) else ():
+            yield _text(call.get("function") if isinstance(call, dict) else None, "arguments")
+
+
+def _text(value: Any, key: str) -> str:
+    text = value.get(key) if isinstance(value, dict) else None
+    return text if isinstance(text, str) else ""

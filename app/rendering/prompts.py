@@ -1,0 +1,32 @@
+"""Encodes a prompt beside a running event loop.
+
+Promises: a prompt that cannot fit is refused before it is encoded, and a long one is encoded on a
+thread, so that the loop serves others meanwhile.
+"""
+
+import asyncio
+from collections.abc import Callable
+from typing import TypeVar
+
+from app.domain.models.context_size import check_characters, check_messages
+from app.rendering.chat_template import Message
+from app.rendering.renderer import THREAD_FROM, Renderer
+
+Result = TypeVar("Result")
+
+
+async def off_loop_if_long(characters: int, encode: Callable[[], Result]) -> Result:
+    """Runs `encode`, on a thread if its text is long."""
+    return encode() if characters < THREAD_FROM else await asyncio.to_thread(encode)
+
+
+async def fitting_prompt_ids(
+    renderer: Renderer, messages: list[Message], tools: list[Message] | None, *, context_length: int
+) -> list[int]:
+    """Returns `Renderer.prompt_ids`. Raises `InvalidRequest` likewise, and for a prompt with more
+    characters than the context can have.
+    """
+    check_messages(messages, context_length)
+    text = renderer.prompt_text(messages, tools)
+    check_characters(len(text), context_length)
+    return await off_loop_if_long(len(text), lambda: renderer.encode(text))
