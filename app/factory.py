@@ -37,15 +37,15 @@ from app.services.jobs.metrics import MetricService
 from app.services.jobs.preflight import PreflightPorts, PreflightService
 from app.services.jobs.references import ReferencePorts, RegisteredReferences
 from app.services.jobs.rollouts import RolloutService
-from app.services.models.chat_completions import ChatCompletionService
+from app.services.models.chat_completions import ChatCompletionService, chat_slots
 from app.services.models.judge_models import JudgeModels
 from app.services.models.models import ModelService
 from app.services.models.permissions import PermissionService
+from app.services.project_slots import ProjectSlots
 from app.services.registry.curricula import CurriculumService, DataPorts
 from app.services.registry.registered_graders import RegisteredGraderService
 from app.services.registry.registered_objects import RegistryPorts
-from app.services.registry.tool_test_slots import ToolTestSlots
-from app.services.registry.tools import ToolService
+from app.services.registry.tools import ToolService, tool_test_slots
 from app.services.registry.trials import TrialPorts, TrialService
 from app.services.webhooks.signing import SigningService
 from app.services.webhooks.webhook_endpoints import WebhookEndpointService
@@ -71,11 +71,12 @@ class ProcessContext:
     rate_limits: RateLimits
     inspections: Inspections
     health: HealthService
-    tool_tests: ToolTestSlots = field(default_factory=ToolTestSlots)
+    chats: ProjectSlots
+    tool_tests: ProjectSlots = field(default_factory=tool_test_slots)
 
     @classmethod
     def of(cls, settings: Settings) -> Self:
-        database = Database(settings.database_url)
+        database = Database(settings.database_url, quotas=settings.quotas)
         objects = build_objects(settings)
         queue = CeleryJobQueue(settings.redis_url)
         inference = HttpInference(
@@ -97,6 +98,7 @@ class ProcessContext:
                 settings.redis_url, requests_per_minute=settings.requests_per_minute
             ),
             inspections=Inspections(),
+            chats=chat_slots(settings.quotas.chats_in_flight),
         )
 
     def key_service(self) -> KeyService:
@@ -202,7 +204,7 @@ class Factory:
             self._tenant,
             secret_key=context.settings.secret_key.get_secret_value(),
             call_timeout_s=context.settings.egress.call_timeout_s,
-            places=context.tool_tests,
+            slots=context.tool_tests,
             models=self.judge_models(),
         )
 
@@ -265,7 +267,13 @@ class Factory:
         return TrialService(ports, models, limits=settings.egress, judges=settings.judges)
 
     def completions(self) -> ChatCompletionService:
-        return ChatCompletionService(self.models(), self._engine(), self._context.adapters)
+        return ChatCompletionService(
+            self.models(),
+            self._engine(),
+            self._context.adapters,
+            slots=self._context.chats,
+            tenant=self._tenant,
+        )
 
     def _engine(self) -> Inference:
         """Returns the engine with a separate prompt cache for the tenant."""

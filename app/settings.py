@@ -34,6 +34,7 @@ from pydantic_settings import (
 )
 from typing_extensions import override
 
+from app.domain.accounts.quotas import Quotas
 from app.domain.models.models import BaseModelSpec
 
 PREFIX = "AGENT_RFT_"
@@ -152,6 +153,11 @@ class RunSettings(_Part):
     max_concurrent_rollouts: int = Field(128, ge=1)
     infrastructure_limit: float = Field(0.75, gt=0, le=1)
     min_group_share: float = Field(0.75, gt=0, le=1)
+    max_eval_run_s: float = Field(86_400.0, gt=0)  # from the first claim of an eval run
+    waiting_limit_s: float = Field(120.0, gt=0)
+    """Seconds after which a job that waits for its endpoints alone is put back into the queue, if
+    another project's job waits for a worker.
+    """
 
 
 class PricingSettings(_Part):
@@ -253,6 +259,7 @@ class Settings(ModelSettings):
     lease: LeaseSettings = LeaseSettings()
     judges: tuple[JudgeSettings, ...] = ()
     runs: RunSettings = RunSettings()
+    quotas: Quotas = Quotas()
     pricing: PricingSettings = PricingSettings()
     requests_per_minute: int = Field(30_000, ge=0)
     """Limit of one project's requests over all API processes; 0 means no limit."""

@@ -22,21 +22,21 @@ class ChildrenTask(Task):  # type: ignore[misc]  # celery has no types
 
 
 @app.task(name=RUN_TASK)  # type: ignore[untyped-decorator]  # celery has no types
-def run_job(job_id: str) -> None:
-    """Tries to claim a job, and supervises its run if the claim succeeds."""
+def run_job(_job_id: str) -> None:
+    """Tries to claim the job whose turn it is, and supervises its run if the claim succeeds."""
     from workers.processes.supervisor import supervise  # noqa: PLC0415 - the parent process loads no more than it needs
     from workers.runs.leased_jobs import JOBS  # noqa: PLC0415 - the parent process loads no more than it needs
 
-    asyncio.run(supervise(JOBS, load_settings(), job_id))
+    asyncio.run(supervise(JOBS, load_settings()))
 
 
 @app.task(name=EVAL_TASK, base=ChildrenTask, bind=True, child_limit=2)  # type: ignore[untyped-decorator]  # celery has no types
-def run_eval(task: ChildrenTask, run_id: str) -> None:
-    """Tries to claim an eval run, and starts its child if the claim succeeds."""
+def run_eval(task: ChildrenTask, _run_id: str) -> None:
+    """Tries to claim the eval run whose turn it is, and starts its child if the claim succeeds."""
     from workers.evals.leased_runs import EVAL_RUNS  # noqa: PLC0415 - the parent process loads no more than it needs
     from workers.processes.dispatcher import dispatch  # noqa: PLC0415 - the parent process loads no more than it needs
 
-    asyncio.run(dispatch(EVAL_RUNS, load_settings(), run_id, children=task.children))
+    asyncio.run(dispatch(EVAL_RUNS, load_settings(), children=task.children))
 
 
 @app.task(name=SWEEP_TASK)  # type: ignore[untyped-decorator]  # celery has no types

@@ -98,6 +98,14 @@ class RateLimited(RequestError):
         self.retry_after_s = retry_after_s
 
 
+class QuotaExceeded(RequestError):
+    """The project has used up a quota: the same request fails again until something is freed."""
+
+    status_code = 429
+    type = "insufficient_quota"
+    default_code = "insufficient_quota"
+
+
 class Unavailable(RequestError):
     """A part of the service is away for a moment: answered with `Retry-After`."""
 

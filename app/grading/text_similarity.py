@@ -22,6 +22,8 @@ from app.grading.templating import Unrenderable, render
 
 MAX_CHARACTERS: Final = 262_144
 """Limit for each text, which bounds the time of a score."""
+MAX_PRODUCT: Final = 2**33
+"""Limit of the product of both lengths for `fuzzy_match`, whose time it bounds: about a second."""
 _THREAD_FROM: Final = 4_096
 """Characters from which a score is computed in a thread."""
 
@@ -42,6 +44,9 @@ class TextSimilarityScorer:
         longer = max(len(text), len(reference))
         if longer > MAX_CHARACTERS:
             details = f"a text is longer than {MAX_CHARACTERS} characters"
+            return ScoreResult(0.0, GraderErrors(other_error=True, details=details))
+        if self._metric == "fuzzy_match" and len(text) * len(reference) > MAX_PRODUCT:
+            details = f"the texts' lengths have a product above {MAX_PRODUCT}"
             return ScoreResult(0.0, GraderErrors(other_error=True, details=details))
         if self._metric == "fuzzy_match" and longer < _THREAD_FROM:
             return ScoreResult(similarity(self._metric, text, reference))
@@ -110,10 +115,17 @@ def _rouge(size: str, text: str, reference: str) -> float:
     words, expected = tokenize(text, None), tokenize(reference, None)
     if not words or not expected:
         return 0.0
-    # rouge-score's own table needs time and memory proportional to words × words.
+    # rouge-score's own table needs time and memory proportional to words × words. `cdist` releases
+    # the interpreter lock, for strings: each word becomes one character.
     from rapidfuzz.distance import LCSseq  # noqa: PLC0415 - rapidfuzz loads only where it is used
+    from rapidfuzz.process import cdist  # noqa: PLC0415 - as above
 
-    common = LCSseq.similarity(words, expected)
+    numbers: dict[str, int] = {}
+    coded, expected_coded = (
+        "".join(chr(numbers.setdefault(word, len(numbers))) for word in each)
+        for each in (words, expected)
+    )
+    common = int(cdist([coded], [expected_coded], scorer=LCSseq.similarity, dtype=int)[0][0])
     return 2 * common / (len(words) + len(expected))
 
 

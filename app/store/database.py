@@ -6,12 +6,14 @@ connection keeps no tenant. A role that row-level security does not bind is refu
 it connects.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 from sqlalchemy import event, text
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.ext.asyncio import AsyncEngine, async_sessionmaker, create_async_engine
 
+from app.domain.accounts.quotas import Quotas
 from app.domain.accounts.tenants import AdminPrincipal, Tenant
 from app.domain.errors import Unavailable
 from app.domain.ids import OrganizationId, ProjectId
@@ -40,11 +42,18 @@ class UnboundRoleError(RuntimeError):
 
 class Database:
     def __init__(
-        self, url: str, *, pool_size: int = 5, idle_in_transaction_s: float = _STATEMENT_TIMEOUT_S
+        self,
+        url: str,
+        *,
+        pool_size: int = 5,
+        idle_in_transaction_s: float = _STATEMENT_TIMEOUT_S,
+        quotas: Quotas | None = None,
     ) -> None:
         """`idle_in_transaction_s`: time after which Postgres ends a transaction that does nothing,
         because the process that began it may be stopped for ever and its locks block all others.
+        `quotas` limit what units of work may insert; the default has its own limits.
         """
+        self._quotas = quotas or Quotas()
         self._engine: AsyncEngine = create_async_engine(
             url,
             # No overflow: under load it would open and close a connection for every request.
@@ -64,7 +73,7 @@ class Database:
         self.sessions = async_sessionmaker(self._engine, expire_on_commit=False)
 
     def tenant(self, tenant: Tenant) -> UnitOfWork:
-        return UnitOfWork(self.sessions, {PROJECT: tenant.project_id})
+        return self._unit({PROJECT: tenant.project_id})
 
     def request(self, principal: Tenant | AdminPrincipal) -> RequestUnitOfWork:
         """Returns a transaction that units of work of the same request and context can join."""
@@ -72,17 +81,22 @@ class Database:
             context: dict[str, str] = {PROJECT: principal.project_id}
         else:
             context = {"app.organization": principal.organization_id}
-        return RequestUnitOfWork(self.sessions, context, slots=self._request_slots)
+        return RequestUnitOfWork(
+            self.sessions, context, slots=self._request_slots, quotas=self._quotas
+        )
 
     def jobs(self, tenant: Tenant) -> JobStore:
         """Returns the store of a tenant's jobs. Each verb runs in a transaction of its own, or in
         the request's.
         """
-        return JobStore(self._alone(PROJECT, tenant.project_id))
+        return JobStore(self._alone(PROJECT, tenant.project_id), self._quotas)
 
     def key_lookup(self, key_id: str) -> KeyLookup:
         """Returns a look-up that can read one key only; the caller is not authenticated yet."""
         return KeyLookup(self._alone(KEY_ID, key_id))
+
+    def _unit(self, context: Mapping[str, str]) -> UnitOfWork:
+        return UnitOfWork(self.sessions, context, quotas=self._quotas)
 
     def _alone(self, name: str, value: str) -> AutocommitStatements:
         return AutocommitStatements(self._engine, self.sessions, {name: value})
@@ -91,7 +105,7 @@ class Database:
         """Returns a unit that can read an organization, its projects and its keys, but no project's
         data.
         """
-        return UnitOfWork(self.sessions, {"app.organization": organization_id})
+        return self._unit({"app.organization": organization_id})
 
     def project_of(self, organization_id: OrganizationId, project_id: ProjectId) -> UnitOfWork:
         """Returns a unit that can read an organization and the data of one of its projects.
@@ -99,13 +113,13 @@ class Database:
         It never joins the transaction of a request, so that other transactions see its changes at
         once, such as the archiving of a project.
         """
-        return UnitOfWork(self.sessions, {"app.organization": organization_id, PROJECT: project_id})
+        return self._unit({"app.organization": organization_id, PROJECT: project_id})
 
     def organization_slug(self, slug: str) -> UnitOfWork:
         """Returns a unit that can read the organization with this slug, for repeatable
         provisioning.
         """
-        return UnitOfWork(self.sessions, {"app.organization_slug": slug})
+        return self._unit({"app.organization_slug": slug})
 
     def run(self, project_id: str, job_id: str, fence: int) -> RunUnitOfWork:
         """Returns a run's transaction. It locks the job at the fence, or raises `LeaseLost` on

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, ClassVar, Final
 
-from sqlalchemy import TextualSelect, and_, func, or_, select, update
+from sqlalchemy import TextualSelect, and_, func, or_, select, true, update
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.sql.elements import ColumnElement
 
@@ -131,26 +131,36 @@ class ClaimableRows(LeasedRows):
         """Claims the row with a new fence. Returns `None` when another worker has the lease, or
         when the row has ended or used up its attempts.
         """
+        return await self._claim(row_id, owner, lease_s, max_attempts=max_attempts, changes={})
+
+    async def _claim(
+        self,
+        row_id: str,
+        owner: str,
+        lease_s: float,
+        *,
+        max_attempts: int,
+        changes: Mapping[str, Any],
+    ) -> Lease | None:
         table = self.table
         row = (
             await self._session.execute(
                 update(table)
-                .where(
-                    table.id == row_id,
-                    table.attempts < max_attempts,
-                    self._is_open(),
-                    is_unleased(table),
-                )
+                .where(table.id == row_id, self._is_claimable(max_attempts))
                 .values(
                     **new_claim(table, lease_s),
                     attempts=table.attempts + 1,
                     lease_owner=owner,
                     **self.changes_of_claim(),
+                    **changes,
                 )
                 .returning(table.id, table.project_id, table.fence, table.attempts)
             )
         ).one_or_none()
         return None if row is None else Lease(row.id, row.project_id, row.fence, row.attempts)
+
+    def _is_claimable(self, max_attempts: int) -> ColumnElement[bool]:
+        return and_(self.table.attempts < max_attempts, self._is_open(), is_unleased(self.table))
 
     def changes_of_claim(self) -> Mapping[str, Any]:
         """Returns the columns that a claim sets besides those of the lease."""
@@ -188,7 +198,7 @@ class ClaimableRows(LeasedRows):
         )
         due_ids = (
             select(table.id)
-            .where(self._is_open(), is_unleased(table), unsent)
+            .where(self._is_open(), is_unleased(table), unsent, self._is_due())
             .order_by(table.created_at)
             .limit(limit)
             .with_for_update(skip_locked=True)
@@ -199,6 +209,10 @@ class ClaimableRows(LeasedRows):
                 update(table).where(table.id.in_(ids)).values(dispatched_at=func.now())
             )
         return ids
+
+    def _is_due(self) -> ColumnElement[bool]:
+        """Condition: the row need not wait any longer; overridden where a row may have to."""
+        return true()
 
     async def exhausted(self, max_attempts: int) -> list[Lease]:
         """Returns leases of rows that have used up their attempts, and locks the rows."""

@@ -12,9 +12,11 @@ import structlog
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
 from typing_extensions import override
 
+from app.domain.accounts.quotas import Quotas
 from app.domain.jobs.jobs import OPEN_JOBS
 from app.store.accounts.keys import KeyStore
 from app.store.accounts.projects import ProjectStore
+from app.store.accounts.quotas import QuotaStore
 from app.store.accounts.service_accounts import ServiceAccountStore
 from app.store.connections import begin, is_connection_loss, losses_as_unavailable
 from app.store.evals.eval_items import EvalItemStore
@@ -169,10 +171,15 @@ class ProjectUnitOfWork(BaseUnitOfWork):
 class UnitOfWork(ProjectUnitOfWork):
     """A request's transaction: every store sees one tenant's rows."""
 
+    def __init__(self, sessions: Sessions, context: Mapping[str, str], *, quotas: Quotas) -> None:
+        super().__init__(sessions, context)
+        self._quotas = quotas
+
     @override
     async def _open(self, session: AsyncSession) -> None:
         project_id = self._context.get("app.project", "")
-        self.jobs = JobsInTransaction(self._statements, session, project_id)
+        self.jobs = JobsInTransaction(self._statements, session, project_id, quotas=self._quotas)
+        self.quotas = QuotaStore(session, project_id, self._quotas)
         self._open_project(session, project_id)
         self.permissions = PermissionStore(session, project_id)
         self.evals = EvalStore(session, project_id)
@@ -201,9 +208,14 @@ class RequestUnitOfWork(UnitOfWork):
     """
 
     def __init__(
-        self, sessions: Sessions, context: Mapping[str, str], *, slots: RequestSlots
+        self,
+        sessions: Sessions,
+        context: Mapping[str, str],
+        *,
+        slots: RequestSlots,
+        quotas: Quotas,
     ) -> None:
-        super().__init__(sessions, context)
+        super().__init__(sessions, context, quotas=quotas)
         [self._scope] = context.values()
         self._slot = slots.taken(self._scope)
 

@@ -18,19 +18,25 @@ from tests.support.jobs import create_job, upload_dataset
 
 @pytest.fixture(scope="session")
 def endpoints() -> Iterator[Endpoints]:
-    dead, hook = (f"http://127.0.0.1:{free_port()}" for _ in range(2))
+    dead, hook, silent = (f"http://127.0.0.1:{free_port()}" for _ in range(3))
     with (
         example_agent() as good,
         example_agent("--fail-share", "0.33", "--fail-key", "call") as faulty,
     ):
-        yield Endpoints(good=good, faulty=faulty, dead=dead, hook=hook)
+        yield Endpoints(good=good, faulty=faulty, dead=dead, hook=hook, silent=silent)
 
 
 @pytest.fixture(scope="session")
 def live(endpoints: Endpoints, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
     allowed = [
         url.removeprefix("http://")
-        for url in (endpoints.good, endpoints.faulty, endpoints.dead, endpoints.hook)
+        for url in (
+            endpoints.good,
+            endpoints.faulty,
+            endpoints.dead,
+            endpoints.hook,
+            endpoints.silent,
+        )
     ]
     with installation(
         tmp_path_factory.mktemp("installation") / "data",
@@ -38,6 +44,7 @@ def live(endpoints: Endpoints, tmp_path_factory: pytest.TempPathFactory) -> Iter
         LEASE__LEASE_S="6",
         LEASE__SWEEP_INTERVAL_S="1",
         EGRESS__CALL_TIMEOUT_S="6",
+        RUNS__WAITING_LIMIT_S="3",
     ) as running:
         yield running
 

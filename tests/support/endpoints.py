@@ -102,9 +102,9 @@ class EndpointServer:
 
 @asynccontextmanager
 async def endpoint(
-    script: Script, *, tls: ssl.SSLContext | None = None
+    script: Script, *, tls: ssl.SSLContext | None = None, port: int = 0
 ) -> AsyncIterator[EndpointServer]:
-    """Serve `script` on a free port of the loopback interface."""
+    """Serves `script` on a port of the loopback interface, by default a free one."""
     server = EndpointServer(script)
     handlers: set[asyncio.Task[None]] = set()
 
@@ -113,7 +113,7 @@ async def endpoint(
         handlers.add(task)
         task.add_done_callback(handlers.discard)
 
-    listener = await asyncio.start_server(handle, "127.0.0.1", 0, backlog=1024, ssl=tls)
+    listener = await asyncio.start_server(handle, "127.0.0.1", port, backlog=1024, ssl=tls)
     server.port = listener.sockets[0].getsockname()[1]
     try:
         yield server
@@ -125,13 +125,13 @@ async def endpoint(
 
 
 @contextmanager
-def endpoint_in_thread(script: Script) -> Iterator[EndpointServer]:
+def endpoint_in_thread(script: Script, *, port: int = 0) -> Iterator[EndpointServer]:
     """The same on a loop of its own, so that its work is not counted as the caller's."""
     started, done = threading.Event(), threading.Event()
     servers: list[EndpointServer] = []
 
     async def serve() -> None:
-        async with endpoint(script) as server:
+        async with endpoint(script, port=port) as server:
             servers.append(server)
             started.set()
             await asyncio.to_thread(done.wait)

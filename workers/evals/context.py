@@ -38,6 +38,8 @@ class EvalContext:
     tally: Tally
     done: frozenset[int]
     """Positions of the items that an earlier claim has written."""
+    age_s: float
+    """Seconds since the first claim of the run."""
 
     def unit(self) -> EvalRunUnitOfWork:
         """Returns a fenced transaction. Raises `LeaseLost` once the run was canceled or claimed
@@ -55,6 +57,7 @@ async def open_eval_run(clients: Clients, lease: Lease) -> EvalContext:
             of = await unit.evals.get(run.eval_id)
             sealed = await unit.evals.secrets(run.eval_id)
             items = await unit.items.done(run.id)
+            age_s = await unit.run.age_s()
         tally = Tally(result_names(of))
         for _, status, results, usage in items:
             tally.add(status, results, usage)
@@ -67,6 +70,7 @@ async def open_eval_run(clients: Clients, lease: Lease) -> EvalContext:
             scorers=_scorers(clients, lease, of, sealed),
             tally=tally,
             done=frozenset(position for position, *_ in items),
+            age_s=age_s,
         )
 
     return await retry_while_unavailable(read_rows)

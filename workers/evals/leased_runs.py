@@ -9,6 +9,7 @@ EVAL_RUNS: Final = LeasedWork(
     noun="run",
     id_name="eval_run_id",
     claims=eval_claims,
+    most_held=lambda quotas: quotas.running_eval_runs,
     child=python_module("workers.evals.child"),
     notify=lambda queue, run_id: queue.enqueue_eval(run_id),
     resend_after_s=5.0,

@@ -33,16 +33,27 @@ class EvalWork:
     async def run(self) -> None:
         """Works until the run ends. Raises `LeaseLost` when another claim took the run."""
         try:
-            rows = await load_rows(self._context)
-            with first_fault():
-                async with asyncio.TaskGroup() as tasks:
-                    for _ in range(CONCURRENT_ITEMS):
-                        tasks.create_task(self._work(rows))
+            await self._work_on_all(await load_rows(self._context))
         except RunFailed as failure:
             await self._fail(failure)
         else:
             await retry_while_unavailable(self._complete)
             log.info("eval run completed", counts=self._context.tally.counts)
+
+    async def _work_on_all(self, rows: Iterator[tuple[int, EvalRow]]) -> None:
+        """Raises `RunFailed` once the run has taken longer than any run may."""
+        limit_s = self._context.clients.settings.runs.max_eval_run_s
+        limit = asyncio.timeout(limit_s - self._context.age_s)
+        try:
+            with first_fault():
+                async with limit, asyncio.TaskGroup() as tasks:
+                    for _ in range(CONCURRENT_ITEMS):
+                        tasks.create_task(self._work(rows))
+        except TimeoutError:
+            if not limit.expired():
+                raise
+            message = f"The run did not end within {limit_s:g} seconds. Its items so far are kept."
+            raise RunFailed(message, code="run_timeout") from None
 
     async def _work(self, rows: Iterator[tuple[int, EvalRow]]) -> None:
         for position, row in rows:

@@ -14,8 +14,8 @@ import os
 import sys
 import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from typing import Final, ParamSpec, TypeVar
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, Final, ParamSpec, TypeVar
 
 from workers.progress import PROGRESS
 
@@ -37,6 +37,7 @@ def _lower_priority() -> None:
 
 
 _THREAD: Final = ThreadPoolExecutor(1, "compute", _lower_priority)
+_calls: set[Future[Any]] = set()
 
 
 async def run_on_compute_thread(work: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
@@ -44,8 +45,14 @@ async def run_on_compute_thread(work: Callable[P, R], *args: P.args, **kwargs: P
     not stop the call.
     """
     context = contextvars.copy_context()
-    result = await asyncio.get_running_loop().run_in_executor(
-        _THREAD, lambda: context.run(work, *args, **kwargs)
-    )
+    call = _THREAD.submit(lambda: context.run(work, *args, **kwargs))
+    _calls.add(call)
+    call.add_done_callback(_calls.discard)
+    result = await asyncio.wrap_future(call)
     PROGRESS.mark("computation done")
     return result
+
+
+def is_computing() -> bool:
+    """Returns whether a call is at work on the compute thread, or waits for it."""
+    return bool(_calls)

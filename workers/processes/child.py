@@ -55,7 +55,7 @@ def run_supervised(work: LeasedWork, body: Body, *, on_fault: OnFault) -> int:
 
 def run_dispatched(work: LeasedWork, body: Body) -> int:
     """Runs `body` in a process that renews its own lease, and releases it after an exception or a
-    SIGTERM, so that another claim goes on.
+    SIGTERM, so that another claim goes on. A SIGTERM counts as no attempt.
     """
     lease = _lease_of(work, sys.argv[1:])
     return enter(lambda settings: _run_dispatched(settings, work, lease, body))
@@ -101,13 +101,21 @@ async def _run_dispatched(settings: Settings, work: LeasedWork, lease: Lease, bo
             await running
         except LeaseLost:
             return _lease_lost()
-        except (Exception, asyncio.CancelledError):  # a process boundary: another claim goes on
+        except asyncio.CancelledError:
+            log.info("child ended on request, lease released")
+            await _release(work, clients, lease, orderly=True)
+            return EXIT_FAULT
+        except Exception:  # a process boundary: another claim goes on
             log.exception("child ended early, lease released")
-            with contextlib.suppress(Unavailable):
-                async with work.claims(clients.database) as unit:
-                    await unit.leases.release(lease, orderly=False, back_off=False)
+            await _release(work, clients, lease, orderly=False)
             return EXIT_FAULT
     return 0
+
+
+async def _release(work: LeasedWork, clients: Clients, lease: Lease, *, orderly: bool) -> None:
+    with contextlib.suppress(Unavailable):
+        async with work.claims(clients.database) as unit:
+            await unit.leases.release(lease, orderly=orderly, back_off=False)
 
 
 def _lease_lost() -> int:

@@ -1,7 +1,7 @@
 """Describes one kind of work that child processes do under a lease, such as jobs or eval runs.
 
-A kind needs a table with the columns of `ClaimableRow`, a subclass of `ClaimableRows`, and a module
-that runs a child (`workers.processes.child`). Everything else in this room works for all kinds.
+A kind needs a table with the columns of `QueuedRow`, a subclass of `QueuedRows`, and a module that
+runs a child (`workers.processes.child`). Everything else in this room works for all kinds.
 """
 
 import os
@@ -11,11 +11,13 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from uuid import uuid4
 
+from app.domain.accounts.quotas import Quotas
 from app.gateways.job_queue import JobQueue
-from app.settings import LeaseSettings
+from app.settings import LeaseSettings, Settings
 from app.store.across_tenants import ClaimUnitOfWork
 from app.store.database import Database
-from app.store.leases import ClaimableRows, Lease
+from app.store.leases import Lease
+from app.store.queues import QueuedRows
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,21 +26,27 @@ class LeasedWork:
     """Name of a row in error texts for users."""
     id_name: str
     """Name of a row's id in logs."""
-    claims: Callable[[Database], ClaimUnitOfWork[ClaimableRows]]
+    claims: Callable[[Database], ClaimUnitOfWork[QueuedRows]]
+    most_held: Callable[[Quotas], int]
+    """Limit of the rows that one project holds at the same time."""
     child: tuple[str, ...]
     """Command of the child process, which gets the lease as arguments."""
     notify: Callable[[JobQueue, str], Awaitable[None]]
-    """Sends the best-effort notification that a row waits for a worker."""
+    """Sends the best-effort notification that a row waits for a worker. The worker that gets it
+    claims whichever row's turn it is.
+    """
     resend_after_s: float
     """Time after which the sweeper sends the notification again."""
 
-    async def claim(
-        self, database: Database, row_id: str, *, limits: LeaseSettings
-    ) -> Lease | None:
+    async def claim(self, database: Database, settings: Settings) -> Lease | None:
+        """Claims the row whose turn it is among all projects; see `app.store.queues`."""
         owner = f"{socket.gethostname()}:{os.getpid()}:{uuid4().hex[:8]}"
-        async with self.claims(database).giving_up_after(limits.heartbeat_s) as unit:
-            return await unit.leases.claim(
-                row_id, owner, limits.lease_s, max_attempts=limits.max_attempts
+        async with self.claims(database).giving_up_after(settings.lease.heartbeat_s) as unit:
+            return await unit.leases.claim_next(
+                owner,
+                settings.lease.lease_s,
+                max_attempts=settings.lease.max_attempts,
+                most_held=self.most_held(settings.quotas),
             )
 
     async def renew(self, database: Database, lease: Lease, *, limits: LeaseSettings) -> None:

@@ -34,22 +34,20 @@ log = structlog.get_logger()
 TERM_GRACE_S = 10.0
 
 
-async def supervise(work: LeasedWork, settings: Settings, row_id: str) -> None:
-    """Tries to claim a row, and supervises its child until the child ends. On a full disk the row
-    waits for the sweeper's next notification.
+async def supervise(work: LeasedWork, settings: Settings) -> None:
+    """Tries to claim the row whose turn it is, and supervises its child until the child ends. On a
+    full disk the row waits for the sweeper's next notification.
     """
     if FreeSpace.of(settings).lacks():
-        log.warning("nothing claimed, too little free space", **work.named(row_id))
+        log.warning("nothing claimed, too little free space", noun=work.noun)
         return
     queue = CeleryJobQueue(settings.redis_url)
     async with open_database(settings, pool_size=2) as database, contextlib.aclosing(queue):
-        lease = await retry_while_unavailable(
-            lambda: work.claim(database, row_id, limits=settings.lease)
-        )
+        lease = await retry_while_unavailable(lambda: work.claim(database, settings))
         if lease is None:
-            log.info("nothing to claim", **work.named(row_id))
+            log.info("nothing to claim", noun=work.noun)
             return
-        log.info("claimed", fence=lease.fence, attempt=lease.attempts, **work.named(row_id))
+        log.info("claimed", fence=lease.fence, attempt=lease.attempts, **work.named(lease.id))
         supervisor = Supervisor(
             work,
             lease,

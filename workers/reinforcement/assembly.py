@@ -16,6 +16,7 @@ from workers.engines.policy import EnginePolicy
 from workers.environments.http_tools import HttpTools
 from workers.environments.tool_environment import ToolEnvironment
 from workers.grading.build import build_group_scorer
+from workers.learning.compute_thread import is_computing
 from workers.learning.lora_trainer import LoraTrainer
 from workers.learning.trainer import Trainer
 from workers.reinforcement.judging import run_judges
@@ -61,6 +62,7 @@ def assemble(
         options=trainer_options(learning, start=context.start),
     )
     policy = EnginePolicy(context.inference, base_model=context.base_model.name)
+    context.activity.works_while(lambda: policy.busy.is_busy or is_computing())
     setup = _rollout_setup(context, method, plan)
     group_config = GroupConfig(
         min_group_share=context.settings.runs.min_group_share,
@@ -88,6 +90,7 @@ def _rollout_setup(context: RunContext, method: ReinforcementMethod, plan: Plan)
     endpoints = EndpointPool(
         context.egress, timeout_s=egress.call_timeout_s, max_retries=egress.max_retries
     )
+    context.activity.calls_through(endpoints)
     effort = method.hyperparameters.reasoning_effort
     renderer = Renderer(
         base.path,

@@ -24,14 +24,16 @@ def run_judges(context: RunContext, endpoints: EndpointPool, signer: CallSigner)
             found[name] = model
         return found[name]
 
+    configured = EndpointPool(
+        context.judge_egress or context.egress,
+        timeout_s=settings.egress.call_timeout_s,
+        max_retries=settings.egress.max_retries,
+    )
+    context.activity.calls_through(configured)
     return RoutedJudges(
         EngineModels(context.inference, context.adapters, find),
         configured=settings.judges if context.judge_egress is not None else (),
-        configured_endpoints=EndpointPool(
-            context.judge_egress or context.egress,
-            timeout_s=settings.egress.call_timeout_s,
-            max_retries=settings.egress.max_retries,
-        ),
+        configured_endpoints=configured,
         endpoints=endpoints,
         signer=signer,
     )

@@ -27,6 +27,10 @@ class BusyClock:
         if self._users == 0:
             self._busy_s += time.monotonic() - self._since
 
+    @property
+    def is_busy(self) -> bool:
+        return self._users > 0
+
     def reading(self) -> float:
         """Returns the busy seconds so far."""
         running = time.monotonic() - self._since if self._users else 0.0

@@ -3,7 +3,7 @@
 Every write of a run goes through `unit()`, which opens a transaction that holds the run's fence.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
@@ -16,6 +16,7 @@ from app.gateways.objects import Objects
 from app.settings import Settings
 from app.store.database import Database
 from app.store.unit_of_work import RunUnitOfWork
+from workers.runs.activity import Activity
 from workers.runs.directories import JobDirectories
 
 ADAPTER: Final = "adapter"
@@ -41,6 +42,7 @@ class RunContext:
     """With the customer's headers in clear."""
     judge_egress: Egress | None = None
     """Client for the operator's judge servers, if any are configured."""
+    activity: Activity = field(default_factory=Activity)
     start: Path | None = None
     """Directory of the tuned adapter that the job starts from; `None` for the bare base model."""
 

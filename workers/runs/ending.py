@@ -1,12 +1,12 @@
 """Ends a run without success (failure, pause), each time in one fenced transaction."""
 
-from typing import assert_never
+from typing import Final, assert_never
 
 import structlog
 
 from app.domain.data.files import FileRow
 from app.domain.errors import AgentRftError, RunFailed
-from app.domain.jobs.jobs import JobError
+from app.domain.jobs.jobs import JobError, StopRequest
 from app.domain.jobs.stop_rules import RuleTrigger
 from app.domain.jobs.usage import ReachedCap
 from app.store.database import Database
@@ -14,6 +14,10 @@ from workers.processes.retry import retry_while_unavailable
 from workers.runs.stopping import PAUSED_BY
 
 log = structlog.get_logger()
+
+WAITING_ON_ENDPOINT: Final = "waiting_on_endpoint"
+"""Value of `reason` in the event of a job that was put back."""
+_PAUSED: Final = "Fine-tuning job paused"
 
 
 class Ending:
@@ -60,9 +64,39 @@ class Ending:
         await self.failed(RunFailed(message, code="internal_error"))
         return True
 
+    async def put_back(self, waited_s: float) -> None:
+        """Queues the job again, or pauses it if that was requested."""
+        data = {"reason": WAITING_ON_ENDPOINT, "waited_s": round(waited_s, 1)}
+
+        async def write() -> None:
+            async with self._database.run(*self._claim) as unit:
+                if await unit.jobs.stop_request() is StopRequest.PAUSE:
+                    await unit.events.append(
+                        self._job_id, level="info", type="message", message=_PAUSED
+                    )
+                    await unit.jobs.mark_paused()
+                    return
+                step = (await unit.jobs.resume_point()).step
+                retry_s = await unit.jobs.put_back()
+                await unit.events.append(
+                    self._job_id,
+                    level="warn",
+                    type="message",
+                    message=(
+                        f"Waiting on endpoint: no tool or grader has answered for {waited_s:.0f} s,"
+                        " and jobs of other projects wait for a worker. The job is queued again "
+                        f"and goes on after step {step}, in {retry_s:.0f} s at the earliest. "
+                        "Answers that were received are kept. Check that the endpoints answer."
+                    ),
+                    data={**data, "step": step, "retry_after_s": retry_s},
+                )
+
+        await retry_while_unavailable(write)
+        log.info("put back, waiting on endpoint", job_id=self._job_id, waited_s=waited_s)
+
     async def paused(self, why: ReachedCap | RuleTrigger | None = None) -> None:
         """Pauses the job. `why`: the cap or rule behind a pause that was not requested."""
-        message = "Fine-tuning job paused"
+        message = _PAUSED
         resume = f"POST /v1/fine_tuning/jobs/{self._job_id}/resume"
         data = None
         match why:

@@ -14,6 +14,7 @@ from app.domain.jobs.jobs import StopRequest
 from app.domain.jobs.stop_rules import RuleTrigger
 from app.domain.jobs.usage import ReachedCap
 from app.domain.models.models import tuned_model_name
+from app.store.jobs.claims import job_claims
 from workers.processes.retry import retry_while_unavailable
 from workers.runs.announcer import FILES_VALIDATED
 from workers.runs.context import RunContext
@@ -36,6 +37,14 @@ class Paused(Exception):
     def __init__(self, why: ReachedCap | RuleTrigger | None = None) -> None:
         super().__init__()
         self.why = why
+
+
+class WaitingOnEndpoints(Exception):
+    """Raised while every pending call has waited for long and other projects' jobs wait."""
+
+    def __init__(self, waited_s: float) -> None:
+        super().__init__()
+        self.waited_s = waited_s
 
 
 class JobRun:
@@ -71,6 +80,10 @@ class JobRun:
             await work
         except Paused as pause:
             await self._ending.paused(pause.why)
+        except WaitingOnEndpoints as waiting:
+            work.cancel()
+            await asyncio.gather(work, return_exceptions=True)
+            await self._ending.put_back(waiting.waited_s)
         except RunFailed as failure:
             kept = await self._retention.look_up()
             await self._ending.failed(failure, result_file=await self._result_file_if_possible())
@@ -105,7 +118,9 @@ class JobRun:
             raise Paused(reached)
 
     async def _watch(self) -> None:
-        """Polls for a pause. Raises `LeaseLost` when the fence is lost: a cancel, a newer claim."""
+        """Polls for a pause. Raises `LeaseLost` when the fence is lost: a cancel, a newer claim;
+        and `WaitingOnEndpoints` when the worker is better given to another project.
+        """
 
         async def read() -> StopRequest | None:
             async with self._context.unit() as unit:
@@ -113,7 +128,22 @@ class JobRun:
 
         while True:
             self._pause_requested = await retry_while_unavailable(read) is StopRequest.PAUSE
+            await self._check_waiting()
             await asyncio.sleep(STOP_POLL_S)
+
+    async def _check_waiting(self) -> None:
+        settings, waited_s = self._context.settings, self._context.activity.waited_s()
+        if waited_s < settings.runs.waiting_limit_s:
+            return
+
+        async def others_wait() -> bool:
+            async with job_claims(self._context.database) as unit:
+                return await unit.leases.other_projects_wait(
+                    self._job.project_id, max_attempts=settings.lease.max_attempts
+                )
+
+        if await retry_while_unavailable(others_wait):
+            raise WaitingOnEndpoints(waited_s)
 
     async def _mark_validated(self, prepared: PreparedRun) -> None:
         announcer = self._reporter.announcer

@@ -11,6 +11,7 @@ JOBS: Final = LeasedWork(
     noun="job",
     id_name="job_id",
     claims=job_claims,
+    most_held=lambda quotas: quotas.running_jobs,
     child=python_module("workers.job_child"),
     notify=lambda queue, job_id: queue.enqueue_run(job_id),
     resend_after_s=30.0,

@@ -14,7 +14,7 @@ from starlette.routing import Match
 
 from app.api.schemas.common import ErrorEnvelope
 from app.api.schemas.parameters import dotted
-from app.domain.errors import IdempotencyKeyInUse, RateLimited, RequestError
+from app.domain.errors import IdempotencyKeyInUse, QuotaExceeded, RateLimited, RequestError
 from app.domain.events.idempotency import AnsweredBefore, HttpResponse
 from app.domain.graders.graders import NOT_AVAILABLE as GRADER_NOT_AVAILABLE
 
@@ -25,7 +25,7 @@ _DESCRIPTIONS = {
     403: "The key may not do this.",
     404: "No such object in this project.",
     413: "The body is too large.",
-    429: "Too many requests.",
+    429: "Too many requests, or a quota is used up.",
     503: "A part of the service is not available at the moment; retry.",
 }
 
@@ -74,6 +74,8 @@ def error_reply(error: RequestError) -> JSONResponse:
             "retry-after": str(math.ceil(error.retry_after_s)),
             "retry-after-ms": str(math.ceil(1000 * error.retry_after_s)),
         }
+    elif isinstance(error, QuotaExceeded):
+        headers = {"x-should-retry": "false"}
     elif error.status_code in {429, 503}:
         headers = {"retry-after": RETRY_AFTER_S}
     elif isinstance(error, IdempotencyKeyInUse):

@@ -8,7 +8,8 @@ always ends. Must not know the content of a call or the effect of a failure on a
 
 import email.utils
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -98,6 +99,8 @@ class EndpointPool:
         self.clock = clock or SystemClock()
         self.jitter = jitter
         self._endpoints: dict[str, Endpoint] = {}
+        self._pending = 0
+        self._last_change = 0.0
 
     def endpoint(self, url: str, *, rate_limit: float | None = None) -> "Endpoint":
         """Returns the endpoint of a URL; a declared rate (requests per second) applies from now
@@ -107,6 +110,21 @@ class EndpointPool:
         if rate_limit is not None:
             endpoint.declare_rate(rate_limit)
         return endpoint
+
+    def waited_s(self) -> float | None:
+        """Returns the seconds since a call began or ended last; `None` if no call is pending."""
+        return self.clock.now() - self._last_change if self._pending else None
+
+    @contextmanager
+    def pending(self) -> Iterator[None]:
+        """Counts a call, with all its attempts, as pending while the block runs."""
+        self._pending += 1
+        self._last_change = self.clock.now()
+        try:
+            yield
+        finally:
+            self._pending -= 1
+            self._last_change = self.clock.now()
 
 
 class Endpoint:
@@ -138,7 +156,8 @@ class Endpoint:
         deadline = self._pool.clock.now() + self._pool.timeout_s + queue_s
         self._calls += 1
         try:
-            return await self._call_with_retries(request, read, signer, deadline=deadline)
+            with self._pool.pending():
+                return await self._call_with_retries(request, read, signer, deadline=deadline)
         finally:
             self._calls -= 1
 

@@ -63,6 +63,7 @@ class EvalRunService:
         async with self._database.tenant(self._tenant) as unit:
             if isinstance(source.source, FileReference):
                 await self._check_file(unit, source.source.id)
+            await unit.quotas.check_eval_run()
             await unit.eval_runs.insert(run)
             unit.after_commit(lambda: self._queue.enqueue_eval(run.id))
         return await self.get(eval_id, run.id)

@@ -36,12 +36,14 @@ class FileService:
         once they are all read, because a form may tell the rest only then. `before_insert` is
         called with their SHA-256 before the row is written, and may still refuse.
 
-        Raises `InvalidRequest` with the line number for JSONL that is none.
+        Raises `InvalidRequest` with the line number for JSONL that is none, and `QuotaExceeded`.
         """
         if purpose is not None:
             check_purpose(purpose)
         file_id, check = new_id("file-"), JsonlCheck()
         finished: list[NewFile] = []
+        async with self._database.tenant(self._tenant) as unit:
+            await unit.quotas.check_file(1)  # refuses before the bytes are read
 
         async def checked_chunks() -> AsyncIterator[bytes]:
             async for block in checked(blocks, check, purpose):
@@ -57,6 +59,7 @@ class FileService:
             if before_insert is not None:
                 await before_insert(stored.sha256)
             async with self._database.tenant(self._tenant) as unit:
+                await unit.quotas.check_file(row.bytes)
                 await unit.files.insert(row)
         except BaseException:
             await self._objects.delete(key)

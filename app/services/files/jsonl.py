@@ -14,6 +14,8 @@ from app.domain.errors import InvalidRequest
 from app.domain.jobs.jobs import MAX_TRAIN_EXAMPLES
 
 MAX_LINE_BYTES = 8 * 1024 * 1024
+MAX_BLANK_LINES = 2 * MAX_TRAIN_EXAMPLES
+"""A file of nothing but line feeds would otherwise take minutes of a thread."""
 JSONL_PURPOSES = frozenset({"fine-tune", "batch", "evals"})
 _MAX_ROWS = {"fine-tune": MAX_TRAIN_EXAMPLES}
 _BOM = b"\xef\xbb\xbf"
@@ -33,6 +35,7 @@ class JsonlCheck:
         self._pending = b""
         self._number = 0
         self._rows = 0
+        self._blank = 0
         self._too_many_for: dict[str, int] = {}
         self._fault: InvalidRequest | None = None
 
@@ -76,6 +79,9 @@ class JsonlCheck:
 
     def _line(self, line: bytes) -> None:
         self._number += 1
+        if not line or line.isspace():
+            self._count_blank()
+            return
         if len(line) > MAX_LINE_BYTES:
             raise _too_long(self._number)
         if not line.isascii():
@@ -87,13 +93,21 @@ class JsonlCheck:
         except msgspec.ValidationError:
             raise self._refused(line, "is not a dictionary") from None
         except (msgspec.DecodeError, RecursionError):
-            if not line.strip():
-                return
             raise self._refused(line, "is not valid JSON") from None
         self._rows += 1
         for purpose, limit in _MAX_ROWS.items():
             if self._rows == limit + 1:
                 self._too_many_for[purpose] = self._number
+
+    def _count_blank(self) -> None:
+        self._blank += 1
+        if self._blank > MAX_BLANK_LINES:
+            raise InvalidRequest(
+                f"The file has more than {MAX_BLANK_LINES} blank lines. Line {self._number} is one "
+                "too many. Remove blank lines.",
+                param="file",
+                code="invalid_jsonl",
+            )
 
     def _check_text(self, line: bytes) -> None:
         try:

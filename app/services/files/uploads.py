@@ -54,6 +54,7 @@ class UploadService:
             part_ids=(),
         )
         async with self._database.tenant(self._tenant) as unit:
+            await unit.quotas.check_upload()
             await unit.uploads.insert(row)
         return row
 
@@ -87,6 +88,7 @@ class UploadService:
                 await before_insert(stored.sha256)
             async with self._database.tenant(self._tenant) as unit:
                 await _check_fits(unit, part)
+                await unit.quotas.check_bytes(part.bytes)
                 await unit.uploads.insert_part(part)
         except BaseException:
             await self._objects.delete(key)
@@ -126,8 +128,10 @@ class UploadService:
                 unit.after_commit(lambda: self._objects.delete(row.object_key))
                 return earlier
             _check_pending(held)
-            await unit.files.insert(row)
+            # From here on the file counts for the quota in place of the parts.
             await unit.uploads.complete(upload.id, file_id=row.id, part_ids=part_ids)
+            await unit.quotas.check_file(row.bytes)
+            await unit.files.insert(row)
             unit.after_commit(lambda: self._objects.delete(upload.directory))
             return replace(held, status="completed", file_id=row.id, part_ids=tuple(part_ids)), row
 

@@ -6,15 +6,19 @@ reasoning effort it was trained with unless the call names another.
 """
 
 import json
+import weakref
 from collections.abc import AsyncIterator
+from contextlib import ExitStack
 from typing import Any, Final
 
+from app.domain.accounts.tenants import Tenant
 from app.domain.errors import InvalidRequest, RequestError, Unavailable
 from app.domain.methods.reasoning_efforts import CALLED_EFFORTS, with_trained_effort
 from app.domain.models.context_size import check_messages
 from app.gateways.inference.adapters import AdapterCache
 from app.gateways.inference.inference import AdapterMissing, Inference
 from app.services.models.models import CallableModel, ModelService
+from app.services.project_slots import ProjectSlots
 
 # fmt: off
 _HOSTED: Final = {
@@ -37,36 +41,57 @@ request ids are other tenants' business, transfer settings name addresses.
 """
 
 
+_RETRY_AFTER_S: Final = 1.0
+
+
 class ChatCompletionService:
-    def __init__(self, models: ModelService, inference: Inference, adapters: AdapterCache) -> None:
+    def __init__(
+        self,
+        models: ModelService,
+        inference: Inference,
+        adapters: AdapterCache,
+        *,
+        slots: ProjectSlots,
+        tenant: Tenant,
+    ) -> None:
+        """`slots` are the process's."""
         self._models = models
         self._inference = inference
         self._adapters = adapters
+        self._slots = slots
+        self._project_id = tenant.project_id
 
     async def chat(self, body: dict[str, Any]) -> dict[str, Any]:
         model, forwarded = await self._prepare(body)
-        try:
+        with self._slots.taken(self._project_id):
             try:
-                reply = await self._inference.chat(forwarded)
-            except AdapterMissing:
-                await self._load(model)
-                reply = await self._inference.chat(forwarded)
-        except RequestError as error:
-            raise _in_tenants_words(error, model) from error
+                try:
+                    reply = await self._inference.chat(forwarded)
+                except AdapterMissing:
+                    await self._load(model)
+                    reply = await self._inference.chat(forwarded)
+            except RequestError as error:
+                raise _in_tenants_words(error, model) from error
         return {**reply, "model": model.name}
 
     async def chat_stream(self, body: dict[str, Any]) -> AsyncIterator[bytes]:
         """Server-sent events. The first chunk is awaited, so that errors still have a status."""
         model, forwarded = await self._prepare(body)
-        try:
+        with ExitStack() as stack:
+            stack.enter_context(self._slots.taken(self._project_id))
             try:
-                first, rest = await self._open(forwarded)
-            except AdapterMissing:
-                await self._load(model)
-                first, rest = await self._open(forwarded)
-        except RequestError as error:
-            raise _in_tenants_words(error, model) from error
-        return _renamed(first, rest, model)
+                try:
+                    first, rest = await self._open(forwarded)
+                except AdapterMissing:
+                    await self._load(model)
+                    first, rest = await self._open(forwarded)
+            except RequestError as error:
+                raise _in_tenants_words(error, model) from error
+            slot = stack.pop_all()
+        chunks = _holding(slot, _renamed(first, rest, model))
+        # A stream that its client never begins to read has no end of its own.
+        weakref.finalize(chunks, slot.close)
+        return chunks
 
     async def _prepare(self, body: dict[str, Any]) -> tuple[CallableModel, dict[str, Any]]:
         unknown = sorted(body.keys() - ACCEPTED)
@@ -91,6 +116,17 @@ class ChatCompletionService:
 
     async def _load(self, model: CallableModel) -> None:
         await self._adapters.load(self._inference, model.engine_name, object_key=model.object_key)
+
+
+def chat_slots(limit: int) -> ProjectSlots:
+    return ProjectSlots(limit, noun="chat completions", retry_after_s=_RETRY_AFTER_S)
+
+
+async def _holding(slot: ExitStack, chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    """Yields the chunks, and gives the slot back at their end."""
+    with slot:
+        async for chunk in chunks:
+            yield chunk
 
 
 def _check_effort(body: dict[str, Any]) -> None:

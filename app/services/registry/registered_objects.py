@@ -102,6 +102,7 @@ class RegistryService:
         )
         new = await self._checked_and_sealed(new)
         async with self._database.tenant(self._tenant) as unit:
+            await unit.quotas.check_registered_object()
             await unit.registry.insert(new)
             return await unit.registry.get(self.noun, new.id)
 
@@ -122,6 +123,7 @@ class RegistryService:
         )
         new = await self._checked_and_sealed(new)
         async with self._database.tenant(self._tenant) as unit:
+            await unit.quotas.check_registered_object()
             await unit.registry.append(new)
             return await unit.registry.get(self.noun, new.id)
 

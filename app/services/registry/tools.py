@@ -13,15 +13,24 @@ from app.domain.secrets.urls import shown_url
 from app.domain.tools.contract import MAX_PACED_S, CallPlan, ContractReport
 from app.domain.tools.tools import ToolSpec
 from app.services.models.judge_models import JudgeModels
+from app.services.project_slots import ProjectSlots
 from app.services.registry.definition_check import check_definition, read_definition
 from app.services.registry.registered_objects import RegistryPorts, RegistryService
 from app.services.registry.tool_checks import CALL_TIMEOUT_S, run_checks
 from app.services.registry.tool_contract import ContractTest
-from app.services.registry.tool_test_slots import ToolTestSlots
 from app.store.database import Database
 
 _ADAPTER: Final = TypeAdapter(ToolSpec)
 _REQUIRED: Final = ("name", "server_url")
+MAX_TESTS: Final = 2
+"""Tests of one project at the same time. Each sends up to 50 calls a second to an address of the
+customer's choice; a hundred of them would be an attack on that address.
+"""
+_RETRY_AFTER_S: Final = 10.0
+
+
+def tool_test_slots() -> ProjectSlots:
+    return ProjectSlots(MAX_TESTS, noun="tool tests", retry_after_s=_RETRY_AFTER_S)
 
 
 class ToolService(RegistryService):
@@ -37,15 +46,15 @@ class ToolService(RegistryService):
         *,
         secret_key: str,
         call_timeout_s: float,
-        places: ToolTestSlots,
+        slots: ProjectSlots,
         models: JudgeModels,
     ) -> None:
-        """`secret_key` is the service's, from which calls are signed; `places` the process's."""
+        """`secret_key` is the service's, from which calls are signed; `slots` the process's."""
         super().__init__(database, ports, tenant)
         self._models = models
         self._secret_key = secret_key
         self._call_timeout_s = call_timeout_s
-        self._places = places
+        self._slots = slots
 
     async def create(self, values: dict[str, Any]) -> Registered:
         """`values`: the tool as sent, `metadata` included. Raises `InvalidRequest`."""
@@ -91,7 +100,7 @@ class ToolService(RegistryService):
             call_timeout_s=min(CALL_TIMEOUT_S, self._call_timeout_s),
         )
         created_at, started = int(time.time()), time.monotonic()
-        with self._places.taken(self._tenant.project_id):
+        with self._slots.taken(self._tenant.project_id):
             checks = await run_checks(test)
         return ContractReport(
             tool_id=registered.id,

@@ -11,12 +11,14 @@ from app.domain.events.webhooks import RUN_EVENTS
 from app.store.across_tenants import ClaimUnitOfWork, set_tenant
 from app.store.database import Database
 from app.store.events.log import log_end
-from app.store.leases import ClaimableRows, Lease
+from app.store.leases import Lease
+from app.store.queues import QueuedRows
 from app.store.schema.eval_runs import EvalRunTable as Table
 
 
-class ClaimableEvalRuns(ClaimableRows):
+class ClaimableEvalRuns(QueuedRows):
     table: ClassVar[type[Table]] = Table
+    limit_column = "max_running_eval_runs"
     open_states = tuple(status.value for status in OPEN_RUNS)
 
     @override

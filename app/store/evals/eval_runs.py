@@ -120,6 +120,11 @@ class LeasedEvalRunStore:
         row = (await self._session.scalars(select(Table).where(Table.id == self._run_id))).one()
         return _to_run(row)
 
+    async def age_s(self) -> float:
+        """Returns the seconds since the run was claimed first, on the database's clock."""
+        age = select(func.extract("epoch", func.now() - Table.started_at))
+        return float((await self._session.scalars(age.where(Table.id == self._run_id))).one())
+
     async def count(self, tally: Tally) -> None:
         """Writes the totals of the items so far. Progress resets the count of attempts."""
         counts = tally.counts

@@ -13,12 +13,14 @@ from app.store.database import Database
 from app.store.events.log import log_end
 from app.store.jobs.events import EventStore
 from app.store.jobs.transitions import move_job
-from app.store.leases import ClaimableRows, Lease, lock_held
+from app.store.leases import Lease, lock_held
+from app.store.queues import QueuedRows
 from app.store.schema.fine_tuning_jobs import FineTuningJobTable as Table
 
 
-class ClaimableJobs(ClaimableRows):
+class ClaimableJobs(QueuedRows):
     table: ClassVar[type[Table]] = Table
+    limit_column = "max_running_jobs"
     open_states = tuple(status.value for status in OPEN_JOBS)
 
     @override

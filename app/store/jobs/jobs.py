@@ -12,6 +12,7 @@ from sqlalchemy import Select, Text, bindparam, case, func, select, update
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from app.domain.accounts.quotas import Quotas
 from app.domain.errors import WrongState
 from app.domain.evals.evals import Eval
 from app.domain.jobs.jobs import TERMINAL, Job, JobStatus, QueuePosition, StopRequest
@@ -67,6 +68,10 @@ class JobReader:
 class JobStore(JobReader):
     """A tenant's jobs: the verbs that are one statement each."""
 
+    def __init__(self, statements: Statements, quotas: Quotas) -> None:
+        super().__init__(statements)
+        self._quotas = quotas
+
     async def insert_checked(
         self,
         job: Job,
@@ -81,12 +86,14 @@ class JobStore(JobReader):
 
         Checks its files and locks its project in the same statement. Nothing is written and
         `after_commit` is not called when it raises: `AuthenticationFailed` for a project that is
-        archived or hidden, `InvalidRequest` for a file that is missing or has another purpose.
+        archived or hidden, `InvalidRequest` for a file that is missing or has another purpose,
+        `QuotaExceeded` if too many jobs of the project wait already.
         """
         rows = new_rows(
             job, secrets=secrets, job_eval=job_eval, event_message=event_message, warnings=warnings
         )
-        returned = await self._statements.rows(statement_of(rows), parameters(rows, job))
+        values = parameters(rows, job, queued_jobs=self._quotas.queued_jobs)
+        returned = await self._statements.rows(statement_of(rows), values)
         stored = stored_job(returned[0] if returned else None, job)
         await self._statements.after_commit(after_commit)
         return stored
@@ -100,8 +107,10 @@ class JobStore(JobReader):
 class JobsInTransaction(JobStore):
     """A tenant's jobs inside a unit of work: also pages, searches and changes of state."""
 
-    def __init__(self, statements: Statements, session: AsyncSession, project_id: str) -> None:
-        super().__init__(statements)
+    def __init__(
+        self, statements: Statements, session: AsyncSession, project_id: str, *, quotas: Quotas
+    ) -> None:
+        super().__init__(statements, quotas)
         self._session = session
         self._project_id = project_id
 
@@ -208,6 +217,8 @@ class JobsInTransaction(JobStore):
             attempts=0,
             dispatched_at=None,
             queued_at=func.now(),
+            not_before=None,
+            put_backs=0,
             max_training_time_s=caps.max_training_time_s,
             max_rollouts=caps.max_rollouts,
         )

@@ -19,6 +19,7 @@ from sqlalchemy import (
     func,
     insert,
     literal_column,
+    or_,
     select,
     true,
 )
@@ -26,9 +27,10 @@ from sqlalchemy import Table as CoreTable
 from sqlalchemy.dialects.postgresql import ARRAY
 
 from app.domain.accounts.keys import NO_PROJECT, PROJECT_ARCHIVED
+from app.domain.accounts.quotas import check_quota
 from app.domain.errors import AuthenticationFailed, InvalidRequest
 from app.domain.evals.evals import Eval
-from app.domain.jobs.jobs import Job
+from app.domain.jobs.jobs import Job, JobStatus
 from app.store.evals.evals import eval_row
 from app.store.events.log import job_event_row
 from app.store.files.files import UNEXPIRED
@@ -41,6 +43,7 @@ from app.store.schema.files import FileTable
 from app.store.schema.projects import ProjectTable
 from app.store.statements import PreparedStatement, Scope
 
+_NOT_BEGUN: Final = (JobStatus.VALIDATING_FILES.value, JobStatus.QUEUED.value)
 Rows = dict[str, dict[str, Any]]
 PURPOSE: Final = "fine-tune"
 """The purpose that every file of a job must have."""
@@ -80,24 +83,31 @@ def statement_of(rows: Rows) -> PreparedStatement:
     return _statement(tuple((name, *row) for name, row in rows.items()))
 
 
-def parameters(rows: Rows, job: Job) -> dict[str, Any]:
+def parameters(rows: Rows, job: Job, *, queued_jobs: int) -> dict[str, Any]:
     files = sorted({file_id for file_id in _files(job).values() if file_id is not None})
     columns = {
         f"{name}_{column}": value for name, row in rows.items() for column, value in row.items()
     }
-    return {**columns, "files": files, "files_count": len(files)}
+    return {
+        **columns,
+        "files": files,
+        "files_count": len(files),
+        "queued_jobs": queued_jobs,
+    }
 
 
 def stored_job(row: Any, job: Job) -> Job:
     """Reads the statement's row, which is `None` when row-level security hides the project.
 
-    Raises `AuthenticationFailed` for a hidden or archived project, and `InvalidRequest` for a file
-    that does not exist or has another purpose.
+    Raises `AuthenticationFailed` for a hidden or archived project, `InvalidRequest` for a file that
+    does not exist or has another purpose, and `QuotaExceeded`.
     """
     if row is None or row.project_archived_at is not None:
         raise AuthenticationFailed(PROJECT_ARCHIVED, code=NO_PROJECT)
     if row.id is None:
-        raise _unusable_file(_files(job), row.purposes)
+        _refuse_unusable_files(_files(job), row.purposes)
+        check_quota("queued_jobs", used=row.queued, adding=1, limit=row.most_queued)
+        raise RuntimeError("a job was not written although nothing forbids it")
     return to_job(row)
 
 
@@ -105,18 +115,17 @@ def _files(job: Job) -> dict[str, str | None]:
     return {"training_file": job.training_file, "validation_file": job.validation_file}
 
 
-def _unusable_file(files: dict[str, str | None], purposes: dict[str, str]) -> InvalidRequest:
+def _refuse_unusable_files(files: dict[str, str | None], purposes: dict[str, str]) -> None:
     for param, file_id in files.items():
         if file_id is not None and file_id not in purposes:
-            return InvalidRequest(
+            raise InvalidRequest(
                 f"{param} {file_id} does not exist.", param=param, code="file_not_found"
             )
         if file_id is not None and purposes[file_id] != PURPOSE:
-            return InvalidRequest(
+            raise InvalidRequest(
                 f"{param} {file_id} has purpose '{purposes[file_id]}', but must have '{PURPOSE}'.",
                 param=param,
             )
-    raise RuntimeError("a job was not written although its files are usable")
 
 
 @cache
@@ -126,10 +135,14 @@ def _statement(rows: tuple[tuple[str, ...], ...]) -> PreparedStatement:
 
 
 def _build(rows: tuple[tuple[str, ...], ...], scope: Scope) -> Select[*tuple[Any, ...]]:
-    project, files = _locked_project(scope), _files_found(scope)
+    project, files, queue = _locked_project(scope), _files_found(scope), _queued_jobs(scope)
     files_count = bindparam("files_count", type_=BigInteger())
-    in_order = and_(project.c.project_archived_at.is_(None), files.c.usable == files_count)
-    gate = project.join(files, true())
+    in_order = and_(
+        project.c.project_archived_at.is_(None),
+        files.c.usable == files_count,
+        queue.c.queued < project.c.most_queued,
+    )
+    gate = project.join(files, true()).join(queue, true())
     [(name, *columns), *others] = rows
     source = _values(name, columns).select_from(gate).where(in_order)
     job = insert(JOBS).from_select(columns, source).returning(*COLUMNS).cte("new_job")
@@ -145,7 +158,13 @@ def _build(rows: tuple[tuple[str, ...], ...], scope: Scope) -> Select[*tuple[Any
         # This role may write the log, but not read it.
         written[child] = (new.returning(table.c.id) if event else new).cte(f"new_{child}")
         last_event = written[child] if event else last_event
-    result = select(job, project.c.project_archived_at, files.c.purposes)
+    result = select(
+        job,
+        project.c.project_archived_at,
+        project.c.most_queued,
+        queue.c.queued,
+        files.c.purposes,
+    )
     return result.select_from(gate.outerjoin(job, true())).add_cte(*written.values())
 
 
@@ -163,7 +182,12 @@ def _values(name: str, columns: list[str]) -> Select[Any]:
 def _locked_project(scope: Scope) -> CTE:
     """Locks the job's project. Archiving it waits for this lock, and then ends the new job."""
     project = (
-        select(ProjectTable.archived_at.label("project_archived_at"))
+        select(
+            ProjectTable.archived_at.label("project_archived_at"),
+            func.coalesce(
+                ProjectTable.max_queued_jobs, bindparam("queued_jobs", type_=BigInteger())
+            ).label("most_queued"),
+        )
         .where(
             ProjectTable.id == scope.value,
             ProjectTable.id == bindparam("job_project_id", type_=Text()),
@@ -171,6 +195,14 @@ def _locked_project(scope: Scope) -> CTE:
         .with_for_update(read=True, key_share=True)
     )
     return scope.within(project).cte("project")
+
+
+def _queued_jobs(scope: Scope) -> CTE:
+    """Counts the project's jobs that no worker has begun."""
+    queued = select(func.count().label("queued")).where(
+        JOBS.c.project_id == scope.value, or_(*(JOBS.c.status == status for status in _NOT_BEGUN))
+    )
+    return scope.within(queued).cte("queued_jobs")
 
 
 def _files_found(scope: Scope) -> CTE:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import timedelta
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy import func, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -16,6 +16,9 @@ from app.store.schema.fine_tuning_jobs import FineTuningJobTable as Table
 from app.store.statements import Statements
 from app.store.storable import storable
 from app.store.times import moment_or_none
+
+FIRST_PUT_BACK_S: Final = 30.0
+LONGEST_PUT_BACK_S: Final = 900.0
 
 
 class RunJobStore(JobReader):
@@ -91,6 +94,7 @@ class RunJobStore(JobReader):
             trained_tokens=func.coalesce(Table.trained_tokens, 0) + usage.trained_tokens,
             estimated_finish=moment_or_none(estimated_finish),
             attempts=0,
+            put_backs=0,
         )
 
     async def add_usage(self, usage: Usage) -> Usage:
@@ -118,6 +122,24 @@ class RunJobStore(JobReader):
             estimated_finish=None,
             lease_until=func.now() - timedelta(seconds=1),
         )
+
+    async def put_back(self) -> float:
+        """Queues the running job again, behind its project's others, and ends its lease. Returns
+        the seconds before which it cannot be claimed, which double each time until a step is
+        committed.
+        """
+        row = await lock_job(self._session, self._job_id)
+        wait_s = min(FIRST_PUT_BACK_S * 2.0**row.put_backs, LONGEST_PUT_BACK_S)
+        await self._move(
+            JobStatus.QUEUED,
+            put_backs=Table.put_backs + 1,
+            not_before=func.now() + timedelta(seconds=wait_s),
+            queued_at=func.now(),
+            attempts=func.greatest(Table.attempts - 1, 0),
+            estimated_finish=None,
+            lease_until=func.now() - timedelta(seconds=1),
+        )
+        return wait_s
 
     async def _end(self, status: JobStatus, **values: Any) -> None:
         await self._move(

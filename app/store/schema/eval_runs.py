@@ -7,10 +7,12 @@ from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.store.schema.base import Base, Json, Timestamp
-from app.store.schema.leased import ClaimableRow
+from app.store.schema.leased import QueuedRow, queue_indexes
+
+_OPEN = "status IN ('queued', 'in_progress')"
 
 
-class EvalRunTable(ClaimableRow, Base):
+class EvalRunTable(QueuedRow, Base):
     __tablename__ = "eval_runs"
     __table_args__ = (
         PrimaryKeyConstraint("project_id", "id"),
@@ -23,8 +25,9 @@ class EvalRunTable(ClaimableRow, Base):
             "ix_eval_runs_open",
             "status",
             "dispatched_at",
-            postgresql_where="status IN ('queued', 'in_progress')",
+            postgresql_where=_OPEN,
         ),
+        *queue_indexes("eval_runs", is_open=_OPEN),
     )
 
     eval_id: Mapped[str]

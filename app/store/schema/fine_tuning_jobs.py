@@ -6,11 +6,13 @@ from sqlalchemy import BigInteger, Index, LargeBinary, PrimaryKeyConstraint
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.store.schema.base import Base, Json, Now, Timestamp, of_own_project
-from app.store.schema.leased import ClaimableRow
+from app.store.schema.base import Base, Json, Timestamp, of_own_project
+from app.store.schema.leased import QueuedRow, queue_indexes
+
+_OPEN = "status IN ('validating_files', 'queued', 'running', 'pausing')"
 
 
-class FineTuningJobTable(ClaimableRow, Base):
+class FineTuningJobTable(QueuedRow, Base):
     __tablename__ = "fine_tuning_jobs"
     __table_args__ = (
         PrimaryKeyConstraint("project_id", "id"),
@@ -21,8 +23,9 @@ class FineTuningJobTable(ClaimableRow, Base):
             "ix_fine_tuning_jobs_open",
             "status",
             "dispatched_at",
-            postgresql_where="status IN ('validating_files', 'queued', 'running', 'pausing')",
+            postgresql_where=_OPEN,
         ),
+        *queue_indexes("fine_tuning_jobs", is_open=_OPEN),
     )
 
     organization_id: Mapped[str]
@@ -61,5 +64,5 @@ class FineTuningJobTable(ClaimableRow, Base):
     total_steps: Mapped[int | None]
     resume_key: Mapped[str | None]
     adapter_key: Mapped[str | None]
-    queued_at: Mapped[Now]
-    """Time at which the job last entered the queue, by creation or resume."""
+    put_backs: Mapped[int] = mapped_column(server_default="0")
+    """Times in a row that the job was put back, because it waited for its endpoints alone."""

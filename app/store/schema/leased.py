@@ -1,6 +1,6 @@
 """Mixins for tables whose rows one worker at a time may work on; see `app.store.leases`."""
 
-from sqlalchemy import BigInteger
+from sqlalchemy import BigInteger, Index
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.store.schema.base import Now, Timestamp
@@ -33,3 +33,30 @@ class ClaimableRow(LeasedRow):
     """Host, process and claim that took the lease last."""
     dispatched_at: Mapped[Timestamp | None]
     """Time of the last notification that the sweeper sent for the row."""
+
+
+class QueuedRow(ClaimableRow):
+    """The columns of a row for which projects take turns; see `app.store.queues`."""
+
+    queued_at: Mapped[Now]
+    """Time at which the row last entered the queue; rows of one project are claimed in this
+    order.
+    """
+    not_before: Mapped[Timestamp | None]
+    """The row cannot be claimed before this time."""
+    turn: Mapped[float | None]
+    """The project's turn at the row's last claim, in virtual time."""
+
+
+def queue_indexes(table: str, *, is_open: str) -> tuple[Index, ...]:
+    """Returns the indexes that keep a claim's cost independent of the number of waiting rows."""
+    return (
+        Index(
+            f"ix_{table}_waiting",
+            *("project_id", "queued_at", "created_at", "id"),
+            postgresql_where=is_open,
+        ),
+        Index(f"ix_{table}_held", "lease_until", postgresql_where=is_open),
+        Index(None, "turn"),
+        Index(None, "project_id", "turn"),
+    )

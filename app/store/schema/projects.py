@@ -1,7 +1,14 @@
 """Organizations and their projects. A project is the unit of isolation."""
 
-from sqlalchemy import ForeignKeyConstraint, Index, UniqueConstraint, text
-from sqlalchemy.orm import Mapped
+from sqlalchemy import (
+    BigInteger,
+    CheckConstraint,
+    ForeignKeyConstraint,
+    Index,
+    UniqueConstraint,
+    text,
+)
+from sqlalchemy.orm import Mapped, mapped_column
 
 from app.store.schema.base import Base, Id, Now, Timestamp
 
@@ -21,6 +28,7 @@ class ProjectTable(Base):
     __table_args__ = (
         ForeignKeyConstraint(["organization_id"], ["organizations.id"]),
         UniqueConstraint("organization_id", "id"),
+        CheckConstraint("share_weight > 0", name="share_weight"),
         Index(None, "organization_id", "created_at", "id"),
         Index(
             "ix_projects_active",
@@ -44,3 +52,13 @@ class ProjectTable(Base):
     name: Mapped[str]
     created_at: Mapped[Now]
     archived_at: Mapped[Timestamp | None]
+    share_weight: Mapped[float] = mapped_column(server_default="1")
+    """A project of weight 2 gets twice as many workers and turns as one of weight 1."""
+    max_queued_jobs: Mapped[int | None] = mapped_column(BigInteger)
+    """This and the following: the project's own quotas. `None` means the settings' quota."""
+    max_running_jobs: Mapped[int | None] = mapped_column(BigInteger)
+    max_queued_eval_runs: Mapped[int | None] = mapped_column(BigInteger)
+    max_running_eval_runs: Mapped[int | None] = mapped_column(BigInteger)
+    max_files: Mapped[int | None] = mapped_column(BigInteger)
+    max_stored_bytes: Mapped[int | None] = mapped_column(BigInteger)
+    max_registered_objects: Mapped[int | None] = mapped_column(BigInteger)

@@ -5,7 +5,8 @@ import tracemalloc
 import pytest
 
 from app.domain.errors import InvalidRequest
-from app.services.files.jsonl import JsonlCheck
+from app.services.files import jsonl
+from app.services.files.jsonl import MAX_BLANK_LINES, JsonlCheck
 
 SEEDS = [
     b'{"messages": [{"role": "user", "content": "a\\n\\u00e9\\ud83d\\ude00"}], "n": -1.5e+3}',
@@ -109,3 +110,20 @@ def test_a_line_of_a_million_values_builds_none_of_them() -> None:
         tracemalloc.stop()
     check.check("fine-tune")
     assert peak < 4 * len(line)
+
+
+def test_blank_lines_are_skipped_unparsed_and_only_so_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    parsed: list[bytes] = []
+    read = jsonl._read
+
+    def counted(line: bytes) -> object:
+        parsed.append(line)
+        return read(line)
+
+    monkeypatch.setattr(jsonl, "_read", counted)
+    blank = b"\n \r\n" * (MAX_BLANK_LINES // 2)
+    assert fault(b"{}\n" + blank + b"{}") is None
+    assert parsed == [b"{}", b"{}"]
+    told = fault(b"{}\n" + blank + b"\n{}", "evals")
+    assert told is not None
+    assert told.startswith(f"The file has more than {MAX_BLANK_LINES} blank lines. Line 200002 is")

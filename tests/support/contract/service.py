@@ -10,6 +10,7 @@ from typing import Any
 import psycopg
 from openai import AsyncOpenAI, OpenAI
 
+from app.domain.accounts.quotas import Quotas
 from app.settings import EgressSettings
 from tests.support.api_server import ApiServer, running_api
 from tests.support.chat_engine import ChatEngine, chat_engine
@@ -21,6 +22,7 @@ BASE = "tiny-agent-2026-11-21"
 
 
 ENDPOINT = "http://127.0.0.1:9"
+CHATS_IN_FLIGHT = 6
 
 
 HOOK_PORT = free_port()
@@ -48,6 +50,13 @@ class Service:
         url = self.database.superuser_url.replace("+psycopg", "")
         with psycopg.connect(url) as connection:
             connection.execute(query, values)
+
+    def value(self, query: str, *values: Any) -> Any:
+        """Returns the first column of the first row."""
+        url = self.database.superuser_url.replace("+psycopg", "")
+        with psycopg.connect(url) as connection:
+            row = connection.execute(query.encode(), values).fetchone()
+        return None if row is None else row[0]
 
     def add_tuned_model(
         self, job_id: str, name: str, engine_name: str, *, reasoning_effort: str | None = None
@@ -109,6 +118,7 @@ def running_service(services: Services, directory: Path) -> Iterator[Service]:
         egress = EgressSettings(
             allow_endpoints=("127.0.0.1:9", f"127.0.0.1:{HOOK_PORT}"), allow_plain_http=True
         )
-        changes = {"egress": egress, "engine_url": engine.url}
+        quotas = Quotas(chats_in_flight=CHATS_IN_FLIGHT)
+        changes = {"egress": egress, "engine_url": engine.url, "quotas": quotas}
         with running_api(database.settings.model_copy(update=changes)) as api:
             yield Service(api, engine, database)

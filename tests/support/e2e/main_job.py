@@ -9,13 +9,19 @@ TRAIN_ROWS, VALID_ROWS, BATCH, GROUP = 160, 40, 8, 8
 @dataclass(frozen=True, slots=True)
 class Endpoints:
     """Addresses the installation may call: a good agent, a faulty one, one where nobody listens,
-    and one where a test may listen.
+    and two where a test may listen.
     """
 
     good: str
     faulty: str
     dead: str
     hook: str
+    silent: str
+    """The address of a listener that does not answer."""
+
+    @property
+    def silent_port(self) -> int:
+        return int(self.silent.rpartition(":")[2])
 
 
 @dataclass(frozen=True, slots=True)

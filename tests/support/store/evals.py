@@ -1,5 +1,6 @@
 """Inserts eval runs and their items as the API and a worker do."""
 
+from app.domain.accounts.tenants import Tenant
 from app.domain.evals.evals import Eval, EvalRun, EvalRunStatus, OutputItem, Tally
 from app.domain.ids import new_id
 from app.store.evals.claims import eval_claims
@@ -8,7 +9,7 @@ from app.store.leases import Lease
 from tests.support.store.rows import Rows
 
 
-async def a_run(rows: Rows) -> EvalRun:
+async def a_run(rows: Rows, tenant: Tenant | None = None) -> EvalRun:
     of = Eval(id=new_id("eval_"), name="e", data_source_config={}, testing_criteria=[{"type": "x"}])
     run = EvalRun(
         id=new_id("evalrun_"),
@@ -18,7 +19,7 @@ async def a_run(rows: Rows) -> EvalRun:
         model=None,
         data_source={"type": "jsonl"},
     )
-    async with rows.app.tenant(rows.first) as unit:
+    async with rows.app.tenant(tenant or rows.first) as unit:
         await unit.evals.insert(of)
         await unit.eval_runs.insert(run)
     return run

@@ -303,16 +303,15 @@ async def test_the_dispatcher_starts_a_process_that_sees_the_run_through(
     for name, value in to_environment(world.ports.settings).items():
         monkeypatch.setenv(name, value)
     path = await world.make(exact(), source=sampled(rows(RIGHT, WRONG)))
-    run_id = path.rsplit("/", 1)[1]
     children = Children(2)
-    assert await dispatch(EVAL_RUNS, world.ports.settings, run_id, children=children)
-    assert not await dispatch(EVAL_RUNS, world.ports.settings, run_id, children=children)
+    assert await dispatch(EVAL_RUNS, world.ports.settings, children=children)
+    assert not await dispatch(EVAL_RUNS, world.ports.settings, children=children)
     await world.until_items(path, 2)
     run = await world.until_ended(path)
     assert run["status"] == "completed"
     assert run["result_counts"] == {"total": 2, "errored": 0, "failed": 1, "passed": 1}
     for child in children.running:  # it exits a moment after the run has ended
-        assert await asyncio.to_thread(child.wait, 60) == 0
+        assert await asyncio.to_thread(child.process.wait, 60) == 0
     assert children.running == []
 
 

@@ -3,17 +3,19 @@
 import asyncio
 import os
 import signal
+import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
 import pytest
 
 from tests.support.runs.world import World
-from workers.processes.children import Children
-from workers.processes.dispatcher import dispatch
+from workers.processes.children import Child, Children
+from workers.processes.dispatcher import dispatch, place_to_give
 from workers.runs.leased_jobs import JOBS
 
 WAITS = replace(JOBS, child=(sys.executable, "-c", "import sys; sys.stdin.read()"))
@@ -24,23 +26,23 @@ def children() -> Iterator[Children]:
     started = Children(2)
     yield started
     for child in list(started.running):
-        child.kill()
-        child.wait()
+        child.process.kill()
+        child.process.wait()
     assert started.running == []
 
 
 async def test_a_row_beyond_the_limit_stays_unclaimed_until_a_child_has_exited(
     world: World, children: Children
 ) -> None:
-    first, second, third = [await world.job() for _ in range(3)]
-    for job in (first, second):
-        assert await dispatch(WAITS, world.settings, job.id, children=children)
-    assert not await dispatch(WAITS, world.settings, third.id, children=children)
+    _, _, third = [await world.job() for _ in range(3)]
+    for _ in range(2):
+        assert await dispatch(WAITS, world.settings, children=children)
+    assert not await dispatch(WAITS, world.settings, children=children)
     assert (await world.read(third)).attempts == 0
     child = children.running[0]
-    child.kill()
-    child.wait()
-    assert await dispatch(WAITS, world.settings, third.id, children=children)
+    child.process.kill()
+    child.process.wait()
+    assert await dispatch(WAITS, world.settings, children=children)
     assert (await world.read(third)).attempts == 1
     assert len(children.running) == 2
 
@@ -73,11 +75,34 @@ async def test_a_row_that_another_worker_holds_starts_no_child(
 ) -> None:
     job = await world.job()
     await world.claim(job)
-    assert not await dispatch(WAITS, world.settings, job.id, children=children)
+    assert not await dispatch(WAITS, world.settings, children=children)
     assert children.running == []
 
 
 async def test_two_tasks_do_not_share_their_children(world: World, children: Children) -> None:
-    job = await world.job()
-    assert await dispatch(WAITS, world.settings, job.id, children=children)
+    await world.job()
+    assert await dispatch(WAITS, world.settings, children=children)
     assert Children(2).running == []
+
+
+def _running(*projects: str) -> list[Child]:
+    """Children that never started a process, oldest first, each a minute older than the next."""
+    now = time.monotonic()
+    return [
+        Child(process, project, started_at=now - 60 * (len(projects) - number))
+        for number, project in enumerate(projects)
+        for process in [cast("subprocess.Popen[bytes]", None)]
+    ]
+
+
+def test_the_newest_place_of_a_project_with_several_is_given_first() -> None:
+    running = _running("a", "b", "a", "c")
+    assert place_to_give(running, longest_s=1) is running[2]
+
+
+def test_a_single_place_is_given_only_after_the_longest_call() -> None:
+    running = _running("a", "b")
+    assert place_to_give(running, longest_s=1000) is None
+    assert place_to_give(running, longest_s=90) is running[0]
+    running[1].is_ending = True
+    assert place_to_give(running, longest_s=90) is None

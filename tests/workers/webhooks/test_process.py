@@ -17,7 +17,7 @@ from workers.webhooks.dispatcher import dispatch_deliveries
 def children() -> Iterator[Children]:
     started = Children(1)
     yield started
-    for child in started.running:
+    for child in [running.process for running in started.running]:
         child.kill()
         child.wait()
         if child.stdin is not None:
@@ -46,7 +46,7 @@ async def test_one_process_is_started_once_something_is_due(
         await scene.cancelled_job()
         assert await dispatch_deliveries(settings, children=children) is True
         assert await dispatch_deliveries(settings, children=children) is True
-        [child] = children.running
+        child = children.running[0].process
         await until(lambda: len(server.received) == 1)
         # The process remains for a while and polls: nothing else is started here.
         await scene.cancelled_job()
@@ -69,7 +69,7 @@ async def test_what_a_killed_process_had_on_its_way_is_sent_again(
         await scene.cancelled_job()
         await dispatch_deliveries(settings, children=children)
         await until(lambda: len(server.received) == 1)
-        [child] = children.running
+        child = children.running[0].process
         child.kill()
         child.wait()
         assert await dispatch_deliveries(settings, children=children) is False, (
@@ -93,7 +93,7 @@ async def test_a_process_ends_with_its_parent(
         await scene.cancelled_job()
         await dispatch_deliveries(settings, children=children)
         await until(lambda: len(server.received) == 1)
-        [child] = children.running
+        child = children.running[0].process
         assert child.stdin is not None
         child.stdin.close()
         await until(lambda: child.poll() is not None)

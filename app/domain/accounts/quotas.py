@@ -1,0 +1,44 @@
+"""Limits on what one project may store, queue and run."""
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from app.domain.errors import QuotaExceeded
+
+
+class Quotas(BaseModel):
+    """The limits of every project. Columns of a project's row may replace all but the last."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    queued_jobs: int = Field(200, ge=0)
+    """Jobs that no worker has begun."""
+    running_jobs: int = Field(32, ge=1)
+    """Jobs that workers hold at the same time."""
+    queued_eval_runs: int = Field(200, ge=0)
+    running_eval_runs: int = Field(32, ge=1)
+    files: int = Field(10_000, ge=0)
+    """Files and pending uploads."""
+    stored_bytes: int = Field(100 * 1024**3, ge=0)
+    """Bytes of files, and of the parts of pending uploads."""
+    registered_objects: int = Field(2_000, ge=0)
+    """Versions of tools, graders and curricula."""
+    chats_in_flight: int = Field(128, ge=1)
+    """Chat completions that one API process answers at the same time."""
+
+
+def check_quota(name: str, *, used: int, adding: int, limit: int) -> None:
+    """Raises `QuotaExceeded` if the project would use more than `limit` of the quota `name`."""
+    if used + adding > limit:
+        raise QuotaExceeded(
+            f"This project has reached its quota of {name} ({used} of {limit} in use). "
+            f"{_CURES[name]} or ask the operator for a higher quota."
+        )
+
+
+_CURES = {
+    "queued_jobs": "Wait until a job starts, cancel one,",
+    "queued_eval_runs": "Wait until a run starts, cancel one,",
+    "files": "Delete files that are no longer needed, cancel pending uploads,",
+    "stored_bytes": "Delete files that are no longer needed, cancel pending uploads,",
+    "registered_objects": "Delete tools, graders or curricula that are no longer needed,",
+}

@@ -1,0 +1,35 @@
+"""Slots for work of which one project may do only so much at the same time.
+
+Counts in this process. Must not know what the work is.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from app.domain.errors import RateLimited
+
+
+class ProjectSlots:
+    def __init__(self, limit: int, *, noun: str, retry_after_s: float) -> None:
+        """`limit` applies to each project; `noun` names the work in errors."""
+        self._limit = limit
+        self._noun = noun
+        self._retry_after_s = retry_after_s
+        self._taken: Counter[str] = Counter()
+
+    @contextmanager
+    def taken(self, project_id: str) -> Iterator[None]:
+        """Takes a slot for as long as the block runs. Raises `RateLimited`."""
+        if self._taken[project_id] >= self._limit:
+            raise RateLimited(
+                f"{self._limit} {self._noun} of this project are running; wait for one to end.",
+                retry_after_s=self._retry_after_s,
+            )
+        self._taken[project_id] += 1
+        try:
+            yield
+        finally:
+            self._taken[project_id] -= 1
+            if not self._taken[project_id]:
+                del self._taken[project_id]

@@ -1,0 +1,100 @@
+"""Checks new rows of a project against its quotas.
+
+Promises: a check and the insert that follows it in the same transaction are exact, because the
+check locks the project's row against other checks. New jobs are the exception: their statement
+counts for itself (`app.store.jobs.new_jobs`), so creates at the same instant may pass the limit
+together, at most as many as the API has connections.
+"""
+
+from typing import Any, Final
+
+from sqlalchemy import Select, func, select
+from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import InstrumentedAttribute
+
+from app.domain.accounts.keys import NO_PROJECT, PROJECT_ARCHIVED
+from app.domain.accounts.quotas import Quotas, check_quota
+from app.domain.errors import AuthenticationFailed
+from app.domain.evals.evals import EvalRunStatus
+from app.store.schema.eval_runs import EvalRunTable
+from app.store.schema.files import FileTable
+from app.store.schema.projects import ProjectTable
+from app.store.schema.registry import RegisteredObjectTable, RegisteredVersionTable
+from app.store.schema.uploads import UploadPartTable, UploadTable
+
+_OWN: Final[dict[str, InstrumentedAttribute[int | None]]] = {
+    "queued_eval_runs": ProjectTable.max_queued_eval_runs,
+    "files": ProjectTable.max_files,
+    "stored_bytes": ProjectTable.max_stored_bytes,
+    "registered_objects": ProjectTable.max_registered_objects,
+}
+
+
+class QuotaStore:
+    """The quotas of one project. Every verb raises `QuotaExceeded`."""
+
+    def __init__(self, session: AsyncSession, project_id: str, quotas: Quotas) -> None:
+        self._session = session
+        self._project_id = project_id
+        self._quotas = quotas
+
+    async def check_file(self, size: int) -> None:
+        """Checks the room for a file of `size` bytes."""
+        await self.check_upload()
+        await self.check_bytes(size)
+
+    async def check_upload(self) -> None:
+        """Checks the room for an upload, which will become a file."""
+        files = select(func.count()).where(
+            FileTable.project_id == self._project_id, FileTable.deleted_at.is_(None)
+        )
+        await self._check("files", 1, files, self._of_pending(select(func.count())))
+
+    async def check_bytes(self, size: int) -> None:
+        """Checks the room for `size` bytes of a file or of a part of an upload."""
+        stored = select(func.coalesce(func.sum(FileTable.bytes), 0)).where(
+            FileTable.project_id == self._project_id, FileTable.deleted_at.is_(None)
+        )
+        parts = self._of_pending(select(func.coalesce(func.sum(UploadPartTable.bytes), 0))).where(
+            UploadPartTable.project_id == self._project_id,
+            UploadPartTable.upload_id == UploadTable.id,
+        )
+        await self._check("stored_bytes", size, stored, parts)
+
+    async def check_registered_object(self) -> None:
+        """Checks the room for a version of a registered object."""
+        head, version = RegisteredObjectTable, RegisteredVersionTable
+        versions = select(func.count()).where(
+            head.project_id == self._project_id,
+            head.deleted_at.is_(None),
+            version.project_id == head.project_id,
+            version.object_id == head.id,
+        )
+        await self._check("registered_objects", 1, versions)
+
+    async def check_eval_run(self) -> None:
+        runs = select(func.count()).where(
+            EvalRunTable.project_id == self._project_id,
+            EvalRunTable.status == EvalRunStatus.QUEUED.value,
+        )
+        await self._check("queued_eval_runs", 1, runs)
+
+    def _of_pending(self, query: Select[Any]) -> Select[Any]:
+        return query.where(
+            UploadTable.project_id == self._project_id,
+            UploadTable.status == "pending",
+            UploadTable.expires_at > func.now(),
+        )
+
+    async def _check(self, name: str, adding: int, *counts: Select[Any]) -> None:
+        limit = func.coalesce(_OWN[name], getattr(self._quotas, name))
+        # The lock comes before the count: a statement sees what was committed before it began.
+        own = await self._session.scalar(
+            select(limit).where(ProjectTable.id == self._project_id).with_for_update(key_share=True)
+        )
+        used = 0
+        for count in counts:
+            used += int(await self._session.scalar(count) or 0)
+        if own is None:
+            raise AuthenticationFailed(PROJECT_ARCHIVED, code=NO_PROJECT)
+        check_quota(name, used=used, adding=adding, limit=int(own))

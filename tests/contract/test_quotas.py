@@ -1,0 +1,197 @@
+"""Quotas of a project, as the official Python client meets them."""
+
+import asyncio
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Any
+
+import httpx
+import openai
+import pytest
+from openai import AsyncOpenAI, OpenAI, RateLimitError
+
+from tests.support.contract.evals import content
+from tests.support.contract.evals import make as make_eval
+from tests.support.contract.service import BASE, CHATS_IN_FLIGHT, ROW, Service
+from tests.support.contract.siblings import Sibling
+
+HELLO: Any = [{"role": "user", "content": "hi"}]
+
+
+@pytest.fixture
+def client(service: Service) -> OpenAI:
+    return service.client(max_retries=2)
+
+
+@contextmanager
+def quota(service: Service, **columns: int) -> Iterator[None]:
+    """Sets a project's own quotas, as an operator does."""
+    project_id = service.project_of(service.api.key)
+    for column, limit in columns.items():
+        service.execute(f"UPDATE projects SET {column} = %s WHERE id = %s", limit, project_id)
+    try:
+        yield
+    finally:
+        for column in columns:
+            service.execute(f"UPDATE projects SET {column} = NULL WHERE id = %s", project_id)
+
+
+def refused(call: Callable[[], Any], name: str) -> None:
+    with pytest.raises(RateLimitError) as raised:
+        call()
+    error: Any = raised.value.body
+    assert (error["type"], error["code"]) == ("insufficient_quota", "insufficient_quota")
+    assert f"reached its quota of {name} (" in error["message"]
+    assert raised.value.response.headers["x-should-retry"] == "false"
+
+
+def _count(service: Service, table: str, condition: str = "true") -> int:
+    """Counts the rows of the first project."""
+    query = f"SELECT count(*) FROM {table} WHERE project_id = %s AND {condition}"
+    return int(service.value(query, service.project_of(service.api.key)))
+
+
+def _upload(client: OpenAI, size: int = 1) -> Any:
+    return client.files.create(file=("rows.jsonl", ROW * size), purpose="fine-tune")
+
+
+def test_files_and_their_bytes(service: Service, client: OpenAI, sibling: Sibling) -> None:
+    held = _count(service, "files", "deleted_at IS NULL")
+    with quota(service, max_files=held + 2):
+        first = _upload(client)
+        _upload(client)
+        refused(lambda: _upload(client), "files")
+        refused(
+            lambda: client.uploads.create(
+                filename="f", purpose="fine-tune", bytes=9, mime_type="text/jsonl"
+            ),
+            "files",
+        )
+        _upload(service.client(key=sibling.key))
+        client.files.delete(first.id)
+        _upload(client)
+    query = "SELECT sum(bytes) FROM files WHERE deleted_at IS NULL AND project_id = %s"
+    used = int(service.value(query, service.project_of(service.api.key)))
+    with quota(service, max_stored_bytes=used + 3 * len(ROW)):
+        refused(lambda: _upload(client, 4), "stored_bytes")
+        _upload(client, 2)
+        upload = client.uploads.create(
+            filename="f", purpose="fine-tune", bytes=len(ROW), mime_type="text/jsonl"
+        )
+        part = client.uploads.parts.create(upload.id, data=ROW)
+        refused(lambda: client.uploads.parts.create(upload.id, data=ROW), "stored_bytes")
+        # The file takes the place of the part: no byte is counted twice.
+        assert client.uploads.complete(upload.id, part_ids=[part.id]).status == "completed"
+
+
+def test_uploads_at_once_do_not_pass_the_quota_together(service: Service) -> None:
+    held = _count(service, "files", "deleted_at IS NULL")
+
+    def upload(_: int) -> bool:
+        try:
+            _upload(service.client(max_retries=0))
+        except RateLimitError:
+            return False
+        return True
+
+    with quota(service, max_files=held + 3), ThreadPoolExecutor(8) as threads:
+        assert sum(threads.map(upload, range(8))) == 3
+
+
+def test_jobs_that_wait(service: Service, client: OpenAI, method: Any) -> None:
+    file = _upload(client, 12)
+    waiting = _count(service, "fine_tuning_jobs", "status IN ('validating_files', 'queued')")
+
+    def create() -> Any:
+        return client.fine_tuning.jobs.create(
+            model="tiny-agent", training_file=file.id, validation_file=file.id, method=method
+        )
+
+    with quota(service, max_queued_jobs=waiting + 1):
+        job = create()
+        refused(create, "queued_jobs")
+        client.fine_tuning.jobs.cancel(job.id)
+        create()
+
+
+def test_eval_runs_that_wait(service: Service, client: OpenAI) -> None:
+    of, source = make_eval(client), {"type": "jsonl", "source": content("a")}
+    waiting = _count(service, "eval_runs", "status = 'queued'")
+
+    def create() -> Any:
+        return client.evals.runs.create(of.id, name="r", data_source=source)
+
+    with quota(service, max_queued_eval_runs=waiting + 1):
+        run = create()
+        refused(create, "queued_eval_runs")
+        client.evals.runs.cancel(run.id, eval_id=of.id)
+        create()
+
+
+def test_registered_objects(service: Service, client: OpenAI) -> None:
+    tool = {"server_url": "http://127.0.0.1:9/tool", "headers": {}}
+
+    def create(name: str) -> Any:
+        return client.post("/tools", body={**tool, "name": name}, cast_to=httpx.Response).json()
+
+    held = service.value(
+        "SELECT count(*) FROM registered_versions v JOIN registered_objects o"
+        " ON (o.project_id, o.id) = (v.project_id, v.object_id)"
+        " WHERE o.deleted_at IS NULL AND o.project_id = %s",
+        service.project_of(service.api.key),
+    )
+    with quota(service, max_registered_objects=int(held) + 1):
+        first = create("quota_a")
+        refused(lambda: create("quota_b"), "registered_objects")
+        client.delete(f"/tools/{first['id']}", cast_to=httpx.Response)
+        create("quota_b")
+
+
+async def test_chats_in_flight(service: Service, sibling: Sibling) -> None:
+    service.engine.hang = True
+    body: Any = {"model": BASE, "messages": HELLO}
+    async with service.async_client() as client:
+        client.max_retries = 0
+        running = [
+            asyncio.ensure_future(client.chat.completions.create(**body))
+            for _ in range(CHATS_IN_FLIGHT)
+        ]
+        await _until(lambda: len(service.engine.bodies) == CHATS_IN_FLIGHT)
+        for stream in (False, True):
+            with pytest.raises(RateLimitError, match=f"{CHATS_IN_FLIGHT} chat completions of this"):
+                await client.chat.completions.create(**body, stream=stream)
+        async with AsyncOpenAI(
+            base_url=service.api.base_url, api_key=sibling.key, max_retries=0
+        ) as other:
+            neighbours = asyncio.ensure_future(other.chat.completions.create(**body))
+            await _until(lambda: len(service.engine.bodies) == CHATS_IN_FLIGHT + 1)
+            neighbours.cancel()
+            await asyncio.gather(neighbours, return_exceptions=True)
+        for task in running:
+            task.cancel()
+        await asyncio.gather(*running, return_exceptions=True)
+        service.engine.hang = False
+        for _ in range(CHATS_IN_FLIGHT + 1):  # each stream gives its slot back
+            stream_of_one = await _retried(
+                lambda: client.chat.completions.create(**body, stream=True)
+            )
+            assert [chunk async for chunk in stream_of_one]
+
+
+async def _until(condition: Callable[[], bool]) -> None:
+    for _ in range(1000):
+        if condition():
+            return
+        await asyncio.sleep(0.02)
+    raise TimeoutError("the state did not come")
+
+
+async def _retried(call: Callable[[], Any]) -> Any:
+    """The service notices a moment later that a client hung up."""
+    for _ in range(1000):
+        try:
+            return await call()
+        except openai.RateLimitError:
+            await asyncio.sleep(0.02)
+    raise TimeoutError("no slot was given back")

@@ -1,0 +1,157 @@
+"""A run that waits for its endpoints alone gives its worker back, and loses nothing."""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+import pytest
+from typing_extensions import override
+
+from app.domain.jobs.jobs import Job, JobStatus
+from app.gateways.egress.egress import EgressReply, InMemoryEgress
+from app.store.jobs.claims import ClaimableJobs, job_claims
+from tests.support import stack
+from tests.support.runs.real_run import RealRuns, Script
+from tests.support.store.leased_kinds import connect
+from tests.support.store.new_jobs import insert_job
+from tests.support.store.tenants import insert_tenant
+from workers.methods import job_run
+
+
+@dataclass
+class Hanging(InMemoryEgress):
+    """Answers `answers` calls; the others wait until it is released."""
+
+    answers: int = 0
+    released: asyncio.Event = field(default_factory=asyncio.Event)
+
+    @override
+    async def post(
+        self, url: str, *, headers: Mapping[str, str], body: bytes, timeout_s: float
+    ) -> EgressReply:
+        if len(self.sent) >= self.answers:
+            await self.released.wait()
+        return await super().post(url, headers=headers, body=body, timeout_s=timeout_s)
+
+
+async def _run(runs: RealRuns, job: Job, egress: InMemoryEgress) -> Job:
+    """Runs one claim with a limit so short that only a hanging call reaches it."""
+    settings = runs.world.settings
+    limits = settings.runs.model_copy(update={"waiting_limit_s": 0.5})
+    async with runs.context(job, Script()) as context:
+        short = settings.model_copy(update={"runs": limits})
+        hanging = replace(context, egress=egress, settings=short)
+        await asyncio.wait_for(job_run(hanging).run(), 120)
+    return await runs.world.read(job)
+
+
+async def _another_projects_job(runs: RealRuns) -> Job:
+    tenant = await insert_tenant(runs.world.app, "neighbour")
+    job = replace(
+        await runs.world.job(),
+        id="ftjob-neighbour",
+        project_id=tenant.project_id,
+        organization_id=tenant.organization_id,
+    )
+    await insert_job(runs.world.app, tenant, job)
+    return job
+
+
+def _end_wait(database: stack.Database, job: Job) -> None:
+    with connect(database) as connection:
+        connection.execute(
+            "UPDATE fine_tuning_jobs SET not_before = now() WHERE id = %s", (job.id,)
+        )
+
+
+async def _claim_next(runs: RealRuns) -> str | None:
+    async with job_claims(runs.world.worker) as unit:
+        lease = await unit.leases.claim_next("w", 30, max_attempts=5, most_held=9)
+    return None if lease is None else lease.id
+
+
+async def test_a_hanging_job_is_put_back_after_its_last_step_and_goes_on_later(
+    runs: RealRuns, database: stack.Database
+) -> None:
+    quiet, job = await runs.job(), await runs.job()
+    assert (await runs.run(quiet)).status is JobStatus.SUCCEEDED
+    script = Script()
+    # The base model's validation and the first step are answered, and a part of the second.
+    calls_of_one_step = Script()
+    first_step = {"max_steps": {"steps": 1, "action": "pause"}}
+    await runs.run(await runs.job(stop=first_step), calls_of_one_step)
+    answered = sum(calls_of_one_step.asked.values()) + 3
+    neighbour = await _another_projects_job(runs)
+
+    put_back = await _run(runs, job, Hanging(script, answers=answered))
+
+    assert (put_back.status, put_back.step, put_back.attempts) == (JobStatus.QUEUED, 1, 0)
+    event = (await runs.events(job))[-1]
+    assert (event.level, event.message[:20]) == ("warn", "Waiting on endpoint:")
+    assert event.data is not None
+    assert (event.data["reason"], event.data["step"]) == ("waiting_on_endpoint", 1)
+    assert event.data["retry_after_s"] == 30
+    with connect(database) as connection:
+        connection.execute(
+            "UPDATE fine_tuning_jobs SET status = 'cancelled' WHERE id <> ALL (%s)",
+            ([job.id, neighbour.id],),
+        )
+    assert [await _claim_next(runs), await _claim_next(runs)] == [neighbour.id, None]
+
+    _end_wait(database, job)
+    ended = await runs.run(job, script)
+    assert (ended.status, ended.step) == (JobStatus.SUCCEEDED, 2)
+    assert runs.adapters(job) == runs.adapters(quiet)
+
+
+async def test_a_hanging_job_alone_goes_on(runs: RealRuns, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its calls are answered after the run has asked twice whether others wait."""
+    job, asked = await runs.job(), 0
+    egress = Hanging(Script())
+    others_wait = ClaimableJobs.other_projects_wait
+
+    async def counted(leases: ClaimableJobs, project_id: str, *, max_attempts: int) -> bool:
+        nonlocal asked
+        asked += 1
+        if asked == 2:
+            egress.released.set()
+        return await others_wait(leases, project_id, max_attempts=max_attempts)
+
+    monkeypatch.setattr(ClaimableJobs, "other_projects_wait", counted)
+    assert (await _run(runs, job, egress)).status is JobStatus.SUCCEEDED
+    assert asked >= 2
+
+
+async def test_the_wait_doubles_until_a_step_is_committed(
+    runs: RealRuns, database: stack.Database
+) -> None:
+    job = await runs.job()
+    await _another_projects_job(runs)
+    for _ in range(2):
+        assert (await _run(runs, job, Hanging(Script()))).status is JobStatus.QUEUED
+        assert await runs.world.claim(job) is None
+        _end_wait(database, job)
+    waits = [
+        event.data["retry_after_s"]
+        for event in await runs.events(job)
+        if event.data is not None and event.data.get("reason") == "waiting_on_endpoint"
+    ]
+    assert waits == [30, 60]
+
+
+async def test_a_hanging_job_that_was_asked_to_pause_pauses(
+    runs: RealRuns, database: stack.Database
+) -> None:
+    job = await runs.job()
+    await _another_projects_job(runs)
+    running = asyncio.ensure_future(_run(runs, job, Hanging(Script())))
+    for _ in range(3000):
+        if (await runs.world.read(job)).status is JobStatus.RUNNING:
+            break
+        await asyncio.sleep(0.02)
+    with connect(database) as connection:  # the test's lease has run out, so the API would not ask
+        connection.execute(
+            "UPDATE fine_tuning_jobs SET stop_request = 'pause', status = 'pausing' WHERE id = %s",
+            (job.id,),
+        )
+    assert (await running).status is JobStatus.PAUSED

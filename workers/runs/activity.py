@@ -1,0 +1,32 @@
+"""Tells whether a run waits for customers' endpoints and for nothing else.
+
+Owns no decision about the run. Must not know tools, graders or modes: they register the pools that
+they call through, and the work during which a run is not idle.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from app.gateways.endpoints.pool import EndpointPool
+
+
+@dataclass(slots=True)
+class Activity:
+    _pools: list[EndpointPool] = field(default_factory=list)
+    _busy: list[Callable[[], bool]] = field(default_factory=list)
+
+    def calls_through(self, pool: EndpointPool) -> None:
+        self._pools.append(pool)
+
+    def works_while(self, is_busy: Callable[[], bool]) -> None:
+        """Registers work of the run's own, such as sampling or training."""
+        self._busy.append(is_busy)
+
+    def waited_s(self) -> float:
+        """Returns for how long every pending call has waited; 0 while no call is pending, or the
+        run has something else to do.
+        """
+        waits = [wait_s for pool in self._pools if (wait_s := pool.waited_s()) is not None]
+        if not waits or any(is_busy() for is_busy in self._busy):
+            return 0.0
+        return min(waits)
