@@ -26,7 +26,11 @@ _KEY = "SELECT * FROM api_keys WHERE key_id = %s"
 _JOB = "SELECT * FROM fine_tuning_jobs WHERE id = %s"
 _FILE = "SELECT * FROM files WHERE id = %s AND deleted_at IS NULL"
 _PLACE = "SELECT job_id, place, starts_at FROM queue_places(%s)"
-_HOLD = "SELECT archived_at FROM projects WHERE id = %s FOR KEY SHARE"
+_HOLD = "SELECT archived_at, max_queued_jobs FROM projects WHERE id = %s FOR KEY SHARE"
+_QUEUED = """
+    SELECT count(*) FROM fine_tuning_jobs
+    WHERE project_id = %s AND status IN ('validating_files', 'queued')
+"""
 _NEW_JOB = """
     INSERT INTO fine_tuning_jobs (id, organization_id, project_id, key_id, model, status,
         training_file, validation_file, seed, method, integrations, result_files)
@@ -129,6 +133,7 @@ async def _insert(
     for file in files:
         await _row(connection, _FILE, file)
     await _row(connection, _HOLD, project)
+    await _row(connection, _QUEUED, project)
     seed, method = secrets.randbelow(2**31), Jsonb(body["method"])
     job = (job_id, key["organization_id"], project, key["id"], body["model"], *files, seed, method)
     await connection.execute(_NEW_JOB, job)

@@ -29,7 +29,8 @@ import psycopg
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from app.embedded.layout import owner_environment  # noqa: E402 - needs the path above
+from app.domain.accounts.quotas import Quotas  # noqa: E402 - needs the path above
+from app.embedded.layout import owner_environment  # noqa: E402 - as above
 from benchmarks.api_process import uvicorn_process  # noqa: E402 - as above
 from tests.support.api_server import make_keys  # noqa: E402 - as above
 from tests.support.stack import Database, running_services  # noqa: E402 - as above
@@ -132,6 +133,7 @@ class Bench:
         key, _ = asyncio.run(make_keys(self._database.settings))
         # No limit is under test.
         environment = owner_environment(self._database.settings)
+        environment["AGENT_RFT_QUOTAS"] = Quotas(queued_jobs=10**9).model_dump_json()
         environment["AGENT_RFT_REQUESTS_PER_MINUTE"] = "0" if self._options.unlimited else "9999999"
         with ExitStack() as stack:
             servers = {

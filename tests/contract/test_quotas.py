@@ -116,7 +116,8 @@ def test_jobs_that_wait(service: Service, client: OpenAI, method: Any) -> None:
 
 
 def test_eval_runs_that_wait(service: Service, client: OpenAI) -> None:
-    of, source = make_eval(client), {"type": "jsonl", "source": content("a")}
+    of = make_eval(client)
+    source: Any = {"type": "jsonl", "source": content("a")}
     waiting = _count(service, "eval_runs", "status = 'queued'")
 
     def create() -> Any:
