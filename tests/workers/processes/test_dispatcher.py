@@ -48,9 +48,9 @@ async def test_a_row_beyond_the_limit_stays_unclaimed_until_a_child_has_exited(
 
 
 async def test_a_child_that_has_exited_stays_no_zombie(world: World, children: Children) -> None:
-    job = await world.job()
-    assert await dispatch(WAITS, world.settings, job.id, children=children)
-    [child] = children.running
+    await world.job()
+    assert await dispatch(WAITS, world.settings, children=children)
+    child = children.running[0].process
     assert _is_listed(child.pid)
     os.kill(child.pid, signal.SIGKILL)
     await asyncio.to_thread(_wait_until_collected, child.pid)
