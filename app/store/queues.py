@@ -1,7 +1,7 @@
 """Fair claims: projects take turns at the rows of a table.
 
 Owns the claim of the next row and the limits on what one project holds. The order is an SQL
-function, `queue_of_<table>` (migration 0015), which also numbers the places that users see.
+function, `queue_of_<table>` (migration 0017), which also numbers the places that users see.
 Promises: claims of one table are made one after another, so each sees what all earlier ones hold;
 the cost grows with the number of projects that wait, not with the number of waiting rows.
 """
