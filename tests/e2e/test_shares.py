@@ -8,8 +8,9 @@ from openai import BadRequestError, OpenAI
 
 from tests.support.e2e.main_job import Endpoints
 from tests.support.endpoints import Received, Reply, endpoint_in_thread
-from tests.support.installation import Installation, wait_for
+from tests.support.installation import Installation
 from tests.support.jobs import create_job, records_method, upload_dataset
+from tests.support.patience import PATIENCE_S, wait_for
 
 JOBS = 60
 STARTED = "Fine-tuning job started"
@@ -33,7 +34,7 @@ def test_a_hanging_tenant_delays_another_ones_first_job_by_one_step(
             ).id
             for _ in range(JOBS)
         ]
-        wait_for(lambda: len(silent.received) > 0, timeout_s=120, what="a call that hangs")
+        wait_for(lambda: len(silent.received) > 0, timeout_s=PATIENCE_S, what="a call that hangs")
         created = create_job(second, endpoints.good, files)
         assert second.fine_tuning.jobs.retrieve(created.id).to_dict()["queue_position"] == 1
         _until_started(second, created.id)
@@ -69,7 +70,7 @@ def _until_started(client: OpenAI, job_id: str) -> None:
         events = client.fine_tuning.jobs.list_events(job_id, limit=100).data
         return STARTED in {event.message for event in events}
 
-    wait_for(started, timeout_s=120, what="the neighbour's job")
+    wait_for(started, timeout_s=PATIENCE_S, what="the neighbour's job")
 
 
 def _cancel(client: OpenAI, job_ids: list[str]) -> None:

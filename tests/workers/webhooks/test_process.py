@@ -51,7 +51,7 @@ async def test_one_process_is_started_once_something_is_due(
         # The process remains for a while and polls: nothing else is started here.
         await scene.cancelled_job()
         await until(lambda: len(server.received) == 2)
-        assert children.running == [child]
+        assert [running.process for running in children.running] == [child]
         await until(lambda: statuses(scene) == {DeliveryStatus.DELIVERED.value})
         child.terminate()
         await until(lambda: child.poll() is not None)
