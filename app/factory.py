@@ -31,6 +31,7 @@ from app.services.health import HealthPorts, HealthService
 from app.services.idempotency import IdempotencyService
 from app.services.jobs.checkpoints import CheckpointService
 from app.services.jobs.events import EventService
+from app.services.jobs.file_validation import FileValidation, FileValidationPorts
 from app.services.jobs.inspections import Inspections
 from app.services.jobs.jobs import JobPorts, JobService
 from app.services.jobs.metrics import MetricService
@@ -72,13 +73,19 @@ class ProcessContext:
     inspections: Inspections
     health: HealthService
     chats: ProjectSlots
+    file_validation: FileValidation
     tool_tests: ProjectSlots = field(default_factory=tool_test_slots)
 
     @classmethod
     def of(cls, settings: Settings) -> Self:
         database = Database(settings.database_url, quotas=settings.quotas)
         objects = build_objects(settings)
-        queue = CeleryJobQueue(settings.redis_url)
+        queue, inspections = CeleryJobQueue(settings.redis_url), Inspections()
+        file_validation = FileValidation(
+            FileValidationPorts(database, objects, queue, inspections, settings.work_dir),
+            base_models=settings.base_models,
+            after_s=settings.validate_files_after_s,
+        )
         inference = HttpInference(
             settings.engine_url, api_key=settings.engine_api_key.get_secret_value()
         )
@@ -97,8 +104,9 @@ class ProcessContext:
             rate_limits=RedisRateLimits(
                 settings.redis_url, requests_per_minute=settings.requests_per_minute
             ),
-            inspections=Inspections(),
+            inspections=inspections,
             chats=chat_slots(settings.quotas.chats_in_flight),
+            file_validation=file_validation,
         )
 
     def key_service(self) -> KeyService:
@@ -108,6 +116,7 @@ class ProcessContext:
         return IdempotencyService(self.database, self.secret_box)
 
     async def aclose(self) -> None:
+        await self.file_validation.aclose()
         await self.egress.aclose()
         await self.judge_egress.aclose()
         await self.inference.aclose()
@@ -144,6 +153,7 @@ class Factory:
                 secret_box=context.secret_box,
                 judge_models=self.judge_models(),
                 references=self.references(),
+                file_validation=context.file_validation,
             ),
             base_models=context.settings.base_models,
             tenant=self._tenant,

@@ -262,6 +262,7 @@ class Settings(ModelSettings):
     quotas: Quotas = Quotas()
     pricing: PricingSettings = PricingSettings()
     requests_per_minute: int = Field(30_000, ge=0)
+    validate_files_after_s: float = Field(1.0, ge=0)  # a free worker claims a new job sooner
     """Limit of one project's requests over all API processes; 0 means no limit."""
 
     @model_validator(mode="after")

@@ -6,12 +6,12 @@ need the service are omitted: registered objects, endpoints, the project's measu
 
 import json
 import sys
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, Final, TextIO
 
 from app.api.schemas.preflight import FineTuningJobValidation, read_call
 from app.domain.jobs.preflight import (
-    DatasetQuestion,
     DatasetReport,
     FileSummary,
     PreflightIssue,
@@ -19,15 +19,15 @@ from app.domain.jobs.preflight import (
 )
 from app.preflight.call import (
     base_model,
+    dataset_question,
     estimate_of,
-    method_of,
     method_type,
-    reasoning_effort,
-    tool_names,
-    train_on,
 )
+from app.preflight.call_faults import call_faults
 from app.preflight.dataset import inspect
 from app.settings import ModelSettings
+
+_SHOWN_LINES: Final = 5
 
 
 def validate(call: Path, *, files: dict[str, Path | None], as_json: bool) -> int:
@@ -63,7 +63,7 @@ def _report(body: dict[str, Any], files: dict[str, Path | None]) -> PreflightRep
     body = {**{param: str(path) for param, path in files.items() if path}, **body}
     new, findings = read_call(body)
     base = base_model(body, ModelSettings().base_models, findings)
-    method = method_of(body)
+    findings += call_faults(body, reported={finding.param for finding in findings})
     dataset: DatasetReport | None = None
     missing = [path for path in files.values() if path is not None and not path.is_file()]
     findings += [
@@ -71,14 +71,11 @@ def _report(body: dict[str, Any], files: dict[str, Path | None]) -> PreflightRep
     ]
     if any(files.values()) and not missing:
         dataset = inspect(
-            DatasetQuestion(
-                method=method_type(body),
+            dataset_question(
+                body,
+                base,
                 training=files["training_file"],
                 validation=files["validation_file"],
-                job_tools=frozenset(tool_names(method)),
-                base_model=base,
-                reasoning_effort=reasoning_effort(method),
-                train_on=train_on(method),
             )
         )
         findings += dataset.findings
@@ -95,9 +92,10 @@ def _print_report(report: PreflightReport, out: TextIO) -> None:
     if report.dataset is not None:
         _print_file("training file", report.dataset.training, out)
         _print_file("validation file", report.dataset.validation, out)
-    for finding in report.findings:
-        where = f" [{finding.param}]" if finding.param else ""
-        print(f"{finding.severity.upper():7}  {finding.code}{where}: {finding.message}", file=out)
+    for alike in _grouped(report.findings):
+        first = alike[0]
+        where = f" [{first.param}]" if first.param else ""
+        print(f"{first.severity.upper():7}  {first.code}{where}: {_told(alike)}", file=out)
     if report.estimate is not None:
         plan = report.estimate
         time = "unknown" if plan.training_seconds is None else f"{plan.training_seconds:,.0f} s"
@@ -109,6 +107,30 @@ def _print_report(report: PreflightReport, out: TextIO) -> None:
         )
         print(f"          {plan.explanation}", file=out)
     print("valid" if report.valid else "not valid", file=out)
+
+
+def _grouped(findings: Iterable[PreflightIssue]) -> list[list[PreflightIssue]]:
+    """Equal findings of several rows together, in the order of the first of each."""
+    groups: dict[tuple[str, str, str | None, str], list[PreflightIssue]] = {}
+    for finding in findings:
+        key = (finding.severity, finding.code, finding.param, _sentence(finding))
+        groups.setdefault(key, []).append(finding)
+    return list(groups.values())
+
+
+def _sentence(finding: PreflightIssue) -> str:
+    """The message without its place, which is different in each row."""
+    place = f"Line {finding.line}" + (f", {finding.pointer}" if finding.pointer else "")
+    return finding.message.removeprefix(f"{place}: ")
+
+
+def _told(alike: list[PreflightIssue]) -> str:
+    lines = sorted({finding.line for finding in alike if finding.line is not None})
+    if len(lines) < 2:  # noqa: PLR2004 - one row needs no list
+        return alike[0].message
+    shown = ", ".join(str(line) for line in lines[:_SHOWN_LINES])
+    more = ", …" if len(lines) > _SHOWN_LINES else ""
+    return f"{_sentence(alike[0])} ({len(lines)} rows: lines {shown}{more})"
 
 
 def _print_file(label: str, file: FileSummary | None, out: TextIO) -> None:

@@ -5,9 +5,11 @@ Accepts bodies that fail validation, so that one report can contain every fault.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final, assert_never, get_args
 
-from app.domain.jobs.preflight import DatasetReport, Estimate, PreflightIssue
+from app.domain.graders.item_fields import item_fields
+from app.domain.jobs.preflight import DatasetQuestion, DatasetReport, Estimate, PreflightIssue
 from app.domain.jobs.requests import JobRequest
 from app.domain.methods.reasoning_efforts import ReasoningEffort
 from app.domain.methods.reinforcement import ReinforcementMethod, resolve_hyperparameters
@@ -116,6 +118,41 @@ def train_on(method: dict[str, Any]) -> TrainOn:
     supervised = method.get("supervised")
     part = supervised.get("train_on") if isinstance(supervised, dict) else None
     return "last" if part == "last" else "all"
+
+
+def batch_size(body: dict[str, Any]) -> int | None:
+    """Returns the batch size; `None` for `auto` and for an invalid value."""
+    inner = method_of(body).get(method_type(body))
+    for sent in (
+        inner.get("hyperparameters") if isinstance(inner, dict) else None,
+        body.get("hyperparameters"),
+    ):
+        size = sent.get("batch_size") if isinstance(sent, dict) else None
+        if isinstance(size, int) and not isinstance(size, bool):
+            return size
+    return None
+
+
+def dataset_question(
+    body: dict[str, Any],
+    base: BaseModelSpec | None,
+    *,
+    training: Path | None,
+    validation: Path | None,
+) -> DatasetQuestion:
+    """The files of a call and everything in the call that decides about their rows."""
+    method, kind = method_of(body), method_type(body)
+    return DatasetQuestion(
+        method=kind,
+        training=training,
+        validation=validation,
+        job_tools=frozenset(tool_names(method)),
+        base_model=base,
+        reasoning_effort=reasoning_effort(method),
+        train_on=train_on(method),
+        fields=item_fields(method.get(kind), _ROOT) if kind == "reinforcement" else (),
+        batch_size=batch_size(body),
+    )
 
 
 def called_addresses(method: dict[str, Any]) -> list[CalledAddress]:

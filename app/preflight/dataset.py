@@ -53,6 +53,7 @@ def inspect(question: DatasetQuestion) -> DatasetReport:
         message = f"{overlap.rows} validation rows have a prompt that is in the training file too."
         findings.append(PreflightIssue("warning", "overlapping_rows", message, "validation_file"))
     findings += _unused_tools(question, files)
+    findings += _batch_size_finding(question, files.get("training_file"))
     return DatasetReport(
         training=summaries.get("training_file"),
         validation=summaries.get("validation_file"),
@@ -69,6 +70,7 @@ def _rules(question: DatasetQuestion, param: str) -> FileRules:
         read_row=row_reader(question.method, question.job_tools, question.train_on),
         min_rows=MIN_EXAMPLES,
         max_rows=MAX_TRAIN_EXAMPLES if training else MAX_VALID_EXAMPLES,
+        fields=question.fields,
     )
 
 
@@ -165,13 +167,26 @@ def _overlap(files: dict[str, ReadFile]) -> Overlap | None:
     return Overlap(rows=len(shared), lines=tuple(shared[:MAX_EXAMPLES]))
 
 
+def _batch_size_finding(
+    question: DatasetQuestion, training: ReadFile | None
+) -> Iterator[PreflightIssue]:
+    size = question.batch_size
+    if training is not None and size is not None and 0 < training.rows < size:
+        message = (
+            f"batch_size {size} is over the {training.rows} rows of the training file: each step "
+            f"takes all {training.rows} of them."
+        )
+        param = f"method.{question.method}.hyperparameters.batch_size"
+        yield PreflightIssue("warning", "batch_size_over_rows", message, param)
+
+
 def _unused_tools(
     question: DatasetQuestion, files: dict[str, ReadFile]
 ) -> Iterator[PreflightIssue]:
     offered = {name for file in files.values() for name in file.tools}
     match question.method:
         case "reinforcement":
-            unused = question.job_tools - offered
+            unused = (question.job_tools or frozenset()) - offered
         case "supervised" | "dpo":
             unused = frozenset()
         case _:

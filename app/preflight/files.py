@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final
 
 from app.domain.data.chat_rows import MAX_ROW_BYTES, DatasetError
+from app.domain.graders.item_fields import INVALID_VARIABLE, ItemField, MissingFields
 from app.domain.jobs.preflight import PreflightIssue
 from app.rendering.chat_template import Message
 
@@ -25,10 +26,11 @@ _LONGEST: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """The prompt of a row."""
+    """The prompt of a row, and the row as it stands in the file."""
 
     messages: list[Message]
     tools: list[Message]
+    item: dict[str, Any]
 
 
 RowReader = Callable[[bytes, int], tuple[Prompt | None, list[DatasetError]]]
@@ -46,6 +48,8 @@ class FileRules:
     read_row: RowReader
     min_rows: int
     max_rows: int
+    fields: tuple[ItemField, ...] = ()
+    """Fields that every row must have."""
 
 
 @dataclass(slots=True)
@@ -65,7 +69,7 @@ class ReadFile:
 
 def read_file(path: Path, rules: FileRules) -> ReadFile:
     """Reads the whole file once. Faults past the first 100 are only counted."""
-    result = ReadFile()
+    result, missing = ReadFile(), MissingFields(rules.fields)
     sampler = _RowSampler()
     with path.open("rb") as file:
         for number, line in _lines(file):
@@ -82,9 +86,14 @@ def read_file(path: Path, rules: FileRules) -> ReadFile:
                 result.findings += [_finding(rules, fault) for fault in faults[:remaining]]
                 continue
             _count_prompt(result, prompt, number)
+            missing.see(prompt.item, number)
             sampler.offer(number, prompt, size=len(line))
     result.sampled = sampler.prompts()
     result.findings += _count_findings(result, rules)
+    result.findings += [
+        PreflightIssue("error", INVALID_VARIABLE, message, param, line)
+        for param, message, line in missing.faults(rules.param.removesuffix("_file"))
+    ]
     return result
 
 

@@ -27,10 +27,10 @@ def _prompt(method: MethodType, item: dict[str, Any]) -> Prompt:
     """
     match method:
         case "reinforcement" | "supervised":
-            return Prompt(item["messages"], item.get("tools") or [])
+            return Prompt(item["messages"], item.get("tools") or [], item)
         case "dpo":
             prompt = item["input"]
             messages = [*prompt["messages"], *item["preferred_output"]]
-            return Prompt(messages, prompt.get("tools") or [])
+            return Prompt(messages, prompt.get("tools") or [], item)
         case _:
             assert_never(method)

@@ -85,6 +85,8 @@ class Services:
             data_dir=directory,
             secret_key=self.state.secret_key,
             egress=EgressSettings(allow_plain_http=True, call_timeout_s=5),
+            # Tests that watch a job's state decide who validates its files.
+            validate_files_after_s=3600,
         )
 
     def _url(self, database: str) -> str:

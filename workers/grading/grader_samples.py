@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from app.domain.data.dataset import DatasetRow
+from app.domain.data.dataset import DatasetRow, grader_item
 from app.domain.rollouts.trajectory import Trajectory
 
 
@@ -30,17 +30,8 @@ def sample_object(trajectory: Trajectory) -> dict[str, Any]:
 
 
 def item_object(row: DatasetRow) -> dict[str, Any]:
-    """Returns the whole row; the keys that graders rely on are always present."""
-    messages = [
-        message if "name" in message else {"name": None, **message} for message in row.messages
-    ]
-    extras = {key: value for key, value in row.item.items() if key not in {"messages", "tools"}}
-    return {
-        "messages": messages,
-        "tools": row.item.get("tools"),
-        "parallel_tool_calls": True,
-        **extras,
-    }
+    """Returns the whole row as graders see it."""
+    return grader_item(row.item)
 
 
 def _last_turn(trajectory: Trajectory) -> dict[str, Any]:

@@ -9,11 +9,18 @@ import os
 import weakref
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import BinaryIO, overload
+from typing import BinaryIO, Final, overload
 
 from typing_extensions import override
 
 from app.domain.data.dataset import MAX_ROW_BYTES, DatasetError, DatasetRow, each_row, parse_row
+from app.domain.errors import RunFailed
+from app.domain.graders.item_fields import (
+    INVALID_VARIABLE,
+    ItemField,
+    MissingFields,
+    item_fields,
+)
 from app.domain.methods.reinforcement import ReinforcementMethod
 from workers.runs.data import JobFile
 
@@ -24,14 +31,19 @@ class RowFile(Sequence[DatasetRow]):
     The file stays open: deleting it during a run takes nothing away from the run.
     """
 
-    def __init__(self, path: Path, *, job_tools: set[str], max_rows: int) -> None:
+    def __init__(
+        self, path: Path, *, job_tools: set[str], max_rows: int, fields: Sequence[ItemField] = ()
+    ) -> None:
         """Reads the whole file once. Raises `DatasetError` at the first fault."""
         self._job_tools = job_tools
+        self.missing: Final = MissingFields(fields)
+        """Rows that lack a field."""
         self._positions: list[tuple[int, int, int]] = []
         """Offset, length and line number (from 1) of each row."""
         self._file = path.open("rb")
         weakref.finalize(self, self._file.close)
-        for _ in each_row(self._lines(self._file), job_tools, max_rows):
+        for row in each_row(self._lines(self._file), job_tools, max_rows):
+            self.missing.see(row.item, self._current[2])
             self._positions.append(self._current)
 
     def _lines(self, file: BinaryIO) -> Iterator[bytes]:
@@ -66,9 +78,15 @@ async def load_rows(file: JobFile, method: ReinforcementMethod) -> RowFile:
     tool_names = {tool.name for tool in method.tools}
     try:
         rows = await asyncio.to_thread(
-            RowFile, file.path, job_tools=tool_names, max_rows=file.max_rows
+            RowFile,
+            file.path,
+            job_tools=tool_names,
+            max_rows=file.max_rows,
+            fields=item_fields(method, "method.reinforcement"),
         )
     except DatasetError as error:
         raise file.invalid(error) from error
     file.check_count(len(rows))
+    for param, message, _ in rows.missing.faults(file.label):
+        raise RunFailed(message, code=INVALID_VARIABLE, param=param)
     return rows

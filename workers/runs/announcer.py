@@ -8,6 +8,7 @@ not know ledger, curves, checkpoints or usage, nor who reads the events.
 from collections.abc import Sequence
 from typing import Any, Final, Literal, Protocol
 
+from app.domain.jobs.jobs import validating_message
 from app.domain.jobs.stop_rules import RuleTrigger
 from app.domain.jobs.usage import Usage
 from app.store.unit_of_work import RunUnitOfWork
@@ -15,7 +16,6 @@ from workers.processes.retry import retry_while_unavailable
 from workers.runs.context import RunContext
 from workers.runs.step_outcome import StepOutcome
 
-FILES_VALIDATED: Final = "Files validated, moving job to queued state"
 Level = Literal["info", "warn", "error"]
 _RECENT: Final = 20
 """Events that `message_once` searches for its own message."""
@@ -120,7 +120,4 @@ class Announcer:
         await retry_while_unavailable(write)
 
     async def validating_files(self) -> None:
-        message = f"Validating training file: {self._job.training_file}"
-        if self._job.validation_file is not None:
-            message += f" and validation file: {self._job.validation_file}"
-        await self.message_once(message)
+        await self.message_once(validating_message(self._job))

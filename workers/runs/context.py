@@ -48,7 +48,7 @@ class RunContext:
 
     @property
     def files_validated(self) -> bool:
-        """Returns whether an earlier claim has checked the job's files."""
+        """Returns whether the control plane or an earlier claim has checked the job's files."""
         return self.job.total_steps is not None
 
     def unit(self) -> RunUnitOfWork:

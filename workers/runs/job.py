@@ -10,13 +10,12 @@ import structlog
 
 from app.domain.data.files import FileRow
 from app.domain.errors import RunFailed, Unavailable
-from app.domain.jobs.jobs import StopRequest
+from app.domain.jobs.jobs import FILES_VALIDATED, StopRequest
 from app.domain.jobs.stop_rules import RuleTrigger
 from app.domain.jobs.usage import ReachedCap
 from app.domain.models.models import tuned_model_name
 from app.store.jobs.claims import job_claims
 from workers.processes.retry import retry_while_unavailable
-from workers.runs.announcer import FILES_VALIDATED
 from workers.runs.context import RunContext
 from workers.runs.ending import Ending
 from workers.runs.method import Method, PreparedRun, build_reporter
@@ -99,7 +98,7 @@ class JobRun:
         prepared = await self._method.prepare()
         if not self._context.files_validated:
             await retry_while_unavailable(lambda: self._mark_validated(prepared))
-        await retry_while_unavailable(self._mark_running)
+        await retry_while_unavailable(lambda: self._mark_running(prepared))
         await record_reproducibility(self._context)
         self._reporter.meter.start()
         await self._succeed(await prepared.train(self._reporter, check_stop=self._check_stop))
@@ -151,15 +150,15 @@ class JobRun:
             if (await unit.jobs.get(self._job.id)).total_steps is not None:
                 return
             await unit.jobs.mark_validated(prepared.total_steps, prepared.resolved_method)
-            for warning in prepared.warnings:
-                await announcer.message(unit, warning, level="warn")
             await announcer.message(unit, FILES_VALIDATED)
 
-    async def _mark_running(self) -> None:
+    async def _mark_running(self, prepared: PreparedRun) -> None:
         async with self._context.unit() as unit:
             before = await unit.jobs.get(self._job.id)
             await unit.jobs.mark_running()
             if before.started_at is None:
+                for warning in prepared.warnings:
+                    await self._reporter.announcer.message(unit, warning, level="warn")
                 await self._reporter.announcer.message(unit, "Fine-tuning job started")
 
     async def _succeed(self, result: TrainingResult) -> None:

@@ -104,7 +104,7 @@ class SupervisedTraining:
             seed=self._context.job.seed,
         )
         warnings: list[str] = []
-        if not self._context.files_validated:
+        if self._context.job.started_at is None:
             warnings += await self._rendered(train_file, train)
             if valid_file is not None and valid is not None:
                 warnings += await self._rendered(valid_file, valid)

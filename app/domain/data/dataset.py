@@ -22,6 +22,7 @@ __all__ = [
     "DatasetError",
     "DatasetRow",
     "each_row",
+    "grader_item",
     "parse_row",
     "parse_rows",
     "row_faults",
@@ -40,6 +41,20 @@ class DatasetRow:
     """Function schemas offered on this row, in Chat Completions form."""
     item: dict[str, Any]
     """The whole row, as graders see it."""
+
+
+def grader_item(item: dict[str, Any]) -> dict[str, Any]:
+    """The whole row as `item` of a grader; the keys that graders rely on are always present."""
+    messages = [
+        message if "name" in message else {"name": None, **message} for message in item["messages"]
+    ]
+    extras = {key: value for key, value in item.items() if key not in {"messages", "tools"}}
+    return {
+        "messages": messages,
+        "tools": item.get("tools"),
+        "parallel_tool_calls": True,
+        **extras,
+    }
 
 
 def parse_rows(lines: Iterable[bytes], job_tools: set[str], max_rows: int) -> list[DatasetRow]:

@@ -59,6 +59,15 @@ class Placeholder:
             raise MissingVariable(self.text)
         return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
+    def leads_somewhere(self, namespaces: Mapping[str, Any]) -> bool:
+        value = namespaces[self.namespace]
+        try:
+            for step in self.steps:
+                value = self._descend(value, step)
+        except MissingVariable:
+            return False
+        return True
+
     def _descend(self, value: Any, step: str | int) -> Any:
         if isinstance(value, dict) and str(step) in value:
             return value[str(step)]

@@ -79,6 +79,9 @@ OPEN_JOBS: Final = (
 """States in which a worker may work on the job."""
 
 
+FILES_VALIDATED: Final = "Files validated, moving job to queued state"
+
+
 def may_become(current: JobStatus, following: JobStatus) -> bool:
     return following in TRANSITIONS[current]
 
@@ -171,6 +174,13 @@ class Job:
     """
     queue: QueuePosition | None = None
     """Where a job that nobody holds waits; looked up for what is shown, `None` otherwise."""
+
+
+def validating_message(job: Job) -> str:
+    message = f"Validating training file: {job.training_file}"
+    if job.validation_file is not None:
+        message += f" and validation file: {job.validation_file}"
+    return message
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from app.domain.graders.item_fields import ItemField
 from app.domain.methods.supervised import MethodType, TrainOn
 from app.domain.models.models import BaseModelSpec
 
@@ -107,10 +108,15 @@ class DatasetQuestion:
     method: MethodType
     training: Path | None
     validation: Path | None
-    job_tools: frozenset[str]
+    job_tools: frozenset[str] | None
+    """Names of tools that somebody answers; `None`: calls of rows' tools are graded, not made."""
     base_model: BaseModelSpec | None
     reasoning_effort: str | None = None
     train_on: TrainOn = "all"
+    fields: tuple[ItemField, ...] = ()
+    """Fields of rows that the graders read."""
+    batch_size: int | None = None
+    """As sent; `None` for `auto`."""
 
 
 @dataclass(frozen=True, slots=True)

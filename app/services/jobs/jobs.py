@@ -36,6 +36,7 @@ from app.gateways.egress.egress import Egress
 from app.gateways.job_queue import JobQueue
 from app.gateways.objects import Objects, put_bytes
 from app.gateways.secrets import SecretBox
+from app.services.jobs.file_validation import FileValidation
 from app.services.jobs.references import RegisteredReferences
 from app.services.models.judge_models import JudgeModels
 from app.services.registry.definition_check import check_definition
@@ -56,6 +57,7 @@ class JobPorts:
     secret_box: SecretBox
     judge_models: JudgeModels
     references: RegisteredReferences
+    file_validation: FileValidation
 
 
 class JobService:
@@ -97,12 +99,16 @@ class JobService:
             job_eval=_eval_of(job),
             event_message=f"Created fine-tuning job: {job.id}",
             warnings=_warnings(new),
-            after_commit=lambda: self._ports.queue.enqueue_run(job.id),
+            after_commit=lambda: self._notify(job.id),
         )
         try:
             return await self._with_queue_position(stored)
         except Unavailable:  # the job is committed: a client that saw a 503 would create it again
             return stored
+
+    async def _notify(self, job_id: str) -> None:
+        await self._ports.queue.enqueue_run(job_id)
+        self._ports.file_validation.start(self._tenant, job_id)
 
     async def get(self, job_id: str) -> Job:
         """Returns the job, with its position in the queue while it waits."""

@@ -16,14 +16,12 @@ from app.domain.accounts.tenants import Tenant
 from app.domain.errors import EndpointRefused, NotFound
 from app.domain.graders.graders import MAX_CHILDREN
 from app.domain.jobs.preflight import (
-    DatasetQuestion,
     DatasetReport,
     EndpointCheck,
     PreflightIssue,
     PreflightReport,
 )
 from app.domain.jobs.requests import JobRequest
-from app.domain.methods.supervised import MethodType
 from app.domain.models.models import BaseModelSpec, base_of, is_tuned_name
 from app.gateways.egress.egress import Egress, EgressFailure
 from app.gateways.egress.headers import check_headers
@@ -32,13 +30,11 @@ from app.preflight.call import (
     CalledAddress,
     base_model,
     called_addresses,
+    dataset_question,
     estimate_of,
     judge_models,
     method_of,
     method_type,
-    reasoning_effort,
-    tool_names,
-    train_on,
 )
 from app.preflight.call_faults import call_faults
 from app.preflight.estimate import Pace, pace_of
@@ -95,7 +91,7 @@ class PreflightService:
         ]
         endpoints, (dataset, in_files) = await asyncio.gather(
             self._probe_all(_probed(method, findings)),
-            self._inspect(method_type(body), method, keys, base),
+            self._inspect(body, keys, base),
         )
         findings += in_files
         findings += [finding for _, found in endpoints for finding in found]
@@ -156,8 +152,7 @@ class PreflightService:
 
     async def _inspect(
         self,
-        kind: MethodType,
-        method: dict[str, Any],
+        body: dict[str, Any],
         keys: list[str | None],
         base: BaseModelSpec | None,
     ) -> tuple[DatasetReport | None, tuple[PreflightIssue, ...]]:
@@ -167,15 +162,7 @@ class PreflightService:
             return None, ()
         async with AsyncExitStack() as stack:
             training, validation = [await self._fetched(key, stack) for key in keys]
-            question = DatasetQuestion(
-                method=kind,
-                training=training,
-                validation=validation,
-                job_tools=frozenset(tool_names(method)),
-                base_model=base,
-                reasoning_effort=reasoning_effort(method),
-                train_on=train_on(method),
-            )
+            question = dataset_question(body, base, training=training, validation=validation)
             report = await self._ports.inspections.run(self._tenant.project_id, inspect, question)
         return report, report.findings
 

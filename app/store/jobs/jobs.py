@@ -15,14 +15,23 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from app.domain.accounts.quotas import Quotas
 from app.domain.errors import WrongState
 from app.domain.evals.evals import Eval
-from app.domain.jobs.jobs import TERMINAL, Job, JobStatus, QueuePosition, StopRequest
+from app.domain.jobs.jobs import (
+    TERMINAL,
+    Job,
+    JobError,
+    JobStatus,
+    QueuePosition,
+    StopRequest,
+)
 from app.domain.jobs.usage import NO_CAPS, Caps, Usage
+from app.domain.methods.stored import StoredMethod
 from app.store.jobs.new_jobs import new_rows, parameters, statement_of, stored_job
 from app.store.jobs.rows import COLUMNS, JOBS, to_job
 from app.store.jobs.transitions import lock_job, move_job, no_such_job
 from app.store.paging import Keyset
 from app.store.schema.fine_tuning_jobs import FineTuningJobTable as Table
 from app.store.statements import Callback, PreparedStatement, Scope, Statements
+from app.store.storable import storable
 from app.store.times import unix_or_none
 
 _NEWEST_LOOKED_AT = 200
@@ -192,6 +201,24 @@ class JobsInTransaction(JobStore):
         if current is JobStatus.RUNNING:
             values["status"] = JobStatus.PAUSING.value
         await self._session.execute(update(Table).where(Table.id == job_id).values(**values))
+
+    async def lock_unvalidated(self, job_id: str) -> Job | None:
+        """Locks a job whose files nobody has validated and that no worker has claimed; `None` for
+        any other.
+        """
+        row = await lock_job(self._session, job_id)
+        if JobStatus(row.status) is not JobStatus.VALIDATING_FILES or await self._is_leased(job_id):
+            return None
+        return to_job(row)
+
+    async def mark_validated(self, job_id: str, total_steps: int, method: StoredMethod) -> None:
+        values = {"total_steps": total_steps, "method": method.document}
+        await self._move(job_id, JobStatus.QUEUED, **values)
+
+    async def mark_invalid(self, job_id: str, error: JobError) -> None:
+        """Ends a job whose files cannot be used."""
+        document = {"code": error.code, "message": error.message, "param": error.param}
+        await self._move(job_id, JobStatus.FAILED, error=storable(document), finished_at=func.now())
 
     async def mark_queued(self, job_id: str, caps: Caps = NO_CAPS) -> None:
         """Queues a paused job again. `caps` replace the job's own; the count of attempts is reset.

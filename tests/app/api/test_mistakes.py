@@ -2,6 +2,7 @@
 and `validate`.
 """
 
+import json
 from copy import deepcopy
 from typing import Any
 
@@ -144,3 +145,51 @@ async def test_many_unknown_keys_are_counted(api: Api, body: dict[str, Any]) -> 
     assert (len(named), named[-1]["message"]) == (201, "Nothing reads 4800 more keys.")
     made = await api.call("POST", JOBS, json=sent)
     assert any("and 4980 more" in text for _, text in await events(api, made.json()["id"]))
+
+
+async def with_rows(api: Api, body: dict[str, Any], rows: list[dict[str, Any]]) -> dict[str, Any]:
+    content = "\n".join(json.dumps(row) for row in rows).encode()
+    files = [(await api.upload(content)).json()["id"] for _ in range(2)]
+    changes = {"training_file": files[0], "validation_file": files[1], f"{ROOT}.tools": []}
+    return altered(body, changes)
+
+
+QUESTION = {"messages": [{"role": "user", "content": "q"}]}
+ROWS: list[tuple[dict[str, Any], list[dict[str, Any]], str, str, str]] = [
+    (grading(reference="{{item.zzz}}"), [{**QUESTION, "answer": "a"}] * 10, "errors",
+     f"{ROOT}.grader.reference", "no row of the training file has it. The rows have answer"),
+    (grading(reference="{{item.answer}}"), [{**QUESTION, "reference_answer": "a"}] * 10, "errors",
+     f"{ROOT}.grader.reference", "Did you mean 'item.reference_answer'?"),
+    (grading(reference="{{item.a[1]}}"), [{**QUESTION, "a": [1, 2]}] * 9 + [{**QUESTION, "a": []}],
+     "errors", f"{ROOT}.grader.reference", "1 of 10 rows of the training file lack it (lines 10)"),
+    ({f"{HYPER}.batch_size": 64}, [QUESTION] * 10, "warnings", f"{HYPER}.batch_size",
+     "batch_size 64 is over the 10 rows of the training file: each step takes all 10 of them"),
+    ({}, [QUESTION] * 10, "warnings", "validation_file", "is in the training file too"),
+    ({}, [{"input": "q"}] * 10, "errors", "training_file", "must be a list"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("changes", "rows", "severity", "param", "sentence"), ROWS)
+async def test_a_mistake_that_the_rows_show_is_named(
+    api: Api,
+    body: dict[str, Any],
+    *,
+    changes: dict[str, Any],
+    rows: list[dict[str, Any]],
+    severity: str,
+    param: str,
+    sentence: str,
+) -> None:
+    sent = altered(await with_rows(api, body, rows), changes)
+    report = (await api.call("POST", f"{JOBS}/validate", json=sent)).json()
+    told = [fault["message"] for fault in report[severity] if fault["param"] == param]
+    assert any(sentence in message for message in told), report
+
+
+async def test_fields_that_graders_are_always_given_are_no_mistake(
+    api: Api, body: dict[str, Any]
+) -> None:
+    text = "{{item.messages[0].name}}{{item.tools}}{{item.parallel_tool_calls}}{{item}}"
+    sent = altered(await with_rows(api, body, [QUESTION] * 10), grading(reference=text))
+    report = (await api.call("POST", f"{JOBS}/validate", json=sent)).json()
+    assert report["errors"] == []

@@ -1,0 +1,197 @@
+"""Validates the files of new jobs that no worker has claimed, so that a fault is told in seconds.
+
+Owns the way of a job from `validating_files` to `queued` or `failed` without a worker. A worker
+that is free claims a new job at once and validates its files itself, so this waits a moment first.
+Promises that a claim wins: nothing is written while a worker holds the job. A job whose validation
+is lost with this process is validated by the worker that claims it.
+"""
+
+import asyncio
+from contextlib import AsyncExitStack
+from contextvars import Context
+from dataclasses import dataclass
+from pathlib import Path
+from typing import assert_never
+from weakref import WeakValueDictionary
+
+import structlog
+
+from app.domain.accounts.tenants import Tenant
+from app.domain.errors import AgentRftError
+from app.domain.graders.item_fields import ItemField, item_fields
+from app.domain.jobs.jobs import FILES_VALIDATED, Job, JobError, validating_message
+from app.domain.jobs.preflight import DatasetQuestion, DatasetReport, PreflightIssue
+from app.domain.methods import reinforcement, supervised
+from app.domain.methods.stored import (
+    StoredDpo,
+    StoredMethod,
+    StoredReinforcement,
+    StoredSupervised,
+)
+from app.domain.methods.supervised import TrainOn
+from app.domain.models.models import BaseModelSpec, base_of
+from app.gateways.job_queue import JobQueue
+from app.gateways.objects import Objects, fetched
+from app.services.jobs.inspections import Inspections
+from app.store.database import Database
+
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class FileValidationPorts:
+    database: Database
+    objects: Objects
+    queue: JobQueue
+    inspections: Inspections
+    work_dir: Path
+
+
+class FileValidation:
+    """One for each process; one job of a project at a time."""
+
+    def __init__(
+        self,
+        ports: FileValidationPorts,
+        *,
+        base_models: tuple[BaseModelSpec, ...],
+        after_s: float,
+    ) -> None:
+        self._ports = ports
+        self._base_models = base_models
+        self._after_s = after_s
+        self._tasks = set[asyncio.Task[None]]()
+        self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+
+    def start(self, tenant: Tenant, job_id: str) -> None:
+        """Validates a new job in the background."""
+        # In a context of its own: the transaction of the request has ended.
+        task = asyncio.create_task(self._validate_later(tenant, job_id), context=Context())
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def aclose(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def _validate_later(self, tenant: Tenant, job_id: str) -> None:
+        await asyncio.sleep(self._after_s)
+        turn = self._turns.setdefault(tenant.project_id, asyncio.Lock())
+        try:
+            async with turn:
+                await self.validate(tenant, job_id)
+        except AgentRftError as error:
+            log.warning("files left to a worker", job_id=job_id, error=str(error))
+        except Exception:
+            log.exception("files left to a worker", job_id=job_id)
+
+    async def validate(self, tenant: Tenant, job_id: str) -> None:
+        """Reads the job's files, and moves the job unless a worker has claimed it meanwhile."""
+        async with self._ports.database.tenant(tenant) as unit:
+            job = await unit.jobs.lock_unvalidated(job_id)
+            if job is None:
+                return
+            keys = [
+                None if file_id is None else (await unit.files.get(file_id)).object_key
+                for file_id in (job.training_file, job.validation_file)
+            ]
+        report = await self._inspect(job, keys)
+        fault = next((found for found in report.findings if found.severity == "error"), None)
+        async with self._ports.database.tenant(tenant) as unit:
+            current = await unit.jobs.lock_unvalidated(job_id)
+            if current is None:
+                return
+            await unit.events.append(
+                job_id, level="info", type="message", message=validating_message(job)
+            )
+            if fault is None:
+                await unit.jobs.mark_validated(job_id, *self._resolved(current, report))
+                await unit.events.append(
+                    job_id, level="info", type="message", message=FILES_VALIDATED
+                )
+                return
+            error = _job_error(fault)
+            await unit.events.append(
+                job_id,
+                level="error",
+                type="message",
+                message=error.message or "",
+                data={"error_code": error.code, "error_param": error.param},
+            )
+            await unit.jobs.mark_invalid(job_id, error)
+            unit.after_commit(self._ports.queue.enqueue_deliveries)
+
+    async def _inspect(self, job: Job, keys: list[str | None]) -> DatasetReport:
+        from app.preflight.dataset import inspect  # noqa: PLC0415 - tokenizers and templates
+
+        async with AsyncExitStack() as stack:
+            training, validation = [
+                None
+                if key is None
+                else await stack.enter_async_context(
+                    fetched(self._ports.objects, key, self._ports.work_dir)
+                )
+                for key in keys
+            ]
+            question = _question(job.method, training, validation)
+            return await self._ports.inspections.run(job.project_id, inspect, question)
+
+    def _resolved(self, job: Job, report: DatasetReport) -> tuple[int, StoredMethod]:
+        """The number of steps, and the method with every `auto` replaced."""
+        base = base_of(self._base_models, job.model)
+        rows = 0 if report.training is None else report.training.rows
+        if base is None:
+            raise LookupError(f"{job.model} has no base model any more")
+        stored = job.method
+        match stored:
+            case StoredReinforcement():
+                values = reinforcement.resolve_hyperparameters(
+                    stored.parse(), train_rows=rows, base_model=base
+                )
+                options = reinforcement.resolved_options(stored.options, values, base)
+                return values.total_steps, stored.with_options(options)
+            case StoredSupervised() | StoredDpo():
+                plan = supervised.resolve_supervised_hyperparameters(
+                    stored.parse(), train_rows=rows, base_model=base
+                )
+                options = supervised.resolved_options(stored.options, stored.kind, rows)
+                return plan.total_steps, stored.with_options(options)
+            case _:
+                assert_never(stored)
+
+
+def _question(
+    stored: StoredMethod, training: Path | None, validation: Path | None
+) -> DatasetQuestion:
+    """Rows, counts and fields; lengths need the tokenizer and fail no job."""
+    tools = frozenset[str]()
+    fields: tuple[ItemField, ...] = ()
+    train_on: TrainOn | None = None
+    match stored:
+        case StoredReinforcement():
+            tools = frozenset(tool.name for tool in stored.parse().tools)
+            fields = item_fields(stored.options, "method.reinforcement")
+        case StoredSupervised():
+            train_on = stored.options.get("train_on")
+        case StoredDpo():
+            pass
+        case _:
+            assert_never(stored)
+    return DatasetQuestion(
+        method=stored.kind,
+        training=training,
+        validation=validation,
+        job_tools=tools,
+        base_model=None,
+        train_on=train_on or "all",
+        fields=fields,
+    )
+
+
+def _job_error(fault: PreflightIssue) -> JobError:
+    """The error in the words of a run that finds the same fault."""
+    message = fault.message
+    if fault.code in ("invalid_training_file", "invalid_validation_file"):
+        message = f"Invalid file format. {message}"
+    return JobError(code=fault.code, message=message, param=fault.param)

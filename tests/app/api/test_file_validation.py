@@ -1,0 +1,152 @@
+"""Files of a new job are validated without a worker: the job is queued or fails within seconds."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from typing import Any
+
+import psycopg
+import pytest
+
+from tests.support.api.application import Api, running
+from tests.support.stack import Database
+
+JOBS = "/v1/fine_tuning/jobs"
+CHECK = {
+    "type": "string_check",
+    "input": "{{sample.output_text}}",
+    "reference": "{{item.answer}}",
+    "operation": "eq",
+}
+
+
+@pytest.fixture
+async def api(database: Database) -> AsyncIterator[Api]:
+    settings = database.settings.model_copy(update={"validate_files_after_s": 0.0})
+    async with running(replace(database, settings=settings), "127.0.0.1:9") as api:
+        yield api
+
+
+def rows(count: int, **extra: Any) -> list[dict[str, Any]]:
+    return [{"messages": [{"role": "user", "content": f"q{n}"}], **extra} for n in range(count)]
+
+
+async def job_of(
+    api: Api, training: list[dict[str, Any]], validation: list[dict[str, Any]]
+) -> dict[str, Any]:
+    files = [
+        (await api.upload("\n".join(json.dumps(row) for row in part).encode())).json()["id"]
+        for part in (training, validation)
+    ]
+    options = {"grader": CHECK, "hyperparameters": {"n_epochs": 2, "batch_size": 4}}
+    sent = {
+        "model": "tiny-agent",
+        "training_file": files[0],
+        "validation_file": files[1],
+        "method": {"type": "reinforcement", "reinforcement": options},
+    }
+    made = await api.call("POST", JOBS, json=sent)
+    assert (made.status_code, made.json()["status"]) == (200, "validating_files"), made.text
+    return await left_validating(api, made.json()["id"])
+
+
+async def left_validating(api: Api, job_id: str) -> dict[str, Any]:
+    async with asyncio.timeout(120):
+        while True:
+            job: dict[str, Any] = (await api.call("GET", f"{JOBS}/{job_id}")).json()
+            if job["status"] != "validating_files":
+                return job
+            await asyncio.sleep(0.05)
+
+
+async def messages(api: Api, job_id: str) -> list[tuple[str, str]]:
+    page = (await api.call("GET", f"{JOBS}/{job_id}/events")).json()["data"]
+    return [(event["level"], event["message"]) for event in reversed(page)]
+
+
+async def test_a_job_with_good_files_is_queued_and_resolved(api: Api) -> None:
+    job = await job_of(api, rows(12, answer="x"), rows(10, answer="x"))
+    assert (job["status"], job["error"], job["queue_position"]) == ("queued", {}, 1)
+    assert job["total_steps"] == 6  # 12 rows in batches of 4, twice
+    hyperparameters = job["method"]["reinforcement"]["hyperparameters"]
+    assert (hyperparameters["compute_multiplier"], hyperparameters["eval_samples"]) == (1, 1)
+    files = (job["training_file"], job["validation_file"])
+    assert await messages(api, job["id"]) == [
+        ("info", f"Created fine-tuning job: {job['id']}"),
+        ("info", f"Validating training file: {files[0]} and validation file: {files[1]}"),
+        ("info", "Files validated, moving job to queued state"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("training", "validation", "error"),
+    [
+        (
+            rows(5, answer="x"),
+            rows(10, answer="x"),
+            ("invalid_n_examples", "training_file",
+             "Training file has 5 example(s), but must have at least 10 examples"),
+        ),
+        (
+            rows(10, answer="x"),
+            [*rows(9, answer="x"), {"input": "a"}],
+            ("invalid_validation_file", "validation_file",
+             "Invalid file format. Line 10, /messages: must be a list with at least one message"),
+        ),
+        (
+            rows(10, anser="x"),
+            rows(10, answer="x"),
+            ("invalid_variable_error", "method.reinforcement.grader.reference",
+             "'{{item.answer}}': no row of the training file has it. Did you mean 'item.anser'?"),
+        ),
+        (
+            rows(10, answer="x"),
+            [*rows(8, answer="x"), *rows(2)],
+            ("invalid_variable_error", "method.reinforcement.grader.reference",
+             ("'{{item.answer}}': 2 of 10 rows of the validation file lack it (lines 9, 10). Give "
+             "it to every row.")),
+        ),
+    ],
+)  # fmt: skip
+async def test_a_job_with_a_faulty_file_fails_with_the_fault(
+    api: Api, *, training: Any, validation: Any, error: tuple[str, str, str]
+) -> None:
+    job = await job_of(api, training, validation)
+    told = job["error"]
+    assert (job["status"], told["code"], told["param"], told["message"]) == ("failed", *error)
+    assert job["finished_at"] is not None
+    assert (await messages(api, job["id"]))[-1] == ("error", error[2])
+
+
+async def test_other_methods_are_queued_too(api: Api) -> None:
+    turns = [{"role": "user", "content": "q"}, {"role": "assistant", "content": "a"}]
+    content = "\n".join(json.dumps({"messages": turns}) for _ in range(10)).encode()
+    file_id = (await api.upload(content)).json()["id"]
+    sent = {"model": "tiny-agent", "training_file": file_id, "hyperparameters": {"n_epochs": 2}}
+    made = await api.call("POST", JOBS, json=sent)
+    job = await left_validating(api, made.json()["id"])
+    assert (job["status"], job["total_steps"]) == ("queued", 20)
+    assert job["hyperparameters"]["batch_size"] == 1
+
+
+async def test_a_job_that_a_worker_has_claimed_is_left_to_it(
+    api: Api, body: dict[str, Any], database: Database
+) -> None:
+    """The trigger claims the first job as it is inserted, as a free worker would."""
+    with psycopg.connect(database.superuser_url.replace("+psycopg", "")) as connection:
+        connection.execute(
+            "CREATE FUNCTION claim() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
+            "IF NEW.suffix = 'claimed' THEN NEW.lease_until = now() + interval '1 hour'; END IF; "
+            "RETURN NEW; END $$"
+        )
+        connection.execute(
+            "CREATE TRIGGER claim BEFORE INSERT ON fine_tuning_jobs "
+            "FOR EACH ROW EXECUTE FUNCTION claim()"
+        )
+    claimed = (await api.call("POST", JOBS, json={**body, "suffix": "claimed"})).json()["id"]
+    free = (await api.call("POST", JOBS, json=body)).json()["id"]
+    # Jobs of a project are validated in the order of their creation.
+    assert (await left_validating(api, free))["status"] == "queued"
+    shown = (await api.call("GET", f"{JOBS}/{claimed}")).json()
+    assert (shown["status"], shown["total_steps"]) == ("validating_files", None)
