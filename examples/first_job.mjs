@@ -86,6 +86,13 @@ async function talk(model, row) {
     });
     const message = reply.choices[0].message;
     messages.push(message);
+    const broken = message.tool_call_error;
+    if (broken) {
+      // A call that cannot be parsed: the model reads why and goes on.
+      console.log(`  tool       ${broken.message}`);
+      messages.push({ role: "tool", tool_call_id: broken.tool_call_id, content: broken.message });
+      continue;
+    }
     if (!message.tool_calls?.length) {
       console.log(`  assistant  ${message.content}`);
       return;

@@ -149,6 +149,14 @@ def talk(client: OpenAI, model: str, endpoint: str, row: dict[str, Any]) -> str:
         )
         message = reply.choices[0].message
         messages.append(message.model_dump(exclude_none=True))
+        broken = (message.model_extra or {}).get("tool_call_error")
+        if broken is not None:  # a call that cannot be parsed: the model reads why and goes on
+            print(f"  tool       {broken['message']}")
+            reply_to = broken["tool_call_id"]
+            messages.append(
+                {"role": "tool", "tool_call_id": reply_to, "content": broken["message"]}
+            )
+            continue
         if not message.tool_calls:
             print(f"  assistant  {message.content}")
             return message.content or ""

@@ -3,8 +3,8 @@
 
 Owns the separation of content and calls. Promises never to raise on a model's text and never to
 evaluate it: a malformed call becomes a `parse_error` sentence for the model. Agrees with vLLM
-0.32's `hermes` parser on well-formed calls: content is the text before the first call, and
-arguments are re-serialised with default separators.
+0.32's `hermes` parser: content is the text before the first call, arguments are re-serialised with
+default separators, and a turn with a malformed call has no calls and all of its text as content.
 """
 
 import json
@@ -28,8 +28,9 @@ class ParsedToolCall:
 @dataclass(frozen=True, slots=True)
 class ParsedCalls:
     content: str
+    """The text before the first call; all of it if a call is malformed."""
     tool_calls: list[ParsedToolCall]
-    """The well-formed calls, in their order in the text."""
+    """In their order in the text; none if one of them is malformed."""
     parse_error: str | None
     """The first fault, as a sentence for the model."""
 
@@ -45,7 +46,9 @@ def parse_tool_calls(text: str) -> ParsedCalls:
             error = error or f"Error: the tool call could not be parsed: {broken}."
     if error is None and not calls and CALL_END in text:
         error = f"Error: the tool call could not be parsed: {CALL_END} without {CALL_START}."
-    return ParsedCalls(text.partition(CALL_START)[0].strip(), calls, error)
+    if error is not None:
+        return ParsedCalls(text.strip(), [], error)
+    return ParsedCalls(text.partition(CALL_START)[0].strip(), calls, None)
 
 
 class _BrokenCall(ValueError):

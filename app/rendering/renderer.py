@@ -18,7 +18,7 @@ from tokenizers import AddedToken, Tokenizer
 
 from app.domain.errors import InvalidRequest
 from app.rendering.chat_template import ChatTemplate, Message, flat_content
-from app.rendering.hermes import ParsedToolCall, parse_tool_calls
+from app.rendering.hermes import ParsedCalls, ParsedToolCall, parse_tool_calls
 from app.rendering.model_files import (
     ModelFiles,
     context_length,
@@ -45,7 +45,9 @@ class ParsedTurn:
     reasoning_tokens: int
     tool_calls: list[ParsedToolCall]
     parse_error: str | None
-    """A sentence for the model if a call is malformed; `tool_calls` still has the other calls."""
+    """A sentence for the model if a call is malformed; the turn has no calls then, and its whole
+    text is content.
+    """
 
 
 class Renderer:
@@ -158,10 +160,14 @@ class Renderer:
         return ids[end + 1 :] if ended else ids[end:]
 
     def parse(
-        self, token_ids: list[int] | tuple[int, ...], *, until: int | None = None
+        self,
+        token_ids: list[int] | tuple[int, ...],
+        *,
+        with_tools: bool = True,
+        until: int | None = None,
     ) -> ParsedTurn:
         """Parses a sampled turn, or the first `until` characters of its text. Never raises on a
-        model's text.
+        model's text. Without tools nothing in the text is a call: all of it is content.
         """
         text = self.decode(token_ids)[:until]
         opened = self.starts_thinking or text.lstrip().startswith(_THINK)
@@ -171,7 +177,7 @@ class Renderer:
         elif opened:
             reasoning, answer = text, ""
         reasoning_tokens = self._reasoning_tokens(token_ids, reasoning)
-        parsed = self._parse_calls(answer)
+        parsed = self._parse_calls(answer) if with_tools else ParsedCalls(answer.strip(), [], None)
         return ParsedTurn(
             content=parsed.content,
             reasoning=reasoning.strip().removeprefix(_THINK).strip(),
@@ -235,6 +241,14 @@ class Renderer:
         ids = {self._end_of_turn_id, self._tokenizer.token_to_id(names.get("eos_token", ""))}
         ids.update(declared if isinstance(declared, list) else [declared])
         return {i for i in ids if isinstance(i, int)}
+
+
+def call_fault(content: str) -> str | None:
+    """Returns the sentence for the model about the malformed tool call in an answer's content;
+    `None` if there is none. Reasoning in front of the answer is skipped.
+    """
+    _, mark, answer = content.partition(_THINK_END)
+    return parse_tool_calls(answer if mark else content).parse_error
 
 
 def _opens_thinking(template: ChatTemplate) -> bool:

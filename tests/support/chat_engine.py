@@ -65,13 +65,19 @@ class ChatEngine:
     async def _stream(self, request: web.Request, model: str) -> web.StreamResponse:
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
         await response.prepare(request)
-        for text in ("hel", "lo"):
+        half = (len(self.answer) + 1) // 2
+        deltas: list[tuple[dict[str, Any], str | None]] = [
+            ({"content": self.answer[:half]}, None),
+            ({"content": self.answer[half:]}, None),
+            ({}, "stop"),
+        ]
+        for delta, finish_reason in deltas:
             chunk = {
                 "id": "chatcmpl-1",
                 "object": "chat.completion.chunk",
                 "created": 1,
                 "model": model,
-                "choices": [{"index": 0, "delta": {"content": text}, "finish_reason": None}],
+                "choices": [{"index": 0, "delta": delta, "finish_reason": finish_reason}],
             }
             await response.write(b"data: " + json.dumps(chunk).encode() + b"\n\n")
             if self.hang:

@@ -4,6 +4,9 @@ Owns the order of these steps and the token record. Promises: the policy is trai
 ids with their log-probs, reply text carries mask 0, no answer is used before it is journalled, and
 a limit is a stop reason, never an exception. Must not know HTTP, SQL or tensors.
 
+An episode is what a client can play over chat completions (`docs/tool-loop.md`): without tools the
+text of a turn is content; a turn with a malformed call runs no call, and the model reads why.
+
 Steps of `max_episode_steps` (hosted: a cap on tool calls and reasoning steps): each sampled turn is
 one step and each tool call is one. Parallel calls that exceed the limit run their allowed prefix.
 """
@@ -183,18 +186,17 @@ class _Episode:
         trajectory = self.trajectory
         trajectory.extend_sampled(list(sampled.token_ids), list(sampled.logprobs))
         self.steps += 1
-        parsed = self.renderer.parse(sampled.token_ids)
+        parsed = self.renderer.parse(sampled.token_ids, with_tools=bool(self.schemas))
         index = len(trajectory.turns)
         trajectory.messages.append(self._message(parsed, index))
         trajectory.turns.append(_turn(sampled, parsed, ()))
-        broken = parsed.parse_error is not None
-        if sampled.finish_reason != "stop" and (broken or not parsed.tool_calls):
+        if sampled.finish_reason != "stop" and not parsed.tool_calls:
             return StopReason.TOKEN_LIMIT
         allowed = parsed.tool_calls[: max(0, self.limits.max_episode_steps - self.steps)]
-        if parsed.tool_calls and not allowed and not broken:
+        if parsed.tool_calls and not allowed:
             return StopReason.MAX_STEPS
         result = StepResult()
-        if allowed or not broken:
+        if parsed.parse_error is None:
             self.steps += len(allowed)
             turn = AssistantTurn(index, storable(parsed.content), tuple(allowed))
             result = await self.environment.step(turn)
@@ -224,7 +226,7 @@ class _Episode:
     ) -> StopReason | None:
         """Appends the replies to the conversation, cut to the tokens that are left."""
         trajectory = self.trajectory
-        replies = [*result.replies, *self._parse_error_reply(parsed)]
+        replies = result.replies or self._parse_error_reply(parsed)
         if not replies:
             if not result.done:
                 raise ValueError("an environment that is not done must reply")
@@ -256,13 +258,12 @@ class _Episode:
         trajectory.extend_context(fitted.token_ids)
         return None
 
-    def _parse_error_reply(self, parsed: ParsedTurn) -> list[ToolReply]:
+    def _parse_error_reply(self, parsed: ParsedTurn) -> tuple[ToolReply, ...]:
         if parsed.parse_error is None:
-            return []
-        index = len(self.trajectory.turns) - 1
-        position = CallPosition(self.trajectory.key, index, len(parsed.tool_calls))
+            return ()
+        position = CallPosition(self.trajectory.key, len(self.trajectory.turns) - 1, 0)
         outcome = ToolOutcome(storable(parsed.parse_error), "parse_error", 0.0, 0)
-        return [ToolReply(position, UNPARSABLE, "", outcome)]
+        return (ToolReply(position, UNPARSABLE, "", outcome),)
 
     def _records(self, called: list[tuple[ToolReply, str]]) -> tuple[ToolCallRecord, ...]:
         seen = {(call.name, call.arguments) for call in self.trajectory.tool_calls}

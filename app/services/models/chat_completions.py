@@ -17,6 +17,12 @@ from app.domain.methods.reasoning_efforts import CALLED_EFFORTS, with_trained_ef
 from app.domain.models.context_size import check_messages
 from app.gateways.inference.adapters import AdapterCache
 from app.gateways.inference.inference import AdapterMissing, Inference
+from app.services.models.broken_calls import (
+    StreamMarker,
+    mark_reply,
+    offers_tools,
+    without_marks,
+)
 from app.services.models.models import CallableModel, ModelService
 from app.services.project_slots import ProjectSlots
 
@@ -35,6 +41,7 @@ _SAMPLING: Final = {
     "skip_special_tokens", "stop_token_ids", "top_k",
 }
 # fmt: on
+_EVENT_END: Final = b"\n\n"
 ACCEPTED: Final = frozenset(_HOSTED | _SAMPLING)
 """An engine has more settings than a tenant may touch: chat templates are programs, cache salts and
 request ids are other tenants' business, transfer settings name addresses.
@@ -72,6 +79,8 @@ class ChatCompletionService:
                     reply = await self._inference.chat(forwarded)
             except RequestError as error:
                 raise _in_tenants_words(error, model) from error
+        if offers_tools(body):
+            mark_reply(reply)
         return {**reply, "model": model.name}
 
     async def chat_stream(self, body: dict[str, Any]) -> AsyncIterator[bytes]:
@@ -88,7 +97,8 @@ class ChatCompletionService:
             except RequestError as error:
                 raise _in_tenants_words(error, model) from error
             slot = stack.pop_all()
-        chunks = _holding(slot, _renamed(first, rest, model))
+        events = _renamed(first, rest, model)
+        chunks = _holding(slot, _marked(events) if offers_tools(body) else events)
         # A stream that its client never begins to read has no end of its own.
         weakref.finalize(chunks, slot.close)
         return chunks
@@ -107,7 +117,8 @@ class ChatCompletionService:
         model = await self._models.get(str(body["model"]))
         if model.context_length is not None:
             check_messages(body["messages"], model.context_length)
-        forwarded = {**body, "model": model.engine_name}
+        messages = without_marks(body["messages"])
+        forwarded = {**body, "messages": messages, "model": model.engine_name}
         return model, with_trained_effort(forwarded, model.reasoning_effort)
 
     async def _open(self, body: dict[str, Any]) -> tuple[bytes, AsyncIterator[bytes]]:
@@ -172,9 +183,9 @@ async def _renamed(
     pending = first
     try:
         async for chunk in rest:
-            *events, pending = (pending + chunk).split(b"\n\n")
+            *events, pending = (pending + chunk).split(_EVENT_END)
             for event in events:
-                yield event.replace(old, new) + b"\n\n"
+                yield event.replace(old, new) + _EVENT_END
     except RequestError as error:
         shown = _in_tenants_words(error, model)
         body = {
@@ -187,3 +198,11 @@ async def _renamed(
         return
     if pending:
         yield pending.replace(old, new)
+
+
+async def _marked(events: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    """Yields the events of a stream with broken tool calls marked."""
+    marker = StreamMarker()
+    async for chunk in events:
+        whole = [marker.feed(event) for event in chunk.split(_EVENT_END)]
+        yield _EVENT_END.join(whole)

@@ -13,7 +13,7 @@ from app.domain.errors import InvalidRequest
 from app.domain.methods.reasoning_efforts import template_variables
 from app.rendering.chat_template import ChatTemplate
 from app.rendering.hermes import ParsedToolCall
-from app.rendering.renderer import Renderer
+from app.rendering.renderer import Renderer, call_fault
 from app.settings import shipped_model_dir
 from tests.support.tiny_model import DROPS_THINKING, KEEPS_THINKING, build_tokenizer
 
@@ -187,10 +187,20 @@ def test_a_broken_call_is_a_sentence_for_the_model(chatml: Renderer, text: str, 
     assert fault in turn.parse_error
 
 
-def test_good_calls_beside_a_broken_one_are_kept(chatml: Renderer) -> None:
-    turn = chatml.parse(_ids(chatml, f"{CALLS}<tool_call>{{</tool_call>{CALLS}"))
-    assert [call.name for call in turn.tool_calls] == ["lookup", "lookup"]
-    assert turn.parse_error is not None
+def test_a_broken_call_makes_its_whole_turn_content(chatml: Renderer) -> None:
+    text = f"Well.\n{CALLS}<tool_call>{{</tool_call>{CALLS}"
+    turn = chatml.parse(_ids(chatml, text))
+    assert (turn.content, turn.tool_calls) == (text, [])
+    assert turn.parse_error == call_fault(text)
+    assert turn.parse_error == call_fault(f"<think>\n<tool_call>\n</think>{text}")
+    assert call_fault(f"<think>\n<tool_call>\n</think>{CALLS}") is None
+
+
+def test_without_tools_everything_is_content(chatml: Renderer) -> None:
+    for text in (CALLS, "<tool_call>{", "a </tool_call> b"):
+        turn = chatml.parse(_ids(chatml, f"<think>\nhm\n</think>\n{text}"), with_tools=False)
+        assert (turn.content, turn.tool_calls, turn.parse_error) == (text.strip(), [], None)
+        assert turn.reasoning == "hm"
 
 
 @settings(max_examples=200, deadline=None)

@@ -12,6 +12,7 @@ from app.domain.data.dataset import DatasetRow
 from app.domain.errors import RunFailed
 from app.domain.rollouts.trajectory import FailureClass, StopReason, Trajectory
 from app.gateways.egress.client import EgressClient
+from app.rendering.renderer import call_fault
 from tests.support.endpoints import EndpointServer, Received, Reply, endpoint
 from tests.support.patience import PATIENCE_S
 from tests.support.policies import ScriptedPolicy, Writer, call_text
@@ -320,11 +321,12 @@ async def test_the_step_limit_runs_the_allowed_prefix(
 
 
 async def test_broken_and_unknown_calls_are_reported_to_the_model(writer: Writer) -> None:
+    broken = (search("a"), '<tool_call>\n{"name"\n</tool_call>')
     async with endpoint(echo) as server:
         play = Play(writer, server, egress_to(server))
         trajectory = await play.run(
             [
-                play.turn(search("a"), '<tool_call>\n{"name"\n</tool_call>'),
+                play.turn(*broken),
                 play.turn(call_text("nothing", "{}")),
                 play.turn(search("a")),
                 play.turn("done"),
@@ -335,16 +337,61 @@ async def test_broken_and_unknown_calls_are_reported_to_the_model(writer: Writer
     assert trajectory.stop_reason is StopReason.FINAL_ANSWER
     calls = trajectory.tool_calls
     assert [(call.name, call.error, call.repeated) for call in calls] == [
-        ("search", None, False),
         (UNPARSABLE, "parse_error", False),
         ("nothing", "unknown_tool", False),
-        ("search", None, True),
+        ("search", None, False),
     ]
-    assert calls[1].output.startswith("Error: the tool call could not be parsed")
+    assert calls[0].output.startswith("Error: the tool call could not be parsed")
     assert [bool(turn.parse_error) for turn in trajectory.turns] == [True, False, False, False]
     text = writer.renderer.decode(trajectory.tokens)
     assert all(call.output in text for call in calls)
-    assert len(server.received) == 2
+    assert len(server.received) == 1, "a turn with a broken call runs none of its calls"
+    written = "\n".join(broken)
+    assert trajectory.messages[1] == {"role": "assistant", "content": written}
+    assert trajectory.turns[0].content == written, "an unparsable turn keeps its text"
+
+
+async def test_the_documented_client_loop_is_the_episode_that_is_trained(writer: Writer) -> None:
+    """Compares the prompts of an episode with those of a client that follows docs/tool-loop.md."""
+    turns = ['Hm. <tool_call>\n{"name"\n</tool_call>', search("a"), "done"]
+    async with endpoint(echo) as server:
+        play = Play(writer, server, egress_to(server))
+        example = row(*NAMES)
+        await play.run([play.turn(turn) for turn in turns], example)
+        await play.egress.aclose()
+    messages, prompts = list(example.messages), []
+    for turn in turns:
+        prompts.append(writer.renderer.prompt_ids(messages, example.tools))
+        parsed = writer.renderer.parse(writer.ids(turn))
+        message: dict[str, Any] = {"role": "assistant", "content": parsed.content}
+        reply = {"type": "unparsable_tool_call", "tool_call_id": "call_1"}
+        if parsed.tool_calls:
+            function = {"name": "search", "arguments": parsed.tool_calls[0].arguments_json}
+            message["tool_calls"] = [{"id": "call_1", "type": "function", "function": function}]
+            reply["message"] = f"search says {function['arguments']}"
+        elif (fault := call_fault(parsed.content)) is not None:
+            reply["message"] = fault
+        messages.append(message)
+        messages.append({"role": "tool", "tool_call_id": "call_1", "content": reply.get("message")})
+    assert [writer.renderer.decode(prompt) for prompt in prompts] == [
+        writer.renderer.decode(prompt) for prompt, _ in play.policy.calls
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [search("a"), '<tool_call>\n{"name"\n</tool_call>', "It is <tool_call> 42.", "</tool_call>"],
+)
+async def test_a_row_without_tools_ends_with_its_first_turn(writer: Writer, text: str) -> None:
+    async with endpoint(echo) as server:
+        play = Play(writer, server, egress_to(server))
+        trajectory = await play.run([play.turn(text), play.turn("more")], row())
+        await play.egress.aclose()
+    check_tokens(play, trajectory)
+    assert trajectory.stop_reason is StopReason.FINAL_ANSWER
+    assert [(turn.content, turn.parse_error) for turn in trajectory.turns] == [(text, None)]
+    assert trajectory.messages[1:] == [{"role": "assistant", "content": text}]
+    assert (trajectory.tool_calls, server.received) == ([], [])
 
 
 async def test_a_long_reply_is_cut_to_fit_and_says_so(writer: Writer) -> None:

@@ -71,9 +71,7 @@ class ChatTurn:
         text = self.text[: self.cut]
         parsed = self.renderer.parse(self.token_ids, until=self.cut)
         content = self._after_reasoning(text)
-        calls: list[ParsedToolCall] = []
-        if self._parses_calls and self.cut is None and parsed.parse_error is None:
-            calls = parsed.tool_calls
+        calls = parsed.tool_calls if self._parses_calls and self.cut is None else []
         if calls:
             content = content.partition(CALL_START)[0]
         has_reasoning = self._starts_with_reasoning(text)
