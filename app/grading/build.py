@@ -60,9 +60,9 @@ def build_scorer(spec: SingleGrader | MultiGrader, ports: GradingPorts) -> Score
 def _single(spec: SingleGrader, ports: GradingPorts, *, source: str) -> Scorer:
     match spec:
         case StringCheckGrader():
-            return _Timed(StringCheckScorer(spec))
+            return _Timed(StringCheckScorer(spec, source=source))
         case TextSimilarityGrader():
-            return _Timed(TextSimilarityScorer(spec))
+            return _Timed(TextSimilarityScorer(spec, source=source))
         case ScoreModelGrader():
             return ScoreModelScorer(spec, ports.judges, source=source)
         case EndpointGrader():

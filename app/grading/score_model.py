@@ -51,10 +51,12 @@ class ScoreModelScorer:
         )
 
     def question(self, request: GradeRequest) -> JudgeQuestion:
-        """Renders the judge's prompt for this sample. Raises `Unrenderable`."""
+        """Renders the judge's prompt for this sample. Raises `Unrenderable` or `ScoreFault`."""
         return JudgeQuestion(
             model=self._spec.model,
-            messages=with_instruction(fill(self._prompt, request), self._low, self._high),
+            messages=with_instruction(
+                fill(self._prompt, request, source=self._source), self._low, self._high
+            ),
             response_format=response_format(self._low, self._high),
             call_id=request.call_id,
             trace_id=request.trace_id,

@@ -5,7 +5,10 @@ trajectories, jobs or HTTP routes.
 """
 
 from dataclasses import asdict, dataclass, field
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
+
+ITEM_MISSING: Final = "item_missing"
+"""Kind of the fault that a template reads a key which the row does not have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +91,9 @@ class ScoreResult:
 class ScoreFault(Exception):
     """A missing score that is not the sample's fault: infrastructure, never a reward of 0.
 
-    `kind` is one of error, timeout, unreachable, bad_reply, refused; `errors` are the flags in the
-    response of a trial run. The message is safe for the customer: no bodies, headers, addresses.
+    `kind` is one of error, timeout, unreachable, bad_reply, refused, item_missing; `errors` are the
+    flags in the response of a trial run. The message is safe for the customer: no bodies, headers,
+    addresses.
     """
 
     def __init__(self, kind: str, message: str, *, source: str, errors: GraderErrors) -> None:

@@ -9,14 +9,16 @@ from app.grading.templating import Unrenderable, render
 class StringCheckScorer:
     """Implements `Scorer`."""
 
-    def __init__(self, spec: StringCheckGrader) -> None:
+    def __init__(self, spec: StringCheckGrader, *, source: str) -> None:
+        self._source = source
         self._operation = spec.operation
         self._input = parse_template(spec.input)
         self._reference = parse_template(spec.reference)
 
     async def score(self, request: GradeRequest) -> ScoreResult:
         try:
-            left, right = render(self._input, request), render(self._reference, request)
+            left = render(self._input, request, source=self._source)
+            right = render(self._reference, request, source=self._source)
         except Unrenderable as fault:
             return fault.result
         return ScoreResult(float(compare(self._operation, left, right)))

@@ -1,7 +1,8 @@
-"""Renders graders' templates, and converts a rendering error to a score of 0 with a flag.
+"""Renders graders' templates, and decides what a rendering error is.
 
-The sample or the row causes a missing variable or a text that is too long, so both score 0 and
-never count as a failure of the rollout.
+A path that is missing in the sample, or a text that is too long, is caused by the answer: it scores
+0 with a flag. A path that is missing in the item is a fault of the grader or the row: no answer
+could score, so it is a fault that removes the rollout, never a 0.
 """
 
 from collections.abc import Iterator
@@ -10,7 +11,7 @@ from typing import Any
 
 from app.domain.graders.judge_prompts import Prompt
 from app.domain.graders.templates import MissingVariable, RenderedTooLong, Template
-from app.grading.scorer import GradeRequest, GraderErrors, ScoreResult
+from app.grading.scorer import ITEM_MISSING, GradeRequest, GraderErrors, ScoreFault, ScoreResult
 
 
 class Unrenderable(Exception):
@@ -25,25 +26,31 @@ class Unrenderable(Exception):
         return ScoreResult(0.0, self.errors)
 
 
-def render(template: Template, request: GradeRequest) -> str:
-    """Renders a template for a sample. Raises `Unrenderable`."""
-    with _as_unrenderable():
+def render(template: Template, request: GradeRequest, *, source: str) -> str:
+    """Renders a template of the grader `source` for a sample. Raises `Unrenderable` or
+    `ScoreFault`.
+    """
+    with _as_grader_errors(source):
         return template.render(sample=request.sample, item=request.item)
 
 
-def fill(prompt: Prompt, request: GradeRequest) -> list[dict[str, Any]]:
-    """Renders a judge prompt for a sample. Raises `Unrenderable`."""
-    with _as_unrenderable():
+def fill(prompt: Prompt, request: GradeRequest, *, source: str) -> list[dict[str, Any]]:
+    """Renders a judge prompt of the grader `source` for a sample. Raises `Unrenderable` or
+    `ScoreFault`.
+    """
+    with _as_grader_errors(source):
         return prompt.fill(sample=request.sample, item=request.item)
 
 
 @contextmanager
-def _as_unrenderable() -> Iterator[None]:
+def _as_grader_errors(source: str) -> Iterator[None]:
     try:
         yield
     except MissingVariable as missing:
-        raise Unrenderable(
-            GraderErrors(invalid_variable_error=True, details=str(missing))
-        ) from None
+        errors = GraderErrors(invalid_variable_error=True, details=str(missing))
+        if missing.namespace == "item":
+            message = f"its template reads '{missing.path}', which the row does not have"
+            raise ScoreFault(ITEM_MISSING, message, source=source, errors=errors) from None
+        raise Unrenderable(errors) from None
     except RenderedTooLong as error:
         raise Unrenderable(GraderErrors(other_error=True, details=str(error))) from None

@@ -31,14 +31,16 @@ _THREAD_FROM: Final = 4_096
 class TextSimilarityScorer:
     """Implements `Scorer`."""
 
-    def __init__(self, spec: TextSimilarityGrader) -> None:
+    def __init__(self, spec: TextSimilarityGrader, *, source: str) -> None:
+        self._source = source
         self._metric = spec.evaluation_metric
         self._input = parse_template(spec.input)
         self._reference = parse_template(spec.reference)
 
     async def score(self, request: GradeRequest) -> ScoreResult:
         try:
-            text, reference = render(self._input, request), render(self._reference, request)
+            text = render(self._input, request, source=self._source)
+            reference = render(self._reference, request, source=self._source)
         except Unrenderable as fault:
             return fault.result
         longer = max(len(text), len(reference))

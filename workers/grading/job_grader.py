@@ -16,7 +16,7 @@ from app.domain.rollouts.trajectory import Failure, FailureClass, Grade, Traject
 from app.gateways.endpoints.failure_class import failure_class
 from app.gateways.endpoints.pool import FaultKind
 from app.grading.endpoint import encode
-from app.grading.scorer import GradeRequest, ScoreFault, Scorer, ScoreResult
+from app.grading.scorer import ITEM_MISSING, GradeRequest, ScoreFault, Scorer, ScoreResult
 from workers.grading.failure import GraderFailure
 from workers.grading.grader_samples import item_object, sample_object
 from workers.journal.journal import Journal
@@ -65,11 +65,17 @@ class JobGrader:
 
 def to_failure(fault: ScoreFault, grader: str) -> Failure:
     return Failure(
-        failure_class(FaultKind(fault.kind), "grader"),
+        _class_of(fault),
         fault.message,
         source=grader if fault.child is None else f"{grader}.{fault.child}",
         child=fault.child,
     )
+
+
+def _class_of(fault: ScoreFault) -> FailureClass:
+    if fault.kind == ITEM_MISSING:
+        return FailureClass.GRADER_ITEM_MISSING
+    return failure_class(FaultKind(fault.kind), "grader")
 
 
 def to_verdict(result: ScoreResult, grader: str) -> Verdict:
@@ -105,6 +111,9 @@ def _to_grade(result: ScoreResult) -> Grade:
     for child in result.children.values():
         own -= set(child.errors.raised)
     named = {**result.sub_scores, **inner}
+    flagged = {name: child.errors for name, child in result.children.items() if child.errors.raised}
+    if own:
+        flagged[""] = result.errors
     return Grade(
         result.score,
         {name: value for name, value in named.items() if abs(value) <= LARGEST_SCORE},
@@ -116,6 +125,7 @@ def _to_grade(result: ScoreResult) -> Grade:
                 for name, child in result.children.items()
             },
         },
+        {name: errors.details for name, errors in flagged.items() if errors.details is not None},
     )
 
 

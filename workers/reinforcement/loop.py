@@ -6,7 +6,7 @@ It keeps no state that a resume would miss: the committed step, the seed and the
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
@@ -18,7 +18,7 @@ from app.domain.rollouts.trajectory import ScoredRollout
 from workers.journal.journal import AdapterJournal
 from workers.journal.postgres import PostgresJournal
 from workers.reinforcement.evaluation import evaluate
-from workers.reinforcement.infrastructure import too_many_lost
+from workers.reinforcement.infrastructure import Losses, too_many_lost
 from workers.reinforcement.outcome import SampledValidation
 from workers.reinforcement.plan import Plan
 from workers.reinforcement.schedulers.mode import Mode, PromptSchedule
@@ -81,9 +81,11 @@ class Loop:
         first: int,
         scheduler_state: dict[str, Any] | None = None,
         check_stop: CheckStop,
+        check_learning: Callable[[int], None],
     ) -> None:
-        """Trains steps `first` to the last. `check_stop` is called before each and raises to stop;
-        `scheduler_state` is the mode's state as committed with the step before.
+        """Trains steps `first` to the last. `check_stop` and `check_learning` are called before
+        each and raise to stop; `scheduler_state` is the mode's state as committed with the step
+        before.
         """
         begun = time.perf_counter()
         self._committed = first - 1
@@ -93,6 +95,7 @@ class Loop:
         await self._mode.start(schedule)
         for step in range(first, self._plan.total_steps + 1):
             check_stop()
+            check_learning(step)
             started = time.perf_counter()
             outcome = await self._step(step, valid_rows)
             ended = time.perf_counter()
@@ -164,8 +167,8 @@ class Loop:
             return validation
         # The mean of the few remaining rollouts must not rank checkpoints or end jobs.
         warning = (
-            f"The validation of step {step} has no reward: {lost}. No checkpoint is ranked by it, "
-            "and no rule judges it."
+            f"The validation of step {step} has no reward: {lost.reason}. No checkpoint is ranked "
+            "by it, and no rule judges it."
         )
         return replace(validation, values=count_losses(validation.rollouts), warnings=[warning])
 
@@ -185,10 +188,10 @@ class Loop:
         lost = self._too_many_lost(rollouts)
         if lost is not None:
             raise RunFailed(
-                f"{lost}. Repair the endpoint and create the job again; no reward was made from "
+                f"{lost.reason}. {lost.cure} and create the job again; no reward was made from "
                 "these failures.",
-                code="endpoint_unavailable",
+                code=lost.code,
             )
 
-    def _too_many_lost(self, rollouts: Sequence[ScoredRollout]) -> str | None:
+    def _too_many_lost(self, rollouts: Sequence[ScoredRollout]) -> Losses | None:
         return too_many_lost(rollouts, limit=self._context.settings.runs.infrastructure_limit)

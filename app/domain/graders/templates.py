@@ -32,9 +32,11 @@ class TemplateError(ValueError):
 class MissingVariable(Exception):
     """A path that leads nowhere in this sample or item."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, namespace: str) -> None:
         super().__init__(f"'{path}' is not there")
         self.path = path
+        self.namespace = namespace
+        """`item` or `sample`."""
 
 
 class RenderedTooLong(Exception):
@@ -56,7 +58,7 @@ class Placeholder:
         for step in self.steps:
             value = self._descend(value, step)
         if value is None and self.namespace == "sample":
-            raise MissingVariable(self.text)
+            raise MissingVariable(self.text, self.namespace)
         return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
     def leads_somewhere(self, namespaces: Mapping[str, Any]) -> bool:
@@ -73,7 +75,7 @@ class Placeholder:
             return value[str(step)]
         if isinstance(value, list) and isinstance(step, int) and step < len(value):
             return value[step]
-        raise MissingVariable(self.text)
+        raise MissingVariable(self.text, self.namespace)
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,6 +32,8 @@ class FailureClass(StrEnum):
     GRADER_TIMEOUT = "grader_timeout"
     GRADER_UNREACHABLE = "grader_unreachable"
     GRADER_BAD_REPLY = "grader_bad_reply"
+    GRADER_ITEM_MISSING = "grader_item_missing"
+    """A grader's template reads a key that the row does not have."""
     ENDPOINT_REFUSED = "endpoint_refused"
 
 
@@ -156,6 +158,8 @@ class Grade:
     """Time, tokens and errors of each grader, by its name among a multi grader's children; the
     whole is `""`. `latency_s`, tokens as `prompt_tokens`, …, and 1.0 for each flag `errors/<flag>`.
     """
+    details: dict[str, str] = field(default_factory=dict)
+    """Reason of the flags of a grader that raised some, by the same names."""
 
 
 Verdict = Grade | Failure

@@ -62,6 +62,7 @@ def test_a_path_that_leads_nowhere_is_named(path: str) -> None:
     with pytest.raises(MissingVariable) as caught:
         parse_template(f"x {{{{ {path} }}}}").render(sample=SAMPLE, item=ITEM)
     assert caught.value.path == path
+    assert caught.value.namespace == path[: path.index(".")]
 
 
 @pytest.mark.parametrize(

@@ -111,12 +111,23 @@ async def test_a_refusal_is_0_and_flagged() -> None:
     assert (scored.score, scored.errors.raised) == (0.0, ("model_grader_refusal_error",))
 
 
-async def test_a_missing_variable_calls_no_judge() -> None:
+def _reading(path: str) -> tuple[ScoreModelScorer, InMemoryJudges]:
     judges = InMemoryJudges(lambda _: JudgeReply(answer(1)))
-    spec = {**SPEC, "input": [{"role": "user", "content": "{{ sample.output_json.a }}"}]}
-    scorer = ScoreModelScorer(ScoreModelGrader.model_validate(spec), judges, source="j")
+    spec = {**SPEC, "input": [{"role": "user", "content": f"{{{{ {path} }}}}"}]}
+    return ScoreModelScorer(ScoreModelGrader.model_validate(spec), judges, source="j"), judges
+
+
+async def test_a_missing_variable_calls_no_judge() -> None:
+    scorer, judges = _reading("sample.output_json.a")
     scored = await scorer.score(REQUEST)
     assert (scored.score, scored.errors.raised) == (0.0, ("invalid_variable_error",))
+    assert judges.asked == []
+
+
+async def test_a_key_that_the_row_lacks_is_a_fault_and_calls_no_judge() -> None:
+    scorer, judges = _reading("item.absent")
+    with pytest.raises(ScoreFault, match=r"j: its template reads 'item.absent'"):
+        await scorer.score(REQUEST)
     assert judges.asked == []
 
 

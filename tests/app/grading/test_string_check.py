@@ -1,24 +1,23 @@
 import pytest
 
 from app.domain.graders.graders import StringCheckGrader
-from app.grading.scorer import GradeRequest
+from app.grading.scorer import ITEM_MISSING, GradeRequest, ScoreFault
 from app.grading.string_check import StringCheckScorer
 
 
 def scorer(operation: str, reference: str = "{{ item.answer }}") -> StringCheckScorer:
-    return StringCheckScorer(
-        StringCheckGrader.model_validate(
-            {
-                "type": "string_check",
-                "input": "{{ sample.output_text }}",
-                "reference": reference,
-                "operation": operation,
-            }
-        )
+    spec = StringCheckGrader.model_validate(
+        {
+            "type": "string_check",
+            "input": "{{ sample.output_text }}",
+            "reference": reference,
+            "operation": operation,
+        }
     )
+    return StringCheckScorer(spec, source="mine")
 
 
-def request(text: str, answer: str) -> GradeRequest:
+def request(text: str, answer: str | None) -> GradeRequest:
     return GradeRequest({"output_text": text}, {"answer": answer}, "trace_1", "grade_1")
 
 
@@ -45,5 +44,16 @@ async def test_values(operation: str, text: str, answer: str, expected: float) -
 
 @pytest.mark.parametrize("operation", ["eq", "ne"])
 async def test_a_missing_variable_is_never_a_match(operation: str) -> None:
-    result = await scorer(operation, "{{ item.absent }}").score(request("a", "b"))
+    result = await scorer(operation, "{{ sample.absent }}").score(request("a", "b"))
     assert (result.score, result.errors.raised) == (0.0, ("invalid_variable_error",))
+
+
+async def test_a_key_that_the_row_lacks_is_a_fault_and_no_score() -> None:
+    with pytest.raises(ScoreFault) as caught:
+        await scorer("eq", "{{ item.absent }}").score(request("a", "b"))
+    assert str(caught.value) == (
+        "mine: its template reads 'item.absent', which the row does not have"
+    )
+    assert caught.value.kind == ITEM_MISSING
+    assert caught.value.errors.raised == ("invalid_variable_error",)
+    assert (await scorer("eq", "{{ item.answer }}").score(request("null", None))).score == 1.0

@@ -10,7 +10,7 @@ from rapidfuzz.fuzz import ratio
 from rouge_score.rouge_scorer import RougeScorer
 
 from app.domain.graders.graders import TextSimilarityGrader
-from app.grading.scorer import GradeRequest, ScoreResult
+from app.grading.scorer import GradeRequest, ScoreFault, ScoreResult
 from app.grading.text_similarity import (
     MAX_CHARACTERS,
     MAX_PRODUCT,
@@ -29,7 +29,7 @@ def score(metric: str, text: str, **item: Any) -> ScoreResult:
         }
     )
     request = GradeRequest({"output_text": text}, item, "trace_1", "grade_1")
-    return asyncio.run(TextSimilarityScorer(spec).score(request))
+    return asyncio.run(TextSimilarityScorer(spec, source="near").score(request))
 
 
 @pytest.mark.parametrize(
@@ -74,11 +74,11 @@ def test_the_fast_rouge_l_is_rouge_l() -> None:
     assert similarity("rouge_l", text, reference) == pytest.approx(expected)
 
 
-def test_a_missing_variable_scores_0_and_says_so() -> None:
-    result = score("bleu", "x")
-    assert result.score == 0.0
-    assert result.errors.raised == ("invalid_variable_error",)
-    assert result.errors.details == "'item.answer' is not there"
+def test_a_key_that_the_row_lacks_is_a_fault_and_no_score() -> None:
+    with pytest.raises(ScoreFault, match=r"near: its template reads 'item.answer'") as caught:
+        score("bleu", "x")
+    assert caught.value.errors.raised == ("invalid_variable_error",)
+    assert caught.value.errors.details == "'item.answer' is not there"
 
 
 @pytest.mark.parametrize("metric", ["fuzzy_match", "bleu", "gleu", "meteor", "rouge_5", "rouge_l"])

@@ -155,6 +155,27 @@ async def test_a_judge_that_fails_costs_the_rollout(
     assert journal.entries == {}
 
 
+@pytest.mark.parametrize("judged", [False, True])
+async def test_a_key_that_the_row_lacks_costs_the_rollout_and_is_no_0(judged: bool) -> None:
+    text = "{{ item.zzz }}"
+    reading: dict[str, Any] = (
+        {**JUDGE, "input": [{"role": "user", "content": text}]}
+        if judged
+        else {**CHECK, "reference": text}
+    )
+    whole = {"type": "multi", "name": "whole", "graders": {"a": CHECK, "b": reading}}
+    whole["calculate_output"] = "a + b"
+    for spec, source in ((reading, reading["type"]), (whole, "whole.b")):
+        result, _ = await run(spec)
+        assert isinstance(result, GraderFailure)
+        failure = result.failure
+        assert (failure.failure_class, failure.source, failure.message) == (
+            FailureClass.GRADER_ITEM_MISSING,
+            source,
+            "its template reads 'item.zzz', which the row does not have",
+        )
+
+
 @pytest.mark.parametrize(
     ("spec", "flag"),
     [
