@@ -17,7 +17,7 @@ AgentRftError
 └── RunFailed                    a run ends as `failed`; code and message go to `job.error`
 """
 
-from typing import ClassVar
+from typing import ClassVar, Final
 
 
 class AgentRftError(Exception):
@@ -126,6 +126,10 @@ class EndpointRefused(AgentRftError):
 
 class LeaseLost(AgentRftError):
     """Another claim holds a higher fence: nothing this run writes may land any more."""
+
+
+NOTHING_TO_LEARN: Final = "nothing_to_learn"
+"""Code of a run that ends because it learns nothing."""
 
 
 class RunFailed(AgentRftError):

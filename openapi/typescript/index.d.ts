@@ -2953,6 +2953,43 @@ export interface components {
             };
         };
         /**
+         * NothingToLearnOptions
+         * @description The check of the base model's validation, before the first step, and of the first steps.
+         *
+         *     A job in which nothing can be learned is told and ends before it is paid for.
+         */
+        NothingToLearnOptions: {
+            /**
+             * Action
+             * @description `fail` ends the job with the reason and its cure in `error`; `warn` writes an event and goes
+             *     on; `off` does not look. A job that trained nothing to its end fails in any case.
+             * @default fail
+             * @enum {string}
+             */
+            action: "fail" | "warn" | "off";
+            /**
+             * Error Share
+             * @description Share of graded rollouts with the same grader error, or without any token to answer, from
+             *     which the job ends.
+             * @default 0.95
+             */
+            error_share: number;
+            /**
+             * Equal Rewards
+             * @description Rollouts of equal reward from which the job ends. Fewer give a warning, unless the reward is
+             *     the highest that the grader gives: then the job ends, since no report could show a gain.
+             * @default 64
+             */
+            equal_rewards: number;
+            /**
+             * Untrained Groups
+             * @description Groups in succession from the first step on, none with different rewards, from which the job
+             *     ends.
+             * @default 60
+             */
+            untrained_groups: number;
+        };
+        /**
          * ObjectiveOptions
          * @description Terms of the value that advantages are taken of; the reward that is shown stays the grader's.
          *     All are off by default but a light token penalty.
@@ -3679,6 +3716,7 @@ export interface components {
             } | null;
             stop?: components["schemas"]["ReinforcementStopOptions"] | null;
             keep_checkpoints?: components["schemas"]["KeepCheckpoints"] | null;
+            nothing_to_learn?: components["schemas"]["NothingToLearnOptions"] | null;
             hyperparameters?: components["schemas"]["ReinforcementHyperparameters"] | null;
         } & {
             [key: string]: unknown;

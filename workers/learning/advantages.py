@@ -27,6 +27,7 @@ class RewardGroup:
     rewards: Sequence[float | None]
     min_valid: int
     objective: Sequence[float | None] | None = None
+    distinctions: Sequence[float | None] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,19 +79,23 @@ def group_advantages(
     min_valid: int,
     estimator: str = "centred",
     objective: Sequence[float | None] | None = None,
+    distinctions: Sequence[float | None] | None = None,
 ) -> GroupOutcome:
     """Computes the advantages of one group of rollouts of the same prompt.
 
     The group is masked if fewer than `min_valid` (or than two) of its `rewards` are valid, and
     dropped as zero-variance if all are equal. `objective`, parallel to `rewards`, contains the
-    shaped rewards, from which advantages are then computed. A group whose rewards differ by the
-    shaping only is zero-variance too, so that rollouts of failed prompts are not trained to be
-    short; and so is a group whose rewards are equal after shaping.
+    shaped rewards, from which advantages are then computed. `distinctions`, parallel too, are the
+    values that must differ, by default the rewards: a group that differs by the other terms of the
+    shaping only is zero-variance, so that rollouts of failed prompts are not trained to be short.
+    A group whose rewards are equal after shaping is zero-variance too.
     Raises `ValueError` for a reward that is not finite and `KeyError` for an unknown estimator.
     """
     target = rewards if objective is None else objective
+    different = rewards if distinctions is None else distinctions
     _check(rewards, target)
-    graded = [reward for reward in rewards if reward is not None]
+    _check(rewards, different)
+    graded = [value for value in different if value is not None]
     all_masked: list[float | None] = [None] * len(rewards)
     if len(graded) < max(2, min_valid):
         return GroupOutcome(all_masked, "masked")
@@ -117,6 +122,7 @@ def step_advantages(groups: Sequence[RewardGroup], *, estimator: str) -> list[Gr
             min_valid=group.min_valid,
             estimator="centred" if estimator == BATCH_STD else estimator,
             objective=group.objective,
+            distinctions=group.distinctions,
         )
         for group in groups
     ]

@@ -1,8 +1,8 @@
 """Reward shaping: small, bounded penalties in addition to the grader's reward.
 
 Owns the objective. Promises: reported rewards are the grader's; only advantages are computed from
-the shaped reward. All terms are off by default except a light token penalty. Must not know
-graders or groups.
+the shaped reward. All terms are off by default except a light token penalty, which alone trains
+nothing. Must not know graders or groups.
 """
 
 from dataclasses import dataclass
@@ -49,17 +49,48 @@ class ShapingConfig:
             raise ValueError("overlong_buffer must be at least 1 and at most overlong_limit")
 
 
-def shape(reward: float, trajectory: Trajectory, config: ShapingConfig) -> float:
-    """Returns the shaped reward, from which advantages are computed: `reward`, clamped if
-    configured, minus the penalties.
-    """
+@dataclass(frozen=True, slots=True)
+class ShapedReward:
+    """A grader's reward, and what each term of the objective takes from it."""
+
+    reward: float
+    clamped: float = 0.0
+    token_penalty: float = 0.0
+    call_budget_penalty: float = 0.0
+    repeated_call_penalty: float = 0.0
+    overlong_penalty: float = 0.0
+
+    @property
+    def value(self) -> float:
+        """The shaped reward, from which advantages are computed."""
+        return self.distinction - self.token_penalty
+
+    @property
+    def distinction(self) -> float:
+        """The value by which rollouts of a group differ or are equal: all terms that a user has to
+        turn on count, the token penalty does not. It only orders rollouts of a group that trains.
+        """
+        return (
+            self.reward
+            - self.clamped
+            - self.call_budget_penalty
+            - self.repeated_call_penalty
+            - self.overlong_penalty
+        )
+
+
+def shape(reward: float, trajectory: Trajectory, config: ShapingConfig) -> ShapedReward:
+    """Computes every term of a rollout's objective."""
     stopped = trajectory.stop_reason not in {None, StopReason.FINAL_ANSWER}
-    value = min(reward, 0.0) if config.clamp_limit_stop and stopped else reward
-    return (
-        value
-        - _token_penalty(trajectory, config)
-        - _call_penalty(trajectory, config)
-        - _overlong_penalty(trajectory, config)
+    calls = trajectory.tool_calls
+    return ShapedReward(
+        reward,
+        clamped=max(reward, 0.0) if config.clamp_limit_stop and stopped else 0.0,
+        token_penalty=_token_penalty(trajectory, config),
+        call_budget_penalty=_call_budget_penalty(len(calls), config),
+        repeated_call_penalty=config.repeated_call_penalty
+        * min(COUNTED_CALLS, sum(call.repeated for call in calls)),
+        overlong_penalty=_overlong_penalty(trajectory, config),
     )
 
 
@@ -67,14 +98,10 @@ def _token_penalty(trajectory: Trajectory, config: ShapingConfig) -> float:
     return config.token_penalty * min(1.0, trajectory.completion_tokens / config.token_budget)
 
 
-def _call_penalty(trajectory: Trajectory, config: ShapingConfig) -> float:
-    calls = trajectory.tool_calls
-    repeated = min(COUNTED_CALLS, sum(call.repeated for call in calls))
-    cost = config.repeated_call_penalty * repeated
-    if config.call_budget is not None:
-        over = min(COUNTED_CALLS, max(0, len(calls) - config.call_budget))
-        cost += config.call_budget_penalty * over
-    return cost
+def _call_budget_penalty(calls: int, config: ShapingConfig) -> float:
+    if config.call_budget is None:
+        return 0.0
+    return config.call_budget_penalty * min(COUNTED_CALLS, max(0, calls - config.call_budget))
 
 
 def _overlong_penalty(trajectory: Trajectory, config: ShapingConfig) -> float:

@@ -3,8 +3,8 @@
 import asyncio
 import time
 from collections import defaultdict
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol, TypeVar
 
 from app.domain.data.dataset import DatasetRow
 from app.domain.ids import GroupKey
@@ -56,8 +56,8 @@ async def build_report(
     """Builds the paired report of the run from its rollouts: step 0 against the published step.
     Raises `NoReport`.
     """
-    base = await _held_out_values(context, step=0)
-    tuned = await _held_out_values(context, step=step)
+    base = await collect_held_out(context, step=0, new=_Values)
+    tuned = await collect_held_out(context, step=step, new=_Values)
     if tuned.lost_share >= context.settings.runs.infrastructure_limit:
         raise NoReport(f"{tuned.lost_share:.0%} of the validation of step {step} was lost")
     try:
@@ -77,11 +77,21 @@ async def build_report(
     }
 
 
-async def _held_out_values(context: RunContext, *, step: int) -> "_Values":
-    """Reads page by page: a row carries its whole trace, and there may be 64,000 of them."""
+class _Collector(Protocol):
+    def add(self, row: RolloutRow) -> None: ...
 
-    async def read() -> _Values:
-        values = _Values()
+
+_C = TypeVar("_C", bound=_Collector)
+
+
+async def collect_held_out(context: RunContext, *, step: int, new: Callable[[], _C]) -> _C:
+    """Adds each validation rollout of a step to a new collector.
+
+    Reads page by page: a row carries its whole trace, and there may be 64,000 of them.
+    """
+
+    async def read() -> _C:
+        values = new()
         after, more = None, True
         async with context.unit() as unit:
             while more:

@@ -14,6 +14,11 @@ from workers.runs.step_outcome import StepOutcome
 
 
 class ReinforcementStepReport:
+    nothing_trained = (
+        "no group had rollouts of different reward. Use rows of which the model gets some right, a "
+        "grader that gives partial credit, or more rollouts per row (compute_multiplier)"
+    )
+
     def __init__(self, grader: Grader) -> None:
         self._grader = grader.model_dump(mode="json")
 
@@ -60,7 +65,7 @@ class ReinforcementStepReport:
             prompt_tokens=sum(trajectory.prompt_tokens for trajectory in trajectories),
             completion_tokens=sum(trajectory.completion_tokens for trajectory in trajectories),
             tool_calls=sum(len(trajectory.tool_calls) for trajectory in trajectories),
-            trained_tokens=outcome.trained.trained_tokens,
+            trained_tokens=outcome.trained_tokens,
             model_graders=entries.usage_by_model(self._grader, train, outcome.valid_values),
         )
 

@@ -113,6 +113,7 @@ def _tool_use(valid: Sequence[ScoredRollout]) -> dict[str, float]:
     values = {
         names.TOOL_CALLS_MEAN: len(calls) / len(valid),
         names.TOOL_CALLS_REPEATED_MEAN: sum(call.repeated for call in calls) / len(valid),
+        names.TOOL_RETRIES_MEAN: _retries(calls) / len(valid),
     }
     by_tool: dict[str, list[ToolCallRecord]] = defaultdict(list)
     for call in calls:
@@ -123,6 +124,10 @@ def _tool_use(valid: Sequence[ScoredRollout]) -> dict[str, float]:
     return values
 
 
+def _retries(calls: Iterable[ToolCallRecord]) -> int:
+    return sum(max(0, call.attempts - 1) for call in calls)
+
+
 def _one_tool(tool: str, calls: Iterable[ToolCallRecord], *, rollouts: int) -> dict[str, float]:
     calls = list(calls)
     errors = Counter(call.error for call in calls if call.error is not None)
@@ -130,6 +135,7 @@ def _one_tool(tool: str, calls: Iterable[ToolCallRecord], *, rollouts: int) -> d
         names.tool_metric(tool, "calls_mean"): len(calls) / rollouts,
         names.tool_metric(tool, "tokens_per_call"): fmean(call.output_tokens for call in calls),
         names.tool_metric(tool, "latency_s_mean"): fmean(call.latency_s for call in calls),
+        names.tool_metric(tool, "retries"): float(_retries(calls)),
         names.tool_metric(tool, "errors"): float(errors.total()),
     }
     values.update(

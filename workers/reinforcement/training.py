@@ -12,6 +12,7 @@ from app.domain.methods.reinforcement import ReinforcementMethod
 from workers.learning.compute_thread import run_on_compute_thread
 from workers.reinforcement.assembly import Parts, assemble
 from workers.reinforcement.evaluation import NoReport, build_report
+from workers.reinforcement.learning_check import LearningCheck
 from workers.reinforcement.loop import Loop
 from workers.reinforcement.plan import Plan
 from workers.runs.context import RunContext
@@ -52,7 +53,10 @@ async def train(
             publisher=parts.publisher,
             reporter=reporter,
         )
+        check = LearningCheck(context, method, plan, reporter=reporter)
         await loop.baseline(valid_rows)
+        if resumed.step == 0:
+            await check.after_baseline()
         await reporter.stopping.load()
         ended = None
         try:
@@ -62,6 +66,7 @@ async def train(
                 first=resumed.step + 1,
                 scheduler_state=resumed.scheduler_state,
                 check_stop=check_stop,
+                check_learning=check.before_step,
             )
         except StoppedEarly as stop:
             ended = stop.trigger

@@ -45,6 +45,11 @@ class StepReport(Protocol):
         """Returns the metrics of the step's checkpoint."""
         ...
 
+    @property
+    def nothing_trained(self) -> str:
+        """Says why a run of this method may end without a trained token, and what to do."""
+        ...
+
     def usage(self, outcome: StepOutcome) -> Usage:
         """Returns the amounts of the step, apart from the run's wall time."""
         ...

@@ -9,7 +9,7 @@ import asyncio
 import structlog
 
 from app.domain.data.files import FileRow
-from app.domain.errors import RunFailed, Unavailable
+from app.domain.errors import NOTHING_TO_LEARN, RunFailed, Unavailable
 from app.domain.jobs.jobs import FILES_VALIDATED, StopRequest
 from app.domain.jobs.stop_rules import RuleTrigger
 from app.domain.jobs.usage import ReachedCap
@@ -101,7 +101,19 @@ class JobRun:
         await retry_while_unavailable(lambda: self._mark_running(prepared))
         await record_reproducibility(self._context)
         self._reporter.meter.start()
-        await self._succeed(await prepared.train(self._reporter, check_stop=self._check_stop))
+        result = await prepared.train(self._reporter, check_stop=self._check_stop)
+        self._check_trained()
+        await self._succeed(result)
+
+    def _check_trained(self) -> None:
+        """Fails a run that trained no token: its model would be the one that it started from."""
+        used = self._reporter.usage
+        if used is None or not used.trained_tokens:
+            raise RunFailed(
+                "Nothing was learned, so no model is published: "
+                f"{self._method.report.nothing_trained}.",
+                code=NOTHING_TO_LEARN,
+            )
 
     def _check_stop(self) -> None:
         """Raises `StoppedEarly` or `Paused` when the next step must not start. A rule's trigger

@@ -36,7 +36,7 @@ class Reporter:
         trained_effort: str | None = None,
     ) -> None:
         self._context = context
-        self._report = report
+        self.report = report
         self.meter = Meter(context.settings.pricing)
         self.usage = context.job.usage
         """Usage of all committed work."""
@@ -47,7 +47,7 @@ class Reporter:
     async def commit_baseline(self, outcome: StepOutcome) -> None:
         """Commits step 0: the base model's validation, before the first training step."""
         outcome = _finite(outcome)
-        used = self.meter.reading().plus(self._report.usage(outcome))
+        used = self.meter.reading().plus(self.report.usage(outcome))
         self.stopping.feed_baseline(outcome)
 
         async def write() -> Usage | None:
@@ -62,7 +62,7 @@ class Reporter:
     async def commit_validation(self, outcome: StepOutcome) -> None:
         """Commits the validation of the last committed step, which was not due at its commit."""
         outcome = _finite(outcome)
-        used = self.meter.reading().plus(self._report.usage(outcome))
+        used = self.meter.reading().plus(self.report.usage(outcome))
 
         async def write() -> Usage | None:
             async with self._context.unit() as unit:
@@ -75,7 +75,7 @@ class Reporter:
                     unit,
                     outcome.step,
                     adapter_key=str(last.adapter_key),
-                    metrics=self._report.checkpoint(outcome),
+                    metrics=self.report.checkpoint(outcome),
                 )
                 return total
 
@@ -89,7 +89,7 @@ class Reporter:
         adapter = outcome.adapter
         if adapter is None:
             raise ValueError(f"step {outcome.step} has no adapter to resume from")
-        used = self.meter.reading().plus(self._report.usage(outcome))
+        used = self.meter.reading().plus(self.report.usage(outcome))
         triggers = self.stopping.feed(outcome)
         remaining_s = (total_steps - outcome.step) * pace_s
 
@@ -99,12 +99,12 @@ class Reporter:
                     return await self.writer.usage(unit)
                 await self.writer.values(unit, outcome)
                 await self.announcer.step(unit, outcome, total_steps=total_steps, triggers=triggers)
-                if self._report.makes_checkpoint(outcome):
+                if self.report.makes_checkpoint(outcome):
                     await self.writer.checkpoint(
                         unit,
                         outcome.step,
                         adapter_key=adapter.adapter_key,
-                        metrics=self._report.checkpoint(outcome),
+                        metrics=self.report.checkpoint(outcome),
                     )
                 await self.writer.resume_point(
                     unit, outcome.step, adapter, used=used, remaining_s=remaining_s

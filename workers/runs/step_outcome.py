@@ -77,6 +77,11 @@ class StepOutcome:
         return self.trained.step
 
     @property
+    def trained_tokens(self) -> int:
+        """Tokens that moved the adapter; none where the step's update was left out."""
+        return 0 if self.train_values.get(names.SKIPPED_STEPS) else self.trained.trained_tokens
+
+    @property
     def train_values(self) -> Values:
         published: Values = {} if self.adapter is None else self.adapter.values
         durations = {names.TIME_EVAL: self.validation.seconds, names.TIME_STEP: self.seconds}

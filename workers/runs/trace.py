@@ -47,6 +47,7 @@ def _trace(rollout: ScoredRollout) -> dict[str, Any]:
         "policy_versions": list(trajectory.policy_versions),
         "grader_latency_s": None if rollout.grade is None else rollout.grade.latency_s,
         "graders": {} if rollout.grade is None else rollout.grade.measures,
+        "grader_errors": {} if rollout.grade is None else rollout.grade.details,
     }
 
 

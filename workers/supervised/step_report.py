@@ -34,6 +34,11 @@ _WORDS: Final = {
 
 
 class SupervisedStepReport:
+    nothing_trained = (
+        "every update was left out, because its loss or gradient was not finite. Use a smaller "
+        "learning_rate_multiplier"
+    )
+
     def baseline(self, outcome: StepOutcome) -> str:
         return f"Before training: {_words(self.checkpoint(outcome))}"
 
@@ -62,7 +67,7 @@ class SupervisedStepReport:
         return Usage(
             update_time_s=outcome.trained.values.get(names.TIME_TRAINING, 0.0),
             evaluation_time_s=outcome.validation.seconds or 0.0,
-            trained_tokens=outcome.trained.trained_tokens,
+            trained_tokens=outcome.trained_tokens,
         )
 
 

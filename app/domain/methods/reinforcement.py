@@ -15,6 +15,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from app.domain.graders.graders import Grader
 from app.domain.methods.learning import LearningOptions, shown_learning
 from app.domain.methods.mode import shown_mode
+from app.domain.methods.nothing_to_learn import NothingToLearnOptions
 from app.domain.methods.reasoning_efforts import ReasoningEffort
 from app.domain.methods.stop import KeepCheckpoints, ReinforcementStopOptions, absent, shown_end
 from app.domain.methods.supervised import (
@@ -72,6 +73,7 @@ class ReinforcementMethod(OpenKeys, LearningOptions):
     response_format: dict[str, Any] | None = None
     stop: ReinforcementStopOptions | None = Field(default=None, exclude_if=absent)
     keep_checkpoints: KeepCheckpoints | None = Field(default=None, exclude_if=absent)
+    nothing_to_learn: NothingToLearnOptions | None = Field(default=None, exclude_if=absent)
     hyperparameters: ReinforcementHyperparameters = ReinforcementHyperparameters()
 
 
@@ -144,5 +146,7 @@ def resolved_options(
     shown["max_episode_steps"] = resolved.max_episode_steps
     shown.update(shown_learning(shown, base_model))
     shown.update(shown_end(shown, ReinforcementStopOptions))
+    check = NothingToLearnOptions.model_validate(shown.get("nothing_to_learn") or {})
+    shown["nothing_to_learn"] = check.model_dump(mode="json")
     shown["mode"] = shown_mode(shown.get("mode"), batch_size=resolved.batch_size)
     return shown

@@ -20,6 +20,8 @@ PROMPT_TOKENS_MEAN: Final = "tokens/prompt_mean"
 TURNS_MEAN: Final = "turns/mean"
 TOOL_CALLS_MEAN: Final = "tool_calls/mean"
 TOOL_CALLS_REPEATED_MEAN: Final = "tool_calls/repeated_mean"
+TOOL_RETRIES_MEAN: Final = "tool_calls/retries_mean"
+"""Attempts of a rollout's tool calls beyond the first: endpoints that failed and then answered."""
 TOOL_PARSE_ERRORS_MEAN: Final = "tool_calls/parse_errors_mean"
 LIMIT_STOP_SHARE: Final = "rollouts/limit_stop_share"
 ROLLOUTS_VALID: Final = "rollouts/valid"
@@ -28,6 +30,16 @@ DISCARDED_SHARE: Final = "discarded/share"
 GROUPS_TRAINED: Final = "groups/trained"
 GROUPS_ZERO_VARIANCE: Final = "groups/zero_variance"
 GROUPS_MASKED: Final = "groups/masked"
+OBJECTIVE_MEAN: Final = "objective/mean"
+"""The shaped reward, from which advantages are computed: the grader's reward less all terms."""
+OBJECTIVE_TERMS: Final = (
+    "clamped",
+    "token_penalty",
+    "call_budget_penalty",
+    "repeated_call_penalty",
+    "overlong_penalty",
+)
+"""Terms of the objective; each has a curve of what it took from a rollout's reward, on average."""
 LOSS: Final = "train/loss"
 GRAD_NORM: Final = "train/grad_norm"
 LEARNING_RATE: Final = "train/learning_rate"
@@ -85,8 +97,8 @@ _TOOL_METRIC: Final = re.compile(r"tool/(?P<tool>[^/]+)/(?P<figure>.+)", re.DOTA
 
 @dataclass(frozen=True, slots=True)
 class ToolMetric:
-    """A curve of one tool. `figure`: `calls_mean`, `tokens_per_call`, `latency_s_mean`, `errors`
-    or `errors/<kind>`.
+    """A curve of one tool. `figure`: `calls_mean`, `tokens_per_call`, `latency_s_mean`, `retries`
+    (a count), `errors` or `errors/<kind>`.
     """
 
     tool: str
@@ -134,6 +146,10 @@ def grader_metric(child: str, what: str) -> str:
     `measured` (rollouts it scored), `errors/<flag>` and `discarded` (counts).
     """
     return f"grader/{child}/{what}" if child else f"grader/{what}"
+
+
+def objective_metric(term: str) -> str:
+    return f"objective/{term}_mean"
 
 
 def component_metric(name: str) -> str:

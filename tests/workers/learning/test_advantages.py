@@ -69,6 +69,18 @@ def test_shaping_alone_trains_nothing() -> None:
     assert group_advantages([0.0] * 3, min_valid=2, objective=shaped).status == "zero_variance"
 
 
+def test_a_distinction_of_equal_rewards_trains() -> None:
+    shaped = [0.7, 1.0, 0.99]
+    alike = group_advantages([1.0] * 3, min_valid=2, objective=shaped)
+    assert alike.status == "zero_variance"
+    apart = group_advantages([1.0] * 3, min_valid=2, objective=shaped, distinctions=[0.7, 1.0, 1.0])
+    assert apart.status == "trained"
+    mean = sum(shaped) / 3
+    assert apart.advantages == pytest.approx([value - mean for value in shaped])
+    with pytest.raises(ValueError, match="absent"):
+        group_advantages([1.0, None], min_valid=1, distinctions=[1.0, 0.0])
+
+
 def test_rewards_that_the_shaping_made_equal_train_nothing() -> None:
     """Uses four rollouts of equal length that a limit stopped, clamped to 0."""
     outcome = group_advantages([0.1, 0.2, 0.4, None], min_valid=2, objective=[-0.02] * 3 + [None])

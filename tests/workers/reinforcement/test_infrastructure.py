@@ -49,7 +49,9 @@ def test_the_most_frequent_failure_is_reported_from_the_limit_on() -> None:
     assert too_many_lost(rollouts, limit=0.76) is None
     told = too_many_lost(rollouts, limit=0.75)
     assert told is not None
-    assert told.startswith("75% of the step's rollouts were lost to failures of tools or graders")
+    assert told.reason.startswith(
+        "75% of the step's rollouts were lost to failures of tools or graders"
+    )
     assert too_many_lost([], limit=0.75) is None
 
 
@@ -70,6 +72,7 @@ async def test_a_validation_that_was_mostly_lost_ranks_and_ends_nothing(runs: Re
     assert (first.step, "full_valid_mean_reward" in first.metrics) == (1, False)
     assert (await runs.report(job))["step"] == 3, "the best that was measured"
     warned = [event for event in await runs.events(job) if event.level == "warn"]
+    assert warned.pop(0).message.startswith("Perhaps nothing can be learned.")
     assert [event.message.split(":")[0] for event in warned] == [
         "The validation of step 1 has no reward"
     ]
@@ -87,6 +90,7 @@ async def test_a_trained_job_whose_only_validation_was_lost_succeeds_without_a_r
     assert tuned is not None
     assert tuned.step == 2
     said = [event.message for event in await runs.events(job) if event.level == "warn"]
+    assert said.pop(0).startswith("Perhaps nothing can be learned.")
     assert said[0].startswith("The validation of step 2 has no reward: 100% of")
     assert said[1:] == [
         "The job has no report of base against tuned: 100% of the validation of step 2 was lost."

@@ -9,14 +9,16 @@ ROLLOUTS = [
     scored(
         ("train", 1, 0, 0),
         1.0,
-        calls=(tool_call(), tool_call(repeated=True, latency_s=1.5, output_tokens=5)),
+        calls=(tool_call(), tool_call(repeated=True, latency_s=1.5, output_tokens=5, attempts=3)),
         sampled=4,
         components={"exact": 1.0},
     ),
     scored(
         ("train", 1, 0, 1),
         0.5,
-        calls=(tool_call("invented", error="unknown_tool", output_tokens=1, latency_s=0.0),),
+        calls=(
+            tool_call("invented", error="unknown_tool", output_tokens=1, latency_s=0.0, attempts=0),
+        ),
         parse_error="no JSON",
         stop=StopReason.MAX_STEPS,
         components={"exact": 0.0},
@@ -45,6 +47,9 @@ def test_every_value_is_the_mean_over_graded_rollouts() -> None:
         names.LIMIT_STOP_SHARE: 1 / 3,
         names.TOOL_CALLS_MEAN: 1.0,
         names.TOOL_CALLS_REPEATED_MEAN: 1 / 3,
+        names.TOOL_RETRIES_MEAN: 2 / 3,
+        names.tool_metric("lookup", "retries"): 2.0,
+        names.tool_metric("(unknown)", "retries"): 0.0,
         names.tool_metric("lookup", "calls_mean"): 2 / 3,
         names.tool_metric("lookup", "tokens_per_call"): 4.0,
         names.tool_metric("lookup", "latency_s_mean"): 1.0,

@@ -97,7 +97,7 @@ async def test_steps_without_different_rewards_are_warned_about_once(runs: RealR
         objective={"token_penalty": 0.0},
     )
     ended = await runs.run(job, Script(train=lambda _: 0.5))
-    assert (ended.status, ended.step) == (JobStatus.SUCCEEDED, 4)
+    assert (ended.status, ended.step) == (JobStatus.FAILED, 4)
     assert await _said(runs, job) == [("zero_variance", "warn", 2)]
     assert ended.ended_early is None
 

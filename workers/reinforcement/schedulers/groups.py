@@ -6,11 +6,12 @@ The code is the same for every mode, so that no mode changes what a sample's gra
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import fmean
 
 from app.domain.rollouts import metrics as names
 from app.domain.rollouts.trajectory import ScoredRollout
 from workers.learning.advantages import BATCH_STD, GroupStatus, RewardGroup, step_advantages
-from workers.learning.shaping import ShapingConfig, shape
+from workers.learning.shaping import ShapedReward, ShapingConfig, shape
 from workers.learning.training_samples import TrainingSample
 from workers.rollout.groups import ScoredGroup
 
@@ -33,14 +34,18 @@ class PreparedGroup:
     scored: ScoredGroup
     samples: list[TrainingSample]
     status: GroupStatus
+    shaped: Sequence[ShapedReward | None]
+    """Parallel to the rollouts; `None` for a failed one."""
 
 
 def prepare(group: ScoredGroup, config: GroupConfig) -> PreparedGroup:
     """Computes the advantage of each rollout within its group."""
     # An estimator that divides by the step's deviation waits for the step: see `step_samples`.
     estimator = "centred" if config.estimator == BATCH_STD else config.estimator
-    (outcome,) = step_advantages([_rewards(group, config)], estimator=estimator)
-    return PreparedGroup(group, _samples(group, outcome.advantages), outcome.status)
+    shaped = [_shaped(rollout, config.shaping) for rollout in group.rollouts]
+    rewards = _rewards(group, shaped, config)
+    (outcome,) = step_advantages([rewards], estimator=estimator)
+    return PreparedGroup(group, _samples(group, outcome.advantages), outcome.status, shaped)
 
 
 def step_samples(groups: Sequence[PreparedGroup], config: GroupConfig) -> list[TrainingSample]:
@@ -48,7 +53,7 @@ def step_samples(groups: Sequence[PreparedGroup], config: GroupConfig) -> list[T
     if config.estimator != BATCH_STD:
         return samples_of(groups)
     outcomes = step_advantages(
-        [_rewards(group.scored, config) for group in groups], estimator=BATCH_STD
+        [_rewards(group.scored, group.shaped, config) for group in groups], estimator=BATCH_STD
     )
     return [
         sample
@@ -75,11 +80,28 @@ def group_counts(groups: Sequence[PreparedGroup]) -> dict[str, float]:
     }
 
 
-def _rewards(group: ScoredGroup, config: GroupConfig) -> RewardGroup:
+def objective_means(groups: Sequence[PreparedGroup]) -> dict[str, float]:
+    """Returns curve values: the mean shaped reward of graded rollouts, and of each of its terms."""
+    shaped = [one for group in groups for one in group.shaped if one is not None]
+    if not shaped:
+        return {}
+    return {
+        names.OBJECTIVE_MEAN: fmean(one.value for one in shaped),
+        **{
+            names.objective_metric(term): fmean(getattr(one, term) for one in shaped)
+            for term in names.OBJECTIVE_TERMS
+        },
+    }
+
+
+def _rewards(
+    group: ScoredGroup, shaped: Sequence[ShapedReward | None], config: GroupConfig
+) -> RewardGroup:
     return RewardGroup(
         group.rewards,
         min_valid=group.min_valid(config.min_group_share),
-        objective=[_objective(rollout, config.shaping) for rollout in group.rollouts],
+        objective=[None if one is None else one.value for one in shaped],
+        distinctions=[None if one is None else one.distinction for one in shaped],
     )
 
 
@@ -91,5 +113,5 @@ def _samples(group: ScoredGroup, advantages: Sequence[float | None]) -> list[Tra
     ]
 
 
-def _objective(rollout: ScoredRollout, shaping: ShapingConfig) -> float | None:
+def _shaped(rollout: ScoredRollout, shaping: ShapingConfig) -> ShapedReward | None:
     return None if rollout.reward is None else shape(rollout.reward, rollout.trajectory, shaping)

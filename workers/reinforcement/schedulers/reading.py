@@ -9,6 +9,7 @@ from workers.reinforcement.outcome import SampledStep
 from workers.reinforcement.schedulers.groups import (
     PreparedGroup,
     group_counts,
+    objective_means,
     rollouts_of,
     samples_of,
 )
@@ -53,6 +54,7 @@ class StepReading:
             {
                 **summarise(rollouts),
                 **group_counts(groups),
+                **objective_means(groups),
                 **values,
                 names.TRAINED_TOKENS: float(tokens),
                 names.STALENESS_MEAN: fmean(rollout_ages) if rollout_ages else 0.0,

@@ -157,6 +157,8 @@ from .new_service_account import NewServiceAccount
 from .new_service_account_role import NewServiceAccountRole
 from .not_ready import NotReady
 from .not_ready_parts import NotReadyParts
+from .nothing_to_learn_options import NothingToLearnOptions
+from .nothing_to_learn_options_action import NothingToLearnOptionsAction
 from .objective_options import ObjectiveOptions
 from .output_item_object import OutputItemObject
 from .output_item_object_datasource_item import OutputItemObjectDatasourceItem
@@ -467,6 +469,8 @@ __all__ = (
     "MultiGraderGraders",
     "NewServiceAccount",
     "NewServiceAccountRole",
+    "NothingToLearnOptions",
+    "NothingToLearnOptionsAction",
     "NotReady",
     "NotReadyParts",
     "ObjectiveOptions",

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
   from ..models.keep_checkpoints import KeepCheckpoints
   from ..models.mismatch_options import MismatchOptions
   from ..models.multi_grader import MultiGrader
+  from ..models.nothing_to_learn_options import NothingToLearnOptions
   from ..models.objective_options import ObjectiveOptions
   from ..models.ppo_options import PpoOptions
   from ..models.registered_reference import RegisteredReference
@@ -59,6 +60,7 @@ class ReinforcementBody:
             response_format (None | ReinforcementBodyResponseFormatType0 | Unset):
             stop (None | ReinforcementStopOptions | Unset):
             keep_checkpoints (KeepCheckpoints | None | Unset):
+            nothing_to_learn (None | NothingToLearnOptions | Unset):
             hyperparameters (None | ReinforcementHyperparameters | Unset):
      """
 
@@ -73,6 +75,7 @@ class ReinforcementBody:
     response_format: None | ReinforcementBodyResponseFormatType0 | Unset = UNSET
     stop: None | ReinforcementStopOptions | Unset = UNSET
     keep_checkpoints: KeepCheckpoints | None | Unset = UNSET
+    nothing_to_learn: None | NothingToLearnOptions | Unset = UNSET
     hyperparameters: None | ReinforcementHyperparameters | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
@@ -90,6 +93,7 @@ class ReinforcementBody:
         from ..models.keep_checkpoints import KeepCheckpoints # noqa: PLC0415
         from ..models.mismatch_options import MismatchOptions # noqa: PLC0415
         from ..models.multi_grader import MultiGrader # noqa: PLC0415
+        from ..models.nothing_to_learn_options import NothingToLearnOptions # noqa: PLC0415
         from ..models.objective_options import ObjectiveOptions # noqa: PLC0415
         from ..models.ppo_options import PpoOptions # noqa: PLC0415
         from ..models.registered_reference import RegisteredReference # noqa: PLC0415
@@ -215,6 +219,14 @@ class ReinforcementBody:
         else:
             keep_checkpoints = self.keep_checkpoints
 
+        nothing_to_learn: dict[str, Any] | None | Unset
+        if isinstance(self.nothing_to_learn, Unset):
+            nothing_to_learn = UNSET
+        elif isinstance(self.nothing_to_learn, NothingToLearnOptions):
+            nothing_to_learn = self.nothing_to_learn.to_dict()
+        else:
+            nothing_to_learn = self.nothing_to_learn
+
         hyperparameters: dict[str, Any] | None | Unset
         if isinstance(self.hyperparameters, Unset):
             hyperparameters = UNSET
@@ -249,6 +261,8 @@ class ReinforcementBody:
             field_dict["stop"] = stop
         if keep_checkpoints is not UNSET:
             field_dict["keep_checkpoints"] = keep_checkpoints
+        if nothing_to_learn is not UNSET:
+            field_dict["nothing_to_learn"] = nothing_to_learn
         if hyperparameters is not UNSET:
             field_dict["hyperparameters"] = hyperparameters
 
@@ -267,6 +281,7 @@ class ReinforcementBody:
         from ..models.keep_checkpoints import KeepCheckpoints # noqa: PLC0415
         from ..models.mismatch_options import MismatchOptions # noqa: PLC0415
         from ..models.multi_grader import MultiGrader # noqa: PLC0415
+        from ..models.nothing_to_learn_options import NothingToLearnOptions # noqa: PLC0415
         from ..models.objective_options import ObjectiveOptions # noqa: PLC0415
         from ..models.ppo_options import PpoOptions # noqa: PLC0415
         from ..models.registered_reference import RegisteredReference # noqa: PLC0415
@@ -604,6 +619,26 @@ class ReinforcementBody:
         keep_checkpoints = _parse_keep_checkpoints(d.pop("keep_checkpoints", UNSET))
 
 
+        def _parse_nothing_to_learn(data: object) -> None | NothingToLearnOptions | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                nothing_to_learn_type_0 = NothingToLearnOptions.from_dict(data)
+
+
+
+                return nothing_to_learn_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(None | NothingToLearnOptions | Unset, data)
+
+        nothing_to_learn = _parse_nothing_to_learn(d.pop("nothing_to_learn", UNSET))
+
+
         def _parse_hyperparameters(data: object) -> None | ReinforcementHyperparameters | Unset:
             if data is None:
                 return data
@@ -636,6 +671,7 @@ class ReinforcementBody:
             response_format=response_format,
             stop=stop,
             keep_checkpoints=keep_checkpoints,
+            nothing_to_learn=nothing_to_learn,
             hyperparameters=hyperparameters,
         )
 

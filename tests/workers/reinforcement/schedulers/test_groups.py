@@ -1,15 +1,17 @@
 """Which rollouts train, and with what advantage, group by group."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from app.domain.rollouts import metrics as names
-from tests.support.scored import scored, scored_group
+from tests.support.scored import scored, scored_group, tool_call
 from workers.learning.shaping import ShapingConfig
 from workers.reinforcement.schedulers.groups import (
     GroupConfig,
     group_counts,
+    objective_means,
     prepare,
     rollouts_of,
     samples_of,
@@ -59,6 +61,39 @@ def test_a_longer_answer_of_equal_reward_is_worth_a_little_less() -> None:
     values = [0.98, 0.9, -0.02]
     mean = sum(values) / 3
     assert [s.advantage for s in samples] == pytest.approx([value - mean for value in values])
+
+
+ALL_RIGHT = [
+    scored(("train", 1, 7, 0), 1.0, calls=(tool_call(), tool_call(repeated=True)), sampled=4),
+    scored(("train", 1, 7, 1), 1.0, calls=(tool_call(),), sampled=8),
+    scored(("train", 1, 7, 2), 1.0, sampled=2),
+]
+
+
+@pytest.mark.parametrize(
+    ("terms", "lost"),
+    [
+        ({}, None),
+        ({"token_penalty": 0.1, "token_budget": 10}, None),
+        ({"call_budget": 0, "call_budget_penalty": 0.3}, [0.6, 0.3, 0.0]),
+        ({"repeated_call_penalty": 0.2}, [0.2, 0.0, 0.0]),
+    ],
+)
+def test_a_penalty_that_a_user_set_trains_a_group_of_equal_rewards(
+    terms: dict[str, Any], lost: list[float] | None
+) -> None:
+    config = replace(PLAIN, shaping=ShapingConfig(**{"token_penalty": 0.0, **terms}))
+    group = prepare(scored_group(ALL_RIGHT), config)
+    if lost is None:
+        assert (group.status, group.samples) == ("zero_variance", [])
+        return
+    mean = sum(lost) / 3
+    assert [s.advantage for s in group.samples] == pytest.approx([mean - each for each in lost])
+    means = objective_means([group, prepare(scored_group(EQUAL), PLAIN)])
+    assert means[names.OBJECTIVE_MEAN] == pytest.approx((3 - sum(lost) + 4 * 0.5) / 7)
+    (term,) = (name for name, value in means.items() if value and name != names.OBJECTIVE_MEAN)
+    assert term.removeprefix("objective/").removesuffix("_mean") in terms
+    assert means[term] == pytest.approx(sum(lost) / 7)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,145 @@
+"""What the base model's validation says about a job, from rollouts built by hand."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from pydantic import TypeAdapter
+
+from app.domain.graders.graders import Grader
+from app.domain.graders.ranges import highest_score
+from app.domain.methods.nothing_to_learn import NothingToLearnOptions
+from app.domain.methods.objective import ObjectiveOptions
+from app.domain.rollouts.trajectory import Grade, ScoredRollout, StopReason
+from tests.support.runs.world import plan
+from tests.support.scored import scored
+from workers.reinforcement.learnability import Evidence, Finding
+from workers.reinforcement.plan import Plan
+from workers.runs.trace import rollout_row
+
+GRADERS: TypeAdapter[Any] = TypeAdapter(Grader)
+CHECK = {"type": "string_check", "input": "a", "reference": "b", "operation": "eq"}
+HOOK = {"type": "endpoint", "url": "https://grader.test/"}
+JUDGE = {
+    "type": "score_model",
+    "model": "m",
+    "input": [{"role": "user", "content": "x"}],
+    "range": [1, 5],
+}
+
+
+def _rollouts(rewards: Sequence[float | None], *, flagged: int = 0) -> list[ScoredRollout]:
+    rollouts = [scored(("valid", 0, n, 0), reward) for n, reward in enumerate(rewards)]
+    for rollout in rollouts[:flagged]:
+        rollout.grade = Grade(
+            0.0, measures={"": {"errors/other_error": 1.0}}, details={"": "a text is too long"}
+        )
+    return rollouts
+
+
+def _finding(
+    rollouts: list[ScoredRollout],
+    *,
+    grader: dict[str, Any] = HOOK,
+    objective: dict[str, Any] | None = None,
+    **options: Any,
+) -> Finding | None:
+    evidence = Evidence()
+    for rollout in rollouts:
+        evidence.add(rollout_row(rollout, project_id="proj_a"))
+    return evidence.finding(
+        NothingToLearnOptions(**options),
+        grader=GRADERS.validate_python(grader),
+        objective=ObjectiveOptions.model_validate(objective or {}),
+        context_length=64,
+    )
+
+
+@pytest.mark.parametrize(
+    ("rewards", "flagged", "found"),
+    [
+        ([0.0] * 19 + [1.0], 19, True),
+        ([0.0] * 19 + [1.0], 18, False),
+        ([0.0] * 9 + [1.0], 9, False),
+        ([0.0] * 5 + [None] * 5, 5, True),
+        ([0.0] * 4 + [None] * 6, 4, False),
+    ],
+)
+def test_an_error_of_nearly_all_grades_is_a_finding(
+    rewards: list[float | None], flagged: int, found: bool
+) -> None:
+    finding = _finding(_rollouts(rewards, flagged=flagged))
+    assert (finding is not None and "'other_error'" in finding.reason) == found
+    if found and finding is not None:
+        assert "a text is too long; for example in row 1" in finding.reason
+        assert finding.param == "method.reinforcement.grader"
+    looser = _finding(_rollouts(rewards, flagged=flagged), error_share=0.5)
+    assert (looser is not None) == (flagged >= 5)
+
+
+@pytest.mark.parametrize(
+    ("count", "reward", "grader", "certain"),
+    [
+        (63, 0.0, CHECK, False),
+        (64, 0.0, CHECK, True),
+        (5, 1.0, CHECK, True),
+        (4, 1.0, CHECK, None),
+        (63, 1.0, HOOK, False),
+        (5, 5.0, JUDGE, True),
+        (5, 1.0, JUDGE, False),
+    ],
+)
+def test_equal_rewards_end_a_job_by_their_number_or_at_the_top(
+    count: int, reward: float, grader: dict[str, Any], certain: bool | None
+) -> None:
+    finding = _finding(_rollouts([reward] * count), grader=grader)
+    assert (None if finding is None else finding.certain) == certain
+    assert _finding(_rollouts([reward] * count + [0.5]), grader=grader) is None
+
+
+@pytest.mark.parametrize(
+    ("objective", "may_differ"),
+    [
+        ({}, False),
+        ({"token_penalty": 1.0}, False),
+        ({"call_budget": 2}, True),
+        ({"call_budget": 2, "call_budget_penalty": 0}, False),
+        ({"call_budget_penalty": 0.5}, False),
+        ({"repeated_call_penalty": 0.1}, True),
+        ({"overlong": {"limit": 10}}, True),
+        ({"clamp_limit_stop": True}, True),
+    ],
+)
+def test_equal_rewards_may_still_differ_by_a_term_of_the_user(
+    objective: dict[str, Any], may_differ: bool
+) -> None:
+    finding = _finding(_rollouts([1.0] * 64), objective=objective)
+    assert (finding is None) == may_differ
+
+
+def test_prompts_that_fill_the_context_are_a_finding() -> None:
+    full = [scored(("valid", 0, n, 0), 0.0, sampled=0) for n in range(10)]
+    for rollout in full:
+        rollout.trajectory.turns.clear()
+        rollout.trajectory.stop_reason = StopReason.TOKEN_LIMIT
+        rollout.trajectory.prompt_tokens = 64
+    finding = _finding(full)
+    assert finding is not None
+    assert finding.reason.startswith("10 of 10 validation rollouts had no token left to answer")
+    assert finding.param == "validation_file"
+    answered = [scored(("valid", 0, 10, 0), 1.0)]
+    assert _finding(full + answered) is None
+
+
+def test_a_formula_and_an_endpoint_have_no_known_highest_score() -> None:
+    multi = {"type": "multi", "graders": {"a": CHECK}, "calculate_output": "2 * a"}
+    found = [highest_score(GRADERS.validate_python(one)) for one in (CHECK, JUDGE, HOOK, multi)]
+    assert found == [1.0, 5.0, None, None]
+
+
+def test_a_plan_counts_the_groups_of_short_last_batches() -> None:
+    """Fifteen rows in batches of 4 (auto) make steps of 4, 4, 4 and 3 groups."""
+    of_fifteen: Plan = plan(train_rows=15)
+    assert of_fifteen.hyperparameters.batch_size == 4
+    counts = [of_fifteen.groups_before(step) for step in range(1, 8)]
+    assert counts == [0, 4, 8, 12, 15, 19, 23]

@@ -1,0 +1,249 @@
+"""Jobs in which nothing can be learned: real runs that say so before their first step."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from app.domain.jobs.jobs import Job, JobStatus
+from tests.support.runs.real_run import ROWS, SPEC, RealRuns, Script, TinyEngine, tiny_engine
+from tests.support.runs.world import World
+from workers.methods import job_run
+from workers.reinforcement.learning_check import LearningCheck
+
+QUIET: dict[str, Any] = {
+    name: {"action": "off"}
+    for name in ("plateau", "gap", "token_growth", "entropy_collapse", "zero_variance")
+}
+ONE_STEP = {"batch_size": 10, "compute_multiplier": 0.25}
+CHECK = {
+    "type": "string_check",
+    "name": "s",
+    "input": "{{sample.output_text}}",
+    "reference": "no such text",
+    "operation": "eq",
+}
+OF_JSON = {**CHECK, "input": "{{sample.output_json.answer}}"}
+GUIDE = {
+    "type": "multi",
+    "graders": {"form": OF_JSON, "near": {**OF_JSON, "operation": "like"}},
+    "calculate_output": "0.5 * form + 0.5 * near",
+}
+JUDGE = {
+    "type": "score_model",
+    "name": "judge",
+    "model": SPEC.name,
+    "input": [{"role": "user", "content": "How good is {{sample.output_text}}?"}],
+}
+LONG_ROWS = tuple(
+    {"messages": [{"role": "user", "content": f"part P{n} " * 300}]} for n in range(ROWS)
+)
+GRADER = "method.reinforcement.grader"
+
+
+@pytest.fixture(scope="module")
+def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TinyEngine]:
+    with tiny_engine(tmp_path_factory.mktemp("tiny")) as running:
+        yield running
+
+
+@pytest.fixture
+def runs(world: World, engine: TinyEngine) -> RealRuns:
+    """The model may also be a judge."""
+    settings = world.settings.model_copy(update={"base_models": (engine.spec,)})
+    return RealRuns(replace(world, settings=settings), engine)
+
+
+async def _check_unpublished(runs: RealRuns, ended: Job) -> None:
+    """Checks that the end is in the job and in an event of level error, and that no model is."""
+    assert ended.error is not None
+    assert (ended.status, ended.fine_tuned_model) == (JobStatus.FAILED, None)
+    last = (await runs.events(ended))[-1]
+    assert (last.level, last.message) == ("error", ended.error.message)
+    assert last.data is not None
+    assert last.data["error_code"] == ended.error.code
+    async with runs.world.app.tenant(runs.world.tenant) as unit:
+        names = [model.name for model in await unit.models.all() if model.job_id == ended.id]
+    assert [name for name in names if ":ckpt-step-" not in name] == []
+
+
+@pytest.mark.parametrize(
+    ("grader", "rows", "code", "param", "said"),
+    [
+        (
+            {**CHECK, "reference": "{{item.zzz}}"},
+            None,
+            "invalid_grader_template",
+            None,
+            (
+                "100% of the step's rollouts were lost",
+                "'s', grader_item_missing: its template reads 'item.zzz', which the row does not",
+                "Correct the grader's template, or give every row that key and create the job",
+            ),
+        ),
+        (
+            CHECK,
+            LONG_ROWS,
+            "nothing_to_learn",
+            "validation_file",
+            (
+                "10 of 10 validation rollouts had no token left to answer",
+                "fill the model's context of 256 tokens",
+                "Shorten the rows' messages",
+            ),
+        ),
+        (
+            GUIDE,
+            None,
+            "nothing_to_learn",
+            f"{GRADER}.graders.form",
+            (
+                (
+                    "10 of 10 validation rewards of the base model carry the error "
+                    f"'invalid_variable_error' of the grader 'form' ({GRADER}.graders.form): "
+                    "'sample.output_json.answer' is not there; for example in row 1, where the "
+                    "model wrote '"
+                ),
+                "or ask for the format that it reads in the prompt",
+                '{"action": "warn"}',
+            ),
+        ),
+        (
+            JUDGE,
+            None,
+            "nothing_to_learn",
+            GRADER,
+            (
+                f"carry the error 'model_grader_parse_error' of the grader 'judge' ({GRADER}): ",
+                "the judge's answer contains no number `result`",
+                "Use a judge that keeps to the answer format",
+            ),
+        ),
+        (
+            {**CHECK, "operation": "ne"},
+            None,
+            "nothing_to_learn",
+            GRADER,
+            ("All 10 validation rollouts of the base model earned 1, the highest score",),
+        ),
+    ],
+    ids=["missing key", "long prompts", "no JSON", "judge", "always right"],
+)
+async def test_a_job_that_can_learn_nothing_ends_within_its_baseline(
+    runs: RealRuns,
+    grader: dict[str, Any],
+    rows: Any,
+    code: str,
+    param: str | None,
+    said: tuple[str, ...],
+) -> None:
+    runs = runs if rows is None else replace(runs, rows=rows)
+    job = await runs.job(grader=grader, hyperparameters=ONE_STEP)
+    ended = await runs.run(job)
+    assert ended.error is not None
+    assert (ended.error.code, ended.error.param, ended.step) == (code, param, 0)
+    for part in said:
+        assert part in str(ended.error.message)
+    assert await runs.rollouts(job, "train") == []
+    await _check_unpublished(runs, ended)
+
+
+async def test_the_baseline_that_ended_a_job_can_be_read(runs: RealRuns) -> None:
+    job = await runs.job(grader=GUIDE, hyperparameters=ONE_STEP)
+    await runs.run(job)
+    rows = await runs.rollouts(job, "valid", 0)
+    assert {row.trace["grader_errors"]["form"] for row in rows} == {
+        "'sample.output_json.answer' is not there"
+    }
+    errors = await runs.curve(job, "grader/form/errors/invalid_variable_error", "valid")
+    assert errors == {0: 10.0}
+
+
+async def test_a_claim_after_a_kill_finds_the_same(
+    runs: RealRuns, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first claim dies between the commit of the baseline and the end that it asks for."""
+    job = await runs.job(grader=GUIDE, hyperparameters=ONE_STEP)
+
+    class Killed(BaseException):
+        pass
+
+    async def die(_: LearningCheck) -> None:
+        raise Killed
+
+    with monkeypatch.context() as patched:
+        patched.setattr(LearningCheck, "after_baseline", die)
+        async with runs.context(job, Script()) as context:
+            with pytest.raises(Killed):
+                await job_run(context).run()
+    assert (await runs.world.read(job)).status is JobStatus.RUNNING
+    ended = await runs.run(job)
+    assert ended.error is not None
+    assert (ended.status, ended.error.code) == (JobStatus.FAILED, "nothing_to_learn")
+    assert len(await runs.rollouts(job, "valid", 0)) == ROWS
+
+
+async def test_few_equal_rewards_are_a_warning_and_nothing_trained_is_a_failure(
+    runs: RealRuns,
+) -> None:
+    job = await runs.job(stop=QUIET)
+    ended = await runs.run(job, Script(valid=(0.0,), train=lambda _: 0.0))
+    (warned,) = [event for event in await runs.events(job) if event.level == "warn"]
+    assert warned.message.startswith(
+        "Perhaps nothing can be learned. All 10 validation rollouts of the base model earned 0: at "
+        "most 25.9% of the rollouts can be expected to earn another reward (with 95% confidence)"
+    )
+    assert ended.error is not None
+    assert (ended.error.code, ended.step) == ("nothing_to_learn", 2)
+    assert str(ended.error.message).startswith(
+        "Nothing was learned, so no model is published: no group had rollouts of different reward."
+    )
+    assert ended.usage is not None
+    assert ended.usage.trained_tokens == 0
+    await _check_unpublished(runs, ended)
+
+
+@pytest.mark.parametrize(
+    ("options", "step", "said"),
+    [
+        ({"equal_rewards": 10}, 0, "All 10 validation rollouts of the base model earned 0: "),
+        ({"untrained_groups": 5}, 1, "None of the first 5 groups had rollouts of different"),
+        ({"action": "warn", "equal_rewards": 10}, 2, "Nothing was learned, so no model is"),
+        ({"action": "off", "untrained_groups": 1}, 2, "Nothing was learned, so no model is"),
+    ],
+)
+async def test_the_limits_are_the_jobs_own(
+    runs: RealRuns, options: dict[str, Any], step: int, said: str
+) -> None:
+    job = await runs.job(stop=QUIET, nothing_to_learn=options)
+    ended = await runs.run(job, Script(valid=(0.0,), train=lambda _: 0.0))
+    assert ended.error is not None
+    assert (ended.error.code, ended.step) == ("nothing_to_learn", step)
+    assert str(ended.error.message).startswith(said)
+    levels = [event.level for event in await runs.events(job)]
+    assert levels.count("warn") == (options.get("action") != "off" and step != 0)
+
+
+async def test_a_rule_that_stops_an_untrained_job_makes_no_success_of_it(runs: RealRuns) -> None:
+    job = await runs.job(
+        stop={**QUIET, "zero_variance": {"action": "stop", "steps": 1}},
+        hyperparameters={"n_epochs": 3},
+    )
+    ended = await runs.run(job, Script(valid=(0.0, 0.1), train=lambda _: 0.0))
+    assert ended.error is not None
+    assert (ended.error.code, ended.step) == ("nothing_to_learn", 1)
+    await _check_unpublished(runs, ended)
+
+
+async def test_the_objective_of_a_step_has_curves(runs: RealRuns) -> None:
+    job = await runs.job(stop=QUIET, objective={"token_penalty": 0.5, "token_budget": 16})
+    await runs.run(job)
+    rewards = await runs.curve(job, "reward/mean")
+    taken = await runs.curve(job, "objective/token_penalty_mean")
+    tokens = await runs.curve(job, "tokens/completion_mean")
+    assert taken == pytest.approx({step: 0.5 * tokens[step] / 16 for step in (1, 2)})
+    assert await runs.curve(job, "objective/mean") == pytest.approx(
+        {step: rewards[step] - taken[step] for step in (1, 2)}
+    )
+    assert await runs.curve(job, "objective/call_budget_penalty_mean") == {1: 0.0, 2: 0.0}

@@ -1,0 +1,171 @@
+"""Decides from the base model's validation whether a reinforcement job can learn anything.
+
+Owns the evidence, read from committed rollouts, and the sentence for the customer: grader, path,
+error, an example and the cure. Promises that the same rollouts give the same finding, so that a
+later claim repeats it. The reasons for the limits are in decision 0030. Must not know how a run
+reacts.
+"""
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Final
+
+from app.domain.graders.graders import MultiGrader, SingleGrader
+from app.domain.graders.ranges import highest_score
+from app.domain.methods.nothing_to_learn import NothingToLearnOptions
+from app.domain.methods.objective import ObjectiveOptions
+from app.domain.rollouts.rollouts import RolloutRow
+from app.domain.rollouts.spans import last_turn
+from app.domain.rollouts.trajectory import StopReason
+
+LEAST_GRADED: Final = 5
+"""Graded rollouts without which nothing is decided."""
+_ERROR: Final = "errors/"
+_EXCERPT: Final = 120
+_GRADER: Final = "method.reinforcement.grader"
+_OVERRIDE: Final = (
+    'To train all the same, send method.reinforcement.nothing_to_learn {"action": "warn"}.'
+)
+_CURES: Final = {
+    "invalid_variable_error": (
+        "Let the template read what the model writes, such as sample.output_text, or ask for the "
+        "format that it reads in the prompt, or teach it with a supervised job first"
+    ),
+    "model_grader_parse_error": (
+        "Use a judge that keeps to the answer format, or give it more max_completion_tokens"
+    ),
+    "model_grader_refusal_error": "Change the judge's prompt, or use another judge",
+    "formula_parse_error": "Correct calculate_output so that it has a value for these scores",
+}
+_OTHER_CURE: Final = "Try the grader on one answer with POST /v1/fine_tuning/alpha/graders/run"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A reason to expect that nothing can be learned."""
+
+    reason: str
+    cure: str
+    param: str | None = None
+    certain: bool = True
+    """False where the rollouts are too few to end the job."""
+
+    @property
+    def message(self) -> str:
+        return f"{self.reason}. {self.cure}. {_OVERRIDE}"
+
+
+@dataclass(slots=True)
+class Evidence:
+    """Counts over the rollouts of a validation."""
+
+    graded: int = 0
+    unanswered: int = 0
+    """Rollouts whose prompt left no token for an answer."""
+    longest_prompt: int = 0
+    rewards: set[float] = field(default_factory=set)
+    """At most two of them: one more changes nothing."""
+    errors: Counter[tuple[str, str]] = field(default_factory=Counter)
+    """Counts by grader (empty for the whole of a multi grader) and flag."""
+    examples: dict[tuple[str, str], str] = field(default_factory=dict)
+
+    def add(self, row: RolloutRow) -> None:
+        if row.reward is None:
+            return
+        self.graded += 1
+        if row.stop_reason == StopReason.TOKEN_LIMIT and not row.completion_tokens:
+            self.unanswered += 1
+            self.longest_prompt = max(self.longest_prompt, row.prompt_tokens)
+        if len(self.rewards) < 2:  # noqa: PLR2004 - equal, or not
+            self.rewards.add(row.reward)
+        for grader, measures in row.trace["graders"].items():
+            for name in measures:
+                if name.startswith(_ERROR):
+                    error = (grader, name.removeprefix(_ERROR))
+                    self.errors[error] += 1
+                    self.examples.setdefault(error, _example(row, grader))
+
+    def finding(
+        self,
+        options: NothingToLearnOptions,
+        *,
+        grader: SingleGrader | MultiGrader,
+        objective: ObjectiveOptions,
+        context_length: int,
+    ) -> Finding | None:
+        """Returns the gravest finding, `None` where something can be learned."""
+        if self.graded < LEAST_GRADED:
+            return None
+        limit = options.error_share * self.graded
+        if self.unanswered >= limit:
+            return self._no_room(context_length)
+        if self.errors:
+            error, count = self.errors.most_common(1)[0]
+            if count >= limit:
+                return self._error(error, count, grader)
+        if len(self.rewards) > 1 or has_user_terms(objective):
+            return None
+        return self._equal(options.equal_rewards, highest_score(grader))
+
+    def _no_room(self, context_length: int) -> Finding:
+        return Finding(
+            f"{self.unanswered} of {self.graded} validation rollouts had no token left to answer: "
+            f"their prompts fill the model's context of {context_length} tokens (the longest has "
+            f"{self.longest_prompt})",
+            "Shorten the rows' messages and tools, or use a base model with a longer context",
+            param="validation_file",
+        )
+
+    def _error(
+        self, error: tuple[str, str], count: int, grader: SingleGrader | MultiGrader
+    ) -> Finding:
+        child, flag = error
+        name, path = (child, f"{_GRADER}.graders.{child}") if child else (grader.name, _GRADER)
+        return Finding(
+            f"{count} of {self.graded} validation rewards of the base model carry the error "
+            f"'{flag}' of the grader '{name}' ({path}): {self.examples[error]}",
+            _CURES.get(flag, _OTHER_CURE),
+            param=path,
+        )
+
+    def _equal(self, enough: int, highest: float | None) -> Finding:
+        (reward,) = self.rewards
+        reason = f"All {self.graded} validation rollouts of the base model earned {reward:g}"
+        if highest is not None and reward >= highest:
+            return Finding(
+                f"{reason}, the highest score of the grader: no report could show a gain",
+                "Use harder rows or a stricter grader, or set a penalty in "
+                "method.reinforcement.objective that these rollouts differ by",
+                param=_GRADER,
+            )
+        share = 1 - 0.05 ** (1 / self.graded)
+        certain = self.graded >= enough
+        return Finding(
+            f"{reason}: at most {share:.1%} of the rollouts can be expected to earn another reward "
+            "(with 95% confidence), and groups of equal rewards train nothing",
+            "Use rows of which the model gets some right, a grader that gives partial credit, or a "
+            "supervised job first",
+            param=_GRADER,
+            certain=certain,
+        )
+
+
+def has_user_terms(objective: ObjectiveOptions) -> bool:
+    """Returns whether rollouts of equal reward may still differ by a term that a user turned on."""
+    return bool(
+        (objective.call_budget is not None and objective.call_budget_penalty)
+        or objective.repeated_call_penalty
+        or objective.overlong
+        or objective.clamp_limit_stop
+    )
+
+
+def _example(row: RolloutRow, grader: str) -> str:
+    details = row.trace.get("grader_errors", {}).get(grader)
+    turn = last_turn(row)
+    written = "" if turn is None else str(turn.get("content") or "")
+    shown = written if len(written) <= _EXCERPT else f"{written[:_EXCERPT]}…"
+    return (
+        f"{details or 'no details'}; for example in row {row.prompt_index + 1}, where the model "
+        f"wrote {shown!r}"
+    )

@@ -1,0 +1,64 @@
+"""Ends a reinforcement run in which nothing can be learned, before its first step or soon after.
+
+Owns the reaction to what `workers.reinforcement.learnability` finds. Promises that a kill changes
+nothing: the finding is read from committed rollouts and the committed usage. Must not know
+how the evidence is weighed.
+"""
+
+from app.domain.errors import NOTHING_TO_LEARN, RunFailed
+from app.domain.methods.learning import resolved_learning
+from app.domain.methods.nothing_to_learn import NothingToLearnOptions
+from app.domain.methods.reinforcement import ReinforcementMethod
+from workers.reinforcement.evaluation import collect_held_out
+from workers.reinforcement.learnability import Evidence, Finding
+from workers.reinforcement.plan import Plan
+from workers.runs.context import RunContext
+from workers.runs.reporter import Reporter
+
+
+class LearningCheck:
+    def __init__(
+        self, context: RunContext, method: ReinforcementMethod, plan: Plan, *, reporter: Reporter
+    ) -> None:
+        self._context = context
+        self._method = method
+        self._plan = plan
+        self._reporter = reporter
+        self._options = method.nothing_to_learn or NothingToLearnOptions()
+
+    async def after_baseline(self) -> None:
+        """Reads the committed validation of the base model. Raises `RunFailed`, or warns once."""
+        if self._options.action == "off":
+            return
+        finding = await self._finding()
+        if finding is None:
+            return
+        if self._options.action == "fail" and finding.certain:
+            raise RunFailed(finding.message, code=NOTHING_TO_LEARN, param=finding.param)
+        warning = f"Perhaps nothing can be learned. {finding.reason}. {finding.cure}."
+        await self._reporter.announcer.message_once(warning, level="warn")
+
+    def before_step(self, step: int) -> None:
+        """Raises `RunFailed` if no group of enough steps had rollouts of different reward."""
+        used = self._reporter.usage
+        if self._options.action != "fail" or used is None or used.trained_tokens:
+            return
+        groups = self._plan.groups_before(step)
+        if groups < self._options.untrained_groups:
+            return
+        raise RunFailed(
+            f"None of the first {groups} groups had rollouts of different reward, so nothing was "
+            f"trained in {step - 1} steps: {self._reporter.report.nothing_trained}.",
+            code=NOTHING_TO_LEARN,
+        )
+
+    async def _finding(self) -> Finding | None:
+        context, method = self._context, self._method
+        evidence = await collect_held_out(context, step=0, new=Evidence)
+        effort = method.hyperparameters.reasoning_effort
+        return evidence.finding(
+            self._options,
+            grader=method.grader,
+            objective=resolved_learning(method, context.base_model, effort).objective,
+            context_length=context.base_model.context_length,
+        )
