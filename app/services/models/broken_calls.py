@@ -27,7 +27,7 @@ def offers_tools(body: Json) -> bool:
 
 def without_marks(messages: list[Json]) -> list[Json]:
     """Returns a conversation without the marks that a client sent back with its messages."""
-    return [{key: value for key, value in one.items() if key != FIELD} for one in messages]
+    return [{key: value for key, value in message.items() if key != FIELD} for message in messages]
 
 
 def mark_reply(reply: Json) -> None:

@@ -133,7 +133,7 @@ def test_prompts_that_fill_the_context_are_a_finding() -> None:
 
 def test_a_formula_and_an_endpoint_have_no_known_highest_score() -> None:
     multi = {"type": "multi", "graders": {"a": CHECK}, "calculate_output": "2 * a"}
-    found = [highest_score(GRADERS.validate_python(one)) for one in (CHECK, JUDGE, HOOK, multi)]
+    found = [highest_score(GRADERS.validate_python(sent)) for sent in (CHECK, JUDGE, HOOK, multi)]
     assert found == [1.0, 5.0, None, None]
 
 

@@ -82,13 +82,13 @@ def group_counts(groups: Sequence[PreparedGroup]) -> dict[str, float]:
 
 def objective_means(groups: Sequence[PreparedGroup]) -> dict[str, float]:
     """Returns curve values: the mean shaped reward of graded rollouts, and of each of its terms."""
-    shaped = [one for group in groups for one in group.shaped if one is not None]
-    if not shaped:
+    rewards = [shaped for group in groups for shaped in group.shaped if shaped is not None]
+    if not rewards:
         return {}
     return {
-        names.OBJECTIVE_MEAN: fmean(one.value for one in shaped),
+        names.OBJECTIVE_MEAN: fmean(reward.value for reward in rewards),
         **{
-            names.objective_metric(term): fmean(getattr(one, term) for one in shaped)
+            names.objective_metric(term): fmean(getattr(reward, term) for reward in rewards)
             for term in names.OBJECTIVE_TERMS
         },
     }
@@ -100,8 +100,8 @@ def _rewards(
     return RewardGroup(
         group.rewards,
         min_valid=group.min_valid(config.min_group_share),
-        objective=[None if one is None else one.value for one in shaped],
-        distinctions=[None if one is None else one.distinction for one in shaped],
+        objective=[None if reward is None else reward.value for reward in shaped],
+        distinctions=[None if reward is None else reward.distinction for reward in shaped],
     )
 
 
