@@ -68,8 +68,7 @@ class ChatEngine:
         half = (len(self.answer) + 1) // 2
         deltas: list[tuple[dict[str, Any], str | None]] = [
             ({"content": self.answer[:half]}, None),
-            ({"content": self.answer[half:]}, None),
-            ({}, "stop"),
+            ({"content": self.answer[half:]}, "stop"),
         ]
         for delta, finish_reason in deltas:
             chunk = {
