@@ -99,6 +99,10 @@ class _KilledAtCommit:
 
     report: StepReport
 
+    @property
+    def nothing_trained(self) -> str:
+        return self.report.nothing_trained
+
     def baseline(self, outcome: StepOutcome) -> str:
         return self.report.baseline(outcome)
 
