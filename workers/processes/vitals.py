@@ -19,8 +19,8 @@ from workers.progress import Mark
 
 log = structlog.get_logger()
 
-_START_S: Final = 120.0
-"""Time until the first beat: the interpreter reads its modules, perhaps from a cold disk."""
+_SHORTEST_START_S: Final = 20.0
+"""Time until the first beat, however short the lease: the interpreter reads its modules."""
 _MINUTE_S: Final = 60
 
 
@@ -36,7 +36,7 @@ class Patience:
     """Without a mark of progress."""
     pause_s: float
     """Without carrying out a requested pause."""
-    start_s: float = _START_S
+    start_s: float
     """Without its first beat."""
 
     @classmethod
@@ -47,6 +47,7 @@ class Patience:
             stall_s=2 * lease.lease_s,
             progress_s=settings.progress_s,
             pause_s=lease.pause_grace_s,
+            start_s=max(_SHORTEST_START_S, 2.5 * lease.lease_s),
         )
 
 

@@ -77,7 +77,9 @@ sys.exit(run_supervised(JOBS, {work}, on_fault=on_fault))
 """
 LEASE_S = 2.0
 CALLS_PER_LEASE = 8
-PATIENCE = Patience(look_s=LEASE_S / 4, stall_s=2 * LEASE_S, progress_s=600, pause_s=600)
+PATIENCE = Patience(
+    look_s=LEASE_S / 4, stall_s=2 * LEASE_S, progress_s=600, pause_s=600, start_s=60
+)
 RESPONSIVE = replace(PATIENCE, stall_s=600)
 """For children whose event loop is not the matter, however busy the machine is."""
 
