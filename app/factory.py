@@ -15,7 +15,7 @@ from app.gateways.inference.judges import EngineModels, build_judge_egress
 from app.gateways.job_queue import CeleryJobQueue, JobQueue
 from app.gateways.objects import Objects, build_objects
 from app.gateways.rate_limits import RateLimits, RedisRateLimits
-from app.gateways.secrets import SecretBox
+from app.gateways.secrets import SecretBox, build_secret_box
 from app.services.accounts.admin_keys import AdminKeyService
 from app.services.accounts.keys import KeyService
 from app.services.accounts.project_keys import ProjectKeyService
@@ -48,6 +48,7 @@ from app.services.registry.registered_graders import RegisteredGraderService
 from app.services.registry.registered_objects import RegistryPorts
 from app.services.registry.tools import ToolService, tool_test_slots
 from app.services.registry.trials import TrialPorts, TrialService
+from app.services.rewrapping import RewrappingService
 from app.services.webhooks.signing import SigningService
 from app.services.webhooks.webhook_endpoints import WebhookEndpointService
 from app.settings import Settings
@@ -99,8 +100,8 @@ class ProcessContext:
             judge_egress=build_judge_egress(settings.judges, settings.egress),
             inference=inference,
             health=HealthService(HealthPorts(database, queue, inference, FreeSpace.of(settings))),
-            secret_box=SecretBox(settings.secret_key.get_secret_value()),
-            keys=KeyService(database, secret_key=settings.key_hmac),
+            secret_box=build_secret_box(settings),
+            keys=build_key_service(settings, database),
             rate_limits=RedisRateLimits(
                 settings.redis_url, requests_per_minute=settings.requests_per_minute
             ),
@@ -125,8 +126,18 @@ class ProcessContext:
         await self.database.dispose()
 
 
+def build_key_service(settings: Settings, database: Database) -> KeyService:
+    return KeyService(database, secret_key=settings.key_hmac, older_keys=settings.older_key_hmacs)
+
+
 def provisioning_service(settings: Settings, database: Database) -> ProvisioningService:
-    return ProvisioningService(database, KeyService(database, secret_key=settings.key_hmac))
+    return ProvisioningService(database, build_key_service(settings, database))
+
+
+def rewrapping_service(settings: Settings, database: Database) -> RewrappingService:
+    """`database`: as the tables' owner."""
+    head = build_key_service(settings, database).digest_head
+    return RewrappingService(database, build_secret_box(settings), api_key_head=head)
 
 
 def permission_service(
@@ -212,7 +223,7 @@ class Factory:
             context.database,
             RegistryPorts(context.egress, context.secret_box),
             self._tenant,
-            secret_key=context.settings.secret_key.get_secret_value(),
+            secret_keys=context.settings.secret_keys,
             call_timeout_s=context.settings.egress.call_timeout_s,
             slots=context.tool_tests,
             models=self.judge_models(),
@@ -268,10 +279,7 @@ class Factory:
             egress=context.egress,
             judge_egress=context.judge_egress,
             engine=EngineModels(self._engine(), context.adapters, models.find),
-            signer=CallSigner(
-                context.settings.secret_key.get_secret_value(),
-                project_id=self._tenant.project_id,
-            ),
+            signer=CallSigner(*context.settings.secret_keys, project_id=self._tenant.project_id),
         )
         settings = context.settings
         return TrialService(ports, models, limits=settings.egress, judges=settings.judges)

@@ -43,6 +43,7 @@ CONFIG_VARIABLE = "AGENT_RFT_CONFIG"
 OWNER_ROLE = "agent_rft_owner"
 APP_ROLE = "agent_rft_app"
 WORKER_ROLE = "agent_rft_worker"
+_KEY_HMAC = "api-key-hmac/v1"
 DEFAULT_MODEL = "tiny-agent-2026-11-21"
 
 _HOST_PORT = re.compile(r"^(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9.-]+):([0-9]{1,5})$")
@@ -255,6 +256,8 @@ class Settings(ModelSettings):
     engine_api_key: SecretStr = SecretStr("")
     public_url: str = "http://127.0.0.1:8000"
     secret_key: Annotated[SecretStr, AfterValidator(_long_enough)]
+    older_secret_keys: tuple[Annotated[SecretStr, AfterValidator(_long_enough)], ...] = ()
+    """Keys that `secret_key` has replaced: what was sealed or hashed under them stays valid."""
     egress: EgressSettings = EgressSettings()
     lease: LeaseSettings = LeaseSettings()
     judges: tuple[JudgeSettings, ...] = ()
@@ -280,15 +283,31 @@ class Settings(ModelSettings):
         configured = self.lease.progress_s
         return max(1800.0, 2 * self.egress.call_timeout_s) if configured is None else configured
 
+    @property
+    def secret_keys(self) -> tuple[str, ...]:
+        """Returns the newest key, then the older ones."""
+        keys = (self.secret_key, *self.older_secret_keys)
+        return tuple(key.get_secret_value() for key in keys)
+
     def derive_key(self, purpose: str) -> bytes:
-        """Derives 32 bytes for one purpose (HKDF-SHA256, RFC 5869, no salt, one output block)."""
-        extracted = hmac.digest(b"\0" * 32, self.secret_key.get_secret_value().encode(), "sha256")
-        return hmac.digest(extracted, f"agent-rft/{purpose}".encode() + b"\x01", hashlib.sha256)
+        """Derives 32 bytes for one purpose from the newest key."""
+        return derive_key(self.secret_key.get_secret_value(), purpose)
 
     @property
     def key_hmac(self) -> bytes:
-        """Returns the HMAC key of stored API keys. Changing it invalidates every API key."""
-        return self.derive_key("api-key-hmac/v1")
+        """Returns the HMAC key of API keys that are made now."""
+        return self.derive_key(_KEY_HMAC)
+
+    @property
+    def older_key_hmacs(self) -> tuple[bytes, ...]:
+        """Returns the HMAC keys of API keys that were made under older secret keys."""
+        return tuple(derive_key(key, _KEY_HMAC) for key in self.secret_keys[1:])
+
+
+def derive_key(secret_key: str, purpose: str) -> bytes:
+    """Derives 32 bytes for one purpose (HKDF-SHA256, RFC 5869, no salt, one output block)."""
+    extracted = hmac.digest(b"\0" * 32, secret_key.encode(), "sha256")
+    return hmac.digest(extracted, f"agent-rft/{purpose}".encode() + b"\x01", hashlib.sha256)
 
 
 class HostSettings(_Sources):
@@ -340,8 +359,12 @@ def _to_variable(value: Any) -> str:
     if isinstance(value, BaseModel):
         return value.model_dump_json()
     if isinstance(value, tuple):
-        return json.dumps([item.model_dump(mode="json") for item in value])
+        return json.dumps([_to_item(item) for item in value])
     return str(value)
+
+
+def _to_item(item: Any) -> Any:
+    return item.get_secret_value() if isinstance(item, SecretStr) else item.model_dump(mode="json")
 
 
 def inherited_environment() -> dict[str, str]:

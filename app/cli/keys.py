@@ -1,14 +1,22 @@
-"""`agent-rft keys`: creates the development organization, project and keys."""
+"""`agent-rft keys`: creates the development organization, project and keys; wraps sealed secrets
+under the newest secret key.
+"""
 
 import asyncio
 import json
 from dataclasses import asdict
+from pathlib import Path
+from typing import Any
 
-from app.factory import provisioning_service
-from app.settings import Settings, load_settings
+from app.embedded.errors import DataDirUnusable
+from app.embedded.layout import UpOptions, build_settings
+from app.embedded.state import DataDir, load_state
+from app.factory import provisioning_service, rewrapping_service
+from app.settings import HostSettings, Settings, load_settings
 from app.store.database import Database
 
 DEVELOPMENT_SLUG = "development"
+DEFAULT_PORT = 8000
 
 
 def bootstrap() -> None:
@@ -25,3 +33,37 @@ async def _bootstrap(settings: Settings) -> dict[str, str]:
         return asdict(provisioned)
     finally:
         await database.dispose()
+
+
+def rewrap(data_dir: Path) -> int:
+    """Prints one JSON object of counts. Returns 1 if the key of a blob is not configured."""
+    report = asyncio.run(_rewrap(_owner_settings(data_dir)))
+    print(json.dumps(report, indent=1))
+    return int(any(table.get("unreadable") for table in report.values()))
+
+
+async def _rewrap(settings: Settings) -> dict[str, Any]:
+    if settings.owner_database_url is None:
+        raise TypeError("the settings of an owner have its URL")
+    database = Database(settings.owner_database_url, pool_size=1)
+    try:
+        return await rewrapping_service(settings, database).run()
+    finally:
+        await database.dispose()
+
+
+def _owner_settings(data_dir: Path) -> Settings:
+    """Returns the settings of the installation that the environment names, else of the directory's.
+    Raises `DataDirUnusable`.
+    """
+    host = HostSettings()
+    if host.owner_database_url is not None:
+        return Settings(database_url=host.owner_database_url)
+    directory = DataDir(data_dir.expanduser().absolute())
+    if not directory.state_file.exists():
+        raise DataDirUnusable(
+            f"no installation in {directory.root}: choose its --data-dir, or set "
+            "AGENT_RFT_OWNER_DATABASE_URL"
+        )
+    options = UpOptions(port=DEFAULT_PORT)
+    return build_settings(options, host=host, state=load_state(directory), data_dir=directory)

@@ -142,6 +142,18 @@ def keys_bootstrap() -> None:
     bootstrap()
 
 
+@keys.command("rewrap")
+def keys_rewrap(*, data_dir: DataDirOption = DEFAULT_DATA_DIR) -> None:
+    """Wrap every sealed secret under the newest secret key; print counts as JSON. Safe to repeat.
+
+    The service may run meanwhile. AGENT_RFT_SECRET_KEY is the newest key and
+    AGENT_RFT_OLDER_SECRET_KEYS a JSON list of those that it replaces.
+    """
+    from app.cli.keys import rewrap  # noqa: PLC0415 - keeps `agent-rft --help` fast
+
+    raise typer.Exit(rewrap(data_dir))
+
+
 if importlib.util.find_spec("app.cli.demo") is not None:
 
     @app.command()

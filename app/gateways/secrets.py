@@ -16,6 +16,7 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from app.domain.errors import AgentRftError
+from app.settings import Settings
 
 _VERSION: Final = b"\x01"
 _KEY_ID_BYTES: Final = 8
@@ -62,9 +63,14 @@ class SecretBox:
         plain: dict[str, Any] = json.loads(text)
         return plain
 
+    @property
+    def head(self) -> bytes:
+        """Returns the beginning of every blob that the newest key wraps."""
+        return _VERSION + self._current_id
+
     def is_current(self, blob: bytes) -> bool:
         """Returns true if the newest key wraps the blob."""
-        return blob[len(_VERSION) : _HEAD_BYTES] == self._current_id
+        return blob.startswith(self.head)
 
     def rewrap(self, blob: bytes, *, project_id: str, row_id: str) -> bytes:
         """Returns the blob with its data key wrapped by the newest key; the data is unchanged."""
@@ -72,7 +78,7 @@ class SecretBox:
         return self._wrap(self._unwrap(blob, row), row) + blob[_HEAD_BYTES + _WRAPPED_BYTES :]
 
     def _wrap(self, data_key: bytes, row: bytes) -> bytes:
-        head, nonce = _VERSION + self._current_id, os.urandom(_NONCE_BYTES)
+        head, nonce = self.head, os.urandom(_NONCE_BYTES)
         return head + nonce + self._keys[self._current_id].encrypt(nonce, data_key, head + row)
 
     def _unwrap(self, blob: bytes, row: bytes) -> bytes:
@@ -86,6 +92,12 @@ class SecretBox:
             return key.decrypt(wrapped[:_NONCE_BYTES], wrapped[_NONCE_BYTES:], head + row)
         except InvalidTag:
             raise SecretsUnreadable("the sealed secrets are damaged or of another row") from None
+
+
+def build_secret_box(settings: Settings) -> SecretBox:
+    """Returns the box of an installation: it seals under the newest key and opens all."""
+    newest, *older = settings.secret_keys
+    return SecretBox(newest, older_keys=tuple(older))
 
 
 def _row(project_id: str, row_id: str) -> bytes:

@@ -14,7 +14,7 @@ from app.gateways.egress.egress import Egress
 from app.gateways.endpoints.pool import EndpointPool
 from app.gateways.endpoints.signing import CallSigner
 from app.gateways.inference.judges import EngineModel, EngineModels, RoutedJudges
-from app.gateways.secrets import SecretBox
+from app.gateways.secrets import build_secret_box
 from app.grading.build import GradingPorts, build_scorer
 from app.grading.scorer import Scorer
 from app.settings import Settings
@@ -78,11 +78,11 @@ async def open_eval_run(clients: Clients, lease: Lease) -> EvalContext:
 
 def _scorers(clients: Clients, lease: Lease, of: Eval, sealed: bytes | None) -> list[Scorer]:
     settings = clients.settings
-    key = settings.secret_key.get_secret_value()
     secrets = {}
     if sealed is not None:
-        secrets = SecretBox(key).open(sealed, project_id=lease.project_id, row_id=of.id)
-    signer = CallSigner(key, project_id=lease.project_id)
+        box = build_secret_box(settings)
+        secrets = box.open(sealed, project_id=lease.project_id, row_id=of.id)
+    signer = CallSigner(*settings.secret_keys, project_id=lease.project_id)
     customers = _pool(clients.egress, settings)
     judges = RoutedJudges(
         EngineModels(

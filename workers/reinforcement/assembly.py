@@ -84,9 +84,7 @@ def assemble(
 def _rollout_setup(context: RunContext, method: ReinforcementMethod, plan: Plan) -> RolloutSetup:
     base = context.base_model
     egress = context.settings.egress
-    signer = CallSigner(
-        context.settings.secret_key.get_secret_value(), project_id=context.job.project_id
-    )
+    signer = CallSigner(*context.settings.secret_keys, project_id=context.job.project_id)
     endpoints = EndpointPool(
         context.egress, timeout_s=egress.call_timeout_s, max_retries=egress.max_retries
     )

@@ -9,7 +9,7 @@ from app.domain.methods.stored import stored_method
 from app.gateways.egress.egress import Egress
 from app.gateways.inference.inference import Inference
 from app.gateways.objects import build_objects
-from app.gateways.secrets import SecretBox
+from app.gateways.secrets import build_secret_box
 from app.settings import Settings
 from app.store.database import Database
 from workers.processes.retry import retry_while_unavailable
@@ -66,6 +66,6 @@ async def _slug(database: Database, job: Job) -> str:
 def _method(settings: Settings, job: Job, sealed: bytes | None) -> TuningMethod:
     secrets = {}
     if sealed is not None:
-        box = SecretBox(settings.secret_key.get_secret_value())
+        box = build_secret_box(settings)
         secrets = box.open(sealed, project_id=job.project_id, row_id=job.id)
     return stored_method(restored_method(job.method.document, secrets)).parse()

@@ -12,7 +12,7 @@ from contextlib import aclosing
 import structlog
 
 from app.gateways.egress.client import build_egress
-from app.gateways.secrets import SecretBox
+from app.gateways.secrets import build_secret_box
 from app.settings import Settings
 from workers.processes.child import EXIT_FAULT, enter
 from workers.processes.clients import POOL_SIZE, open_database
@@ -29,7 +29,7 @@ async def _run(settings: Settings) -> int:
         open_database(settings, pool_size=POOL_SIZE) as database,
         aclosing(build_egress(settings.egress)) as egress,
     ):
-        secret_box = SecretBox(settings.secret_key.get_secret_value())
+        secret_box = build_secret_box(settings)
         deliverer = Deliverer(DeliveryPorts(database, egress, secret_box))
         running = asyncio.ensure_future(deliverer.run(idle_s=IDLE_S))
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, running.cancel)

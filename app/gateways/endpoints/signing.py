@@ -46,20 +46,25 @@ class CallSigner:
     def __init__(
         self,
         secret_key: str,
-        *,
+        *older_keys: str,
         project_id: str,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
-        self._webhook = Webhook(signing_secret(secret_key, project_id))
+        """A call has one signature for each key, so that its receiver may verify it with the secret
+        of before or after a change of the service's key.
+        """
+        secrets = [signing_secret(key, project_id) for key in (secret_key, *older_keys)]
+        self._webhooks = [Webhook(secret) for secret in secrets]
         self._now = now
 
     def headers(self, call_id: str, trace_id: str, *, body: bytes, attempt: int) -> dict[str, str]:
         """Returns the headers of one attempt (from 1). `body`, UTF-8, must be sent unchanged."""
-        now = self._now()
+        now, text = self._now(), body.decode()
+        signatures = [webhook.sign(call_id, now, text) for webhook in self._webhooks]
         return {
             "webhook-id": call_id,
             "webhook-timestamp": str(int(now.timestamp())),
-            "webhook-signature": self._webhook.sign(call_id, now, body.decode()),
+            "webhook-signature": " ".join(signatures),
             "Idempotency-Key": call_id,
             "X-Rollout-Id": trace_id,
             "X-Attempt": str(attempt),

@@ -5,11 +5,11 @@ stored only as an HMAC under the service's secret, the checksum exposes
 a typo or a scanner without a database query. High-entropy secrets need no slow hash.
 """
 
-import hashlib
 import hmac
 import re
 import time
 import zlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import structlog
@@ -18,6 +18,7 @@ from app.domain.accounts.keys import NO_PROJECT, PROJECT_ARCHIVED, USE_RESOLUTIO
 from app.domain.accounts.tenants import AdminPrincipal, KeyKind, Tenant
 from app.domain.errors import AuthenticationFailed, Unavailable
 from app.domain.ids import OrganizationId, ProjectId, new_id, random_text
+from app.services.accounts.key_digests import KeyDigests
 from app.store.database import Database
 
 log = structlog.get_logger()
@@ -34,9 +35,14 @@ class MintedKey:
 
 
 class KeyService:
-    def __init__(self, database: Database, *, secret_key: bytes) -> None:
+    def __init__(
+        self, database: Database, *, secret_key: bytes, older_keys: Sequence[bytes] = ()
+    ) -> None:
+        """API keys that were made under `older_keys` are valid. Their first use brings them to
+        `secret_key`.
+        """
         self._database = database
-        self._secret_key = secret_key
+        self._digests = KeyDigests(secret_key, *older_keys)
         self._slugs: dict[OrganizationId, str] = {}
         """Slugs never change, so one look-up per organization and process is enough."""
 
@@ -57,7 +63,7 @@ class KeyService:
             kind=kind,
             name=name,
             key_id=key_id,
-            secret_hmac=self._digest(secret),
+            secret_hmac=self._digests.of(secret),
             last4=secret[-4:],
             created_at=int(time.time()),
         )
@@ -69,14 +75,32 @@ class KeyService:
         if match is None or not hmac.compare_digest(_checksum(value[:-8]), match[3]):
             raise _refused(value)
         row = await self._database.key_lookup(match[1]).find()
-        if row is None or not hmac.compare_digest(row.secret_hmac, self._digest(match[2])):
+        if row is None or not self._digests.belongs(row.secret_hmac, match[2]):
             raise _refused(value)
         if row.revoked_at is not None or _expired(row):
             raise _refused(value)
         if row.project_archived_at is not None:
             raise AuthenticationFailed(PROJECT_ARCHIVED, code=NO_PROJECT)
         await self._mark_used(row)
+        await self._renew_digest(row, match[2])
         return await self._principal(row)
+
+    @property
+    def digest_head(self) -> bytes:
+        """Returns the beginning of every digest under the newest key."""
+        return self._digests.head
+
+    async def _renew_digest(self, row: ApiKeyRow, secret: str) -> None:
+        """Stores the digest under the newest key, once, while older keys are configured. A note
+        that fails costs no request.
+        """
+        if not self._digests.rotates or self._digests.is_current(row.secret_hmac):
+            return
+        try:
+            async with self._database.organization(OrganizationId(row.organization_id)) as unit:
+                await unit.keys.set_digest(row.id, self._digests.of(secret))
+        except Unavailable as error:
+            log.warning("an API key stays under an older key", key_id=row.id, error=str(error))
 
     async def _mark_used(self, row: ApiKeyRow) -> None:
         """At most once a minute. A note that fails costs no request."""
@@ -105,9 +129,6 @@ class KeyService:
                 organization = await unit.projects.get_organization(organization_id)
             self._slugs[organization_id] = organization.slug
         return self._slugs[organization_id]
-
-    def _digest(self, secret: str) -> bytes:
-        return hmac.digest(self._secret_key, b"api-key:" + secret.encode(), hashlib.sha256)
 
 
 def _checksum(body: str) -> str:

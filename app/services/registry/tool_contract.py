@@ -97,15 +97,15 @@ class ContractTest:
         tool: ToolSpec,
         plan: CallPlan,
         *,
-        secret_key: str,
+        secret_keys: tuple[str, ...],
         project_id: str,
         call_timeout_s: float,
     ) -> None:
         self.call_timeout_s = call_timeout_s
-        self.egress = RecordingEgress(egress, Webhook(signing_secret(secret_key, project_id)))
+        self.egress = RecordingEgress(egress, Webhook(signing_secret(secret_keys[0], project_id)))
         self.plan = plan
         self.tool = tool
-        self._signer = CallSigner(secret_key, project_id=project_id)
+        self._signer = CallSigner(*secret_keys, project_id=project_id)
         self._ends_at = time.monotonic() + MAX_TEST_S
         sent = plan.arguments
         if sent is None:

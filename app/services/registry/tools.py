@@ -44,15 +44,15 @@ class ToolService(RegistryService):
         ports: RegistryPorts,
         tenant: Tenant,
         *,
-        secret_key: str,
+        secret_keys: tuple[str, ...],
         call_timeout_s: float,
         slots: ProjectSlots,
         models: JudgeModels,
     ) -> None:
-        """`secret_key` is the service's, from which calls are signed; `slots` the process's."""
+        """`secret_keys` are the service's, from which calls are signed; `slots` the process's."""
         super().__init__(database, ports, tenant)
         self._models = models
-        self._secret_key = secret_key
+        self._secret_keys = secret_keys
         self._call_timeout_s = call_timeout_s
         self._slots = slots
 
@@ -95,7 +95,7 @@ class ToolService(RegistryService):
             self._ports.egress,
             tool,
             plan,
-            secret_key=self._secret_key,
+            secret_keys=self._secret_keys,
             project_id=self._tenant.project_id,
             call_timeout_s=min(CALL_TIMEOUT_S, self._call_timeout_s),
         )

@@ -132,6 +132,11 @@ class KeyStore:
             .values(project_archived_at=func.now())
         )
 
+    async def set_digest(self, row_id: str, secret_hmac: bytes) -> None:
+        await self._session.execute(
+            update(Table).where(Table.id == row_id).values(secret_hmac=secret_hmac)
+        )
+
     async def mark_used(self, row_id: str) -> None:
         """Stores the time of use, unless a time within the last minute is stored or another
         transaction has locked the row.

@@ -14,7 +14,7 @@ async def test_a_hang_is_one_failed_call_and_the_rest_is_skipped() -> None:
             egress,
             ToolSpec(name="search", server_url=server.url()),
             CallPlan({}, {}, 10, 50.0),
-            secret_key=SECRET_KEY,
+            secret_keys=(SECRET_KEY,),
             project_id="proj_a",
             call_timeout_s=0.2,
         )
@@ -35,7 +35,7 @@ async def test_calls_that_hang_under_load_are_counted() -> None:
             egress,
             ToolSpec(name="search", server_url=server.url()),
             CallPlan({}, {}, 6, 50.0),
-            secret_key=SECRET_KEY,
+            secret_keys=(SECRET_KEY,),
             project_id="proj_a",
             call_timeout_s=3.0,  # three calls must answer, also on a busy machine
         )

@@ -1,0 +1,43 @@
+"""Digests of API keys' secrets, as rows store them: the id of the HMAC key (8 bytes), the HMAC.
+
+Rows of earlier versions have the HMAC alone; theirs may be any key.
+"""
+
+import hashlib
+import hmac
+from typing import Final
+
+_ID_BYTES: Final = 8
+_HMAC_BYTES: Final = 32
+
+
+class KeyDigests:
+    def __init__(self, newest: bytes, *older: bytes) -> None:
+        self._keys = {_key_id(key): key for key in (*older, newest)}
+        self.rotates = bool(older)
+        self.head = _key_id(newest)
+        """The beginning of every digest under the newest key."""
+
+    def of(self, secret: str) -> bytes:
+        """Returns the digest under the newest key."""
+        return self.head + _hmac(self._keys[self.head], secret)
+
+    def is_current(self, digest: bytes) -> bool:
+        return len(digest) > _HMAC_BYTES and digest.startswith(self.head)
+
+    def belongs(self, digest: bytes, secret: str) -> bool:
+        """Returns whether the digest is one of the secret, under any key."""
+        if len(digest) == _HMAC_BYTES:
+            keys, stored = list(self._keys.values()), digest
+        else:
+            key = self._keys.get(digest[:_ID_BYTES])
+            keys, stored = [key] if key is not None else [], digest[_ID_BYTES:]
+        return any(hmac.compare_digest(stored, _hmac(key, secret)) for key in keys)
+
+
+def _hmac(key: bytes, secret: str) -> bytes:
+    return hmac.digest(key, b"api-key:" + secret.encode(), hashlib.sha256)
+
+
+def _key_id(key: bytes) -> bytes:
+    return hashlib.sha256(b"key-id" + key).digest()[:_ID_BYTES]

@@ -1,0 +1,155 @@
+"""The sealed blobs of all tenants, for the one command that wraps them under a new key.
+
+Only the tables' owner, whom migrations connect as, gets any row from `app.rewrap`: neither the API
+nor a worker can read another tenant's blobs by it. Must not know how a blob is opened.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from sqlalchemy import Text, cast, func, literal, select, tuple_, update
+from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker
+from sqlalchemy.orm import InstrumentedAttribute
+from sqlalchemy.sql.elements import ColumnElement
+from typing_extensions import override
+
+from app.store.schema.base import Base
+from app.store.schema.evals import EvalTable
+from app.store.schema.fine_tuning_jobs import FineTuningJobTable
+from app.store.schema.idempotency import StoredResponseTable
+from app.store.schema.keys import ApiKeyTable
+from app.store.schema.registry import RegisteredVersionTable
+from app.store.schema.webhooks import WebhookEndpointTable
+from app.store.unit_of_work import BaseUnitOfWork
+
+Key = tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SealedColumn:
+    """A column of sealed blobs. Its blobs are bound to the owner and to the id of their row."""
+
+    noun: str
+    """Name of the rows in a report."""
+    table: type[Base]
+    blob: InstrumentedAttribute[Any]
+    key: tuple[InstrumentedAttribute[Any], ...]
+    """The primary key; its first column is the owner."""
+    row_id: ColumnElement[str]
+
+
+SEALED: Final = (
+    SealedColumn(
+        "jobs",
+        FineTuningJobTable,
+        FineTuningJobTable.secrets,
+        (FineTuningJobTable.project_id, FineTuningJobTable.id),
+        cast(FineTuningJobTable.id, Text),
+    ),
+    SealedColumn(
+        "evals",
+        EvalTable,
+        EvalTable.secrets,
+        (EvalTable.project_id, EvalTable.id),
+        cast(EvalTable.id, Text),
+    ),
+    SealedColumn(
+        "registered_versions",
+        RegisteredVersionTable,
+        RegisteredVersionTable.secrets,
+        (
+            RegisteredVersionTable.project_id,
+            RegisteredVersionTable.object_id,
+            RegisteredVersionTable.version,
+        ),
+        RegisteredVersionTable.object_id
+        + literal("/versions/")
+        + cast(RegisteredVersionTable.version, Text),
+    ),
+    SealedColumn(
+        "webhook_endpoints",
+        WebhookEndpointTable,
+        WebhookEndpointTable.secrets,
+        (WebhookEndpointTable.project_id, WebhookEndpointTable.id),
+        cast(WebhookEndpointTable.id, Text),
+    ),
+    SealedColumn(
+        "stored_responses",
+        StoredResponseTable,
+        StoredResponseTable.body,
+        (StoredResponseTable.scope, StoredResponseTable.key),
+        literal("idempotency:") + StoredResponseTable.key,
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SealedRow:
+    key: Key
+    row_id: str
+    blob: bytes
+
+    @property
+    def owner_id(self) -> str:
+        return str(self.key[0])
+
+
+class SealedUnitOfWork(BaseUnitOfWork):
+    """A transaction of the tables' owner that sees the sealed blobs of all tenants."""
+
+    def __init__(self, sessions: async_sessionmaker[AsyncSession]) -> None:
+        super().__init__(sessions, {"app.rewrap": "on", "lock_timeout": "5s"})
+
+    @override
+    async def _open(self, session: AsyncSession) -> None:
+        self.blobs = SealedBlobs(session)
+
+
+class SealedBlobs:
+    def __init__(self, session: AsyncSession) -> None:
+        self._session = session
+
+    async def others(
+        self, column: SealedColumn, head: bytes, *, after: Key | None, limit: int
+    ) -> Sequence[SealedRow]:
+        """Returns blobs that do not begin with `head`, in the order of their keys."""
+        query = (
+            select(*column.key, column.row_id.label("row_id"), column.blob.label("blob"))
+            .where(column.blob.is_not(None), func.substr(column.blob, 1, len(head)) != head)
+            .order_by(*column.key)
+            .limit(limit)
+        )
+        if after is not None:
+            query = query.where(tuple_(*column.key) > after)
+        return [
+            SealedRow(tuple(row[: len(column.key)]), row.row_id, bytes(row.blob))
+            for row in await self._session.execute(query)
+        ]
+
+    async def replace(self, column: SealedColumn, row: SealedRow, blob: bytes) -> bool:
+        """Writes a new blob unless the row has another one by now, or none. Returns whether it
+        did.
+        """
+        condition = [part == value for part, value in zip(column.key, row.key, strict=True)]
+        written = await self._session.execute(
+            update(column.table)
+            .where(*condition, column.blob == row.blob)
+            .values({column.blob: blob})
+            .returning(column.key[0])
+        )
+        return written.first() is not None
+
+    async def count(self, column: SealedColumn, head: bytes) -> int:
+        """Returns the number of blobs that begin with `head`."""
+        query = select(func.count()).where(func.substr(column.blob, 1, len(head)) == head)
+        return int(await self._session.scalar(query) or 0)
+
+    async def count_keys(self, head: bytes) -> tuple[int, int]:
+        """Returns the numbers of API keys in use whose digest begins with `head`, and does not."""
+        current = func.substr(ApiKeyTable.secret_hmac, 1, len(head)) == head
+        query = select(func.count().filter(current), func.count().filter(~current)).where(
+            ApiKeyTable.revoked_at.is_(None)
+        )
+        row = (await self._session.execute(query)).one()
+        return int(row[0]), int(row[1])
