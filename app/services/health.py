@@ -7,6 +7,7 @@ question.
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Final
 
@@ -36,6 +37,8 @@ class HealthService:
 
     def __init__(self, ports: HealthPorts, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._ports = ports
+        # Not the loop's own threads: they may all be busy with requests.
+        self._disk_thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="disk")
         self._broker = _Kept(self._ask_broker, clock)
         self._worker = _Kept(self._ask_workers, clock)
         self._engine = _Kept(self._ask_engine, clock)
@@ -43,7 +46,7 @@ class HealthService:
     async def look(self) -> Health:
         database, disk, broker, worker, engine = await asyncio.gather(
             _asked(self._ask_database),
-            asyncio.to_thread(self._measure),
+            _asked(self._ask_disk),
             self._broker.part(),
             self._worker.part(),
             self._engine.part(),
@@ -64,6 +67,10 @@ class HealthService:
         except Unavailable as error:
             return Part(ok=False, problem=error.message)
         return Part(ok=True)
+
+    async def _ask_disk(self) -> Part:
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._disk_thread, self._measure)
 
     def _measure(self) -> Part:
         try:

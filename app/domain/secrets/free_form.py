@@ -13,7 +13,7 @@ the rule for JSON Schemas. The standard library alone, so that a migration may i
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from app.domain.secrets.names import Announced, announced
@@ -80,22 +80,19 @@ class _Walk:
     def __init__(self) -> None:
         self.references: list[tuple[str, Path, Announced]] = []
         """Each `$ref`, the path of the object that holds it, and its level."""
+        self._walked: dict[tuple[Path, bool], Announced] = {}
+        """The highest level at which an object or list was walked, whole or as a schema."""
 
     def below(self, value: Any, path: Path, credential: Announced) -> Iterator[Found]:
-        if isinstance(value, str):
-            shown = REDACTED if credential or _json_with_secrets(value, path) else shown_text(value)
-            if value and (credential or shown != value):
-                yield path, value, shown
-        elif isinstance(value, bool) or value is None:
+        if not isinstance(value, dict | list | tuple):
+            yield from _in_scalar(value, path, credential)
+        elif self._was_walked(path, credential, whole=True):
             return
-        elif isinstance(value, int | float):
-            if credential is Announced.ALL:
-                yield path, value, REDACTED
         elif len(path) > _MAX_DEPTH:
             yield path, value, REDACTED
         elif isinstance(value, dict):
             yield from self._in_object(value, path, credential)
-        elif isinstance(value, list | tuple):
+        else:
             for index, item in enumerate(value):
                 yield from self.below(item, (*path, index), credential)
 
@@ -112,6 +109,25 @@ class _Walk:
             else:
                 yield from self.below(below, place, max(credential, announced(key)))
 
+    def _was_walked(self, path: Path, credential: Announced, *, whole: bool) -> bool:
+        """Notes a walk, and says if an earlier one found as much.
+
+        References may name objects that contain one another; each is walked once per level.
+        """
+        if not credential:
+            return False
+        if self._walked.get((path, True), Announced.NOTHING) >= credential:
+            return True
+        if self._walked.get((path, whole), Announced.NOTHING) >= credential:
+            return True
+        self._walked[(path, whole)] = credential
+        return False
+
+    def _schema_items(
+        self, schema: dict[str, Any], path: Path, credential: Announced
+    ) -> Iterable[tuple[str, Any]]:
+        return () if self._was_walked(path, credential, whole=False) else schema.items()
+
     def in_schema(self, schema: Any, path: Path, credential: Announced) -> Iterator[Found]:
         """Walks the schema of one property: where its name announces a credential, its values are
         secrets.
@@ -119,7 +135,7 @@ class _Walk:
         if not credential or not isinstance(schema, dict) or len(path) > _MAX_DEPTH:
             yield from self.below(schema, path, credential)
             return
-        for key, below in schema.items():
+        for key, below in self._schema_items(schema, path, credential):
             place = (*path, key)
             if key in _REFERENCES and isinstance(below, str):
                 self.references.append((below, path, credential))
@@ -138,6 +154,17 @@ class _Walk:
                 yield from self.below(below, place, Announced.NOTHING)
             else:
                 yield from self.below(below, place, credential)
+
+
+def _in_scalar(value: Any, path: Path, credential: Announced) -> Iterator[Found]:
+    if isinstance(value, str):
+        shown = REDACTED if credential or _json_with_secrets(value, path) else shown_text(value)
+        if value and (credential or shown != value):
+            yield path, value, shown
+    elif isinstance(value, bool) or credential is not Announced.ALL:
+        return
+    elif isinstance(value, int | float):
+        yield path, value, REDACTED
 
 
 def _json_with_secrets(text: str, path: Path) -> bool:

@@ -1,10 +1,14 @@
 import copy
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from typing_extensions import override
 
 from app.domain.secrets import free_form
-from app.domain.secrets.free_form import secrets_in
+from app.domain.secrets.free_form import Found, secrets_in
+from app.domain.secrets.names import Announced
+from app.domain.secrets.pointers import Path
 from app.domain.secrets.urls import shown_url
 
 HIDDEN = "[redacted]"
@@ -216,3 +220,42 @@ def test_names_and_counts_of_a_schema_are_no_secrets(schema: dict[str, Any]) -> 
 )
 def test_a_secret_below_a_keyword_of_names_is_found(schema: dict[str, Any]) -> None:
     assert len(list(secrets_in(schema, ()))) == 1
+
+
+def test_schemas_that_contain_one_another_are_walked_once_per_level() -> None:
+    """A document of nested schemas, each of which a credential refers to."""
+    depth, leaves = 60, 200
+    nested: Any = {"default": "c", "enum": ["c"] * leaves}
+    for _ in range(depth):
+        nested = {"d": nested}
+    references = [{"$ref": "#" + "/d" * level} for level in range(1, depth + 1)]
+    schema = {
+        "d": nested["d"],
+        "properties": {"token": {"allOf": references}, "token_budget": {"allOf": references}},
+    }
+    found = list(secrets_in(schema, ()))
+    assert len(found) == leaves + 1
+
+    visits = _visits(schema)
+    assert visits < 4 * (_values(schema) + 2 * len(references))
+
+
+def _visits(schema: Any) -> int:
+    count = 0
+
+    class Counted(free_form._Walk):
+        @override
+        def below(self, value: Any, path: Path, credential: Announced) -> Iterator[Found]:
+            nonlocal count
+            count += 1
+            yield from super().below(value, path, credential)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(free_form, "_Walk", Counted)
+        list(secrets_in(schema, ()))
+    return count
+
+
+def _values(value: Any) -> int:
+    below = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return 1 + sum(_values(item) for item in below)
