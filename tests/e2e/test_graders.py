@@ -54,6 +54,8 @@ def test_a_job_with_four_kinds_of_graders(
     client = live.client()
     method = records_method(endpoints.good, eval_interval=3)
     method["reinforcement"]["grader"] = grader(endpoints.good)
+    # The judge's every answer is an error; the job trains on the other three graders.
+    method["reinforcement"]["nothing_to_learn"] = {"action": "warn"}
     created = client.fine_tuning.jobs.create(
         model="tiny-agent",
         training_file=small_files[0],
