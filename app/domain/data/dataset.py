@@ -46,7 +46,8 @@ class DatasetRow:
 def grader_item(item: dict[str, Any]) -> dict[str, Any]:
     """The whole row as `item` of a grader; the keys that graders rely on are always present."""
     messages = [
-        message if "name" in message else {"name": None, **message} for message in item["messages"]
+        message if "name" in message else {"name": None, **message}
+        for message in item.get("messages", ())
     ]
     extras = {key: value for key, value in item.items() if key not in {"messages", "tools"}}
     return {
