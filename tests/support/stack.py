@@ -10,6 +10,7 @@ from pathlib import Path
 
 import psycopg
 
+from app.domain.accounts.quotas import Quotas
 from app.embedded.binaries import find_postgres, find_valkey, package_dir
 from app.embedded.identity import unprivileged
 from app.embedded.migrate import upgrade
@@ -87,6 +88,8 @@ class Services:
             egress=EgressSettings(allow_plain_http=True, call_timeout_s=5),
             # Tests that watch a job's state decide who validates its files.
             validate_files_after_s=3600,
+            # Tests share a project and start no worker, so their jobs wait for ever.
+            quotas=Quotas(queued_jobs=100_000),
         )
 
     def _url(self, database: str) -> str:
