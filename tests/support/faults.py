@@ -141,7 +141,9 @@ def fault_proxy(upstream: str) -> Iterator[FaultProxy]:
         await stopped.wait()
         await runner.cleanup()
         slow = asyncio.all_tasks() - {asyncio.current_task()}
-        await asyncio.gather(*slow, return_exceptions=True)  # cleanup only cancelled them
+        for task in slow:
+            task.cancel()  # `cleanup` leaves a request that waits for a long fault
+        await asyncio.gather(*slow, return_exceptions=True)
 
     def serve() -> None:
         asyncio.set_event_loop(loop)

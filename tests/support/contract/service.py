@@ -10,7 +10,6 @@ from typing import Any
 import psycopg
 from openai import AsyncOpenAI, OpenAI
 
-from app.domain.accounts.quotas import Quotas
 from app.settings import EgressSettings
 from tests.support.api_server import ApiServer, running_api
 from tests.support.chat_engine import ChatEngine, chat_engine
@@ -118,7 +117,7 @@ def running_service(services: Services, directory: Path) -> Iterator[Service]:
         egress = EgressSettings(
             allow_endpoints=("127.0.0.1:9", f"127.0.0.1:{HOOK_PORT}"), allow_plain_http=True
         )
-        quotas = Quotas(chats_in_flight=CHATS_IN_FLIGHT)
+        quotas = database.settings.quotas.model_copy(update={"chats_in_flight": CHATS_IN_FLIGHT})
         changes = {"egress": egress, "engine_url": engine.url, "quotas": quotas}
         with running_api(database.settings.model_copy(update=changes)) as api:
             yield Service(api, engine, database)

@@ -41,6 +41,7 @@ WRITES: dict[str, Verb] = {
     "jobs.mark_succeeded": lambda unit, _: unit.jobs.mark_succeeded("ft:x"),
     "jobs.mark_failed": lambda unit, _: unit.jobs.mark_failed(JobError("a", "b", None)),
     "jobs.mark_paused": lambda unit, _: unit.jobs.mark_paused(),
+    "jobs.put_back": lambda unit, _: unit.jobs.put_back(),
     "jobs.commit_step": lambda unit, _: unit.jobs.commit_step(
         1, resume_key="s", adapter_key="a", usage=Usage(trained_tokens=1), estimated_finish=0
     ),

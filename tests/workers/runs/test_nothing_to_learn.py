@@ -74,13 +74,9 @@ async def _check_unpublished(runs: RealRuns, ended: Job) -> None:
         (
             {**CHECK, "reference": "{{item.zzz}}"},
             None,
-            "invalid_grader_template",
-            None,
-            (
-                "100% of the step's rollouts were lost",
-                "'s', grader_item_missing: its template reads 'item.zzz', which the row does not",
-                "Correct the grader's template, or give every row that key and create the job",
-            ),
+            "invalid_variable_error",
+            f"{GRADER}.reference",
+            ("'{{item.zzz}}': no row of the training file has it. The rows have held_out, ",),
         ),
         (
             CHECK,
@@ -130,7 +126,7 @@ async def _check_unpublished(runs: RealRuns, ended: Job) -> None:
     ],
     ids=["missing key", "long prompts", "no JSON", "judge", "always right"],
 )
-async def test_a_job_that_can_learn_nothing_ends_within_its_baseline(
+async def test_a_job_that_can_learn_nothing_ends_before_its_first_step(
     runs: RealRuns,
     grader: dict[str, Any],
     rows: Any,
