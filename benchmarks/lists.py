@@ -61,9 +61,13 @@ FILL = {
     """,
     "rollouts": """
         INSERT INTO rollouts (id, project_id, job_id, split, step, prompt_index, sample_index,
-            attempt, trace_id, reward, policy_version, prompt_tokens, completion_tokens,
-            reasoning_tokens, tool_calls, components, trace, started_at, finished_at)
-        SELECT 'ro_' || i, id, 'ftjob-1', 'train', i / 64, i / 8 %% 8, i %% 8, 1, 't' || i, 0.5, 1,
+            attempt, trace_id, reward, failure_class, stop_reason, policy_version, prompt_tokens,
+            completion_tokens, reasoning_tokens, tool_calls, components, trace, started_at,
+            finished_at)
+        SELECT 'ro_' || i, id, 'ftjob-1', 'train', i / 64, i / 8 %% 8, i %% 8, 1, 't' || i,
+            CASE WHEN i %% 10 = 9 THEN NULL ELSE i %% 5 / 4.0 END,
+            CASE WHEN i %% 10 = 9 THEN 'tool_error' END,
+            CASE WHEN i %% 10 = 8 THEN 'token_limit' WHEN i %% 10 < 8 THEN 'final_answer' END, 1,
             100, 50, 0, 1, '{"exact": 0.5}', '{"messages": [{"role": "user", "content": "hi"}]}',
             0, 1
         FROM own, generate_series(0, %(rows)s - 1) AS i
@@ -87,6 +91,10 @@ LISTS = {
     "files": ("/v1/files?limit=20", "file-"),
     "events": (f"{JOBS}/ftjob-1/events?limit=20", "ftevent-"),
     "rollouts": (f"{JOBS}/ftjob-1/rollouts?limit=20", "ro_"),
+    "of a row": (f"{JOBS}/ftjob-1/rollouts?limit=20&prompt_index=3", "ro_"),
+    "by reward": (f"{JOBS}/ftjob-1/rollouts?limit=20&order_by=reward&order=desc", "ro_"),
+    "failed": (f"{JOBS}/ftjob-1/rollouts?limit=20&failure_class=tool_error", "ro_"),
+    "limits": (f"{JOBS}/ftjob-1/rollouts?limit=20&stop_reason=token_limit", "ro_"),
     "metrics": (f"{JOBS}/ftjob-1/metrics", ""),
 }
 
@@ -127,8 +135,11 @@ def paths(name: str, rows: int, *, deep: bool, chance: random.Random) -> str:
     path, prefix = LISTS[name]
     if not deep:
         return path
-    # From the last fifth of a list in whichever direction it runs.
-    place = chance.randrange(rows * 8 // 10, rows - 30)
+    # From the last fifth of a list in whichever direction it runs; of few matches, from the middle.
+    few = name in {"of a row", "by reward", "failed", "limits"}
+    first, last = (rows // 10, rows // 2) if few else (rows * 8 // 10, rows - 30)
+    # The fill gives every place that ends in 0 a reward, so that it is a place in each order.
+    place = chance.randrange(first, last) // 10 * 10 if few else chance.randrange(first, last)
     return f"{path}&after={prefix}{rows - place if name == 'events' else place}"
 
 

@@ -129,14 +129,14 @@ def print_report(base_url: str, key: str, job_id: str) -> None:
     )
     reward, calls = report["reward"], report["tool_calls"]
     low, high = reward["difference_ci95"]
-    print(f"Paired report on {report['rows']} held-out rows, base against tuned:")
-    print(f"  mean reward          {reward['base_mean']:.3f} -> {reward['tuned_mean']:.3f}")
+    print(f"Paired report on {report['rows']} held-out rows, start against tuned:")
+    print(f"  mean reward          {reward['start_mean']:.3f} -> {reward['tuned_mean']:.3f}")
     print(f"  mean difference      {reward['difference']:+.3f}")
     print(f"  95 % interval        {low:+.3f} to {high:+.3f}")
     print(f"  wins / ties / losses {report['wins']} / {report['ties']} / {report['losses']}")
-    print(f"  tool calls a rollout {calls['base_mean']:.2f} -> {calls['tuned_mean']:.2f}")
+    print(f"  tool calls a rollout {calls['start_mean']:.2f} -> {calls['tuned_mean']:.2f}")
     for name, values in report["components"].items():
-        print(f"  {name:<20} {values['base_mean']:.2f} -> {values['tuned_mean']:.2f}")
+        print(f"  {name:<20} {values['start_mean']:.2f} -> {values['tuned_mean']:.2f}")
 
 
 def talk(client: OpenAI, model: str, endpoint: str, row: dict[str, Any]) -> str:

@@ -77,7 +77,7 @@ def main(arguments: list[str] | None = None) -> int:
             print(f"  {checkpoint.fine_tuned_model_checkpoint}")
         report: Any = retrieve_fine_tuning_job_report.sync(job.id, client=client.api)
         reward = report["reward"]
-        print(f"mean reward {reward['base_mean']:.3f} -> {reward['tuned_mean']:.3f}")
+        print(f"mean reward {reward['start_mean']:.3f} -> {reward['tuned_mean']:.3f}")
         print(f"model {job.fine_tuned_model}")
     return 0
 

@@ -10,7 +10,13 @@ from app.api.support.dependencies import Services
 from app.api.support.errors import responses
 from app.domain.errors import InvalidRequest
 from app.domain.ids import Split
+from app.domain.rollouts.metric_meanings import MEANINGS
 
+_LIST = "\n".join(f"- `{name}`: {text}" for name, text in MEANINGS.items())
+_DESCRIPTION = (
+    "The points of a job's curves, thinned to `max_points`. A part of a name in angle brackets "
+    f"stands for a tool, a child of the grader, a component or a failure class.\n\n{_LIST}"
+)
 router = APIRouter(prefix="/v1/fine_tuning/jobs/{job_id}/metrics", tags=["Fine-tuning"])
 Names = Annotated[
     list[str] | None, Query(description="Curves to return, repeated or separated by commas")
@@ -20,7 +26,12 @@ MaxPoints = Annotated[int, Query(ge=1, le=10_000)]
 AfterStep = Annotated[int | None, Query(ge=0, le=2**31 - 1)]
 
 
-@router.get("", operation_id="listFineTuningJobMetrics", responses=responses(404))
+@router.get(
+    "",
+    operation_id="listFineTuningJobMetrics",
+    responses=responses(404),
+    description=_DESCRIPTION,
+)
 async def list_metrics(
     job_id: str,
     services: Services,

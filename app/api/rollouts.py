@@ -4,27 +4,29 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
-from app.api.schemas.common import Json, Page
-from app.api.schemas.rollouts import Rollout
-from app.api.support.dependencies import After, Limit, Services
+from app.api.schemas.common import Page
+from app.api.schemas.reports import Report
+from app.api.schemas.rollouts import Rollout, RolloutQuery
+from app.api.support.dependencies import Services
 from app.api.support.errors import responses
-from app.domain.ids import Split
 
 router = APIRouter(prefix="/v1/fine_tuning/jobs/{job_id}", tags=["Fine-tuning"])
-Step = Annotated[int | None, Query(ge=0, le=2**31 - 1)]
 
 
 @router.get("/rollouts", operation_id="listFineTuningJobRollouts", responses=responses(404))
 async def list_rollouts(
-    job_id: str,
-    services: Services,
-    split: Split | None = None,
-    step: Step = None,
-    after: After = None,
-    limit: Limit = 20,
+    job_id: str, services: Services, query: Annotated[RolloutQuery, Query()]
 ) -> Page[Rollout]:
+    """Training and validation rollouts that meet every condition sent. An unknown parameter answers
+    400.
+    """
     rows, has_more = await services.rollouts().page(
-        job_id, split=split, step=step, after=after, limit=limit
+        job_id,
+        query.to_filter(),
+        after=query.after,
+        limit=query.limit,
+        order_by=query.order_by,
+        descending=query.order == "desc",
     )
     return Page(data=[Rollout.of(row) for row in rows], has_more=has_more)
 
@@ -38,7 +40,12 @@ async def get_rollout(job_id: str, rollout_id: str, services: Services) -> Rollo
     return Rollout.of(await services.rollouts().get(job_id, rollout_id))
 
 
-@router.get("/report", operation_id="retrieveFineTuningJobReport", responses=responses(404))
-async def get_report(job_id: str, services: Services) -> Json:
-    """Base against tuned on the held-out rows, with intervals and regressions."""
-    return await services.rollouts().report(job_id)
+@router.get(
+    "/report",
+    operation_id="retrieveFineTuningJobReport",
+    responses=responses(404),
+    response_model_exclude_unset=True,
+)
+async def get_report(job_id: str, services: Services) -> Report:
+    """The model that training started from against the tuned one, on the held-out rows."""
+    return Report.model_validate(await services.rollouts().report(job_id))

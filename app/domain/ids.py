@@ -8,14 +8,19 @@ import hashlib
 import secrets
 import string
 from dataclasses import dataclass
-from typing import Literal, NewType
+from typing import Final, Literal, NewType
 
 JobId = NewType("JobId", str)
 FileId = NewType("FileId", str)
 ProjectId = NewType("ProjectId", str)
 OrganizationId = NewType("OrganizationId", str)
 
-Split = Literal["train", "valid", "test"]
+Split = Literal["train", "valid", "test", "valid_greedy", "valid_base"]
+"""`valid_greedy`: held-out rows at temperature 0. `valid_base`: held-out rows under the base model
+of a job that starts from another one.
+"""
+VALID_GREEDY: Final = "valid_greedy"
+VALID_BASE: Final = "valid_base"
 
 _ALPHABET = string.ascii_letters + string.digits
 _RANDOM_LENGTH = 24

@@ -196,7 +196,90 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List Metrics */
+        /**
+         * List Metrics
+         * @description The points of a job's curves, thinned to `max_points`. A part of a name in angle brackets stands for a tool, a child of the grader, a component or a failure class.
+         *
+         *     - `reward/mean`: Mean reward that the grader gave, without the penalties of `objective`.
+         *     - `reward/std`: Standard deviation of these rewards.
+         *     - `reward/component/<name>`: Mean of a number that the grader reports beside the reward, or of a child of a `multi` grader.
+         *     - `tokens/completion_mean`: Mean tokens that the policy wrote in a rollout.
+         *     - `tokens/reasoning_mean`: Mean tokens of reasoning among them.
+         *     - `tokens/prompt_mean`: Mean tokens of the prompt.
+         *     - `turns/mean`: Mean turns of the policy in a rollout.
+         *     - `tool_calls/mean`: Mean tool calls in a rollout.
+         *     - `tool_calls/repeated_mean`: Mean calls with the name and arguments of an earlier one of the same rollout.
+         *     - `tool_calls/parse_errors_mean`: Mean turns of a rollout that could not be parsed as a tool call or an answer.
+         *     - `rollouts/limit_stop_share`: Share of rollouts that ended at a limit (tokens, turns, time) instead of with an answer.
+         *     - `rollouts/valid`: Number of rollouts that were graded; all means are over these.
+         *     - `discarded/count`: Number of rollouts that were lost to failures of tools or graders.
+         *     - `discarded/share`: Share of rollouts that were lost so.
+         *     - `discarded/<failure class>`: Number of rollouts that were lost to failures of one class.
+         *     - `tool/<tool>/calls_mean`: Mean calls of one tool in a rollout. `(unknown)` counts names that no tool has, `(unparsable)` calls that could not be parsed.
+         *     - `tool/<tool>/tokens_per_call`: Mean tokens of its replies.
+         *     - `tool/<tool>/latency_s_mean`: Mean seconds that its calls took.
+         *     - `tool/<tool>/errors`: Number of its calls that were answered with an error that the policy reads.
+         *     - `tool/<tool>/errors/<kind>`: Number of these of one kind.
+         *     - `grader/error_share`: Share of rollouts whose grade carries an error flag, or whose grader failed, among those that reached the grader.
+         *     - `grader/latency_s_mean`: Mean seconds that a grade took.
+         *     - `grader/measured`: Number of rollouts that the grader scored.
+         *     - `grader/prompt_tokens`: Tokens of the judge's prompts, summed.
+         *     - `grader/prompt_tokens_mean`: Mean tokens of a judge's prompt.
+         *     - `grader/completion_tokens`: Tokens that the judge wrote, summed.
+         *     - `grader/completion_tokens_mean`: Mean tokens that the judge wrote.
+         *     - `grader/cached_tokens`: Prompt tokens that the judge had in its cache, summed.
+         *     - `grader/cached_tokens_mean`: Mean prompt tokens that the judge had in its cache.
+         *     - `grader/errors/<flag>`: Number of grades that carry one error flag.
+         *     - `grader/<child>/latency_s_mean`: Mean seconds that a grade took.
+         *     - `grader/<child>/measured`: Number of rollouts that the grader scored.
+         *     - `grader/<child>/prompt_tokens`: Tokens of the judge's prompts, summed.
+         *     - `grader/<child>/prompt_tokens_mean`: Mean tokens of a judge's prompt.
+         *     - `grader/<child>/completion_tokens`: Tokens that the judge wrote, summed.
+         *     - `grader/<child>/completion_tokens_mean`: Mean tokens that the judge wrote.
+         *     - `grader/<child>/cached_tokens`: Prompt tokens that the judge had in its cache, summed.
+         *     - `grader/<child>/cached_tokens_mean`: Mean prompt tokens that the judge had in its cache.
+         *     - `grader/<child>/errors/<flag>`: Number of grades that carry one error flag.
+         *     - `grader/<child>/discarded`: Number of rollouts that were lost because this child failed.
+         *     - `train/loss`: Loss of the step, before its update; of the held-out rows in validations.
+         *     - `train/grad_norm`: Norm of the gradient before it was clipped.
+         *     - `train/learning_rate`: Learning rate of the step.
+         *     - `train/tokens`: Tokens that the loss is divided by; their sum is `trained_tokens`.
+         *     - `train/computed_tokens`: Trained tokens that could move a weight: their advantage is not 0.
+         *     - `train/entropy`: Mean entropy of the policy, in nats per trained token.
+         *     - `train/token_accuracy`: Share of trained tokens that are the most probable one.
+         *     - `batch/loss`: Loss of a few held-out rows, between validations of all of them.
+         *     - `batch/token_accuracy`: Token accuracy of the same rows.
+         *     - `train/skipped_steps`: Optimizer steps that were left out because loss or gradient was not finite.
+         *     - `train/sampler_kl_k3`: Distance of the trained policy from the one that sampled (KL, estimator k3).
+         *     - `train/sampler_max_abs_log_ratio`: Largest difference of log-probs between sampler and trainer.
+         *     - `train/clipped_share`: Share of trained tokens whose ratio the loss clipped.
+         *     - `train/masked_share`: Share of trained tokens that `mismatch.sequence_mask` left out.
+         *     - `train/truncated_share`: Share of trained tokens that `mismatch.truncation` weighed less.
+         *     - `train/base_kl`: Distance of the policy from the model that training started from (KL, estimator k1).
+         *     - `groups/trained`: Number of groups that the step trained on.
+         *     - `groups/zero_variance`: Number of groups whose rollouts are all worth the same, which train nothing.
+         *     - `groups/masked`: Number of groups with too few graded rollouts.
+         *     - `preference/logprob_accuracy`: Share of pairs whose preferred answer is more probable than the rejected one.
+         *     - `preference/chosen_logprob`: Mean log-prob of a whole preferred answer.
+         *     - `preference/rejected_logprob`: Mean log-prob of a whole rejected answer.
+         *     - `preference/accuracy`: Share of pairs whose preferred answer has the higher implicit reward. The model that training started from has 0 by definition.
+         *     - `preference/margin`: Mean implicit reward of the preferred answer less that of the rejected one.
+         *     - `preference/chosen_reward`: Mean implicit reward of the preferred answers: beta times their log-prob less that under the model that training started from. Below 0 they have become less probable.
+         *     - `preference/rejected_reward`: The same of the rejected answers.
+         *     - `staleness/mean`: Mean number of versions published between a rollout's dispatch and its training.
+         *     - `staleness/max`: Largest number of such versions.
+         *     - `staleness/discarded_share`: Share of rollouts that were given up because they became too old.
+         *     - `queue/depth`: Finished rollouts that wait for a later step.
+         *     - `queue/in_flight`: Rollouts that are dispatched and not finished.
+         *     - `idle/trainer_share`: Share of the step's time in which the trainer waited.
+         *     - `idle/sampler_share`: Share of the step's time without a request at the engine.
+         *     - `publish/probe_max_abs_logprob_diff`: Largest difference of log-probs between engine and trainer on fixed tokens, after the adapter was published.
+         *     - `time/sampling_s`: Seconds of sampling.
+         *     - `time/training_s`: Seconds of training.
+         *     - `time/publish_s`: Seconds until the engine served the new adapter.
+         *     - `time/eval_s`: Seconds of the validation.
+         *     - `time/step_s`: Seconds of the whole step, with publishing and validation.
+         */
         get: operations["listFineTuningJobMetrics"];
         put?: never;
         post?: never;
@@ -213,7 +296,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List Rollouts */
+        /**
+         * List Rollouts
+         * @description Training and validation rollouts that meet every condition sent. An unknown parameter answers
+         *     400.
+         */
         get: operations["listFineTuningJobRollouts"];
         put?: never;
         post?: never;
@@ -249,7 +336,7 @@ export interface paths {
         };
         /**
          * Get Report
-         * @description Base against tuned on the held-out rows, with intervals and regressions.
+         * @description The model that training started from against the tuned one, on the held-out rows.
          */
         get: operations["retrieveFineTuningJobReport"];
         put?: never;
@@ -1480,6 +1567,28 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
+        /**
+         * ChosenRewardRule
+         * @description Training makes the preferred answers less probable than the model that it started from.
+         */
+        ChosenRewardRule: {
+            /**
+             * Action
+             * @default warn
+             * @enum {string}
+             */
+            action: "off" | "warn" | "pause" | "stop";
+            /**
+             * Below
+             * @default 0
+             */
+            below: number;
+            /**
+             * Steps
+             * @default 3
+             */
+            steps: number;
+        };
         /** CispoOptions */
         CispoOptions: {
             /**
@@ -1497,6 +1606,50 @@ export interface components {
              * @default 4
              */
             high: number;
+        };
+        /**
+         * Comparison
+         * @description One value under the compared models: means over the held-out rows that have it before and
+         *     after training.
+         */
+        Comparison: {
+            /**
+             * Base Mean
+             * @description Mean of the base model itself; `null` where it was not measured.
+             */
+            base_mean: number | null;
+            /**
+             * Start Mean
+             * @description Mean of the model that training started from: the base model, or a tuned one.
+             */
+            start_mean: number | null;
+            /**
+             * Start Ci95
+             * @description 95 % interval of `start_mean` over rows (bootstrap).
+             */
+            start_ci95: number[] | null;
+            /**
+             * Tuned Mean
+             * @description Mean of the published model.
+             */
+            tuned_mean: number | null;
+            /**
+             * Tuned Ci95
+             * @description 95 % interval of `tuned_mean` over rows (bootstrap).
+             */
+            tuned_ci95: number[] | null;
+            /**
+             * Difference
+             * @description Mean over rows of tuned less start.
+             */
+            difference: number | null;
+            /**
+             * Difference Ci95
+             * @description 95 % interval of `difference` (paired bootstrap).
+             */
+            difference_ci95: number[] | null;
+        } & {
+            [key: string]: unknown;
         };
         /**
          * CompleteUpload
@@ -1867,7 +2020,7 @@ export interface components {
              * Split
              * @enum {string}
              */
-            split: "train" | "valid" | "test";
+            split: "train" | "valid" | "test" | "valid_greedy" | "valid_base";
             /** Points */
             points: components["schemas"]["Point"][];
         };
@@ -1937,7 +2090,7 @@ export interface components {
          * @description `method.dpo` of the create call; unknown keys are kept and echoed.
          */
         DpoMethod: {
-            stop?: components["schemas"]["StopOptions"] | null;
+            stop?: components["schemas"]["PreferenceStopOptions"] | null;
             keep_checkpoints?: components["schemas"]["KeepCheckpoints"] | null;
             hyperparameters?: components["schemas"]["DpoHyperparameters"] | null;
             /** Loss */
@@ -2022,6 +2175,33 @@ export interface components {
             rate_limit?: number | null;
         } & {
             [key: string]: unknown;
+        };
+        /**
+         * EntropyRiseRule
+         * @description The policy becomes random: its text turns into a mixture of the vocabulary.
+         */
+        EntropyRiseRule: {
+            /**
+             * Action
+             * @default warn
+             * @enum {string}
+             */
+            action: "off" | "warn" | "pause" | "stop";
+            /**
+             * Ratio
+             * @default 3
+             */
+            ratio: number;
+            /**
+             * Min Rise
+             * @default 0.5
+             */
+            min_rise: number;
+            /**
+             * Steps
+             * @default 3
+             */
+            steps: number;
         };
         /**
          * EntropyRule
@@ -2277,6 +2457,12 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
+        /**
+         * FailureClass
+         * @description Reason why a rollout left the batch; none of these is ever a reward.
+         * @enum {string}
+         */
+        FailureClass: "tool_error" | "tool_timeout" | "tool_unreachable" | "tool_bad_reply" | "grader_error" | "grader_timeout" | "grader_unreachable" | "grader_bad_reply" | "grader_item_missing" | "endpoint_refused";
         /**
          * Fault
          * @description One fault. `line` counts from 1; `pointer` is a JSON pointer into that line.
@@ -2658,6 +2844,28 @@ export interface components {
             details: string | null;
         };
         /**
+         * GraderErrorsRule
+         * @description Grades carry an error flag, or the grader fails.
+         */
+        GraderErrorsRule: {
+            /**
+             * Action
+             * @default warn
+             * @enum {string}
+             */
+            action: "off" | "warn" | "pause" | "stop";
+            /**
+             * Share
+             * @default 0.1
+             */
+            share: number;
+            /**
+             * Steps
+             * @default 3
+             */
+            steps: number;
+        };
+        /**
          * GraderRun
          * @description Result of a trial run. A grader's fault gives reward 0 and error flags, not an HTTP error.
          */
@@ -2693,6 +2901,35 @@ export interface components {
             token_usage: number | null;
             /** Sampled Model Name */
             sampled_model_name: string | null;
+        };
+        /**
+         * ImplicitRewards
+         * @description Values of the tuned model against the one that training started from, which has 0 of each by
+         *     definition.
+         */
+        ImplicitRewards: {
+            /**
+             * Accuracy
+             * @description Share of pairs whose preferred answer has the higher implicit reward.
+             */
+            accuracy: number | null;
+            /**
+             * Margin
+             * @description Mean implicit reward of the preferred answer less that of the rejected one.
+             */
+            margin: number | null;
+            /**
+             * Chosen
+             * @description Mean implicit reward of the preferred answers; below 0 they became less probable.
+             */
+            chosen: number | null;
+            /**
+             * Rejected
+             * @description Mean implicit reward of the rejected answers.
+             */
+            rejected: number | null;
+        } & {
+            [key: string]: unknown;
         };
         /** ImportanceSamplingOptions */
         ImportanceSamplingOptions: {
@@ -2784,6 +3021,28 @@ export interface components {
              * @default 0.1
              */
             smoothing: number;
+        };
+        /**
+         * LimitStopsRule
+         * @description Rollouts end at a limit instead of with an answer.
+         */
+        LimitStopsRule: {
+            /**
+             * Action
+             * @default warn
+             * @enum {string}
+             */
+            action: "off" | "warn" | "pause" | "stop";
+            /**
+             * Share
+             * @default 0.5
+             */
+            share: number;
+            /**
+             * Steps
+             * @default 3
+             */
+            steps: number;
         };
         /** LinePair */
         LinePair: {
@@ -2990,6 +3249,23 @@ export interface components {
             untrained_groups: number;
         };
         /**
+         * NothingTrainedRule
+         * @description No step of the job has changed a weight so far.
+         */
+        NothingTrainedRule: {
+            /**
+             * Action
+             * @default warn
+             * @enum {string}
+             */
+            action: "off" | "warn" | "pause" | "stop";
+            /**
+             * Steps
+             * @default 3
+             */
+            steps: number;
+        };
+        /**
          * ObjectiveOptions
          * @description Terms of the value that advantages are taken of; the reward that is shown stays the grader's.
          *     All are off by default but a light token penalty.
@@ -3064,6 +3340,29 @@ export interface components {
             sample: {
                 [key: string]: unknown;
             };
+        };
+        /**
+         * OverAll
+         * @description A mean over all held-out rows, weighed by tokens as the curve is.
+         */
+        OverAll: {
+            /**
+             * Base
+             * @description The base model's own; `null` where it was not measured.
+             */
+            base: number | null;
+            /**
+             * Start
+             * @description The mean under the model that training started from.
+             */
+            start: number | null;
+            /**
+             * Tuned
+             * @description The mean under the published model.
+             */
+            tuned: number | null;
+        } & {
+            [key: string]: unknown;
         };
         /**
          * Overlap
@@ -3473,6 +3772,28 @@ export interface components {
             last_id: string | null;
         };
         /**
+         * ParseErrorsRule
+         * @description The policy writes tool calls that cannot be parsed.
+         */
+        ParseErrorsRule: {
+            /**
+             * Action
+             * @default warn
+             * @enum {string}
+             */
+            action: "off" | "warn" | "pause" | "stop";
+            /**
+             * Per Rollout
+             * @default 0.5
+             */
+            per_rollout: number;
+            /**
+             * Steps
+             * @default 3
+             */
+            steps: number;
+        };
+        /**
          * PartObject
          * @description The state of one part of the service.
          */
@@ -3548,6 +3869,46 @@ export interface components {
             epsilon_high?: number | null;
             /** Dual Clip */
             dual_clip?: number | null;
+        };
+        /**
+         * PreferenceStopOptions
+         * @description With those that read pairs.
+         */
+        PreferenceStopOptions: {
+            /**
+             * @default {
+             *       "action": "warn",
+             *       "evaluations": 3,
+             *       "min_improvement": 0.01
+             *     }
+             */
+            plateau: components["schemas"]["PlateauRule"];
+            target?: components["schemas"]["TargetRule"] | null;
+            max_steps?: components["schemas"]["MaxStepsRule"] | null;
+            max_time?: components["schemas"]["MaxTimeRule"] | null;
+            /**
+             * @default {
+             *       "action": "warn",
+             *       "threshold": 0.2,
+             *       "evaluations": 2
+             *     }
+             */
+            gap: components["schemas"]["GapRule"];
+            /**
+             * @default {
+             *       "action": "warn",
+             *       "steps": 3
+             *     }
+             */
+            nothing_trained: components["schemas"]["NothingTrainedRule"];
+            /**
+             * @default {
+             *       "action": "warn",
+             *       "below": 0,
+             *       "steps": 3
+             *     }
+             */
+            chosen_reward: components["schemas"]["ChosenRewardRule"];
         };
         /**
          * ProductMask
@@ -3693,6 +4054,29 @@ export interface components {
             version?: number | null;
         };
         /**
+         * Regression
+         * @description A held-out row that became worse.
+         */
+        Regression: {
+            /**
+             * Row
+             * @description Row number in the validation file, from 0.
+             */
+            row: number;
+            /**
+             * Before
+             * @description Its value under the model that training started from.
+             */
+            before: number | null;
+            /**
+             * After
+             * @description Its value under the tuned model.
+             */
+            after: number | null;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
          * ReinforcementBody
          * @description `method.reinforcement` of a create call.
          */
@@ -3757,6 +4141,16 @@ export interface components {
              */
             eval_samples?: number | "auto" | null;
             /**
+             * Eval Temperature
+             * @default auto
+             */
+            eval_temperature?: number | "auto" | null;
+            /**
+             * Eval Greedy
+             * @default true
+             */
+            eval_greedy?: boolean | null;
+            /**
              * Reasoning Effort
              * @default default
              */
@@ -3791,6 +4185,13 @@ export interface components {
             /**
              * @default {
              *       "action": "warn",
+             *       "steps": 3
+             *     }
+             */
+            nothing_trained: components["schemas"]["NothingTrainedRule"];
+            /**
+             * @default {
+             *       "action": "warn",
              *       "ratio": 2,
              *       "steps": 5
              *     }
@@ -3811,6 +4212,175 @@ export interface components {
              *     }
              */
             zero_variance: components["schemas"]["ZeroVarianceRule"];
+            /**
+             * @default {
+             *       "action": "warn",
+             *       "ratio": 3,
+             *       "min_rise": 0.5,
+             *       "steps": 3
+             *     }
+             */
+            entropy_rise: components["schemas"]["EntropyRiseRule"];
+            /**
+             * @default {
+             *       "action": "warn",
+             *       "share": 0.5,
+             *       "steps": 3
+             *     }
+             */
+            limit_stops: components["schemas"]["LimitStopsRule"];
+            /**
+             * @default {
+             *       "action": "warn",
+             *       "share": 0.1,
+             *       "steps": 3
+             *     }
+             */
+            tool_call_collapse: components["schemas"]["ToolCallCollapseRule"];
+            /**
+             * @default {
+             *       "action": "warn",
+             *       "share": 0.1,
+             *       "steps": 3
+             *     }
+             */
+            grader_errors: components["schemas"]["GraderErrorsRule"];
+            /**
+             * @default {
+             *       "action": "warn",
+             *       "per_rollout": 0.5,
+             *       "steps": 3
+             *     }
+             */
+            parse_errors: components["schemas"]["ParseErrorsRule"];
+        };
+        /**
+         * Report
+         * @description The model that training started from against the published one, on the held-out rows.
+         */
+        Report: {
+            /**
+             * Object
+             * @constant
+             */
+            object: "fine_tuning.job.report";
+            /**
+             * Job Id
+             * @description The job.
+             */
+            job_id: string;
+            /**
+             * Method
+             * @description `reinforcement`, `supervised` or `dpo`.
+             */
+            method: string | null;
+            /**
+             * Base Model
+             * @description Name of the base model.
+             */
+            base_model: string;
+            /**
+             * Start Model
+             * @description Name of the model that training started from.
+             */
+            start_model: string;
+            /**
+             * Step
+             * @description The published step.
+             */
+            step: number;
+            /**
+             * Ended Early
+             * @description The stop rule that ended the job, if one did.
+             */
+            ended_early: {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * Rows
+             * @description Rows that are compared.
+             */
+            rows: number;
+            /**
+             * Rows Left Out
+             * @description Rows with a value that is not finite before or after training (supervised and DPO).
+             */
+            rows_left_out: number | null;
+            /**
+             * Wins By
+             * @description The measure by which a row is better: a higher reward, a smaller loss, or the order of a
+             *     pair's answers by log-prob.
+             */
+            wins_by: ("reward" | "loss" | "logprob_order") | null;
+            /**
+             * Wins
+             * @description Rows that became better.
+             */
+            wins: number;
+            /**
+             * Ties
+             * @description Rows that stayed the same.
+             */
+            ties: number;
+            /**
+             * Losses
+             * @description Rows that became worse.
+             */
+            losses: number;
+            /**
+             * Regressions
+             * @description The rows that became worse, worst first. For pairs: log-prob of the preferred answer less
+             *     that of the rejected one.
+             */
+            regressions: components["schemas"]["Regression"][];
+            /**
+             * Eval Temperature
+             * @description Temperature of the held-out rollouts (reinforcement).
+             */
+            eval_temperature: number | null;
+            /**
+             * Eval Samples
+             * @description Rollouts of each held-out row (reinforcement).
+             */
+            eval_samples: number | null;
+            /** @description The grader's rewards (reinforcement). */
+            reward: components["schemas"]["Comparison"] | null;
+            /** @description Tool calls per rollout (reinforcement). */
+            tool_calls: components["schemas"]["Comparison"] | null;
+            /**
+             * Components
+             * @description Numbers that the grader reports beside the reward, by name (reinforcement).
+             */
+            components: {
+                [key: string]: components["schemas"]["Comparison"];
+            } | null;
+            /** @description The same for one rollout of each row at temperature 0 (reinforcement). */
+            greedy: components["schemas"]["RewardComparison"] | null;
+            /** @description Loss of a row (supervised and DPO). */
+            loss: components["schemas"]["Comparison"] | null;
+            /** @description Share of a row's learned tokens that are the most probable one (supervised). */
+            token_accuracy: components["schemas"]["Comparison"] | null;
+            /** @description Share of pairs whose preferred answer is more probable than the rejected one (DPO). */
+            preference_accuracy: components["schemas"]["Comparison"] | null;
+            /** @description Log-prob of a whole preferred answer (DPO). */
+            chosen_logprob: components["schemas"]["Comparison"] | null;
+            /** @description Log-prob of a whole rejected answer (DPO). */
+            rejected_logprob: components["schemas"]["Comparison"] | null;
+            /**
+             * Chosen Less Probable
+             * @description Pairs whose preferred answer became less probable (DPO).
+             */
+            chosen_less_probable: number | null;
+            /** @description Values of the tuned model against the start (DPO). */
+            implicit_rewards: components["schemas"]["ImplicitRewards"] | null;
+            /** @description Loss over all held-out rows (supervised and DPO). */
+            full_valid_loss: components["schemas"]["OverAll"] | null;
+            /** @description Token accuracy over all held-out rows (supervised). */
+            full_valid_mean_token_accuracy: components["schemas"]["OverAll"] | null;
+            /** @description Accuracy by log-prob over all held-out pairs (DPO). */
+            full_valid_preference_accuracy: components["schemas"]["OverAll"] | null;
+        } & {
+            [key: string]: unknown;
         };
         /**
          * Reproducibility
@@ -3847,6 +4417,50 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
+        /**
+         * RewardComparison
+         * @description Rewards of the held-out rows before and after training.
+         */
+        RewardComparison: {
+            /**
+             * Rows
+             * @description Rows that were graded before and after training.
+             */
+            rows: number;
+            /**
+             * Wins
+             * @description Rows that became better.
+             */
+            wins: number;
+            /**
+             * Ties
+             * @description Rows that stayed the same.
+             */
+            ties: number;
+            /**
+             * Losses
+             * @description Rows that became worse.
+             */
+            losses: number;
+            /**
+             * Regressions
+             * @description The rows that became worse, worst first.
+             */
+            regressions: components["schemas"]["Regression"][];
+            /** @description The grader's rewards. */
+            reward: components["schemas"]["Comparison"];
+            /** @description Tool calls per rollout. */
+            tool_calls: components["schemas"]["Comparison"];
+            /**
+             * Components
+             * @description Numbers that the grader reports beside the reward, by name.
+             */
+            components: {
+                [key: string]: components["schemas"]["Comparison"];
+            };
+        } & {
+            [key: string]: unknown;
+        };
         /** Rollout */
         Rollout: {
             /** Id */
@@ -3863,7 +4477,7 @@ export interface components {
              * Split
              * @enum {string}
              */
-            split: "train" | "valid" | "test";
+            split: "train" | "valid" | "test" | "valid_greedy" | "valid_base";
             /** Step */
             step: number;
             /** Prompt Index */
@@ -4158,7 +4772,20 @@ export interface components {
              *     }
              */
             gap: components["schemas"]["GapRule"];
+            /**
+             * @default {
+             *       "action": "warn",
+             *       "steps": 3
+             *     }
+             */
+            nothing_trained: components["schemas"]["NothingTrainedRule"];
         };
+        /**
+         * StopReason
+         * @description Reason why a rollout ended; each of these is graded.
+         * @enum {string}
+         */
+        StopReason: "final_answer" | "max_episode_steps" | "token_limit" | "wall_time";
         /**
          * StreamingOptions
          * @description Gradients are computed while the step is still sampled; it stays on-policy.
@@ -4400,6 +5027,28 @@ export interface components {
             rate_limit: number | null;
         } & {
             [key: string]: unknown;
+        };
+        /**
+         * ToolCallCollapseRule
+         * @description The policy has stopped calling its tools.
+         */
+        ToolCallCollapseRule: {
+            /**
+             * Action
+             * @default warn
+             * @enum {string}
+             */
+            action: "off" | "warn" | "pause" | "stop";
+            /**
+             * Share
+             * @default 0.1
+             */
+            share: number;
+            /**
+             * Steps
+             * @default 3
+             */
+            steps: number;
         };
         /**
          * ToolCheck
@@ -6204,7 +6853,7 @@ export interface operations {
             query?: {
                 /** @description Curves to return, repeated or separated by commas */
                 names?: string[] | null;
-                split?: ("train" | "valid" | "test") | null;
+                split?: ("train" | "valid" | "test" | "valid_greedy" | "valid_base") | null;
                 after_step?: number | null;
                 max_points?: number;
             };
@@ -6299,8 +6948,21 @@ export interface operations {
     listFineTuningJobRollouts: {
         parameters: {
             query?: {
-                split?: ("train" | "valid" | "test") | null;
+                split?: ("train" | "valid" | "test" | "valid_greedy" | "valid_base") | null;
                 step?: number | null;
+                /** @description Row number in the split's file, from 0 */
+                prompt_index?: number | null;
+                /** @description Reward at least */
+                min_reward?: number | null;
+                /** @description Reward at most */
+                max_reward?: number | null;
+                /** @description Why the rollout ended: an answer, or the limit that it reached */
+                stop_reason?: components["schemas"]["StopReason"] | null;
+                /** @description The failure that the rollout was lost to; it has no reward */
+                failure_class?: components["schemas"]["FailureClass"] | null;
+                /** @description `reward` lists graded rollouts only, of equal reward by step */
+                order_by?: "step" | "reward";
+                order?: "asc" | "desc";
                 /** @description Id of the last object of the previous page */
                 after?: string | null;
                 limit?: number;
@@ -6504,9 +7166,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: unknown;
-                    };
+                    "application/json": components["schemas"]["Report"];
                 };
             };
             /** @description The request is malformed, or the object is in the wrong state for it. */

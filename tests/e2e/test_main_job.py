@@ -7,6 +7,7 @@ import pytest
 from openai import NotFoundError
 from openai.types.fine_tuning import FineTuningJob
 
+from app.domain.rollouts.metric_meanings import SPLITS, meaning
 from examples.first_job import talk
 from examples.records_agent.dataset import make_rows
 from examples.records_agent.records import build_catalogue
@@ -52,6 +53,8 @@ def test_the_job_ends_with_a_model_and_resolved_hyperparameters(finished: Finish
         "eval_interval": 10,
         "compute_multiplier": 1.0,
         "eval_samples": 1,
+        "eval_temperature": 1.0,
+        "eval_greedy": True,
         "learning_rate_multiplier": 1.0,
         "reasoning_effort": "default",
     }
@@ -154,6 +157,7 @@ def test_the_ledger_holds_every_sample_once(live: Installation, finished: Finish
 def test_curves_are_complete(live: Installation, finished: FinishedJob) -> None:
     page = live.get(f"/fine_tuning/jobs/{finished.job.id}/metrics")
     curves = {(c["split"], c["name"]): c["points"] for c in page["data"]}
+    assert [name for split, name in curves if meaning(name) is None or split not in SPLITS] == []
     for name in (
         "reward/mean",
         "tool_calls/mean",
@@ -202,6 +206,29 @@ def test_the_tuned_model_answers_in_a_tool_loop(
     model = finished.job.fine_tuned_model
     right = sum(talk(client, model, endpoints.good, r) == r["reference_answer"] for r in rows)
     assert right >= 8
+
+
+def test_ten_held_out_rows_played_through_the_api_agree_with_the_report(
+    live: Installation, endpoints: Endpoints, finished: FinishedJob
+) -> None:
+    report = live.get(f"/fine_tuning/jobs/{finished.job.id}/report")
+    correct = report["greedy"]["components"]["correct"]
+    ledger = {
+        row["prompt_index"]: row["components"]["correct"]
+        for row in live.rollouts(finished.job.id, split="valid_greedy", step=report["step"])
+    }
+    assert correct["tuned_mean"] == pytest.approx(sum(ledger.values()) / VALID_ROWS)
+    rows = make_rows(build_catalogue(), "validation", VALID_ROWS, seed=7)[:10]
+    client, model = live.client(), finished.job.fine_tuned_model
+    played = [
+        float(talk(client, model, endpoints.good, row).strip() == row["reference_answer"])
+        for row in rows
+    ]
+    same = sum(played[row] == ledger[row] for row in range(10))
+    assert same >= 9, "one near tie of two tokens may fall the other way"
+    low, high = correct["tuned_ci95"]
+    # Ten of forty rows have twice the interval.
+    assert abs(sum(played) / 10 - correct["tuned_mean"]) <= max(high - low, 0.1)
 
 
 def test_streaming_gives_the_same_answer(live: Installation, finished: FinishedJob) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import httpx
@@ -20,15 +21,19 @@ from peft import PeftModel
 from safetensors.torch import load_file
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
+from app.domain.rollouts.metric_meanings import meaning
+from app.rendering.renderer import Renderer
 from app.settings import shipped_models
 from examples.records_agent.tools import SCHEMAS
 from tests.support.e2e.main_job import Endpoints
 from tests.support.installation import Installation, wait_until_final
 from tests.support.jobs import records_method, upload
 from tests.support.patience import PATIENCE_S, wait_for
+from tests.support.served import FollowedText, follow_text
 from tests.support.webhook_receiver import webhook_receiver
 
 STEPS = 8
+HELD_OUT = range(40, 50)
 
 
 def _row(number: int) -> dict[str, Any]:
@@ -50,9 +55,13 @@ def _row(number: int) -> dict[str, Any]:
 
 
 def _pair(number: int) -> dict[str, Any]:
-    question = {"role": "user", "content": f"What is the weight of part P{number:03}?"}
-    answers = ("The weight is 12.", f"I do not know of part {number}.")
-    good, bad = ([{"role": "assistant", "content": answer}] for answer in answers)
+    """Two answers whose first tokens are among the base model's most probable ones, so that the API
+    lists them.
+    """
+    question = {"role": "user", "content": f"What is the material of part P{number:03}?"}
+    good, bad = (
+        [{"role": "assistant", "content": f"Probably {answer}"}] for answer in ("4", "nylon")
+    )
     return {
         "input": {"messages": [question]},
         "preferred_output": good,
@@ -68,35 +77,98 @@ def _file(
     return upload(client, path)
 
 
+def _turn_ids(
+    tokenizer: Any, messages: list[Any], place: int, tools: list[Any] | None = None
+) -> tuple[list[int], int]:
+    """Returns the ids up to the end of the assistant message at `place`, and where it begins."""
+    messages = json.loads(json.dumps(messages))
+    for message in messages:
+        message["content"] = message["content"] or ""
+        for call in message.get("tool_calls", ()):
+            call["function"]["arguments"] = json.loads(call["function"]["arguments"])
+    opening, whole = (
+        tokenizer.apply_chat_template(
+            part, tools=tools, add_generation_prompt=opens, return_dict=False
+        )
+        for part, opens in ((messages[:place], True), (messages[: place + 1], False))
+    )
+    ids = whole[: len(whole) - whole[::-1].index(tokenizer.eos_token_id)]
+    assert ids[: len(opening)] == opening
+    return ids, len(opening)
+
+
 def _stock_loss(model: Any, tokenizer: Any, row: dict[str, Any]) -> tuple[float, int]:
     """Sum of the cross-entropy of both of a row's assistant turns, and their tokens."""
-    messages = json.loads(json.dumps(row["messages"]))
-    messages[1]["content"] = ""
-    arguments = messages[1]["tool_calls"][0]["function"]
-    arguments["arguments"] = json.loads(arguments["arguments"])
     total, count = 0.0, 0
     for place in (1, 3):
-        opening, whole = (
-            tokenizer.apply_chat_template(
-                part, tools=row["tools"], add_generation_prompt=opens, return_dict=False
-            )
-            for part, opens in ((messages[:place], True), (messages[: place + 1], False))
-        )
-        ids = whole[: len(whole) - whole[::-1].index(tokenizer.eos_token_id)]
-        assert ids[: len(opening)] == opening
+        ids, start = _turn_ids(tokenizer, row["messages"], place, row["tools"])
         with torch.no_grad():
             lp_TV = model(torch.tensor([ids])).logits[0, :-1].log_softmax(-1)
-        picked_T = lp_TV.gather(1, torch.tensor(ids[1:])[:, None])[len(opening) - 1 :]
+        picked_T = lp_TV.gather(1, torch.tensor(ids[1:])[:, None])[start - 1 :]
         total, count = total - float(picked_T.sum()), count + len(picked_T)
     return total, count
+
+
+def _followed(
+    client: OpenAI,
+    model: str,
+    messages: list[Any],
+    place: int,
+    tools: list[Any] | None = None,
+) -> FollowedText:
+    """Follows the assistant message at `place` through the public API."""
+    spec = shipped_models()[0]
+    ids, start = _turn_ids(AutoTokenizer.from_pretrained(spec.path), messages, place, tools)
+    renderer = Renderer(spec.path, tool_parser=spec.tool_parser, chat_template=spec.chat_template)
+    return follow_text(
+        client,
+        model,
+        messages[:place],
+        text=[renderer.decode([token]) for token in ids[start:]],
+        tools=tools or (),
+    )
+
+
+def _played_rows_agree_with_the_supervised_report(
+    client: OpenAI, report: dict[str, Any], model: str, *, side: str
+) -> None:
+    """A token of a row is the most probable one as far as the greedy answer is the row's."""
+    least, most, nats = [], [], []
+    for number in HELD_OUT:
+        row = _row(number)
+        turns = [_followed(client, model, row["messages"], place, row["tools"]) for place in (1, 3)]
+        tokens = sum(turn.tokens for turn in turns)
+        least.append(sum(turn.matched for turn in turns) / tokens)
+        most.append(sum(turn.most_matching for turn in turns) / tokens)
+        nats.append(-sum(turn.logprob for turn in turns) / tokens)
+    accuracy, loss = report["token_accuracy"], report["loss"]
+    assert fmean(least) - 1e-6 <= accuracy[f"{side}_mean"] <= fmean(most) + 1e-6
+    assert fmean(nats) > 0, "the answers show something"
+    assert fmean(nats) <= loss[f"{side}_mean"] + 1e-4
+
+
+def _played_pairs_agree_with_the_preference_report(
+    client: OpenAI, report: dict[str, Any], model: str, *, side: str
+) -> None:
+    """An answer is at most as probable as its first token, whose log-prob the API lists."""
+    for answer, figure in (
+        ("preferred_output", "chosen_logprob"),
+        ("non_preferred_output", "rejected_logprob"),
+    ):
+        firsts = []
+        for number in HELD_OUT:
+            pair = _pair(number)
+            messages = [*pair["input"]["messages"], *pair[answer]]
+            firsts.append(_followed(client, model, messages, 1).logprob)
+        assert answer != "preferred_output" or max(firsts) < 0, "the API lists each of them"
+        assert report[figure][f"{side}_mean"] <= fmean(firsts) + 1e-4
 
 
 def test_a_supervised_model_is_served_and_goes_on_by_reinforcement(
     live: Installation, endpoints: Endpoints, small_files: tuple[str, str], tmp_path: Path
 ) -> None:
     client = live.client()
-    training, held_out = _file(client, tmp_path, range(16)), range(40, 50)
-    validation = _file(client, tmp_path, held_out)
+    training, validation = (_file(client, tmp_path, rows) for rows in (range(16), HELD_OUT))
     with _told_of_ends(client, endpoints) as told:
         created = client.fine_tuning.jobs.create(
             model="tiny-agent",
@@ -126,12 +198,14 @@ def test_a_supervised_model_is_served_and_goes_on_by_reinforcement(
     report = live.get(f"/fine_tuning/jobs/{job.id}/report")
     assert report["full_valid_loss"]["tuned"] == last.full_valid_loss
     assert report["full_valid_loss"]["base"] > last.full_valid_loss
+    for served, side in (("tiny-agent", "base"), (tuned, "tuned")):
+        _played_rows_agree_with_the_supervised_report(client, report, served, side=side)
 
     (adapter,) = live.data_dir.glob(f"objects/projects/*/jobs/{job.id}/step-*8-f*/adapter")
     path = shipped_models()[0].path
     base: Any = AutoModelForCausalLM.from_pretrained(path, dtype=torch.float32)
     model, tokenizer = PeftModel.from_pretrained(base, str(adapter)).eval(), AutoTokenizer
-    sums = [_stock_loss(model, tokenizer.from_pretrained(path), _row(n)) for n in held_out]
+    sums = [_stock_loss(model, tokenizer.from_pretrained(path), _row(n)) for n in HELD_OUT]
     stock = math.fsum(total for total, _ in sums) / sum(count for _, count in sums)
     assert last.full_valid_loss == pytest.approx(stock, abs=1e-4)
 
@@ -140,6 +214,8 @@ def test_a_supervised_model_is_served_and_goes_on_by_reinforcement(
     assert float(table[-1]["full_valid_loss"]) == last.full_valid_loss
     assert table[0]["full_valid_loss"] == ""
     assert job.trained_tokens == sum(float(row["train/train/tokens"]) for row in table)
+    page = live.get(f"/fine_tuning/jobs/{job.id}/metrics")["data"]
+    assert [curve["name"] for curve in page if meaning(curve["name"]) is None] == []
 
     answer = client.chat.completions.create(
         model=tuned,
@@ -158,7 +234,7 @@ def test_a_preferring_model_goes_on_by_reinforcement_twice(
     created = client.fine_tuning.jobs.create(
         model="tiny-agent",
         training_file=_file(client, tmp_path, range(10), _pair),
-        validation_file=_file(client, tmp_path, range(40, 50), _pair),
+        validation_file=_file(client, tmp_path, HELD_OUT, _pair),
         seed=5,
         method={
             "type": "dpo",
@@ -173,9 +249,17 @@ def test_a_preferring_model_goes_on_by_reinforcement_twice(
     losses = live.curve(job.id, "train/loss", "valid")
     assert losses[0] == pytest.approx(math.log(2), abs=1e-5), "nothing is preferred at first"
     assert losses[4] < losses[2] < losses[0]
+    page = live.get(f"/fine_tuning/jobs/{job.id}/metrics")["data"]
+    assert [curve["name"] for curve in page if meaning(curve["name"]) is None] == []
     report = live.get(f"/fine_tuning/jobs/{job.id}/report")
-    assert report["full_valid_loss"] == {"base": losses[0], "tuned": losses[4]}
-    assert report["full_valid_reward_margin"]["tuned"] > 0
+    assert report["full_valid_loss"] == {
+        "base": losses[0],
+        "start": losses[0],
+        "tuned": losses[4],
+    }
+    assert report["implicit_rewards"]["margin"] > 0
+    for served, side in (("tiny-agent", "base"), (str(job.fine_tuned_model), "tuned")):
+        _played_pairs_agree_with_the_preference_report(client, report, served, side=side)
 
     chain = [job]
     for _ in range(2):

@@ -59,8 +59,11 @@ class ProcessTrainer:
         stats: UpdateStats = self._call("step", denominator)
         return stats
 
-    def evaluate(self, sets: Sequence[Sequence[TrainingSample]]) -> list[UpdateStats]:
-        stats: list[UpdateStats] = self._call("evaluate", [_plain(samples) for samples in sets])
+    def evaluate(
+        self, sets: Sequence[Sequence[TrainingSample]], *, adapter: bool = True
+    ) -> list[UpdateStats]:
+        plain = [_plain(samples) for samples in sets]
+        stats: list[UpdateStats] = self._call("evaluate", plain, adapter)
         return stats
 
     def logprobs(self, token_ids: Sequence[int], *, adapter: bool = True) -> list[float]:
@@ -120,7 +123,9 @@ def _serve(settings: dict[str, Any]) -> None:
         "update": lambda samples: trainer.update(_samples(samples)),
         "accumulate": lambda samples: trainer.accumulate(_samples(samples)),
         "step": trainer.step,
-        "evaluate": lambda sets: trainer.evaluate([_samples(samples) for samples in sets]),
+        "evaluate": lambda sets, adapter: trainer.evaluate(
+            [_samples(samples) for samples in sets], adapter=adapter
+        ),
         "logprobs": lambda token_ids, adapter: trainer.logprobs(token_ids, adapter=adapter),
         "reference_logprobs": lambda samples: trainer.reference_logprobs(_samples(samples)),
         "save_adapter": lambda directory: trainer.save_adapter(Path(directory)),

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Final, Protocol, TypeVar
 
 import structlog
 from typing_extensions import override
@@ -20,13 +20,31 @@ from typing_extensions import override
 from app.domain.errors import InvalidRequest
 from app.gateways.inference.inference import AdapterMissing, Completion, EngineAway, Inference
 from workers.rollout.busy_clock import BusyClock
-from workers.rollout.policy import SampledTurn, SamplingParams, VersionedPolicy
+from workers.rollout.policy import Policy, SampledTurn, SamplingParams, VersionedPolicy
 
 log = structlog.get_logger()
 
 ResultT = TypeVar("ResultT")
 _MIN_WAIT_S: Final = 0.1
 _MAX_WAIT_S: Final = 2.0
+
+
+class _SampleVersion(Protocol):
+    async def __call__(
+        self, served: "ServedVersion", prompt_token_ids: list[int], params: SamplingParams
+    ) -> SampledTurn: ...
+
+
+@dataclass(frozen=True, slots=True)
+class _FixedPolicy(Policy):
+    """Samples from one version, whichever is current."""
+
+    served: "ServedVersion"
+    sample_version: _SampleVersion
+
+    @override
+    async def sample(self, prompt_token_ids: list[int], params: SamplingParams) -> SampledTurn:
+        return await self.sample_version(self.served, prompt_token_ids, params)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +80,11 @@ class EnginePolicy(VersionedPolicy):
         """Adapter directory of the version that `sample` uses; `None` for the base model."""
         return self._current.path
 
+    @property
+    def base(self) -> Policy:
+        """A policy that samples from the base model, also after version 0 is another one."""
+        return _FixedPolicy(self._base, self._sample)
+
     @override
     async def sample(self, prompt_token_ids: list[int], params: SamplingParams) -> SampledTurn:
         """Continues a prompt under the current version.
@@ -69,19 +92,23 @@ class EnginePolicy(VersionedPolicy):
         Raises `EngineAway` after the deadline and `InvalidRequest` if the engine rejects the
         prompt.
         """
-        return await self.sample_at(self._current.version, prompt_token_ids, params)
+        return await self._sample(self._current, prompt_token_ids, params)
 
     @override
     async def sample_at(
         self, version: int, prompt_token_ids: list[int], params: SamplingParams
     ) -> SampledTurn:
-        served = self._served[version]
-        self._active_requests[version] += 1
+        return await self._sample(self._served[version], prompt_token_ids, params)
+
+    async def _sample(
+        self, served: ServedVersion, prompt_token_ids: list[int], params: SamplingParams
+    ) -> SampledTurn:
+        self._active_requests[served.version] += 1
         try:
             with self.busy:
                 completion = await self._complete(served, prompt_token_ids, params)
         finally:
-            self._active_requests[version] -= 1
+            self._active_requests[served.version] -= 1
         return SampledTurn(
             token_ids=completion.token_ids,
             logprobs=completion.logprobs,

@@ -199,7 +199,12 @@ class LoraTrainer:
             log.warning("optimizer_step_skipped", loss=loss, grad_norm=norm, step=self._steps)
 
     @torch.no_grad()
-    def evaluate(self, sets: Sequence[Sequence[TrainingSample]]) -> list[UpdateStats]:
+    def evaluate(
+        self, sets: Sequence[Sequence[TrainingSample]], *, adapter: bool = True
+    ) -> list[UpdateStats]:
+        if not adapter:
+            with self._model.disable_adapter():
+                return self.evaluate(sets)
         # Samples of all sets share micro-batches; their sums are split by set afterwards.
         set_numbers = [set_number for set_number, samples in enumerate(sets) for _ in samples]
         tallies = [StatsTally(learning_rate=0.0) for _ in sets]

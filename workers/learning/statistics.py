@@ -1,4 +1,4 @@
-"""The paired comparison of base and tuned model on the same rows.
+"""The paired comparison of two models, start and tuned, on the same rows.
 
 Owns its arithmetic: pure functions without torch. A row counts only if both sides have a graded
 rollout of it; a row's value is the mean over its samples. Must not know the source of the values.
@@ -22,45 +22,72 @@ Values = Mapping[int, Sequence[float]]
 
 
 @dataclass(frozen=True, slots=True)
+class Sides:
+    """One kind of value under the models that are compared."""
+
+    start: Values
+    """The model that training started from."""
+    tuned: Values
+    base: Values | None = None
+    """The base model, of a job that started from another one."""
+
+    @property
+    def rows(self) -> list[int]:
+        """Rows with a value before and after training, in order."""
+        return _shared_rows(self.start, self.tuned)
+
+
+@dataclass(frozen=True, slots=True)
 class PairedValues:
-    """Results of one side (base or tuned) on the held-out rows."""
+    """Results of one model on the held-out rows."""
 
     rewards: Values
     tool_calls: Values
     components: Mapping[str, Values] = field(default_factory=dict)
 
 
-def paired_report(base: PairedValues, tuned: PairedValues, *, seed: int = 0) -> dict[str, Any]:
+def paired_report(
+    start: PairedValues, tuned: PairedValues, base: PairedValues | None = None, *, seed: int = 0
+) -> dict[str, Any]:
     """Returns the report as JSON: number of `rows`; `reward`, `tool_calls` and each of `components`
-    as `{base_mean, tuned_mean, difference, difference_ci95}`; `wins`, `ties`, `losses` by row; and
-    `regressions`, worst first, as `{row, before, after}`.
+    as `comparison` has it; `wins`, `ties`, `losses` by row; and `regressions`, worst first, as
+    `{row, before, after}`. `base` is absent if training started from the base model.
 
-    Raises `ValueError` if no row was graded on both sides.
+    Raises `ValueError` if no row was graded before and after training.
     """
-    rows = _shared_rows(base.rewards, tuned.rewards)
-    if not rows:
+    rewards = Sides(start.rewards, tuned.rewards, None if base is None else base.rewards)
+    if not rewards.rows:
         raise ValueError("no held-out row was graded both before and after training")
-    before = {row: fmean(base.rewards[row]) for row in rows}
-    after = {row: fmean(tuned.rewards[row]) for row in rows}
-    change = {row: after[row] - before[row] for row in rows}
-    worse = sorted((row for row in rows if change[row] < -TIE), key=lambda row: (change[row], row))
-    wins = sum(change[row] > TIE for row in rows)
-    shared = sorted(base.components.keys() & tuned.components.keys())
-    components = {
-        name: comparison(base.components[name], tuned.components[name], seed=seed)
-        for name in shared
-        if _shared_rows(base.components[name], tuned.components[name])
-    }
+    before = {row: fmean(start.rewards[row]) for row in rewards.rows}
+    after = {row: fmean(tuned.rewards[row]) for row in rewards.rows}
+    change = {row: after[row] - before[row] for row in rewards.rows}
+    worse = sorted(
+        (row for row in change if change[row] < -TIE), key=lambda row: (change[row], row)
+    )
+    wins = sum(by > TIE for by in change.values())
+    calls = Sides(start.tool_calls, tuned.tool_calls, None if base is None else base.tool_calls)
     return {
-        "rows": len(rows),
-        "reward": comparison(base.rewards, tuned.rewards, seed=seed),
+        "rows": len(change),
+        "wins_by": "reward",
+        "reward": comparison(rewards, seed=seed),
         "wins": wins,
-        "ties": len(rows) - wins - len(worse),
+        "ties": len(change) - wins - len(worse),
         "losses": len(worse),
         "regressions": [{"row": row, "before": before[row], "after": after[row]} for row in worse],
-        "tool_calls": comparison(base.tool_calls, tuned.tool_calls, seed=seed),
-        "components": components,
+        "tool_calls": comparison(calls, seed=seed),
+        "components": {
+            name: comparison(sides, seed=seed)
+            for name in sorted(start.components.keys() & tuned.components.keys())
+            if (sides := _component(name, start, tuned, base)).rows
+        },
     }
+
+
+def _component(
+    name: str, start: PairedValues, tuned: PairedValues, base: PairedValues | None
+) -> Sides:
+    of_base = None if base is None else base.components.get(name, {})
+    return Sides(start.components[name], tuned.components[name], of_base)
 
 
 def bootstrap_interval(differences: Sequence[float], *, seed: int) -> tuple[float, float]:
@@ -84,15 +111,26 @@ def _shared_rows(base: Values, tuned: Values) -> list[int]:
     return sorted(row for row in base if base[row] and tuned.get(row))
 
 
-def comparison(base: Values, tuned: Values, *, seed: int) -> dict[str, Any]:
-    """Returns both means over the shared rows and their difference. Requires a shared row."""
-    rows = _shared_rows(base, tuned)
-    before = [fmean(base[row]) for row in rows]
-    after = [fmean(tuned[row]) for row in rows]
+def comparison(sides: Sides, *, seed: int) -> dict[str, Any]:
+    """Returns the means over the shared rows with their 95 % intervals, and the paired difference
+    of tuned and start. `base_mean` is that of the rows that the base model has a value of, `None`
+    without one. Requires a shared row.
+    """
+    rows = sides.rows
+    before = [fmean(sides.start[row]) for row in rows]
+    after = [fmean(sides.tuned[row]) for row in rows]
     differences = [b - a for a, b in zip(before, after, strict=True)]
+    of_base = before if sides.base is None else _means(sides.base, rows)
     return {
-        "base_mean": fmean(before),
+        "base_mean": fmean(of_base) if of_base else None,
+        "start_mean": fmean(before),
+        "start_ci95": list(bootstrap_interval(before, seed=seed)),
         "tuned_mean": fmean(after),
+        "tuned_ci95": list(bootstrap_interval(after, seed=seed)),
         "difference": fmean(differences),
         "difference_ci95": list(bootstrap_interval(differences, seed=seed)),
     }
+
+
+def _means(values: Values, rows: Sequence[int]) -> list[float]:
+    return [fmean(values[row]) for row in rows if values.get(row)]

@@ -57,8 +57,12 @@ class Trainer(Protocol):
         """
         ...
 
-    def evaluate(self, sets: Sequence[Sequence[TrainingSample]]) -> list[UpdateStats]:
-        """Returns for each set the values that `update` would report for it, without training."""
+    def evaluate(
+        self, sets: Sequence[Sequence[TrainingSample]], *, adapter: bool = True
+    ) -> list[UpdateStats]:
+        """Returns for each set the values that `update` would report for it, without training.
+        `adapter=False` evaluates the base model.
+        """
         ...
 
     def logprobs(self, token_ids: Sequence[int], *, adapter: bool = True) -> list[float]:

@@ -1,15 +1,18 @@
-"""Evaluates held-out rows with real tools, and builds the paired report of base against tuned."""
+"""Evaluates held-out rows with real tools, and builds the paired report of start against tuned."""
 
 import asyncio
 import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeVar
 
 from app.domain.data.dataset import DatasetRow
-from app.domain.ids import GroupKey
+from app.domain.ids import VALID_BASE, VALID_GREEDY, GroupKey, Split
 from app.domain.jobs.stop_rules import RuleTrigger
-from app.domain.rollouts.rollouts import RolloutRow
+from app.domain.methods.reinforcement import Evaluation
+from app.domain.rollouts.rollouts import RolloutFilter, RolloutRow
+from app.domain.rollouts.trajectory import ScoredRollout
 from workers.journal.journal import Journal
 from workers.learning.statistics import PairedValues, paired_report
 from workers.processes.retry import retry_while_unavailable
@@ -23,58 +26,134 @@ from workers.runs.context import RunContext
 _PAGE = 200
 
 
-async def evaluate(
-    setup: RolloutSetup,
-    rows: Sequence[DatasetRow],
-    *,
-    job_id: str,
-    step: int,
-    samples: int,
-    policy: Policy,
-    journal: Journal,
-) -> SampledValidation:
-    """Runs a group of `samples` rollouts for every held-out row."""
-    started = time.perf_counter()
-    groups = await run_groups(
-        setup,
-        [(row, GroupKey(job_id, "valid", step, row.index).samples(samples)) for row in rows],
-        policy=policy,
-        journal=journal,
-    )
-    rollouts = [rollout for group in groups for rollout in group.rollouts]
-    seconds = time.perf_counter() - started
-    return SampledValidation(summarise(rollouts), seconds, rollouts=rollouts)
+@dataclass(frozen=True, slots=True)
+class Evaluator:
+    """Plays the held-out rows of a job as its `Evaluation` says."""
+
+    setup: RolloutSetup
+    job_id: str
+    options: Evaluation
+
+    async def validate(
+        self, rows: Sequence[DatasetRow], *, step: int, policy: Policy, journal: Journal
+    ) -> SampledValidation:
+        """Runs a group of rollouts for every row, and then the greedy rollout of every row."""
+        started = time.perf_counter()
+        options = self.options
+        sampled = await self._play(
+            rows, "valid", step, samples=options.samples, policy=policy, journal=journal
+        )
+        greedy: list[ScoredRollout] = []
+        if options.greedy:
+            greedy = await self._play(
+                rows, VALID_GREEDY, step, samples=1, policy=policy, journal=journal
+            )
+        return SampledValidation(
+            summarise(sampled),
+            time.perf_counter() - started,
+            further={VALID_GREEDY: summarise(greedy)} if greedy else {},
+            rollouts=sampled,
+            further_rollouts=greedy,
+        )
+
+    async def with_base(
+        self,
+        validation: SampledValidation,
+        rows: Sequence[DatasetRow],
+        *,
+        policy: Policy,
+        journal: Journal,
+    ) -> SampledValidation:
+        """Adds the base model's rollouts to the validation of the model that the job starts from.
+        `policy` samples from the base model.
+        """
+        started = time.perf_counter()
+        of_base = await self._play(
+            rows, VALID_BASE, 0, samples=self.options.samples, policy=policy, journal=journal
+        )
+        return replace(
+            validation,
+            seconds=(validation.seconds or 0.0) + time.perf_counter() - started,
+            further={**validation.further, VALID_BASE: summarise(of_base)},
+            further_rollouts=[*validation.further_rollouts, *of_base],
+        )
+
+    async def _play(
+        self,
+        rows: Sequence[DatasetRow],
+        split: Split,
+        step: int,
+        *,
+        samples: int,
+        policy: Policy,
+        journal: Journal,
+    ) -> list[ScoredRollout]:
+        temperature = 0.0 if split == VALID_GREEDY else self.options.temperature
+        groups = await run_groups(
+            replace(self.setup, temperature=temperature),
+            [(row, GroupKey(self.job_id, split, step, row.index).samples(samples)) for row in rows],
+            policy=policy,
+            journal=journal,
+        )
+        return [rollout for group in groups for rollout in group.rollouts]
 
 
 class NoReport(Exception):
-    """The base model or the published step has too few rewards to be compared."""
+    """The start model or the published step has too few rewards to be compared."""
 
 
 async def build_report(
-    context: RunContext, step: int, ended_early: RuleTrigger | None = None
+    context: RunContext,
+    evaluation: Evaluation,
+    step: int,
+    ended_early: RuleTrigger | None = None,
 ) -> dict[str, Any]:
     """Builds the paired report of the run from its rollouts: step 0 against the published step.
     Raises `NoReport`.
     """
-    base = await collect_held_out(context, step=0, new=_Values)
-    tuned = await collect_held_out(context, step=step, new=_Values)
-    if tuned.lost_share >= context.settings.runs.infrastructure_limit:
+    start = await collect_held_out(context, "valid", step=0, new=_Values)
+    tuned = await collect_held_out(context, "valid", step=step, new=_Values)
+    limit = context.settings.runs.infrastructure_limit
+    if tuned.lost_share >= limit:
         raise NoReport(f"{tuned.lost_share:.0%} of the validation of step {step} was lost")
+    base = None
+    if context.start is not None:
+        of_base = await collect_held_out(context, VALID_BASE, step=0, new=_Values)
+        base = of_base.unless_lost(limit)
     try:
         report = await asyncio.to_thread(
-            paired_report, base.paired, tuned.paired, seed=context.job.seed
+            paired_report, start.paired, tuned.paired, base, seed=context.job.seed
         )
     except ValueError as error:
         raise NoReport(str(error)) from error
     return {
         "object": "fine_tuning.job.report",
         "job_id": context.job.id,
+        "method": context.job.method.kind,
         "base_model": context.base_model.name,
         "start_model": context.job.model,
         "step": step,
         "ended_early": None if ended_early is None else ended_early.to_json(),
+        "eval_temperature": evaluation.temperature,
+        "eval_samples": evaluation.samples,
         **report,
+        "greedy": await _greedy(context, step, limit=limit) if evaluation.greedy else None,
     }
+
+
+async def _greedy(context: RunContext, step: int, *, limit: float) -> dict[str, Any] | None:
+    """Compares the greedy rollouts; `None` where too many of them were lost."""
+    of_start = await collect_held_out(context, VALID_GREEDY, step=0, new=_Values)
+    of_tuned = await collect_held_out(context, VALID_GREEDY, step=step, new=_Values)
+    start, tuned = of_start.unless_lost(limit), of_tuned.unless_lost(limit)
+    base = None if context.start is None else _UNMEASURED
+    try:
+        return await asyncio.to_thread(paired_report, start, tuned, base, seed=context.job.seed)
+    except ValueError:
+        return None
+
+
+_UNMEASURED = PairedValues({}, {})
 
 
 class _Collector(Protocol):
@@ -84,8 +163,10 @@ class _Collector(Protocol):
 _C = TypeVar("_C", bound=_Collector)
 
 
-async def collect_held_out(context: RunContext, *, step: int, new: Callable[[], _C]) -> _C:
-    """Adds each validation rollout of a step to a new collector.
+async def collect_held_out(
+    context: RunContext, split: Split, *, step: int, new: Callable[[], _C]
+) -> _C:
+    """Adds each rollout of a held-out split and step to a new collector.
 
     Reads page by page: a row carries its whole trace, and there may be 64,000 of them.
     """
@@ -96,7 +177,10 @@ async def collect_held_out(context: RunContext, *, step: int, new: Callable[[], 
         async with context.unit() as unit:
             while more:
                 page, more = await unit.rollouts.page(
-                    context.job.id, split="valid", step=step, after=after, limit=_PAGE
+                    context.job.id,
+                    RolloutFilter(split=split, step=step),
+                    after=after,
+                    limit=_PAGE,
                 )
                 for row in page:
                     values.add(row)
@@ -122,6 +206,10 @@ class _Values:
     @property
     def lost_share(self) -> float:
         return self._lost / max(1, self._rollouts)
+
+    def unless_lost(self, limit: float) -> PairedValues:
+        """Returns no values where the share of lost rollouts reaches `limit`."""
+        return _UNMEASURED if self.lost_share >= limit else self.paired
 
     def add(self, row: RolloutRow) -> None:
         self._rollouts += 1

@@ -54,7 +54,7 @@ class LearningCheck:
 
     async def _finding(self) -> Finding | None:
         context, method = self._context, self._method
-        evidence = await collect_held_out(context, step=0, new=Evidence)
+        evidence = await collect_held_out(context, "valid", step=0, new=Evidence)
         effort = method.hyperparameters.reasoning_effort
         return evidence.finding(
             self._options,

@@ -17,7 +17,7 @@ from app.domain.jobs.usage import Usage
 from app.domain.rollouts.trajectory import ScoredRollout
 from workers.journal.journal import AdapterJournal
 from workers.journal.postgres import PostgresJournal
-from workers.reinforcement.evaluation import evaluate
+from workers.reinforcement.evaluation import Evaluator
 from workers.reinforcement.infrastructure import Losses, too_many_lost
 from workers.reinforcement.outcome import SampledValidation
 from workers.reinforcement.plan import Plan
@@ -44,23 +44,35 @@ class Loop:
         policy: Policy,
         publisher: Publisher,
         reporter: Reporter,
+        base_policy: Policy | None = None,
     ) -> None:
+        """`base_policy` samples from the base model of a job that starts from another one."""
         self._context = context
         self._plan = plan
-        self._setup = setup
+        self._evaluator = Evaluator(setup, context.job.id, plan.hyperparameters.evaluation)
         self._mode = mode
         self._policy = policy
+        self._base_policy = base_policy
         self._publisher = publisher
         self._reporter = reporter
         self._journals: dict[int, asyncio.Task[PostgresJournal]] = {}
         self._committed = 0
 
     async def baseline(self, valid_rows: Sequence[DatasetRow]) -> None:
-        """Measures the base model on the held-out rows, once per job."""
+        """Measures the model that training starts from on the held-out rows, once per job; and the
+        base model, if that is another one.
+        """
         if await self._reporter.has_baseline():
             return
         validation = await self._evaluate(0, valid_rows)
         self._check_infrastructure(validation.rollouts)
+        if self._base_policy is not None:
+            validation = await self._evaluator.with_base(
+                validation,
+                valid_rows,
+                policy=self._base_policy,
+                journal=AdapterJournal(await self._journal(0), ""),
+            )
         await self._reporter.commit_baseline(StepOutcome(TrainedStep(0), validation=validation))
         self._journals.pop(0, None)
 
@@ -136,7 +148,8 @@ class Loop:
             before = range(self._committed + 1, step)
             trained = sum(len(rows(earlier)) for earlier in before) * hyper.group_size
             validations = sum(self._plan.evaluates_after(earlier) for earlier in before)
-            ahead = Usage(rollouts=trained + validations * held_out * hyper.eval_samples)
+            per_row = hyper.evaluation.rollouts_per_row
+            ahead = Usage(rollouts=trained + validations * held_out * per_row)
             return job.caps.reached((self._reporter.usage or Usage()).plus(ahead)) is None
 
         return PromptSchedule(
@@ -153,12 +166,9 @@ class Loop:
 
     async def _evaluate(self, step: int, rows: Sequence[DatasetRow]) -> SampledValidation:
         journal = await self._journal(step)
-        validation = await evaluate(
-            self._setup,
+        validation = await self._evaluator.validate(
             rows,
-            job_id=self._context.job.id,
             step=step,
-            samples=self._plan.hyperparameters.eval_samples,
             policy=self._policy,
             journal=AdapterJournal(journal, self._publisher.adapter_digest()),
         )

@@ -70,7 +70,9 @@ class ReinforcementTraining:
     def __init__(self, context: RunContext, method: ReinforcementMethod) -> None:
         self._context = context
         self._method = method
-        self.report = ReinforcementStepReport(method.grader)
+        self.report = ReinforcementStepReport(
+            method.grader, start_model=None if context.start is None else context.job.model
+        )
 
     @property
     def stop_options(self) -> StopOptions:

@@ -23,7 +23,10 @@ class SampledStep(TrainedStep):
 @dataclass(frozen=True, slots=True)
 class SampledValidation(Validation):
     rollouts: Sequence[ScoredRollout] = ()
+    """Rollouts of the split `valid`, at the job's temperature of validations."""
+    further_rollouts: Sequence[ScoredRollout] = ()
+    """Greedy rollouts, and those of a base model that the job does not start from."""
 
     @override
     def scored_rollouts(self) -> Sequence[ScoredRollout]:
-        return self.rollouts
+        return [*self.rollouts, *self.further_rollouts]

@@ -2,15 +2,17 @@
 metrics of its checkpoint. Pure.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 from app.domain.graders import entries
 from app.domain.graders.graders import Grader
+from app.domain.ids import VALID_BASE
 from app.domain.jobs.usage import Usage
 from app.domain.rollouts import metrics as names
 from app.domain.rollouts.metrics import COMPLETION_TOKENS_MEAN, REWARD_MEAN
 from workers.reinforcement import metrics_event
-from workers.runs.step_outcome import StepOutcome
+from workers.runs.step_outcome import StepOutcome, Values
 
 
 class ReinforcementStepReport:
@@ -19,11 +21,17 @@ class ReinforcementStepReport:
         "grader that gives partial credit, or more rollouts per row (compute_multiplier)"
     )
 
-    def __init__(self, grader: Grader) -> None:
+    def __init__(self, grader: Grader, *, start_model: str | None = None) -> None:
+        """`start_model`: the tuned model that the job starts from, if it does."""
         self._grader = grader.model_dump(mode="json")
+        self._start_model = start_model
 
-    def baseline(self, outcome: StepOutcome) -> str:
-        return f"Base model: {_validated(outcome)}"
+    def baseline(self, outcome: StepOutcome) -> Sequence[str]:
+        if self._start_model is None:
+            return [f"Base model: {_validated(outcome)}"]
+        start = f"Start model {self._start_model}: {_validated(outcome)}"
+        of_base = outcome.validation.further.get(VALID_BASE)
+        return [start] if of_base is None else [start, f"Base model: {_mean_reward(of_base)}"]
 
     def validation(self, outcome: StepOutcome) -> str:
         return f"Step {outcome.step}: {_validated(outcome)}"
@@ -52,6 +60,13 @@ class ReinforcementStepReport:
         }
         return {key: value for key, value in values.items() if value is not None}
 
+    def _judge_tokens(self, outcome: StepOutcome) -> dict[str, Values]:
+        """Returns the tokens of the step's judges by model, those of greedy rollouts included."""
+        total = entries.usage_by_model(self._grader, outcome.train_values, outcome.valid_values)
+        for values in outcome.validation.further.values():
+            total = _added(total, entries.usage_by_model(self._grader, {}, values))
+        return total
+
     def usage(self, outcome: StepOutcome) -> Usage:
         validation = outcome.validation
         rollouts = [*outcome.trained.scored_rollouts(), *validation.scored_rollouts()]
@@ -66,11 +81,25 @@ class ReinforcementStepReport:
             completion_tokens=sum(trajectory.completion_tokens for trajectory in trajectories),
             tool_calls=sum(len(trajectory.tool_calls) for trajectory in trajectories),
             trained_tokens=outcome.trained_tokens,
-            model_graders=entries.usage_by_model(self._grader, train, outcome.valid_values),
+            model_graders=self._judge_tokens(outcome),
         )
 
 
+def _added(total: dict[str, Values], more: dict[str, Values]) -> dict[str, Values]:
+    """Returns the sums of two usages by model."""
+    summed = {model: dict(values) for model, values in total.items()}
+    for model, values in more.items():
+        own = summed.setdefault(model, {})
+        for key, value in values.items():
+            own[key] = own.get(key, 0.0) + value
+    return summed
+
+
 def _validated(outcome: StepOutcome) -> str:
-    reward = outcome.valid_values.get(REWARD_MEAN)
+    return _mean_reward(outcome.valid_values)
+
+
+def _mean_reward(values: Values) -> str:
+    reward = values.get(REWARD_MEAN)
     shown = "none" if reward is None else f"{reward:.2f}"
     return f"full validation mean reward={shown}"

@@ -8,7 +8,14 @@ from collections.abc import Iterable, Sequence
 from statistics import fmean, pstdev
 
 from app.domain.rollouts import metrics as names
-from app.domain.rollouts.trajectory import Grade, ScoredRollout, StopReason, ToolCallRecord
+from app.domain.rollouts.trajectory import (
+    GRADER_FAILURES,
+    Failure,
+    Grade,
+    ScoredRollout,
+    StopReason,
+    ToolCallRecord,
+)
 
 
 def summarise(rollouts: Sequence[ScoredRollout]) -> dict[str, float]:
@@ -25,7 +32,30 @@ def summarise(rollouts: Sequence[ScoredRollout]) -> dict[str, float]:
 def count_losses(rollouts: Sequence[ScoredRollout]) -> dict[str, float]:
     """Counts the valid rollouts, and the lost ones by cause."""
     valid = sum(rollout.grade is not None for rollout in rollouts)
-    return {names.ROLLOUTS_VALID: float(valid), **_discards(rollouts)}
+    return {names.ROLLOUTS_VALID: float(valid), **_discards(rollouts), **_grader_errors(rollouts)}
+
+
+def _grader_errors(rollouts: Sequence[ScoredRollout]) -> dict[str, float]:
+    """Returns the share of rollouts that the grader could not score as its author meant it, among
+    those that reached it.
+    """
+    failed = sum(_is_of_grader(rollout.failure) for rollout in rollouts)
+    graded = [rollout.grade for rollout in rollouts if rollout.grade is not None]
+    flagged = sum(_is_flagged(grade) for grade in graded)
+    reached = failed + len(graded)
+    return {names.GRADER_ERROR_SHARE: (failed + flagged) / reached} if reached else {}
+
+
+def _is_of_grader(failure: Failure | None) -> bool:
+    return failure is not None and failure.failure_class in GRADER_FAILURES
+
+
+def _is_flagged(grade: Grade) -> bool:
+    return any(
+        what.startswith("errors/") and value
+        for measured in grade.measures.values()
+        for what, value in measured.items()
+    )
 
 
 def valid_share(rollouts: Sequence[ScoredRollout]) -> float:

@@ -52,6 +52,7 @@ async def train(
             policy=parts.policy,
             publisher=parts.publisher,
             reporter=reporter,
+            base_policy=None if context.start is None else parts.policy.base,
         )
         check = LearningCheck(context, method, plan, reporter=reporter)
         await loop.baseline(valid_rows)
@@ -77,15 +78,16 @@ async def train(
         parts.trainer.close()
         await parts.publisher.close()
     step, adapter_key = await best_adapter(context)
-    return TrainingResult(step, adapter_key, await _report(context, reporter, step, ended), ended)
+    report = await _report(context, plan, reporter, step=step, ended=ended)
+    return TrainingResult(step, adapter_key, report, ended)
 
 
 async def _report(
-    context: RunContext, reporter: Reporter, step: int, ended: RuleTrigger | None
+    context: RunContext, plan: Plan, reporter: Reporter, *, step: int, ended: RuleTrigger | None
 ) -> dict[str, Any] | None:
     """A job that is trained succeeds, whether or not its rows can be compared."""
     try:
-        return await build_report(context, step, ended)
+        return await build_report(context, plan.hyperparameters.evaluation, step, ended)
     except NoReport as error:
         message = f"The job has no report of base against tuned: {error}."
         await reporter.announcer.message_once(message, level="warn")

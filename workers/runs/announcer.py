@@ -25,8 +25,8 @@ _TRIGGER_WORDS: Final = {"warn": "Warning", "pause": "Pausing", "stop": "Ending 
 class StepReport(Protocol):
     """Describes the steps of one training method, in the words and keys of the hosted API."""
 
-    def baseline(self, outcome: StepOutcome) -> str:
-        """Describes the validation before the first step."""
+    def baseline(self, outcome: StepOutcome) -> Sequence[str]:
+        """Describes the validation before the first step, one message for each model."""
         ...
 
     def validation(self, outcome: StepOutcome) -> str:
@@ -74,7 +74,8 @@ class Announcer:
         )
 
     async def baseline(self, unit: RunUnitOfWork, outcome: StepOutcome) -> None:
-        await self.message(unit, self._report.baseline(outcome))
+        for message in self._report.baseline(outcome):
+            await self.message(unit, message)
         await self._warnings(unit, outcome)
 
     async def validation(self, unit: RunUnitOfWork, outcome: StepOutcome) -> None:

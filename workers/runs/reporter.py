@@ -160,6 +160,10 @@ def _finite(outcome: StepOutcome) -> StepOutcome:
             values=measured,
             seconds=_finite_seconds(validation.seconds),
             warnings=warnings,
+            further={
+                split: _finite_values(step, split, values)[0]
+                for split, values in validation.further.items()
+            },
         ),
         seconds=_finite_seconds(outcome.seconds),
     )

@@ -5,10 +5,11 @@
 commits. Plain data. Must not know how a method trains: a method with rollouts extends the parts.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from app.domain.ids import Split
 from app.domain.rollouts import metrics as names
 from app.domain.rollouts.trajectory import ScoredRollout
 
@@ -54,6 +55,8 @@ class Validation:
     """Duration, where all rows were measured."""
     warnings: Sequence[str] = ()
     """Messages about it for the job's events."""
+    further: Mapping[Split, Values] = field(default_factory=dict)
+    """Values of further splits that were measured with it."""
 
     def scored_rollouts(self) -> Sequence[ScoredRollout]:
         """Returns the validation's rollouts; a method without rollouts has none."""

@@ -84,6 +84,11 @@ class StepWriter:
             [
                 *_points("train", outcome.step, outcome.train_values),
                 *_points("valid", outcome.step, outcome.valid_values),
+                *(
+                    point
+                    for split, values in outcome.validation.further.items()
+                    for point in _points(split, outcome.step, values)
+                ),
             ],
         )
 

@@ -95,7 +95,7 @@ class Stopping:
         )
         curves: Curves = defaultdict(lambda: {"train": {}, "valid": {}})
         for point in points:
-            curves[point.step][point.split][point.name] = point.value
+            curves[point.step].setdefault(point.split, {})[point.name] = point.value
         return curves
 
     async def _was_paused_at(self, unit: RunUnitOfWork, step: int) -> bool:

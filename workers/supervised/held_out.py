@@ -1,4 +1,4 @@
-"""Held-out rows: what the loss makes of each, their means, and the paired report before and after.
+"""Held-out rows: what the loss makes of each, and their means.
 
 Owns the values of each row, kept on disk per validated step until the job ends. Rows are measured
 in the same company each time, so that nothing but the model changes their values. Without torch.
@@ -10,12 +10,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import fsum, isfinite, nan
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from app.domain.jobs.stop_rules import RuleTrigger
 from app.domain.rollouts import metrics as names
 from workers.learning.committed import ManifestMismatch, commit_directory
-from workers.learning.statistics import TIE, comparison
 from workers.runs.context import RunContext
 
 _NOTES: Final = "validation"
@@ -23,13 +21,15 @@ _FILE: Final = "rows.json"
 MEASURED: Final = (
     names.LOSS,
     names.TOKEN_ACCURACY,
+    names.PREFERENCE_LOGPROB_ACCURACY,
+    names.PREFERENCE_CHOSEN_LOGPROB,
+    names.PREFERENCE_REJECTED_LOGPROB,
     names.PREFERENCE_ACCURACY,
     names.PREFERENCE_MARGIN,
+    names.PREFERENCE_CHOSEN_REWARD,
+    names.PREFERENCE_REJECTED_REWARD,
 )
-"""Less is better of the first, more of the others."""
-_TOLD: Final = dict(
-    zip(MEASURED, ("loss", "token_accuracy", "reward_accuracy", "reward_margin"), strict=True)
-)
+"""Curves of which each row has a value; a supervised row has no preference."""
 
 Values = Mapping[str, float]
 
@@ -40,6 +40,10 @@ class RowValues:
 
     weight: float
     values: Values
+
+    @property
+    def is_finite(self) -> bool:
+        return all(isfinite(self.values[name]) for name in MEASURED if name in self.values)
 
 
 def means(rows: Sequence[RowValues]) -> dict[str, float]:
@@ -64,23 +68,46 @@ async def keep(context: RunContext, step: int, rows: Sequence[RowValues]) -> Non
     """Stores the values of a step before it is committed. Each claim stores its own: a claim that
     died may have trained another adapter for the step, which on a GPU need not be equal to the bit.
     """
-    directories = context.notes(_NOTES)
-    name = f"{_name(step)}{context.fence}"
-    await asyncio.to_thread(_write, directories.path(name), rows)
-    await directories.store(name)
+    await _keep(context, _of_step(step), rows)
+
+
+async def keep_base(context: RunContext, rows: Sequence[RowValues]) -> None:
+    """Stores the values of the base model of a job that starts from a tuned one."""
+    await _keep(context, _OF_BASE, rows)
 
 
 async def kept(context: RunContext, step: int) -> list[RowValues]:
     """Returns the values of the claim that committed the step, which is the latest. Raises
     `ManifestMismatch` when they are damaged or missing.
     """
+    found = await _kept(context, _of_step(step))
+    if found is None:
+        raise ManifestMismatch(f"no claim has stored the rows of step {step}")
+    return found
+
+
+async def kept_base(context: RunContext) -> list[RowValues] | None:
+    """Returns the base model's values, or `None` if they were not measured. Raises
+    `ManifestMismatch` when they are damaged.
+    """
+    return await _kept(context, _OF_BASE)
+
+
+async def _keep(context: RunContext, name: str, rows: Sequence[RowValues]) -> None:
     directories = context.notes(_NOTES)
-    claims = [name for name in await directories.names() if name.startswith(_name(step))]
-    fence = max((int(name.removeprefix(_name(step))) for name in claims), default=0)
+    name = f"{name}{context.fence}"
+    await asyncio.to_thread(_write, directories.path(name), rows)
+    await directories.store(name)
+
+
+async def _kept(context: RunContext, name: str) -> list[RowValues] | None:
+    directories = context.notes(_NOTES)
+    claims = [one for one in await directories.names() if one.startswith(name)]
+    fence = max((int(one.removeprefix(name)) for one in claims), default=0)
     try:
-        directory = await directories.fetch(f"{_name(step)}{fence}")
-    except FileNotFoundError as error:
-        raise ManifestMismatch(f"no claim has stored the rows of step {step}") from error
+        directory = await directories.fetch(f"{name}{fence}")
+    except FileNotFoundError:
+        return None
     return await asyncio.to_thread(_read, directory)
 
 
@@ -95,76 +122,9 @@ def _read(directory: Path) -> list[RowValues]:
     return [RowValues(line["weight"], line["values"]) for line in lines]
 
 
-async def report(context: RunContext, step: int, ended_early: RuleTrigger | None) -> dict[str, Any]:
-    """The paired report: the model that training started from against the published step, on the
-    same rows. `full_valid_*` weigh tokens equally, as the curves do; the comparisons weigh rows
-    equally. A row is won when its loss became less. `rows` counts the compared rows;
-    `rows_left_out` counts those with a value that is not finite before or after training.
-    """
-    before, after = await kept(context, 0), await kept(context, step)
-    both = list(zip(before, after, strict=True))
-    pairs = {row: two for row, two in enumerate(both) if all(map(_is_finite, two))}
-    change = {row: b.values[names.LOSS] - a.values[names.LOSS] for row, (a, b) in pairs.items()}
-    worse = sorted((row for row, by in change.items() if by > TIE), key=lambda row: -change[row])
-    wins = sum(by < -TIE for by in change.values())
-    return {
-        "object": "fine_tuning.job.report",
-        "job_id": context.job.id,
-        "base_model": context.base_model.name,
-        "start_model": context.job.model,
-        "step": step,
-        "ended_early": None if ended_early is None else ended_early.to_json(),
-        "rows": len(pairs),
-        "rows_left_out": len(both) - len(pairs),
-        **_compared(pairs, seed=context.job.seed),
-        **_full(means(before), means(after)),
-        "wins": wins,
-        "ties": len(pairs) - wins - len(worse),
-        "losses": len(worse),
-        "regressions": [
-            {
-                "row": row,
-                "before": before[row].values[names.LOSS],
-                "after": after[row].values[names.LOSS],
-            }
-            for row in worse
-        ],
-    }
+# The claim's fence follows either name.
+_OF_BASE: Final = "base-f"
 
 
-def _is_finite(row: RowValues) -> bool:
-    return all(isfinite(row.values[name]) for name in MEASURED if name in row.values)
-
-
-def _compared(pairs: Mapping[int, tuple[RowValues, RowValues]], *, seed: int) -> dict[str, Any]:
-    """Compares each value that every row has; without rows there is no comparison."""
-    rows = [values for two in pairs.values() for values in two]
-    shared = [name for name in MEASURED if rows and all(name in row.values for row in rows)]
-    return {
-        _TOLD[name]: comparison(
-            {row: [before.values[name]] for row, (before, _) in pairs.items()},
-            {row: [after.values[name]] for row, (_, after) in pairs.items()},
-            seed=seed,
-        )
-        for name in shared
-    }
-
-
-def _full(before: dict[str, float], after: dict[str, float]) -> dict[str, Any]:
-    """Returns the means over all rows, where the mean is finite on both sides."""
-    named = {
-        names.LOSS: "full_valid_loss",
-        names.TOKEN_ACCURACY: "full_valid_mean_token_accuracy",
-        names.PREFERENCE_ACCURACY: "full_valid_reward_accuracy",
-        names.PREFERENCE_MARGIN: "full_valid_reward_margin",
-    }
-    return {
-        label: {"base": before[name], "tuned": after[name]}
-        for name, label in named.items()
-        if name in before and name in after and isfinite(before[name]) and isfinite(after[name])
-    }
-
-
-def _name(step: int) -> str:
-    """The claim's fence follows."""
+def _of_step(step: int) -> str:
     return f"step-{step:06d}-f"

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
+from app.domain.ids import VALID_BASE
 from app.domain.rollouts import metrics as names
 from workers.learning.compute_thread import run_on_compute_thread
 from workers.learning.trainer import Trainer
@@ -18,7 +19,7 @@ from workers.runs.method import CheckStop
 from workers.runs.publisher import Publisher
 from workers.runs.reporter import Reporter
 from workers.runs.step_outcome import StepOutcome, TrainedStep, Validation
-from workers.supervised.held_out import RowValues, keep, means
+from workers.supervised.held_out import RowValues, keep, keep_base, means
 from workers.supervised.plan import SupervisedPlan
 from workers.supervised.samples import Samples
 
@@ -57,10 +58,16 @@ class SupervisedLoop:
         self._reporter = reporter
 
     async def baseline(self) -> None:
-        """Measure the model that training starts from on the held-out rows, once per job."""
+        """Measure the model that training starts from on the held-out rows, once per job; and the
+        base model, if that is another one.
+        """
         if not self._plan.valid_rows or await self._reporter.has_baseline():
             return
         validation = await self._validate(0)
+        if self._context.start is not None:
+            rows = await self._measured(range(self._plan.valid_rows), adapter=False)
+            await keep_base(self._context, rows)
+            validation = replace(validation, further={VALID_BASE: means(rows)})
         await self._reporter.commit_baseline(StepOutcome(TrainedStep(0), validation=validation))
 
     async def validate(self, step: int) -> None:
@@ -127,16 +134,19 @@ class SupervisedLoop:
             values |= _batch_values([rows[row] for row in self._plan.some_held_out(step)])
         return Validation(values, time.perf_counter() - started)
 
-    async def _measured(self, rows: Sequence[int]) -> list[RowValues]:
+    async def _measured(self, rows: Sequence[int], *, adapter: bool = True) -> list[RowValues]:
+        """`adapter=False` measures the base model."""
         found: list[RowValues] = []
         for start in range(0, len(rows), _AT_ONCE):
             found += await run_on_compute_thread(
-                self._some_measured, rows[start : start + _AT_ONCE]
+                self._some_measured, rows[start : start + _AT_ONCE], adapter=adapter
             )
         return found
 
-    def _some_measured(self, rows: Sequence[int]) -> list[RowValues]:
-        found = self._trainer.evaluate([self._samples.held_out(row) for row in rows])
+    def _some_measured(self, rows: Sequence[int], *, adapter: bool) -> list[RowValues]:
+        found = self._trainer.evaluate(
+            [self._samples.held_out(row) for row in rows], adapter=adapter
+        )
         return [
             RowValues(
                 1.0 if self._samples.pairs else values[names.COMPUTED_TOKENS], self._curves(values)

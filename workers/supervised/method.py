@@ -74,7 +74,13 @@ class SupervisedTraining:
 
     @property
     def stop_options(self) -> StopOptions:
-        return self._method.stop or StopOptions()
+        match self._method:
+            case SupervisedMethod():
+                return self._method.stop or StopOptions()
+            case DpoMethod():
+                return self._method.rules
+            case _:
+                assert_never(self._method)
 
     @property
     def watched(self) -> Watched:

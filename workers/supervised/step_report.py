@@ -2,10 +2,11 @@
 
 `valid_*` covers a few held-out rows, `full_valid_*` all of them; a value that was not measured is
 left out. Token accuracy is the share of trained tokens that are the likeliest one. Pairs report
-reward accuracy and margin instead (extensions of this project), since a rejected answer is not
-meant to become likely.
+the accuracy by log-prob and by implicit reward instead (extensions of this project), since a
+rejected answer is not meant to become likely.
 """
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 from app.domain.jobs.usage import Usage
@@ -23,6 +24,9 @@ _VALID: Final = {
     "valid_mean_token_accuracy": names.BATCH_TOKEN_ACCURACY,
     "full_valid_loss": names.LOSS,
     "full_valid_mean_token_accuracy": names.TOKEN_ACCURACY,
+    "full_valid_preference_accuracy": names.PREFERENCE_LOGPROB_ACCURACY,
+    "full_valid_chosen_logprob": names.PREFERENCE_CHOSEN_LOGPROB,
+    "full_valid_rejected_logprob": names.PREFERENCE_REJECTED_LOGPROB,
     "full_valid_reward_accuracy": names.PREFERENCE_ACCURACY,
     "full_valid_reward_margin": names.PREFERENCE_MARGIN,
 }
@@ -39,8 +43,8 @@ class SupervisedStepReport:
         "learning_rate_multiplier"
     )
 
-    def baseline(self, outcome: StepOutcome) -> str:
-        return f"Before training: {_words(self.checkpoint(outcome))}"
+    def baseline(self, outcome: StepOutcome) -> Sequence[str]:
+        return [f"Before training: {_words(self.checkpoint(outcome))}"]
 
     def validation(self, outcome: StepOutcome) -> str:
         return f"Step {outcome.step}: {_words(self.checkpoint(outcome))}"

@@ -34,10 +34,10 @@ from workers.runs.resuming import (
 from workers.runs.stopping import StoppedEarly
 from workers.runs.training_result import TrainingResult, best_adapter
 from workers.supervised.examples import Examples
-from workers.supervised.held_out import report
 from workers.supervised.loop import SupervisedLoop
 from workers.supervised.plan import SupervisedPlan
 from workers.supervised.reference import ReferenceLogprobs
+from workers.supervised.report import build_report
 from workers.supervised.samples import Samples
 
 
@@ -85,7 +85,7 @@ async def train(
         parts.trainer.close()
         await parts.publisher.close()
     step, adapter_key = await best_adapter(context)
-    paired = await report(context, step, ended) if plan.valid_rows else None
+    paired = await build_report(context, step, ended) if plan.valid_rows else None
     return TrainingResult(step, adapter_key, paired, ended)
 
 

@@ -35,9 +35,10 @@ class DescribedBy:
 
 def _by_name(schema: CoreSchema) -> CoreSchema:
     """Wraps the schema, so that pydantic writes it as a component of its own, not inline."""
-    if schema["type"] != "model":
+    name = schema.get("ref")
+    if schema["type"] not in {"model", "function-after"} or not isinstance(name, str):
         return schema
-    return definitions_schema(definition_reference_schema(schema["ref"]), [schema])
+    return definitions_schema(definition_reference_schema(name), [schema])
 
 
 def _nullable(schema: JsonSchemaValue) -> dict[str, Any]:

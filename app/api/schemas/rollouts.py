@@ -1,12 +1,56 @@
 """Rollouts and the paired report on the wire (an extension)."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict, Field
 
 from app.api.schemas.common import Json
 from app.domain.ids import Split
-from app.domain.rollouts.rollouts import RolloutRow
+from app.domain.rollouts.rollouts import RolloutFilter, RolloutOrder, RolloutRow
+from app.domain.rollouts.trajectory import FailureClass, StopReason
+
+_Number = Annotated[int, Field(ge=0, le=2**31 - 1)]
+_Reward = Annotated[float, Field(allow_inf_nan=False)]
+
+
+class RolloutQuery(BaseModel):
+    """The parameters of the list of a job's rollouts; an unknown one is refused."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    split: Split | None = None
+    step: _Number | None = None
+    prompt_index: _Number | None = Field(
+        default=None, description="Row number in the split's file, from 0"
+    )
+    min_reward: _Reward | None = Field(default=None, description="Reward at least")
+    max_reward: _Reward | None = Field(default=None, description="Reward at most")
+    stop_reason: StopReason | None = Field(
+        default=None, description="Why the rollout ended: an answer, or the limit that it reached"
+    )
+    failure_class: FailureClass | None = Field(
+        default=None, description="The failure that the rollout was lost to; it has no reward"
+    )
+    order_by: RolloutOrder = Field(
+        default="step",
+        description="`reward` lists graded rollouts only, of equal reward by step",
+    )
+    order: Literal["asc", "desc"] = "asc"
+    after: str | None = Field(
+        default=None, max_length=128, description="Id of the last object of the previous page"
+    )
+    limit: int = Field(default=20, ge=1, le=100)
+
+    def to_filter(self) -> RolloutFilter:
+        return RolloutFilter(
+            split=self.split,
+            step=self.step,
+            prompt_index=self.prompt_index,
+            min_reward=self.min_reward,
+            max_reward=self.max_reward,
+            stop_reason=self.stop_reason,
+            failure_class=self.failure_class,
+        )
 
 
 class Rollout(BaseModel):

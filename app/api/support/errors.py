@@ -113,6 +113,8 @@ async def _validation_error(_: Request, error: Exception) -> JSONResponse:
     param = dotted("", tuple(rest)) or (str(source) if source != "body" else None)
     if param is None:
         message, code = "The request body must be a JSON object (application/json).", None
+    elif fault["type"] == "extra_forbidden" and source == "query":
+        message, code = f"Unknown query parameter: '{param}'.", "unknown_parameter"
     elif fault["type"] == "missing":
         message, code = f"Missing required parameter: '{param}'.", "missing_required_parameter"
     else:

@@ -26,9 +26,8 @@ from app.domain.rollouts.spans import last_turn, prompt_messages, trace_of
 
 _ITEM_PREFIX: Final = "outputitem_"
 _ROLLOUT_PREFIX: Final = "rollout_"
-_TEMPERATURE: Final = 1.0
 _TOP_P: Final = 1.0
-"""The sampling of validations; `workers.reinforcement.assembly` uses the same values."""
+"""The engine samples from the whole distribution."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +103,7 @@ class ValidationItems:
         last = max(0, len(rollout.trace["turns"]) - 1)
         return {
             "seed": key.seed(self.job.seed, last),
-            "temperature": _TEMPERATURE,
+            "temperature": _temperature(self.job),
             "top_p": _TOP_P,
             "max_completion_tokens": turn_limit,
         }
@@ -156,6 +155,14 @@ def run_of(of: Eval, job: Job, validation: Validation) -> EvalRun:
 
 def _model(job: Job, validation: Validation) -> str:
     return validation.checkpoint or job.model
+
+
+def _temperature(job: Job) -> float:
+    """Returns the temperature of the job's validations; a job whose files are still checked has
+    `auto`, which is 1 as in training.
+    """
+    sent = (job.method.options.get("hyperparameters") or {}).get("eval_temperature")
+    return 1.0 if sent in (None, "auto") else float(sent)
 
 
 def rollout_id(item_id: str) -> str:

@@ -1,30 +1,24 @@
-"""Detectors of the rules that end a job early: the values each one reads, and its condition. Pure.
+"""Detectors of the rules that compare validations, or steps with a constant. Pure.
 
-Owns the evidence: a detector gets every committed step in order and returns a reason in words while
-its condition holds. Must not know the action that follows.
+Must not know the action that follows. `app.domain.jobs.curve_detectors` watches the other curves.
 """
 
-from collections import deque
-from collections.abc import Mapping
 from dataclasses import dataclass
 from statistics import fmean
-from typing import Any, Final, Protocol
+from typing import Final
 
+from app.domain.jobs.curve_detectors import RuleDetector, Seen, build_curve_detector
 from app.domain.methods.stop import (
-    EntropyRule,
     GapRule,
     MaxStepsRule,
     MaxTimeRule,
     PlateauRule,
     Rule,
     TargetRule,
-    TokenGrowthRule,
-    ZeroVarianceRule,
 )
 from app.domain.rollouts import metrics as names
 
 _ROUNDING: Final = 1e-9
-Values = Mapping[str, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,33 +33,12 @@ class Watched:
         return value - over if self.larger_is_better else over - value
 
 
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """The committed values of one step; `valid` is empty when nothing was validated."""
-
-    step: int
-    train: Values
-    valid: Values
-
-
-class RuleDetector(Protocol):
-    fixed: bool
-    """The rule compares with a constant, so it pauses at most once."""
-
-    def see(self, seen: Seen) -> str | None:
-        """Returns the reason why the rule holds now, or `None`. A step without the watched value
-        repeats the last answer.
-        """
-
-    def reset(self) -> None:
-        """Forgets every step so far."""
-
-
 class _Plateau:
     fixed = False
 
     def __init__(self, rule: PlateauRule, watched: Watched) -> None:
         self._rule, self._watched = rule, watched
+        self.curves = (watched.valid,)
         self._best: tuple[float, int] | None = None
         self._without = 0
 
@@ -98,6 +71,7 @@ class _Target:
 
     def __init__(self, rule: TargetRule, watched: Watched) -> None:
         self._rule, self._watched = rule, watched
+        self.curves = (watched.valid,)
         self._reason: str | None = None
 
     def see(self, seen: Seen) -> str | None:
@@ -119,6 +93,7 @@ class _Target:
 
 class _MaxSteps:
     fixed = True
+    curves = ()
 
     def __init__(self, rule: MaxStepsRule) -> None:
         self._rule = rule
@@ -132,6 +107,7 @@ class _MaxSteps:
 
 class _MaxTime:
     fixed = True
+    curves = (names.TIME_STEP,)
 
     def __init__(self, rule: MaxTimeRule) -> None:
         self._rule = rule
@@ -152,6 +128,7 @@ class _Gap:
 
     def __init__(self, rule: GapRule, watched: Watched) -> None:
         self._rule, self._watched = rule, watched
+        self.curves = (watched.train, watched.valid)
         self._since: list[float] = []
         self._wide = 0
         self._gap = 0.0
@@ -177,75 +154,6 @@ class _Gap:
         self._wide = 0
 
 
-class _TokenGrowth:
-    fixed = False
-
-    def __init__(self, rule: TokenGrowthRule) -> None:
-        self._rule = rule
-        self._first: list[float] = []
-        self._latest: deque[float] = deque(maxlen=rule.steps)
-
-    def see(self, seen: Seen) -> str | None:
-        tokens = seen.train.get(names.COMPLETION_TOKENS_MEAN)
-        if tokens is not None:
-            (self._first if len(self._first) < self._rule.steps else self._latest).append(tokens)
-        if len(self._latest) < self._rule.steps:
-            return None
-        before, now = fmean(self._first), fmean(self._latest)
-        if now < self._rule.ratio * before:
-            return None
-        return (
-            f"rollouts write {now:.0f} tokens, {before:.0f} in the first {self._rule.steps} steps"
-        )
-
-    def reset(self) -> None:
-        self._latest.clear()
-
-
-class _Entropy:
-    fixed = False
-
-    def __init__(self, rule: EntropyRule) -> None:
-        self._rule = rule
-        self._low = 0
-        self._value = 0.0
-
-    def see(self, seen: Seen) -> str | None:
-        value = seen.train.get(names.ENTROPY)
-        if value is not None:
-            self._value = value
-            self._low = self._low + 1 if value < self._rule.below else 0
-        if self._low < self._rule.steps:
-            return None
-        return (
-            f"entropy is {self._value:.3g} nats a token, below {self._rule.below:g} in "
-            f"{self._low} steps"
-        )
-
-    def reset(self) -> None:
-        self._low = 0
-
-
-class _ZeroVariance:
-    fixed = False
-
-    def __init__(self, rule: ZeroVarianceRule) -> None:
-        self._rule = rule
-        self._steps = 0
-
-    def see(self, seen: Seen) -> str | None:
-        if seen.train.get(names.GROUPS_TRAINED, 0.0) > 0:
-            self._steps = 0
-        elif seen.train.get(names.GROUPS_ZERO_VARIANCE, 0.0) > 0:
-            self._steps += 1
-        if self._steps < self._rule.steps:
-            return None
-        return f"every group's rollouts earned the same reward in {self._steps} steps"
-
-    def reset(self) -> None:
-        self._steps = 0
-
-
 def build_detector(rule: Rule, watched: Watched) -> RuleDetector:
     if isinstance(rule, PlateauRule):
         return _Plateau(rule, watched)
@@ -253,17 +161,8 @@ def build_detector(rule: Rule, watched: Watched) -> RuleDetector:
         return _Target(rule, watched)
     if isinstance(rule, GapRule):
         return _Gap(rule, watched)
-    made = _OF_STEPS.get(type(rule))
-    if made is None:
-        raise ValueError(f"{rule!r} has no detector")
-    detector: RuleDetector = made(rule)
-    return detector
-
-
-_OF_STEPS: Final[Mapping[type[Rule], Any]] = {
-    MaxStepsRule: _MaxSteps,
-    MaxTimeRule: _MaxTime,
-    TokenGrowthRule: _TokenGrowth,
-    EntropyRule: _Entropy,
-    ZeroVarianceRule: _ZeroVariance,
-}
+    if isinstance(rule, MaxStepsRule):
+        return _MaxSteps(rule)
+    if isinstance(rule, MaxTimeRule):
+        return _MaxTime(rule)
+    return build_curve_detector(rule)

@@ -84,7 +84,7 @@ def step_metrics(points: Sequence[MetricPoint], grader: dict[str, Any] | None) -
                 if grader is None
                 else _known(step, values["train"], values["valid"], grader)
             ),
-            **{f"{split}/{name}": values[split].get(name) for split, name in curves},
+            **{f"{split}/{name}": values.get(split, {}).get(name) for split, name in curves},
         }
         for step, values in sorted(steps.items())
     ]

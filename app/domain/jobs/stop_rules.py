@@ -11,8 +11,9 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Final, Literal
 
-from app.domain.jobs.detectors import RuleDetector, Seen, Values, Watched, build_detector
-from app.domain.methods.stop import ReinforcementStopOptions, Rule, StopOptions
+from app.domain.jobs.curve_detectors import RuleDetector, Seen, Values
+from app.domain.jobs.detectors import Watched, build_detector
+from app.domain.methods.stop import Rule, StopOptions
 from app.domain.rollouts import metrics as names
 
 _NONE: Final[Values] = {}
@@ -77,18 +78,9 @@ class _Guard:
 
 
 def names_read(options: StopOptions, watched: Watched) -> Sequence[str]:
-    """The curves that the rules look at."""
-    of_rollouts = (
-        [
-            names.COMPLETION_TOKENS_MEAN,
-            names.ENTROPY,
-            names.GROUPS_TRAINED,
-            names.GROUPS_ZERO_VARIANCE,
-        ]
-        if isinstance(options, ReinforcementStopOptions)
-        else []
-    )
-    return sorted({watched.train, watched.valid, names.TIME_STEP, *of_rollouts})
+    """The curves that the rules look at, whichever of them are on."""
+    rules = [rule for name in type(options).model_fields if (rule := getattr(options, name))]
+    return sorted({name for rule in rules for name in build_detector(rule, watched).curves})
 
 
 def gravest(findings: Sequence[RuleTrigger]) -> RuleTrigger | None:

@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from app.domain.graders.graders import Grader
 from app.domain.methods.learning import LearningOptions, shown_learning
+from app.domain.methods.loss import fault
 from app.domain.methods.mode import shown_mode
 from app.domain.methods.nothing_to_learn import NothingToLearnOptions
 from app.domain.methods.reasoning_efforts import ReasoningEffort
@@ -26,6 +27,7 @@ from app.domain.methods.supervised import (
     Epochs,
     EvalInterval,
     EvalSamples,
+    EvalTemperature,
     LearningRateMultiplier,
     a_number,
 )
@@ -55,7 +57,21 @@ class ReinforcementHyperparameters(OpenKeys, BaseModel):
     compute_multiplier: ComputeMultiplier = "auto"
     eval_interval: EvalInterval = "auto"
     eval_samples: EvalSamples = "auto"
+    """Rollouts of each held-out row in a validation."""
+    eval_temperature: EvalTemperature = "auto"
+    """Temperature of these rollouts; an extension."""
+    eval_greedy: bool = Field(default=True, strict=True)
+    """One more rollout of each held-out row, at temperature 0; an extension."""
     reasoning_effort: ReasoningEffort = "default"
+
+    @model_validator(mode="after")
+    def _samples_differ(self) -> "ReinforcementHyperparameters":
+        if self.eval_temperature == 0 and self.eval_samples not in ("auto", 1):
+            raise fault(
+                "at an 'eval_temperature' of 0 every rollout of a row is the same: send 1",
+                "eval_samples",
+            )
+        return self
 
 
 class ReinforcementMethod(OpenKeys, LearningOptions):
@@ -78,6 +94,20 @@ class ReinforcementMethod(OpenKeys, LearningOptions):
 
 
 @dataclass(frozen=True, slots=True)
+class Evaluation:
+    """The sampling of each held-out row in a validation."""
+
+    samples: int
+    temperature: float
+    greedy: bool
+    """One more rollout at temperature 0; false where all of them are at 0."""
+
+    @property
+    def rollouts_per_row(self) -> int:
+        return self.samples + int(self.greedy)
+
+
+@dataclass(frozen=True, slots=True)
 class ResolvedHyperparameters:
     """The hyperparameters of a run, all of them numbers."""
 
@@ -87,9 +117,13 @@ class ResolvedHyperparameters:
     n_epochs: int
     learning_rate: float
     eval_interval: int
-    eval_samples: int
+    evaluation: Evaluation
     total_steps: int
     max_episode_steps: int
+
+    @property
+    def eval_samples(self) -> int:
+        return self.evaluation.samples
 
 
 def _value(sent: float | Auto, automatic: float) -> float:
@@ -107,6 +141,7 @@ def resolve_hyperparameters(
     - `learning_rate_multiplier`: 1 × the base model's own rate.
     - `eval_interval`: a fifth of the steps, at least 1.
     - `eval_samples`: 1.
+    - `eval_temperature`: 1, as in training.
     """
     sent = method.hyperparameters
     batch_size = int(_value(sent.batch_size, min(16, max(4, train_rows // 16))))
@@ -121,9 +156,18 @@ def resolve_hyperparameters(
         n_epochs=n_epochs,
         learning_rate=base_model.learning_rate * _value(sent.learning_rate_multiplier, 1.0),
         eval_interval=int(_value(sent.eval_interval, max(1, total_steps // 5))),
-        eval_samples=int(_value(sent.eval_samples, 1)),
+        evaluation=_evaluation(sent),
         total_steps=total_steps,
         max_episode_steps=method.max_episode_steps or DEFAULT_MAX_EPISODE_STEPS,
+    )
+
+
+def _evaluation(sent: ReinforcementHyperparameters) -> Evaluation:
+    temperature = _value(sent.eval_temperature, 1.0)
+    return Evaluation(
+        samples=int(_value(sent.eval_samples, 1)),
+        temperature=temperature,
+        greedy=sent.eval_greedy and temperature > 0,
     )
 
 
@@ -139,10 +183,11 @@ def resolved_options(
         "compute_multiplier": resolved.group_size / DEFAULT_ROLLOUTS_PER_EXAMPLE,
         "eval_interval": resolved.eval_interval,
         "eval_samples": resolved.eval_samples,
+        "eval_temperature": resolved.evaluation.temperature,
     }
     automatic = {key: number for key, number in numbers.items() if sent.get(key, "auto") == "auto"}
     shown = dict(options)
-    shown["hyperparameters"] = {**sent, **automatic}
+    shown["hyperparameters"] = {"eval_greedy": True, **sent, **automatic}
     shown["max_episode_steps"] = resolved.max_episode_steps
     shown.update(shown_learning(shown, base_model))
     shown.update(shown_end(shown, ReinforcementStopOptions))

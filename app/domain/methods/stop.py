@@ -17,6 +17,7 @@ from app.domain.methods.loss import Number
 Action = Literal["off", "warn", "pause", "stop"]
 Count = Annotated[int, Field(strict=True, ge=1, le=10**6)]
 """No text, no boolean and no fraction, as in JSON."""
+Share = Annotated[Number, Field(gt=0, le=1)]
 SHORTEST_S: Final = 1.0
 
 
@@ -87,6 +88,66 @@ class ZeroVarianceRule(Rule):
     """In succession."""
 
 
+class EntropyRiseRule(Rule):
+    """The policy becomes random: its text turns into a mixture of the vocabulary."""
+
+    ratio: Number = Field(default=3.0, gt=1, le=1000)
+    """Mean entropy of the latest `steps` steps against that of the first."""
+    min_rise: Number = Field(default=0.5, ge=0, le=100)
+    """Nats per token that it has risen by at least."""
+    steps: Count = 3
+
+
+class LimitStopsRule(Rule):
+    """Rollouts end at a limit instead of with an answer."""
+
+    share: Share = 0.5
+    """Smallest share of a step's rollouts."""
+    steps: Count = 3
+    """In succession."""
+
+
+class ToolCallCollapseRule(Rule):
+    """The policy has stopped calling its tools."""
+
+    share: Share = 0.1
+    """Mean calls of the latest `steps` steps at most, as a share of those of the first."""
+    steps: Count = 3
+
+
+class GraderErrorsRule(Rule):
+    """Grades carry an error flag, or the grader fails."""
+
+    share: Share = 0.1
+    """Smallest share of a step's rollouts."""
+    steps: Count = 3
+    """In succession."""
+
+
+class ParseErrorsRule(Rule):
+    """The policy writes tool calls that cannot be parsed."""
+
+    per_rollout: Number = Field(default=0.5, gt=0, le=1000)
+    """Mean number of such turns."""
+    steps: Count = 3
+    """In succession."""
+
+
+class NothingTrainedRule(Rule):
+    """No step of the job has changed a weight so far."""
+
+    steps: Count = 3
+
+
+class ChosenRewardRule(Rule):
+    """Training makes the preferred answers less probable than the model that it started from."""
+
+    below: Number = Field(default=0.0, ge=-1e6, le=1e6)
+    """Mean implicit reward of a step's preferred answers."""
+    steps: Count = 3
+    """In succession."""
+
+
 class StopOptions(BaseModel):
     """Rules that every method has."""
 
@@ -97,6 +158,7 @@ class StopOptions(BaseModel):
     max_steps: MaxStepsRule | None = None
     max_time: MaxTimeRule | None = None
     gap: GapRule = GapRule()
+    nothing_trained: NothingTrainedRule = NothingTrainedRule()
 
 
 class ReinforcementStopOptions(StopOptions):
@@ -105,6 +167,17 @@ class ReinforcementStopOptions(StopOptions):
     token_growth: TokenGrowthRule = TokenGrowthRule()
     entropy_collapse: EntropyRule = EntropyRule()
     zero_variance: ZeroVarianceRule = ZeroVarianceRule()
+    entropy_rise: EntropyRiseRule = EntropyRiseRule()
+    limit_stops: LimitStopsRule = LimitStopsRule()
+    tool_call_collapse: ToolCallCollapseRule = ToolCallCollapseRule()
+    grader_errors: GraderErrorsRule = GraderErrorsRule()
+    parse_errors: ParseErrorsRule = ParseErrorsRule()
+
+
+class PreferenceStopOptions(StopOptions):
+    """With those that read pairs."""
+
+    chosen_reward: ChosenRewardRule = ChosenRewardRule()
 
 
 class KeepCheckpoints(BaseModel):

@@ -7,15 +7,23 @@ are this project's, except for epochs, where the hosted rule was published. Pure
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Final, Literal, assert_never
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from app.domain.methods.loss import (
+    BradleyTerryOptions,
     CrossEntropyOptions,
     DpoOptions,
     PreferenceLoss,
     SupervisedLoss,
+    fault,
 )
-from app.domain.methods.stop import EndOptions, shown_end
+from app.domain.methods.stop import (
+    ChosenRewardRule,
+    EndOptions,
+    PreferenceStopOptions,
+    absent,
+    shown_end,
+)
 from app.domain.models.models import BaseModelSpec
 from app.domain.secrets.fields import OpenKeys
 
@@ -71,6 +79,7 @@ Beta = Annotated[Annotated[float, Field(gt=0, le=2)] | Auto, _Sent]
 ComputeMultiplier = Annotated[Annotated[float, Field(gt=0.00001, le=10)] | Auto, _Sent]
 EvalInterval = Annotated[Annotated[int, Field(ge=1, le=2**31 - 1)] | Auto, _Sent]
 EvalSamples = Annotated[Annotated[int, Field(ge=1, le=64)] | Auto, _Sent]
+EvalTemperature = Annotated[Annotated[float, Field(ge=0, le=2)] | Auto, _Sent]
 
 
 class SupervisedHyperparameters(OpenKeys, BaseModel):
@@ -112,6 +121,31 @@ class DpoMethod(EndOptions):
     hyperparameters: DpoHyperparameters = DpoHyperparameters()
     loss: PreferenceLoss | None = Field(default=None, exclude_if=lambda value: value is None)
     """Extension of this project; `None` is DPO as published."""
+    stop: PreferenceStopOptions | None = Field(default=None, exclude_if=absent)
+
+    @property
+    def rules(self) -> PreferenceStopOptions:
+        """The rules of the job. A loss without a reference model has no implicit reward, so the
+        rule about it is off.
+        """
+        sent = self.stop or PreferenceStopOptions()
+        if not isinstance(self.loss, BradleyTerryOptions):
+            return sent
+        return sent.model_copy(update={"chosen_reward": ChosenRewardRule(action="off")})
+
+    @model_validator(mode="after")
+    def _rule_has_its_curve(self) -> "DpoMethod":
+        rule = None if self.stop is None else self.stop.chosen_reward
+        without = isinstance(self.loss, BradleyTerryOptions)
+        sent = self.stop is not None and "chosen_reward" in self.stop.model_fields_set
+        if without and sent and rule is not None and rule.action != "off":
+            raise fault(
+                "the loss 'bradley_terry' compares with no reference model, so its pairs have no "
+                "implicit reward: send the action 'off' or the loss 'dpo'",
+                "stop",
+                "chosen_reward",
+            )
+        return self
 
 
 def automatic_values(kind: Literal["supervised", "dpo"], train_rows: int) -> dict[str, float]:
@@ -165,12 +199,15 @@ def resolved_options(
         if sent.get(name, "auto") == "auto"
     }
     loss = options.get("loss") or default_loss(kind).model_dump()
-    shown = {"hyperparameters": {**sent, **automatic}, "loss": loss, **shown_end(options)}
+    shown = {"hyperparameters": {**sent, **automatic}, "loss": loss}
     match kind:
         case "supervised":
+            shown |= shown_end(options)
             shown["train_on"] = options.get("train_on") or "all"
         case "dpo":
-            pass
+            shown |= shown_end(options, PreferenceStopOptions)
+            rules = DpoMethod.model_validate(options).rules
+            shown["stop"] = rules.model_dump(mode="json")
         case _:
             assert_never(kind)
     return {**options, **shown}

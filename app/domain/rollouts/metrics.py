@@ -68,10 +68,17 @@ BASE_KL_K1: Final = "train/base_kl"
 log-prob less the starting model's.
 """
 PREFERENCE_ACCURACY: Final = "preference/accuracy"
-"""Share of pairs whose chosen completion has the higher implicit reward."""
+"""Share of pairs whose chosen completion has the higher implicit reward. It compares the model with
+the one that training started from, which has 0 by definition.
+"""
 PREFERENCE_MARGIN: Final = "preference/margin"
 PREFERENCE_CHOSEN_REWARD: Final = "preference/chosen_reward"
 PREFERENCE_REJECTED_REWARD: Final = "preference/rejected_reward"
+PREFERENCE_LOGPROB_ACCURACY: Final = "preference/logprob_accuracy"
+"""Share of pairs whose chosen completion is more probable than the rejected one."""
+PREFERENCE_CHOSEN_LOGPROB: Final = "preference/chosen_logprob"
+"""Log-prob of the whole chosen completion: the sum over its trained tokens."""
+PREFERENCE_REJECTED_LOGPROB: Final = "preference/rejected_logprob"
 STALENESS_MEAN: Final = "staleness/mean"
 """Over a step's rollouts: versions published between a rollout's dispatch and its training."""
 STALENESS_MAX: Final = "staleness/max"
@@ -90,6 +97,8 @@ TIME_PUBLISH: Final = "time/publish_s"
 TIME_EVAL: Final = "time/eval_s"
 TIME_STEP: Final = "time/step_s"
 GRADER_LATENCY_MEAN: Final = "grader/latency_s_mean"
+GRADER_ERROR_SHARE: Final = "grader/error_share"
+"""Share of rollouts whose grade carries an error flag, or whose grader failed."""
 
 
 _TOOL_METRIC: Final = re.compile(r"tool/(?P<tool>[^/]+)/(?P<figure>.+)", re.DOTALL)

@@ -1,9 +1,14 @@
 """One line of the ledger: a sample that was scored, or discarded with its reason, exactly once."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
+from app.domain.errors import InvalidRequest
 from app.domain.ids import Split
+from app.domain.rollouts.trajectory import FailureClass, StopReason
+
+RolloutOrder = Literal["step", "reward"]
+"""`step`: by split, step, row, sample and attempt. `reward`: graded rollouts, by reward first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,3 +36,37 @@ class RolloutRow:
     started_at: float
     """Unix seconds."""
     finished_at: float
+
+
+@dataclass(frozen=True, slots=True)
+class RolloutFilter:
+    """Conditions on rollouts; `None` is no condition. A lost rollout meets none on the reward."""
+
+    split: Split | None = None
+    step: int | None = None
+    prompt_index: int | None = None
+    min_reward: float | None = None
+    max_reward: float | None = None
+    stop_reason: StopReason | None = None
+    failure_class: FailureClass | None = None
+
+    def check(self, order_by: RolloutOrder) -> None:
+        """Raises `InvalidRequest` for conditions that no rollout can meet together."""
+        if (
+            self.min_reward is not None
+            and self.max_reward is not None
+            and self.min_reward > self.max_reward
+        ):
+            raise InvalidRequest(
+                f"'min_reward' ({self.min_reward:g}) is above 'max_reward' ({self.max_reward:g}).",
+                param="min_reward",
+                code="invalid_value",
+            )
+        by_reward = order_by == "reward" or (self.min_reward, self.max_reward) != (None, None)
+        if self.failure_class is not None and by_reward:
+            raise InvalidRequest(
+                "A rollout that was lost to a failure has no reward: send 'failure_class' without "
+                "'min_reward', 'max_reward' and 'order_by=reward'.",
+                param="failure_class",
+                code="invalid_value",
+            )

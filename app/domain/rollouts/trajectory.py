@@ -6,7 +6,7 @@ exactly the tokens that the policy sampled, and those are the sampled ids, never
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, assert_never
+from typing import Any, Final, assert_never
 
 from app.domain.ids import SampleKey
 
@@ -35,6 +35,10 @@ class FailureClass(StrEnum):
     GRADER_ITEM_MISSING = "grader_item_missing"
     """A grader's template reads a key that the row does not have."""
     ENDPOINT_REFUSED = "endpoint_refused"
+
+
+GRADER_FAILURES: Final = frozenset(one for one in FailureClass if one.value.startswith("grader_"))
+"""Classes of the failures of a grader, not of a tool."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,9 +4,8 @@ from typing import Any
 
 from app.domain.accounts.tenants import Tenant
 from app.domain.errors import NotFound
-from app.domain.ids import Split
 from app.domain.jobs.jobs import TERMINAL, Job, JobStatus
-from app.domain.rollouts.rollouts import RolloutRow
+from app.domain.rollouts.rollouts import RolloutFilter, RolloutOrder, RolloutRow
 from app.store.database import Database
 
 
@@ -18,16 +17,24 @@ class RolloutService:
     async def page(
         self,
         job_id: str,
+        where: RolloutFilter,
         *,
-        split: Split | None,
-        step: int | None,
         after: str | None,
         limit: int,
+        order_by: RolloutOrder,
+        descending: bool,
     ) -> tuple[list[RolloutRow], bool]:
+        """Raises `InvalidRequest` for conditions that no rollout can meet together."""
+        where.check(order_by)
         async with self._database.tenant(self._tenant) as unit:
             await unit.jobs.get(job_id)
             return await unit.rollouts.page(
-                job_id, split=split, step=step, after=after, limit=limit
+                job_id,
+                where,
+                after=after,
+                limit=limit,
+                order_by=order_by,
+                descending=descending,
             )
 
     async def get(self, job_id: str, rollout_id: str) -> RolloutRow:

@@ -2,19 +2,23 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict, fields
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy import insert, select
 from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.sql.elements import ColumnElement
 
 from app.domain.errors import NotFound
-from app.domain.ids import Split
-from app.domain.rollouts.rollouts import RolloutRow
+from app.domain.rollouts.rollouts import RolloutFilter, RolloutOrder, RolloutRow
 from app.store.paging import Keyset
 from app.store.schema.rollouts import RolloutTable as Table
 from app.store.storable import storable
 
-_ORDER = Keyset((Table.split, Table.step, Table.prompt_index, Table.sample_index, Table.attempt))
+_PLACE = (Table.split, Table.step, Table.prompt_index, Table.sample_index, Table.attempt)
+_ORDERS: Final[dict[RolloutOrder, tuple[Any, ...]]] = {
+    "step": _PLACE,
+    "reward": (Table.reward, *_PLACE),
+}
 _FIELDS = tuple(field.name for field in fields(RolloutRow))
 
 
@@ -31,24 +35,21 @@ class RolloutStore:
     async def page(
         self,
         job_id: str,
+        where: RolloutFilter,
         *,
-        split: Split | None,
-        step: int | None,
         after: str | None,
         limit: int,
+        order_by: RolloutOrder = "step",
+        descending: bool = False,
     ) -> tuple[list[RolloutRow], bool]:
-        """Returns a page in the order of split, step, prompt, sample and attempt."""
-        query = select(Table).where(Table.job_id == job_id)
-        if split is not None:
-            query = query.where(Table.split == split)
-        if step is not None:
-            query = query.where(Table.step == step)
-        page, more = await _ORDER.page(
-            self._session,
-            query,
-            after=after,
-            cursor=[Table.id == after, Table.job_id == job_id],
-            limit=limit,
+        """Returns a page. In the order of reward, rollouts without one are left out."""
+        query = select(Table).where(Table.job_id == job_id, *_conditions(where))
+        cursor = [Table.id == after, Table.job_id == job_id]
+        if order_by == "reward":
+            query = query.where(Table.reward.is_not(None))
+            cursor.append(Table.reward.is_not(None))
+        page, more = await Keyset(_ORDERS[order_by], descending=descending).page(
+            self._session, query, after=after, cursor=cursor, limit=limit
         )
         return [to_rollout(row) for row in page], more
 
@@ -59,6 +60,19 @@ class RolloutStore:
         if row is None:
             raise NotFound(f"No rollout {rollout_id} in job {job_id}.")
         return to_rollout(row)
+
+
+def _conditions(where: RolloutFilter) -> list[ColumnElement[bool]]:
+    conditions = [
+        getattr(Table, name) == value
+        for name in ("split", "step", "prompt_index", "stop_reason", "failure_class")
+        if (value := getattr(where, name)) is not None
+    ]
+    if where.min_reward is not None:
+        conditions.append(Table.reward >= where.min_reward)
+    if where.max_reward is not None:
+        conditions.append(Table.reward <= where.max_reward)
+    return conditions
 
 
 def _values(row: RolloutRow, *, project_id: str, job_id: str) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """Rollouts. The unique key guarantees that a sample is scored and trained once."""
 
-from sqlalchemy import Double, PrimaryKeyConstraint, UniqueConstraint
+from sqlalchemy import Double, Index, PrimaryKeyConstraint, UniqueConstraint, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.store.schema.base import Base, Json, of_job
@@ -20,6 +20,22 @@ class RolloutTable(Base):
             name="uq_rollouts_sample",
         ),
         of_job(),
+        Index("ix_rollouts_row", "job_id", "prompt_index", "split", "step"),
+        Index(
+            "ix_rollouts_reward",
+            *("job_id", "reward", "split", "step", "prompt_index", "sample_index", "attempt"),
+            postgresql_where=text("reward IS NOT NULL"),
+        ),
+        Index(
+            "ix_rollouts_failed",
+            *("job_id", "failure_class", "split", "step", "prompt_index"),
+            postgresql_where=text("failure_class IS NOT NULL"),
+        ),
+        Index(
+            "ix_rollouts_stopped",
+            *("job_id", "stop_reason", "split", "step", "prompt_index"),
+            postgresql_where=text("stop_reason <> 'final_answer'"),
+        ),
     )
 
     id: Mapped[str]

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from app.domain.methods.stop import ReinforcementStopOptions, shown_end
+from app.domain.methods.supervised import resolved_options
 from tests.support.api.application import Api
 
 JOBS = "/v1/fine_tuning/jobs"
@@ -18,6 +19,12 @@ DEFAULTS: dict[str, Any] = {
     "token_growth": {"action": "warn", "ratio": 2.0, "steps": 5},
     "entropy_collapse": {"action": "warn", "below": 0.02, "steps": 5},
     "zero_variance": {"action": "warn", "steps": 5},
+    "nothing_trained": {"action": "warn", "steps": 3},
+    "entropy_rise": {"action": "warn", "ratio": 3.0, "min_rise": 0.5, "steps": 3},
+    "limit_stops": {"action": "warn", "share": 0.5, "steps": 3},
+    "tool_call_collapse": {"action": "warn", "share": 0.1, "steps": 3},
+    "grader_errors": {"action": "warn", "share": 0.1, "steps": 3},
+    "parse_errors": {"action": "warn", "per_rollout": 0.5, "steps": 3},
 }
 
 
@@ -50,7 +57,9 @@ def test_a_job_without_stop_options_warns_and_retains_three_checkpoints_and_the_
     shown = shown_end({}, ReinforcementStopOptions)
     assert shown == {"stop": DEFAULTS, "keep_checkpoints": {"best": 3, "last": 1}}
     assert shown_end(shown, ReinforcementStopOptions) == shown
-    assert set(shown_end({})["stop"]) == {"plateau", "target", "max_steps", "max_time", "gap"}
+    assert set(shown_end({})["stop"]) == {
+        *("plateau", "target", "max_steps", "max_time", "gap", "nothing_trained")
+    }
 
 
 @pytest.mark.parametrize(
@@ -74,6 +83,13 @@ def test_a_job_without_stop_options_warns_and_retains_three_checkpoints_and_the_
         ("stop", {"token_growth": {"ratio": 1}}, ".token_growth.ratio"),
         ("stop", {"entropy_collapse": {"below": 0}}, ".entropy_collapse.below"),
         ("stop", {"zero_variance": {"steps": "5"}}, ".zero_variance.steps"),
+        ("stop", {"nothing_trained": {"steps": 0}}, ".nothing_trained.steps"),
+        ("stop", {"entropy_rise": {"ratio": 1}}, ".entropy_rise.ratio"),
+        ("stop", {"limit_stops": {"share": 1.5}}, ".limit_stops.share"),
+        ("stop", {"tool_call_collapse": {"share": 0}}, ".tool_call_collapse.share"),
+        ("stop", {"grader_errors": {"share": "0.1"}}, ".grader_errors.share"),
+        ("stop", {"parse_errors": {"per_rollout": 0}}, ".parse_errors.per_rollout"),
+        ("stop", {"chosen_reward": {}}, ".chosen_reward"),
         ("keep_checkpoints", 3, ""),
         ("keep_checkpoints", {"best": 0}, ".best"),
         ("keep_checkpoints", {"last": -1}, ".last"),
@@ -99,3 +115,29 @@ async def test_rules_of_rollouts_are_none_of_a_supervised_job(
     sent["method"] = {"type": "supervised", "supervised": {"stop": {"entropy_collapse": {}}}}
     reply = await api.call("POST", JOBS, json=sent)
     assert reply.json()["error"]["param"] == "method.supervised.stop.entropy_collapse"
+
+
+async def test_the_rule_of_preferred_answers_needs_a_reference_model(
+    api: Api, body: dict[str, Any]
+) -> None:
+    def dpo(**fields: Any) -> dict[str, Any]:
+        return {**body, "method": {"type": "dpo", "dpo": fields}}
+
+    rule = {"chosen_reward": {"action": "stop", "below": -0.5, "steps": 2}}
+    reply = await api.call("POST", JOBS, json=dpo(stop=rule))
+    assert reply.status_code == 200, reply.text
+    assert reply.json()["method"]["dpo"]["stop"]["chosen_reward"] == rule["chosen_reward"]
+    without = {"type": "bradley_terry"}
+    reply = await api.call("POST", JOBS, json=dpo(stop=rule, loss=without))
+    assert reply.status_code == 400, reply.text
+    assert reply.json()["error"]["param"] == "method.dpo.stop.chosen_reward"
+    off = {"chosen_reward": {"action": "off"}}
+    reply = await api.call("POST", JOBS, json=dpo(stop=off, loss=without))
+    assert reply.status_code == 200, reply.text
+
+
+def test_the_rule_of_preferred_answers_is_off_without_a_reference_model() -> None:
+    for loss, action in (("dpo", "warn"), ("bradley_terry", "off")):
+        shown = resolved_options({"loss": {"type": loss}}, "dpo", 100)
+        assert shown["stop"]["chosen_reward"]["action"] == action
+        assert resolved_options(shown, "dpo", 100) == shown

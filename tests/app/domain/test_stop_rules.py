@@ -11,7 +11,8 @@ from app.domain.rollouts import metrics as names
 
 OFF: dict[str, Any] = {
     name: {"action": "off"}
-    for name in ("plateau", "gap", "token_growth", "entropy_collapse", "zero_variance")
+    for name, rule in ReinforcementStopOptions()
+    if rule is not None  # the rules that need a figure are off until it is sent
 }
 
 
@@ -52,7 +53,10 @@ def test_a_plateau_counts_validations_since_the_best_the_base_included() -> None
 
 def test_a_plateau_of_losses_is_one_of_no_smaller_values() -> None:
     watch = Watch(StopOptions.model_validate({"plateau": {"evaluations": 2}}), LOSSES)
-    said = [watch.feed(step, {}, {names.LOSS: v}) for step, v in enumerate([2.0, 1.5, 1.6, 1.7])]
+    said = [
+        watch.feed(step, {names.LOSS: 2.0}, {names.LOSS: v})
+        for step, v in enumerate([2.0, 1.5, 1.6, 1.7])
+    ]
     assert [[firing.rule for firing in found] for found in said] == [[], [], [], ["plateau"]]
     assert said[-1][0].reason == (
         "validation train/loss has not improved by 0.01 in 2 validations (best 1.5 at step 1)"

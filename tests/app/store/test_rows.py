@@ -7,12 +7,15 @@ from app.domain.errors import InvalidRequest
 from app.domain.jobs.jobs import Checkpoint, Job
 from app.domain.models.tuned_models import TunedModel
 from app.domain.rollouts.metrics import MetricPoint
+from app.domain.rollouts.rollouts import RolloutFilter
 from app.store.jobs.claims import job_claims
 from app.store.leases import Lease
 from app.store.storable import storable
 from tests.support.store.claims import held, run_unit
 from tests.support.store.new_jobs import CREATED, insert_job_in
 from tests.support.store.rows import Rows, a_job, a_rollout
+
+ALL, FIRST_STEP = RolloutFilter(), RolloutFilter(split="train", step=1)
 
 
 async def held_again(rows: Rows, job: Job) -> Lease:
@@ -30,7 +33,7 @@ async def test_the_ledger_refuses_a_sample_that_is_there(rows: Rows) -> None:
         async with run_unit(rows, claimed) as run:
             await run.rollouts.insert_many(job.id, [a_rollout(job.id, 2), a_rollout(job.id, 1)])
     async with rows.app.tenant(rows.first) as unit:
-        page, more = await unit.rollouts.page(job.id, split=None, step=None, after=None, limit=9)
+        page, more = await unit.rollouts.page(job.id, ALL, after=None, limit=9)
     assert ([row.sample_index for row in page], more) == ([0, 1], False)
 
 
@@ -39,10 +42,8 @@ async def test_rollouts_page_in_order(rows: Rows) -> None:
     async with run_unit(rows, await held(rows, job)) as run:
         await run.rollouts.insert_many(job.id, [a_rollout(job.id, n) for n in (3, 0, 4, 1, 2)])
     async with rows.app.tenant(rows.first) as unit:
-        first, more = await unit.rollouts.page(job.id, split="train", step=1, after=None, limit=3)
-        rest, end = await unit.rollouts.page(
-            job.id, split="train", step=1, after=first[-1].id, limit=3
-        )
+        first, more = await unit.rollouts.page(job.id, FIRST_STEP, after=None, limit=3)
+        rest, end = await unit.rollouts.page(job.id, FIRST_STEP, after=first[-1].id, limit=3)
     assert [row.sample_index for row in first + rest] == [0, 1, 2, 3, 4]
     assert (more, end) == (True, False)
 
@@ -56,7 +57,7 @@ async def test_text_that_postgres_cannot_hold_is_replaced(rows: Rows) -> None:
         )
         await run.reports.upsert(job.id, {"\x00": [math.nan, 0.5]})
     async with rows.app.tenant(rows.first) as unit:
-        (row,), _ = await unit.rollouts.page(job.id, split=None, step=None, after=None, limit=1)
+        (row,), _ = await unit.rollouts.page(job.id, ALL, after=None, limit=1)
         (event,), _ = await unit.events.page(job.id, after=None, limit=1)
         report = await unit.reports.get(job.id)
     assert row.trace["messages"][0]["content"] == "a\ufffdb\ufffdc"

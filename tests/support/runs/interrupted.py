@@ -103,7 +103,7 @@ class _KilledAtCommit:
     def nothing_trained(self) -> str:
         return self.report.nothing_trained
 
-    def baseline(self, outcome: StepOutcome) -> str:
+    def baseline(self, outcome: StepOutcome) -> Sequence[str]:
         return self.report.baseline(outcome)
 
     def validation(self, outcome: StepOutcome) -> str:

@@ -16,9 +16,10 @@ from app.domain.data.files import FileRow
 from app.domain.ids import new_id
 from app.domain.jobs.jobs import Checkpoint, Job, JobEvent
 from app.domain.methods.reinforcement import ReinforcementMethod
+from app.domain.methods.stop import ReinforcementStopOptions
 from app.domain.methods.stored import stored_method
 from app.domain.models.models import BaseModelSpec
-from app.domain.rollouts.rollouts import RolloutRow
+from app.domain.rollouts.rollouts import RolloutFilter, RolloutRow
 from app.gateways.egress.egress import EgressReply, InMemoryEgress, SentRequest
 from app.gateways.inference.http import HttpInference
 from app.gateways.objects import build_objects, put_bytes
@@ -32,6 +33,10 @@ from workers.runs.context import RunContext
 
 ROWS = 10
 """Rows of each file: the minimum."""
+QUIET: dict[str, Any] = {
+    name: {"action": "off"} for name, rule in ReinforcementStopOptions() if rule is not None
+}
+"""Stop rules of a job that is warned of nothing."""
 SPEC = BaseModelSpec(
     name="tiny-2026",
     path="",
@@ -116,6 +121,7 @@ class RealRuns:
             "batch_size": 5,
             "compute_multiplier": 0.25,
             "eval_interval": 1,
+            "eval_greedy": False,
             **method.pop("hyperparameters", {}),
         }
         grader = {"type": "endpoint", "name": "g", "url": "http://grader.test/"}
@@ -186,8 +192,7 @@ class RealRuns:
             while more:
                 page, more = await unit.rollouts.page(
                     job.id,
-                    split=split,  # type: ignore[arg-type]  # mypy widens the literal of a loop variable
-                    step=step,
+                    RolloutFilter(split=split, step=step),  # type: ignore[arg-type]  # mypy widens the literal of a loop variable
                     after=rows[-1].id if rows else None,
                     limit=100,
                 )

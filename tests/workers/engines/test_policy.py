@@ -112,6 +112,17 @@ async def test_a_baseline_can_be_sampled_between_versions(
     assert [model for model, _ in engine.prompts] == ["base", "job-v1"]
 
 
+async def test_the_base_is_sampled_although_a_tuned_start_is_version_0(
+    policy: EnginePolicy, engine: InMemoryInference
+) -> None:
+    await policy.publish(0, ADAPTER, "job-start")
+    await policy.base.sample([1], PARAMS)
+    await policy.sample([1], PARAMS)
+    policy.use_base()
+    await policy.sample([1], PARAMS)
+    assert [model for model, _ in engine.prompts] == ["base", "job-start", "base"]
+
+
 async def test_an_adapter_the_engine_forgot_is_loaded_again_once(
     policy: EnginePolicy, engine: InMemoryInference
 ) -> None:

@@ -99,6 +99,9 @@ def test_what_is_reported() -> None:
             names.PREFERENCE_MARGIN: pytest.approx(0.5 * (1.25 - 2.0)),
             names.PREFERENCE_CHOSEN_REWARD: pytest.approx(0.0),
             names.PREFERENCE_REJECTED_REWARD: pytest.approx(0.5 * 0.75),
+            names.PREFERENCE_LOGPROB_ACCURACY: 0.0,
+            names.PREFERENCE_CHOSEN_LOGPROB: pytest.approx(-3.0 - 4.0),
+            names.PREFERENCE_REJECTED_LOGPROB: pytest.approx(-0.5 - 1.75),
         }
         assert not any(value.requires_grad for value in sums.values())
 
@@ -167,6 +170,17 @@ def test_at_the_reference_dpo_is_indifferent() -> None:
     assert float(terms.total.detach()) == pytest.approx(2 * math.log(2))
     assert grad_N[:3].tolist() == pytest.approx([-0.15, -0.15, 0.15])
     assert float(terms.sums[names.PREFERENCE_ACCURACY]) == 0.0
+
+
+def test_the_order_by_logprob_needs_no_reference() -> None:
+    ref_N = REF.clone()
+    ref_N[2] = -9.0
+    sums = run("dpo", {}, lp_N=ref_N, ref_N=ref_N)[0].sums
+    assert float(sums[names.PREFERENCE_ACCURACY]) == 0.0, "the reference against itself"
+    assert float(sums[names.PREFERENCE_LOGPROB_ACCURACY]) == 1.0, "-4 over -9, -3 under -2.75"
+    for normalised in (False, True):
+        of_sums = run("bradley_terry", {"length_normalised": normalised}, lp_N=ref_N)[0].sums
+        assert float(of_sums[names.PREFERENCE_CHOSEN_LOGPROB]) == pytest.approx(-4.0 - 3.0)
 
 
 @pytest.mark.parametrize(

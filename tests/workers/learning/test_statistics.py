@@ -18,7 +18,10 @@ TUNED = PairedValues(
 def test_report_by_hand() -> None:
     report = paired_report(BASE, TUNED)
     assert report["rows"] == 4  # row 9 has no value after, row 4 none before: neither counts as 0
-    assert report["reward"]["base_mean"] == pytest.approx((0.5 + 1 + 0 + 0.5) / 4)
+    assert report["reward"]["start_mean"] == pytest.approx((0.5 + 1 + 0 + 0.5) / 4)
+    assert report["reward"]["base_mean"] == report["reward"]["start_mean"], "training began there"
+    low, high = report["reward"]["tuned_ci95"]
+    assert 0 <= low < report["reward"]["tuned_mean"] < high <= 1
     assert report["reward"]["tuned_mean"] == pytest.approx((1 + 0.25 + 0 + 0.25) / 4)
     assert report["reward"]["difference"] == pytest.approx(-0.125)
     assert (report["wins"], report["ties"], report["losses"]) == (1, 1, 2)
@@ -26,10 +29,25 @@ def test_report_by_hand() -> None:
         {"row": 1, "before": 1.0, "after": 0.25},
         {"row": 3, "before": 0.5, "after": 0.25},
     ]
-    assert report["tool_calls"]["base_mean"] == pytest.approx(5 / 4)
+    assert report["tool_calls"]["start_mean"] == pytest.approx(5 / 4)
     assert report["tool_calls"]["tuned_mean"] == pytest.approx(1.0)
     assert list(report["components"]) == ["wasted"]
     assert report["components"]["wasted"]["difference"] == pytest.approx(-1.5)
+
+
+def test_another_start_has_the_base_beside_it() -> None:
+    base = PairedValues(
+        rewards={0: [0.0], 1: [0.25], 7: [1.0]}, tool_calls={0: [4.0]}, components={}
+    )
+    report = paired_report(BASE, TUNED, base)
+    assert report["reward"]["base_mean"] == pytest.approx(0.125), "rows 0 and 1: 7 is not compared"
+    assert report["reward"]["start_mean"] == pytest.approx(0.5)
+    assert report["reward"]["difference"] == pytest.approx(-0.125), "tuned against start"
+    assert report["tool_calls"]["base_mean"] == 4.0
+    assert report["components"]["wasted"]["base_mean"] is None
+    unmeasured = paired_report(BASE, TUNED, PairedValues({}, {}))
+    assert unmeasured["reward"]["base_mean"] is None
+    assert unmeasured["reward"]["start_mean"] == pytest.approx(0.5)
 
 
 def test_the_interval_is_that_of_the_mean() -> None:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from app.domain.methods.reinforcement import Evaluation
 from app.domain.rollouts.trajectory import ScoredRollout
 from tests.support.runs.world import World
 from tests.support.scored import scored, tool_call
@@ -9,6 +10,7 @@ from workers.reinforcement.evaluation import NoReport, build_report
 from workers.runs.context import RunContext
 from workers.runs.trace import rollout_row
 
+SAMPLED = Evaluation(samples=1, temperature=1.0, greedy=True)
 ROWS = 230
 """More than a page."""
 
@@ -37,7 +39,7 @@ async def test_every_row_that_was_graded_twice_counts(world: World) -> None:
     await _write(context, _side(context, 0, 0.25, calls=4))
     await _write(context, _side(context, 5, 0.0, calls=9))  # a checkpoint in between
     await _write(context, _side(context, 9, 0.75, calls=1))
-    report = await build_report(context, 9)
+    report = await build_report(context, SAMPLED, 9)
     assert (report["job_id"], report["base_model"], report["step"]) == (
         context.job.id,
         "tiny-2026",
@@ -47,6 +49,7 @@ async def test_every_row_that_was_graded_twice_counts(world: World) -> None:
     assert report["reward"]["difference"] == pytest.approx(0.5)
     assert report["tool_calls"]["difference"] == pytest.approx(-3.0)
     assert report["components"]["exact"]["tuned_mean"] == pytest.approx(0.75)
+    assert report["greedy"] is None, "no greedy rollout was graded"
 
 
 async def test_no_row_graded_twice_makes_no_report(world: World) -> None:
@@ -54,7 +57,7 @@ async def test_no_row_graded_twice_makes_no_report(world: World) -> None:
     await _write(context, _side(context, 0, 0.25, calls=1))
     await _write(context, _side(context, 9, None, calls=1))
     with pytest.raises(NoReport, match="100% of the validation of step 9 was lost"):
-        await build_report(context, 9)
+        await build_report(context, SAMPLED, 9)
 
 
 async def test_a_few_rows_that_are_left_are_not_taken_for_all(world: World) -> None:
@@ -63,8 +66,8 @@ async def test_a_few_rows_that_are_left_are_not_taken_for_all(world: World) -> N
     most = ROWS * 3 // 4
     tuned = _side(context, 9, None, calls=1)[:most] + _side(context, 9, 1.0, calls=1)[most:]
     await _write(context, tuned)
-    assert (await build_report(context, 9))["wins"] == ROWS - most, "74% lost"
+    assert (await build_report(context, SAMPLED, 9))["wins"] == ROWS - most, "74% lost"
     await _write(context, _side(context, 10, None, calls=1)[: most + 1])
     await _write(context, _side(context, 10, 1.0, calls=1)[most + 1 :])
     with pytest.raises(NoReport, match="75% of the validation of step 10 was lost"):
-        await build_report(context, 10)
+        await build_report(context, SAMPLED, 10)

@@ -65,7 +65,7 @@ async def test_auto_is_what_is_documented_and_the_job_shows_it(runs: RealRuns) -
     auto = dict.fromkeys(
         (
             *("batch_size", "n_epochs", "compute_multiplier"),
-            *("eval_interval", "eval_samples", "learning_rate_multiplier"),
+            *("eval_interval", "eval_samples", "learning_rate_multiplier", "eval_temperature"),
         ),
         "auto",
     )
@@ -76,6 +76,8 @@ async def test_auto_is_what_is_documented_and_the_job_shows_it(runs: RealRuns) -
         "compute_multiplier": 1.0,
         "eval_interval": 6,
         "eval_samples": 1,
+        "eval_temperature": 1.0,
+        "eval_greedy": False,
         "learning_rate_multiplier": 1.0,
         "reasoning_effort": "default",
     }
@@ -181,3 +183,42 @@ async def test_episode_steps_are_turns_and_calls(world: World, most: int) -> Non
     stopped = [row.stop_reason == StopReason.MAX_STEPS.value for row in rollouts]
     assert all(n == most for n, by_limit in zip(taken, stopped, strict=True) if by_limit)
     assert any(stopped)
+
+
+async def test_a_report_states_its_sampling_and_has_a_greedy_row(runs: RealRuns) -> None:
+    sampling = {"eval_samples": 2, "eval_temperature": 0.5, "eval_greedy": True}
+    jobs = [
+        await runs.job(seed=seed, hyperparameters={**sampling, "eval_interval": 9})
+        for seed in (7, 8)
+    ]
+    # Twenty sampled and ten greedy rollouts of the base, and as many of the tuned model.
+    ends = [await runs.run(job, Script(valid=(0.2, 0.2, 0.3, 0.6, 0.6, 0.9))) for job in jobs]
+    assert [ended.status for ended in ends] == [JobStatus.SUCCEEDED] * 2, ends[0].error
+    greedy = [await _sampled(runs, job, "valid_greedy", 0) for job in jobs]
+    assert len(greedy[0]) == ROWS
+    assert greedy[0] == greedy[1], "temperature 0 does not depend on the seed"
+    sampled = [await _sampled(runs, job, "valid", 0) for job in jobs]
+    assert sampled[0] != sampled[1]
+    job, ended = jobs[0], ends[0]
+    assert ended.usage is not None
+    assert ended.usage.rollouts == 2 * ROWS * 3 + 2 * 5 * 2
+    report = await runs.report(job)
+    assert (report["eval_temperature"], report["eval_samples"]) == (0.5, 2)
+    assert report["reward"]["start_mean"] == pytest.approx(0.2)
+    assert report["reward"]["tuned_mean"] == pytest.approx(0.6)
+    assert report["greedy"]["rows"] == ROWS
+    assert report["greedy"]["reward"]["start_mean"] == pytest.approx(0.3)
+    assert report["greedy"]["reward"]["tuned_mean"] == pytest.approx(0.9)
+    assert await runs.curve(job, names.REWARD_MEAN, "valid_greedy") == {
+        0: pytest.approx(0.3),
+        2: pytest.approx(0.9),
+    }
+
+
+async def test_validations_at_temperature_0_are_the_greedy_row(runs: RealRuns) -> None:
+    job = await runs.job(hyperparameters={"eval_temperature": 0, "eval_greedy": True})
+    ended = await runs.run(job)
+    assert ended.status is JobStatus.SUCCEEDED, ended.error
+    assert await runs.rollouts(job, "valid_greedy") == []
+    report = await runs.report(job)
+    assert (report["eval_temperature"], report["greedy"]) == (0.0, None)

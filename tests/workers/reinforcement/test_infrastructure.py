@@ -3,7 +3,6 @@
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
 
 import pytest
 from typing_extensions import override
@@ -12,14 +11,9 @@ from app.domain.errors import NotFound
 from app.domain.jobs.jobs import JobStatus
 from app.gateways.egress.egress import EgressReply, SentRequest
 from app.services.jobs.rollouts import RolloutService
-from tests.support.runs.real_run import ROWS, RealRuns, Script
+from tests.support.runs.real_run import QUIET, ROWS, RealRuns, Script
 from tests.support.scored import scored
 from workers.reinforcement.infrastructure import too_many_lost
-
-QUIET: dict[str, Any] = {
-    name: {"action": "off"}
-    for name in ("plateau", "gap", "token_growth", "entropy_collapse", "zero_variance")
-}
 
 
 @dataclass

@@ -9,12 +9,7 @@ import pytest
 
 from app.domain.jobs.jobs import JobStatus
 from tests.support import stack
-from tests.support.runs.real_run import RealRuns, Script
-
-QUIET: dict[str, Any] = {
-    name: {"action": "off"}
-    for name in ("plateau", "gap", "token_growth", "entropy_collapse", "zero_variance")
-}
+from tests.support.runs.real_run import QUIET, RealRuns, Script
 
 
 def _ledger(database: stack.Database, job_id: str) -> list[tuple[int, int, int, int]]:

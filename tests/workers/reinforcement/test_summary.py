@@ -1,7 +1,7 @@
 import pytest
 
 from app.domain.rollouts import metrics as names
-from app.domain.rollouts.trajectory import StopReason
+from app.domain.rollouts.trajectory import Failure, FailureClass, ScoredRollout, StopReason
 from tests.support.scored import scored, tool_call
 from workers.reinforcement.summary import summarise, valid_share
 
@@ -38,6 +38,7 @@ def test_every_value_is_the_mean_over_graded_rollouts() -> None:
         names.REWARD_MEAN: 0.5,
         names.REWARD_STD: (1 / 6) ** 0.5,
         names.GRADER_LATENCY_MEAN: 0.25,
+        names.GRADER_ERROR_SHARE: 0.0,
         names.component_metric("exact"): 1 / 3,
         names.COMPLETION_TOKENS_MEAN: 8 / 3,
         names.REASONING_TOKENS_MEAN: 1.0,
@@ -72,3 +73,15 @@ def test_nothing_graded_gives_counts_and_no_reward() -> None:
         names.DISCARDED_SHARE: 1.0,
         names.discarded_metric("tool_error"): 3.0,
     }
+
+
+def test_grader_errors_are_flagged_grades_and_failed_graders() -> None:
+    flagged = scored(("train", 1, 0, 0), 0.0)
+    assert flagged.grade is not None
+    flagged.grade.measures["exact"] = {"latency_s": 0.1, "errors/invalid_variable_error": 1.0}
+    failure = Failure(FailureClass.GRADER_BAD_REPLY, "no score", "judge")
+    failed = ScoredRollout(scored(("train", 1, 0, 1), 1.0).trajectory, failure=failure)
+    tool_failed = scored(("train", 1, 0, 2), None)
+    right = scored(("train", 1, 0, 3), 1.0)
+    share = summarise([flagged, failed, tool_failed, right, right])[names.GRADER_ERROR_SHARE]
+    assert share == pytest.approx(2 / 4), "the rollout of the failed tool reached no grader"

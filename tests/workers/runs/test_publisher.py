@@ -42,7 +42,9 @@ class SavingTrainer:
     def step(self, denominator: int | None = None) -> dict[str, float]:
         raise NotImplementedError
 
-    def evaluate(self, sets: Sequence[Sequence[object]]) -> list[dict[str, float]]:
+    def evaluate(
+        self, sets: Sequence[Sequence[object]], *, adapter: bool = True
+    ) -> list[dict[str, float]]:
         raise NotImplementedError
 
     def reference_logprobs(self, samples: Sequence[object]) -> list[list[float]]:

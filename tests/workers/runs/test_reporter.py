@@ -24,6 +24,7 @@ from app.domain.rollouts.metrics import (
     TIME_STEP,
     TIME_TRAINING,
 )
+from app.domain.rollouts.rollouts import RolloutFilter
 from app.settings import PricingSettings
 from app.store.database import Database
 from app.store.unit_of_work import RunUnitOfWork
@@ -81,7 +82,7 @@ def _outcome(job: Job, step: int) -> StepOutcome:
 
 async def _ledger(world: World, job: Job) -> list[tuple[str, int, int, int]]:
     async with world.app.tenant(world.tenant) as unit:
-        rows, _ = await unit.rollouts.page(job.id, split=None, step=None, after=None, limit=100)
+        rows, _ = await unit.rollouts.page(job.id, RolloutFilter(), after=None, limit=100)
     return [(row.split, row.step, row.prompt_index, row.sample_index) for row in rows]
 
 

@@ -1,18 +1,11 @@
 """Rules that end real runs: what they leave, and what a kill or a resume makes of them."""
 
-from typing import Any
-
 import pytest
 
 from app.domain.jobs.jobs import Job, JobStatus
 from tests.support.runs.interrupted import Killed, interrupted_run
-from tests.support.runs.real_run import RealRuns, Script
+from tests.support.runs.real_run import QUIET, RealRuns, Script
 from workers.runs.reporter import Reporter
-
-QUIET: dict[str, Any] = {
-    name: {"action": "off"}
-    for name in ("plateau", "gap", "token_growth", "entropy_collapse", "zero_variance")
-}
 
 
 async def _said(runs: RealRuns, job: Job) -> list[tuple[str, str, int]]:

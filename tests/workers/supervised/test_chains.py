@@ -64,7 +64,9 @@ async def test_reinforcement_goes_on_from_a_supervised_model(runs: SupervisedRun
         },
     )
     other_rank = runs.engine.spec.model_copy(update={"lora_rank": 4, "lora_alpha": 16})
-    ended = await runs.run(second, spec=other_rank, script=Script())
+    # Ten rows each: the start sampled, the start greedy, the base; then the tuned model.
+    script = Script(valid=(0.25, 0.25, 0.75, 0.5))
+    ended = await runs.run(second, spec=other_rank, script=script)
     assert ended.status is JobStatus.SUCCEEDED, ended.error
     assert ended.model == first.fine_tuned_model
     assert str(ended.fine_tuned_model).startswith("ft:tiny-2026:one:")
@@ -79,6 +81,20 @@ async def test_reinforcement_goes_on_from_a_supervised_model(runs: SupervisedRun
     assert {row.policy_version for row in baseline} == {0}
     report = await runs.read.report(second)
     assert (report["base_model"], report["start_model"]) == ("tiny-2026", first.fine_tuned_model)
+    assert report["reward"]["start_mean"] == 0.25
+    assert report["reward"]["base_mean"] == 0.75, "measured, not the start's"
+    assert report["reward"]["tuned_mean"] == 0.5
+    assert report["greedy"]["reward"]["base_mean"] is None
+    base = await runs.read.rollouts(second, "valid_base", 0)
+    assert {row.prompt_index for row in base} == set(range(10))
+    sampled = {row.prompt_index: row.trace["messages"] for row in baseline}
+    assert any(row.trace["messages"] != sampled[row.prompt_index] for row in base)
+    assert await runs.read.curve(second, "reward/mean", "valid_base") == {0: 0.75}
+    told = [one.message for one in await runs.read.events(second) if "model" in one.message]
+    assert told[:2] == [
+        f"Start model {first.fine_tuned_model}: full validation mean reward=0.25",
+        "Base model: full validation mean reward=0.75",
+    ]
 
 
 async def test_preferences_compare_with_the_model_they_start_from(runs: SupervisedRuns) -> None:
@@ -101,6 +117,11 @@ async def test_preferences_compare_with_the_model_they_start_from(runs: Supervis
     assert (await runs.read.curve(whole, "train/loss", "valid"))[0] != pytest.approx(
         (await runs.read.curve(first, "train/loss", "valid"))[0], abs=0.1
     ), "what the chain has learned is where it goes on"
+    report = await runs.read.report(whole)
+    of_base = (await runs.read.curve(first, "train/loss", "valid"))[0]
+    assert report["full_valid_loss"]["base"] == pytest.approx(of_base, abs=1e-5)
+    assert report["full_valid_loss"]["start"] != pytest.approx(of_base, abs=0.1)
+    assert report["loss"]["start_mean"] != pytest.approx(report["loss"]["base_mean"], abs=0.1)
 
 
 async def test_a_start_that_is_gone_ends_the_job_with_the_reason(runs: SupervisedRuns) -> None:

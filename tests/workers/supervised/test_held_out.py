@@ -6,7 +6,8 @@ import pytest
 
 from tests.support.runs.world import World
 from workers.learning.committed import ManifestMismatch
-from workers.supervised.held_out import RowValues, keep, kept, means, report
+from workers.supervised.held_out import RowValues, keep, kept, kept_base, means
+from workers.supervised.report import build_report
 
 
 async def test_values_are_of_the_claim_that_committed_its_step(world: World) -> None:
@@ -36,21 +37,65 @@ async def test_the_report_compares_the_rows_that_are_finite_on_both_sides(world:
     context = await world.context(await world.job())
     await keep(context, 0, _rows(1.0, nan, 1.0, 1.0, 1.0))
     await keep(context, 3, _rows(0.5, 0.5, inf, 2.0, 1.0))
-    found = await report(context, 3, None)
+    found = await build_report(context, 3, None)
     assert (found["rows"], found["rows_left_out"]) == (3, 2)
     assert (found["wins"], found["ties"], found["losses"]) == (1, 1, 1)
     assert found["regressions"] == [{"row": 3, "before": 1.0, "after": 2.0}]
-    assert found["loss"]["base_mean"] == 1.0
+    assert found["loss"]["start_mean"] == 1.0
     assert found["loss"]["tuned_mean"] == pytest.approx(3.5 / 3)
     assert "full_valid_loss" not in found, "the curve has no point either"
-    assert found["full_valid_mean_token_accuracy"] == {"base": 0.5, "tuned": 0.5}
+    assert found["full_valid_mean_token_accuracy"] == {"base": 0.5, "start": 0.5, "tuned": 0.5}
+    assert found["wins_by"] == "loss"
+    assert await kept_base(context) is None, "the base is what training started from"
+
+
+def _pair(chosen: float, rejected: float, *, reward: float = 0.0) -> RowValues:
+    return RowValues(
+        1.0,
+        {
+            "train/loss": 0.7 - reward,
+            "preference/logprob_accuracy": float(chosen > rejected),
+            "preference/chosen_logprob": chosen,
+            "preference/rejected_logprob": rejected,
+            "preference/accuracy": float(reward > 0),
+            "preference/margin": reward,
+            "preference/chosen_reward": -reward,
+            "preference/rejected_reward": -2 * reward,
+        },
+    )
+
+
+async def test_a_pair_is_won_by_its_order_and_not_by_a_smaller_loss(world: World) -> None:
+    context = await world.context(await world.job())
+    before = [_pair(-9, -5), _pair(-4, -5), _pair(-9, -5), _pair(-4, -5), _pair(-3, -6)]
+    after = [
+        _pair(-12, -13, reward=0.5),  # preferred now
+        _pair(-8, -30, reward=0.5),  # as before, though both became less probable
+        _pair(-30, -28, reward=0.1),  # not preferred, but by less
+        _pair(-7, -6, reward=0.0),  # the wrong one now
+        _pair(-1, -6, reward=0.5),
+    ]
+    await keep(context, 0, before)
+    await keep(context, 4, after)
+    found = await build_report(context, 4, None)
+    assert (found["wins"], found["ties"], found["losses"]) == (1, 3, 1), "not 4 of 5 by the loss"
+    assert found["wins_by"] == "logprob_order"
+    assert found["regressions"] == [{"row": 3, "before": 1.0, "after": -1.0}]
+    assert found["preference_accuracy"]["base_mean"] == pytest.approx(3 / 5), "0 by the reference"
+    assert found["preference_accuracy"]["tuned_mean"] == pytest.approx(3 / 5)
+    assert found["chosen_logprob"]["difference"] == pytest.approx((-3 - 4 - 21 - 3 + 2) / 5)
+    assert found["rejected_logprob"]["start_mean"] == pytest.approx(-26 / 5)
+    assert found["chosen_less_probable"] == 4
+    assert found["implicit_rewards"]["accuracy"] == pytest.approx(4 / 5)
+    assert found["implicit_rewards"]["chosen"] == pytest.approx(-1.6 / 5)
+    assert found["full_valid_preference_accuracy"] == {"base": 0.6, "start": 0.6, "tuned": 0.6}
 
 
 async def test_a_report_without_a_finite_row_compares_nothing(world: World) -> None:
     context = await world.context(await world.job())
     await keep(context, 0, _rows(nan, inf))
     await keep(context, 3, _rows(1.0, 1.0))
-    found = await report(context, 3, None)
+    found = await build_report(context, 3, None)
     assert (found["rows"], found["rows_left_out"]) == (0, 2)
     assert (found["wins"], found["ties"], found["losses"]) == (0, 0, 0)
     assert "loss" not in found

@@ -18,11 +18,11 @@ async def test_a_baseline_without_its_loss_is_measured_once(
 ) -> None:
     measure = LoraTrainer.evaluate
 
-    def evaluate(self: LoraTrainer, sets: Any) -> list[dict[str, float]]:
+    def evaluate(self: LoraTrainer, sets: Any, *, adapter: bool) -> list[dict[str, float]]:
         bad = ("loss",) if lost == "loss" else ("loss", "token_accuracy")
         return [
             {name: nan if name.endswith(bad) else value for name, value in row.items()}
-            for row in measure(self, sets)
+            for row in measure(self, sets, adapter=adapter)
         ]
 
     monkeypatch.setattr(LoraTrainer, "evaluate", evaluate)

@@ -27,6 +27,7 @@ ALWAYS = {
 OF_PAIRS = {
     *("preference/accuracy", "preference/margin"),
     *("preference/chosen_reward", "preference/rejected_reward"),
+    *("preference/chosen_logprob", "preference/rejected_logprob", "preference/logprob_accuracy"),
 }
 
 
@@ -106,7 +107,7 @@ async def test_supervised_learns_and_its_figures_are_those_of_stock_peft(
     assert checkpoints[0].metrics["full_valid_mean_token_accuracy"] == pytest.approx(right_after)
 
     report = await runs.read.report(job)
-    assert report["full_valid_loss"] == {"base": curve[0], "tuned": curve[6]}
+    assert report["full_valid_loss"] == {"base": curve[0], "start": curve[0], "tuned": curve[6]}
     accuracy = report["full_valid_mean_token_accuracy"]
     assert accuracy["base"] == pytest.approx(right_before)
     assert report["rows"] == report["wins"] == len(VALID)
@@ -204,12 +205,14 @@ async def test_preferences_are_learned_and_the_loss_is_that_of_stock_peft(
     tokenizer = AutoTokenizer.from_pretrained(path)
     base, tuned = _stock(path, None), _stock(path, await runs.published(ended))
     margins = []
+    plain: dict[str, list[float]] = {"preferred_output": [], "non_preferred_output": []}
     for row in OTHER_PAIRS:
         given, rewards = row["input"]["messages"], []
         for name in ("preferred_output", "non_preferred_output"):
             ids, start = _turn(tokenizer, [*given, *row[name]])
             own, reference = (_logprobs(model, ids, start)[0].sum() for model in (tuned, base))
             rewards.append(0.5 * (own - reference))
+            plain[name].append(float(reference))
         margins.append(rewards[0] - rewards[1])
     margin_P = torch.stack(margins)
     assert curve[4] == pytest.approx(float(-logsigmoid(margin_P).mean()), abs=1e-5)
@@ -220,7 +223,13 @@ async def test_preferences_are_learned_and_the_loss_is_that_of_stock_peft(
     assert await _curves(runs, job) == ALWAYS | OF_PAIRS
     report = await runs.read.report(job)
     assert report["full_valid_loss"]["tuned"] == curve[4]
-    assert report["reward_margin"]["base_mean"] == pytest.approx(0.0, abs=1e-6)
+    chosen, rejected = plain.values()
+    preferred = sum(a > b for a, b in zip(chosen, rejected, strict=True)) / len(OTHER_PAIRS)
+    assert report["preference_accuracy"]["base_mean"] == preferred
+    assert report["chosen_logprob"]["base_mean"] == pytest.approx(sum(chosen) / 10, abs=1e-4)
+    assert report["rejected_logprob"]["base_mean"] == pytest.approx(sum(rejected) / 10, abs=1e-4)
+    assert report["implicit_rewards"]["margin"] == pytest.approx(float(margin_P.mean()), abs=1e-5)
+    assert metrics["full_valid_chosen_logprob"] == report["chosen_logprob"]["tuned_mean"]
     root = runs.world.settings.objects_dir / f"projects/{job.project_id}/jobs/{job.id}"
     assert {path.name.split("-")[0] for path in root.iterdir()} == {"step"}, "nothing else is left"
 

@@ -39,5 +39,5 @@ class BradleyTerry:
         return LossTerms(
             zero_masked(terms_P, scores.present_P).sum(),
             never_clipped(inputs),
-            preference_sums(scores),
+            preference_sums(scores, inputs),
         )

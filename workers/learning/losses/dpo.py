@@ -55,7 +55,7 @@ class Dpo:
         return LossTerms(
             zero_masked(terms_P, sums.present_P).sum(),
             never_clipped(inputs),
-            preference_sums(rewards),
+            preference_sums(rewards, inputs),
         )
 
     def _sigmoid(self, scores: PairScores) -> Tensor:

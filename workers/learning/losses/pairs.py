@@ -35,14 +35,25 @@ def pair_scores(values_N: Tensor, inputs: LossInputs, *, mean: bool = False) -> 
 
 
 @torch.no_grad()
-def preference_sums(rewards: PairScores) -> dict[str, Tensor]:
+def preference_sums(rewards: PairScores, inputs: LossInputs) -> dict[str, Tensor]:
     """Returns sums over the pairs by curve name: how often the chosen sequence has the higher
-    implicit reward, the margin, and the reward of each.
+    implicit reward, the margin, and the reward of each; then how often the chosen sequence is the
+    more probable one by itself, and the log-prob of each.
     """
-    margin_P = zero_masked(rewards.chosen_P - rewards.rejected_P, rewards.present_P)
+    logprobs = pair_scores(inputs.logprobs_N, inputs)
+    margin_P, order_P = _margin(rewards), _margin(logprobs)
     return {
         names.PREFERENCE_ACCURACY: (margin_P > 0).to(margin_P.dtype).sum(),
         names.PREFERENCE_MARGIN: margin_P.sum(),
         names.PREFERENCE_CHOSEN_REWARD: zero_masked(rewards.chosen_P, rewards.present_P).sum(),
         names.PREFERENCE_REJECTED_REWARD: zero_masked(rewards.rejected_P, rewards.present_P).sum(),
+        names.PREFERENCE_LOGPROB_ACCURACY: (order_P > 0).to(order_P.dtype).sum(),
+        names.PREFERENCE_CHOSEN_LOGPROB: zero_masked(logprobs.chosen_P, logprobs.present_P).sum(),
+        names.PREFERENCE_REJECTED_LOGPROB: zero_masked(
+            logprobs.rejected_P, logprobs.present_P
+        ).sum(),
     }
+
+
+def _margin(scores: PairScores) -> Tensor:
+    return zero_masked(scores.chosen_P - scores.rejected_P, scores.present_P)

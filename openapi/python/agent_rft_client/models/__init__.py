@@ -12,7 +12,10 @@ from .async_options import AsyncOptions
 from .bradley_terry_options import BradleyTerryOptions
 from .chat_completion_request import ChatCompletionRequest
 from .chat_completion_request_messages_item import ChatCompletionRequestMessagesItem
+from .chosen_reward_rule import ChosenRewardRule
+from .chosen_reward_rule_action import ChosenRewardRuleAction
 from .cispo_options import CispoOptions
+from .comparison import Comparison
 from .complete_upload import CompleteUpload
 from .create_admin_key import CreateAdminKey
 from .create_chat_completion_response_200 import CreateChatCompletionResponse200
@@ -66,6 +69,8 @@ from .dro_options import DroOptions
 from .endpoint_check import EndpointCheck
 from .endpoint_grader import EndpointGrader
 from .endpoint_grader_headers_type_0 import EndpointGraderHeadersType0
+from .entropy_rise_rule import EntropyRiseRule
+from .entropy_rise_rule_action import EntropyRiseRuleAction
 from .entropy_rule import EntropyRule
 from .entropy_rule_action import EntropyRuleAction
 from .error_body import ErrorBody
@@ -88,6 +93,7 @@ from .eval_run_status import EvalRunStatus
 from .eval_run_succeeded_webhook_event import EvalRunSucceededWebhookEvent
 from .event_subject import EventSubject
 from .expires_after import ExpiresAfter
+from .failure_class import FailureClass
 from .fault import Fault
 from .fault_severity import FaultSeverity
 from .file_object import FileObject
@@ -118,12 +124,15 @@ from .get_eval_run_output_items_order import GetEvalRunOutputItemsOrder
 from .get_eval_run_output_items_status_type_0 import GetEvalRunOutputItemsStatusType0
 from .get_eval_runs_order import GetEvalRunsOrder
 from .grader_error_flags import GraderErrorFlags
+from .grader_errors_rule import GraderErrorsRule
+from .grader_errors_rule_action import GraderErrorsRuleAction
 from .grader_run import GraderRun
 from .grader_run_metadata import GraderRunMetadata
 from .grader_run_metadata_scores import GraderRunMetadataScores
 from .grader_run_model_grader_token_usage_per_model import GraderRunModelGraderTokenUsagePerModel
 from .grader_run_model_grader_token_usage_per_model_additional_property import GraderRunModelGraderTokenUsagePerModelAdditionalProperty
 from .grader_run_sub_rewards import GraderRunSubRewards
+from .implicit_rewards import ImplicitRewards
 from .importance_sampling_options import ImportanceSamplingOptions
 from .job_error_body import JobErrorBody
 from .job_status import JobStatus
@@ -132,12 +141,16 @@ from .judge_message_role import JudgeMessageRole
 from .judge_sampling import JudgeSampling
 from .keep_checkpoints import KeepCheckpoints
 from .label_smoothing_options import LabelSmoothingOptions
+from .limit_stops_rule import LimitStopsRule
+from .limit_stops_rule_action import LimitStopsRuleAction
 from .line_pair import LinePair
 from .list_evals_order import ListEvalsOrder
 from .list_evals_order_by import ListEvalsOrderBy
 from .list_files_order import ListFilesOrder
 from .list_fine_tuning_checkpoint_permissions_order import ListFineTuningCheckpointPermissionsOrder
 from .list_fine_tuning_job_metrics_split_type_0 import ListFineTuningJobMetricsSplitType0
+from .list_fine_tuning_job_rollouts_order import ListFineTuningJobRolloutsOrder
+from .list_fine_tuning_job_rollouts_order_by import ListFineTuningJobRolloutsOrderBy
 from .list_fine_tuning_job_rollouts_split_type_0 import ListFineTuningJobRolloutsSplitType0
 from .list_project_api_keys_owner_project_access_type_0 import ListProjectApiKeysOwnerProjectAccessType0
 from .liveness_response_liveness import LivenessResponseLiveness
@@ -159,12 +172,15 @@ from .not_ready import NotReady
 from .not_ready_parts import NotReadyParts
 from .nothing_to_learn_options import NothingToLearnOptions
 from .nothing_to_learn_options_action import NothingToLearnOptionsAction
+from .nothing_trained_rule import NothingTrainedRule
+from .nothing_trained_rule_action import NothingTrainedRuleAction
 from .objective_options import ObjectiveOptions
 from .output_item_object import OutputItemObject
 from .output_item_object_datasource_item import OutputItemObjectDatasourceItem
 from .output_item_object_results_item import OutputItemObjectResultsItem
 from .output_item_object_sample import OutputItemObjectSample
 from .output_item_object_status import OutputItemObjectStatus
+from .over_all import OverAll
 from .overlap import Overlap
 from .overlong_options import OverlongOptions
 from .owned_by_service_account import OwnedByServiceAccount
@@ -190,6 +206,8 @@ from .page_service_account_object import PageServiceAccountObject
 from .page_tool import PageTool
 from .page_webhook_delivery_object import PageWebhookDeliveryObject
 from .page_webhook_endpoint_object import PageWebhookEndpointObject
+from .parse_errors_rule import ParseErrorsRule
+from .parse_errors_rule_action import ParseErrorsRuleAction
 from .part_object import PartObject
 from .part_object_status import PartObjectStatus
 from .permission_object import PermissionObject
@@ -197,6 +215,7 @@ from .plateau_rule import PlateauRule
 from .plateau_rule_action import PlateauRuleAction
 from .point import Point
 from .ppo_options import PpoOptions
+from .preference_stop_options import PreferenceStopOptions
 from .product_mask import ProductMask
 from .project_key_deleted import ProjectKeyDeleted
 from .project_key_object import ProjectKeyObject
@@ -210,15 +229,21 @@ from .registered_grader import RegisteredGrader
 from .registered_grader_grader import RegisteredGraderGrader
 from .registered_grader_metadata_type_0 import RegisteredGraderMetadataType0
 from .registered_reference import RegisteredReference
+from .regression import Regression
 from .reinforcement_body import ReinforcementBody
 from .reinforcement_body_response_format_type_0 import ReinforcementBodyResponseFormatType0
 from .reinforcement_hyperparameters import ReinforcementHyperparameters
 from .reinforcement_hyperparameters_reasoning_effort_type_0 import ReinforcementHyperparametersReasoningEffortType0
 from .reinforcement_stop_options import ReinforcementStopOptions
+from .report import Report
+from .report_components_type_0 import ReportComponentsType0
+from .report_ended_early_type_0 import ReportEndedEarlyType0
+from .report_wins_by_type_0 import ReportWinsByType0
 from .reproducibility import Reproducibility
 from .result_counts_body import ResultCountsBody
 from .resume_fine_tuning_job import ResumeFineTuningJob
-from .retrieve_fine_tuning_job_report_response_retrievefinetuningjobreport import RetrieveFineTuningJobReportResponseRetrievefinetuningjobreport
+from .reward_comparison import RewardComparison
+from .reward_comparison_components import RewardComparisonComponents
 from .rollout import Rollout
 from .rollout_components import RolloutComponents
 from .rollout_split import RolloutSplit
@@ -245,6 +270,7 @@ from .signing_secret import SigningSecret
 from .split_test import SplitTest
 from .split_test_tools import SplitTestTools
 from .stop_options import StopOptions
+from .stop_reason import StopReason
 from .streaming_options import StreamingOptions
 from .string_check_grader import StringCheckGrader
 from .string_check_grader_operation import StringCheckGraderOperation
@@ -264,6 +290,8 @@ from .token_growth_rule import TokenGrowthRule
 from .token_growth_rule_action import TokenGrowthRuleAction
 from .token_lengths import TokenLengths
 from .tool import Tool
+from .tool_call_collapse_rule import ToolCallCollapseRule
+from .tool_call_collapse_rule_action import ToolCallCollapseRuleAction
 from .tool_check import ToolCheck
 from .tool_check_status import ToolCheckStatus
 from .tool_headers_type_0 import ToolHeadersType0
@@ -326,7 +354,10 @@ __all__ = (
     "BradleyTerryOptions",
     "ChatCompletionRequest",
     "ChatCompletionRequestMessagesItem",
+    "ChosenRewardRule",
+    "ChosenRewardRuleAction",
     "CispoOptions",
+    "Comparison",
     "CompleteUpload",
     "CreateAdminKey",
     "CreateChatCompletionResponse200",
@@ -380,6 +411,8 @@ __all__ = (
     "EndpointCheck",
     "EndpointGrader",
     "EndpointGraderHeadersType0",
+    "EntropyRiseRule",
+    "EntropyRiseRuleAction",
     "EntropyRule",
     "EntropyRuleAction",
     "ErrorBody",
@@ -402,6 +435,7 @@ __all__ = (
     "EvalRunSucceededWebhookEvent",
     "EventSubject",
     "ExpiresAfter",
+    "FailureClass",
     "Fault",
     "FaultSeverity",
     "FileObject",
@@ -432,12 +466,15 @@ __all__ = (
     "GetEvalRunOutputItemsStatusType0",
     "GetEvalRunsOrder",
     "GraderErrorFlags",
+    "GraderErrorsRule",
+    "GraderErrorsRuleAction",
     "GraderRun",
     "GraderRunMetadata",
     "GraderRunMetadataScores",
     "GraderRunModelGraderTokenUsagePerModel",
     "GraderRunModelGraderTokenUsagePerModelAdditionalProperty",
     "GraderRunSubRewards",
+    "ImplicitRewards",
     "ImportanceSamplingOptions",
     "JobErrorBody",
     "JobStatus",
@@ -446,12 +483,16 @@ __all__ = (
     "JudgeSampling",
     "KeepCheckpoints",
     "LabelSmoothingOptions",
+    "LimitStopsRule",
+    "LimitStopsRuleAction",
     "LinePair",
     "ListEvalsOrder",
     "ListEvalsOrderBy",
     "ListFilesOrder",
     "ListFineTuningCheckpointPermissionsOrder",
     "ListFineTuningJobMetricsSplitType0",
+    "ListFineTuningJobRolloutsOrder",
+    "ListFineTuningJobRolloutsOrderBy",
     "ListFineTuningJobRolloutsSplitType0",
     "ListProjectApiKeysOwnerProjectAccessType0",
     "LivenessResponseLiveness",
@@ -471,6 +512,8 @@ __all__ = (
     "NewServiceAccountRole",
     "NothingToLearnOptions",
     "NothingToLearnOptionsAction",
+    "NothingTrainedRule",
+    "NothingTrainedRuleAction",
     "NotReady",
     "NotReadyParts",
     "ObjectiveOptions",
@@ -479,6 +522,7 @@ __all__ = (
     "OutputItemObjectResultsItem",
     "OutputItemObjectSample",
     "OutputItemObjectStatus",
+    "OverAll",
     "Overlap",
     "OverlongOptions",
     "OwnedByServiceAccount",
@@ -504,6 +548,8 @@ __all__ = (
     "PageTool",
     "PageWebhookDeliveryObject",
     "PageWebhookEndpointObject",
+    "ParseErrorsRule",
+    "ParseErrorsRuleAction",
     "PartObject",
     "PartObjectStatus",
     "PermissionObject",
@@ -511,6 +557,7 @@ __all__ = (
     "PlateauRuleAction",
     "Point",
     "PpoOptions",
+    "PreferenceStopOptions",
     "ProductMask",
     "ProjectKeyDeleted",
     "ProjectKeyObject",
@@ -524,15 +571,21 @@ __all__ = (
     "RegisteredGraderGrader",
     "RegisteredGraderMetadataType0",
     "RegisteredReference",
+    "Regression",
     "ReinforcementBody",
     "ReinforcementBodyResponseFormatType0",
     "ReinforcementHyperparameters",
     "ReinforcementHyperparametersReasoningEffortType0",
     "ReinforcementStopOptions",
+    "Report",
+    "ReportComponentsType0",
+    "ReportEndedEarlyType0",
+    "ReportWinsByType0",
     "Reproducibility",
     "ResultCountsBody",
     "ResumeFineTuningJob",
-    "RetrieveFineTuningJobReportResponseRetrievefinetuningjobreport",
+    "RewardComparison",
+    "RewardComparisonComponents",
     "Rollout",
     "RolloutComponents",
     "RolloutSplit",
@@ -559,6 +612,7 @@ __all__ = (
     "SplitTest",
     "SplitTestTools",
     "StopOptions",
+    "StopReason",
     "StreamingOptions",
     "StringCheckGrader",
     "StringCheckGraderOperation",
@@ -578,6 +632,8 @@ __all__ = (
     "TokenGrowthRuleAction",
     "TokenLengths",
     "Tool",
+    "ToolCallCollapseRule",
+    "ToolCallCollapseRuleAction",
     "ToolCheck",
     "ToolCheckStatus",
     "ToolHeadersType0",

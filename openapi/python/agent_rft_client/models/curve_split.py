@@ -1,8 +1,8 @@
 from typing import Literal
 
-CurveSplit = Literal['test', 'train', 'valid']
+CurveSplit = Literal['test', 'train', 'valid', 'valid_base', 'valid_greedy']
 
-CURVE_SPLIT_VALUES: set[CurveSplit] = { 'test', 'train', 'valid',  }
+CURVE_SPLIT_VALUES: set[CurveSplit] = { 'test', 'train', 'valid', 'valid_base', 'valid_greedy',  }
 
 def check_curve_split(value: str) -> CurveSplit:
     if value in CURVE_SPLIT_VALUES:

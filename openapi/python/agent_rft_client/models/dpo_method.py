@@ -16,7 +16,7 @@ if TYPE_CHECKING:
   from ..models.dpo_hyperparameters import DpoHyperparameters
   from ..models.dpo_options import DpoOptions
   from ..models.keep_checkpoints import KeepCheckpoints
-  from ..models.stop_options import StopOptions
+  from ..models.preference_stop_options import PreferenceStopOptions
 
 
 
@@ -31,13 +31,13 @@ class DpoMethod:
     """ `method.dpo` of the create call; unknown keys are kept and echoed.
 
         Attributes:
-            stop (None | StopOptions | Unset):
+            stop (None | PreferenceStopOptions | Unset):
             keep_checkpoints (KeepCheckpoints | None | Unset):
             hyperparameters (DpoHyperparameters | None | Unset):
             loss (BradleyTerryOptions | DpoOptions | None | Unset):
      """
 
-    stop: None | StopOptions | Unset = UNSET
+    stop: None | PreferenceStopOptions | Unset = UNSET
     keep_checkpoints: KeepCheckpoints | None | Unset = UNSET
     hyperparameters: DpoHyperparameters | None | Unset = UNSET
     loss: BradleyTerryOptions | DpoOptions | None | Unset = UNSET
@@ -52,11 +52,11 @@ class DpoMethod:
         from ..models.dpo_hyperparameters import DpoHyperparameters # noqa: PLC0415
         from ..models.dpo_options import DpoOptions # noqa: PLC0415
         from ..models.keep_checkpoints import KeepCheckpoints # noqa: PLC0415
-        from ..models.stop_options import StopOptions # noqa: PLC0415
+        from ..models.preference_stop_options import PreferenceStopOptions # noqa: PLC0415
         stop: dict[str, Any] | None | Unset
         if isinstance(self.stop, Unset):
             stop = UNSET
-        elif isinstance(self.stop, StopOptions):
+        elif isinstance(self.stop, PreferenceStopOptions):
             stop = self.stop.to_dict()
         else:
             stop = self.stop
@@ -111,9 +111,9 @@ class DpoMethod:
         from ..models.dpo_hyperparameters import DpoHyperparameters # noqa: PLC0415
         from ..models.dpo_options import DpoOptions # noqa: PLC0415
         from ..models.keep_checkpoints import KeepCheckpoints # noqa: PLC0415
-        from ..models.stop_options import StopOptions # noqa: PLC0415
+        from ..models.preference_stop_options import PreferenceStopOptions # noqa: PLC0415
         d = dict(src_dict)
-        def _parse_stop(data: object) -> None | StopOptions | Unset:
+        def _parse_stop(data: object) -> None | PreferenceStopOptions | Unset:
             if data is None:
                 return data
             if isinstance(data, Unset):
@@ -121,14 +121,14 @@ class DpoMethod:
             try:
                 if not isinstance(data, dict):
                     raise TypeError()
-                stop_type_0 = StopOptions.from_dict(data)
+                stop_type_0 = PreferenceStopOptions.from_dict(data)
 
 
 
                 return stop_type_0
             except (TypeError, ValueError, AttributeError, KeyError):
                 pass
-            return cast(None | StopOptions | Unset, data)
+            return cast(None | PreferenceStopOptions | Unset, data)
 
         stop = _parse_stop(d.pop("stop", UNSET))
 

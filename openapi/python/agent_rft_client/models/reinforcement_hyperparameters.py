@@ -34,6 +34,8 @@ class ReinforcementHyperparameters:
             compute_multiplier (float | Literal['auto'] | None | Unset):  Default: 'auto'.
             eval_interval (int | Literal['auto'] | None | Unset):  Default: 'auto'.
             eval_samples (int | Literal['auto'] | None | Unset):  Default: 'auto'.
+            eval_temperature (float | Literal['auto'] | None | Unset):  Default: 'auto'.
+            eval_greedy (bool | None | Unset):  Default: True.
             reasoning_effort (None | ReinforcementHyperparametersReasoningEffortType0 | Unset):  Default: 'default'.
      """
 
@@ -43,6 +45,8 @@ class ReinforcementHyperparameters:
     compute_multiplier: float | Literal['auto'] | None | Unset = 'auto'
     eval_interval: int | Literal['auto'] | None | Unset = 'auto'
     eval_samples: int | Literal['auto'] | None | Unset = 'auto'
+    eval_temperature: float | Literal['auto'] | None | Unset = 'auto'
+    eval_greedy: bool | None | Unset = True
     reasoning_effort: None | ReinforcementHyperparametersReasoningEffortType0 | Unset = 'default'
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
@@ -87,6 +91,18 @@ class ReinforcementHyperparameters:
         else:
             eval_samples = self.eval_samples
 
+        eval_temperature: float | Literal['auto'] | None | Unset
+        if isinstance(self.eval_temperature, Unset):
+            eval_temperature = UNSET
+        else:
+            eval_temperature = self.eval_temperature
+
+        eval_greedy: bool | None | Unset
+        if isinstance(self.eval_greedy, Unset):
+            eval_greedy = UNSET
+        else:
+            eval_greedy = self.eval_greedy
+
         reasoning_effort: None | str | Unset
         if isinstance(self.reasoning_effort, Unset):
             reasoning_effort = UNSET
@@ -112,6 +128,10 @@ class ReinforcementHyperparameters:
             field_dict["eval_interval"] = eval_interval
         if eval_samples is not UNSET:
             field_dict["eval_samples"] = eval_samples
+        if eval_temperature is not UNSET:
+            field_dict["eval_temperature"] = eval_temperature
+        if eval_greedy is not UNSET:
+            field_dict["eval_greedy"] = eval_greedy
         if reasoning_effort is not UNSET:
             field_dict["reasoning_effort"] = reasoning_effort
 
@@ -206,6 +226,30 @@ class ReinforcementHyperparameters:
         eval_samples = _parse_eval_samples(d.pop("eval_samples", UNSET))
 
 
+        def _parse_eval_temperature(data: object) -> float | Literal['auto'] | None | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            eval_temperature_type_1 = cast(Literal['auto'] , data)
+            if eval_temperature_type_1 != 'auto':
+                raise ValueError(f"eval_temperature_type_1 must match const 'auto', got '{eval_temperature_type_1}'")
+            return eval_temperature_type_1
+            return cast(float | Literal['auto'] | None | Unset, data)
+
+        eval_temperature = _parse_eval_temperature(d.pop("eval_temperature", UNSET))
+
+
+        def _parse_eval_greedy(data: object) -> bool | None | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(bool | None | Unset, data)
+
+        eval_greedy = _parse_eval_greedy(d.pop("eval_greedy", UNSET))
+
+
         def _parse_reasoning_effort(data: object) -> None | ReinforcementHyperparametersReasoningEffortType0 | Unset:
             if data is None:
                 return data
@@ -233,6 +277,8 @@ class ReinforcementHyperparameters:
             compute_multiplier=compute_multiplier,
             eval_interval=eval_interval,
             eval_samples=eval_samples,
+            eval_temperature=eval_temperature,
+            eval_greedy=eval_greedy,
             reasoning_effort=reasoning_effort,
         )
 

@@ -12,13 +12,19 @@ from ..types import UNSET, Unset
 from typing import cast
 
 if TYPE_CHECKING:
+  from ..models.entropy_rise_rule import EntropyRiseRule
   from ..models.entropy_rule import EntropyRule
   from ..models.gap_rule import GapRule
+  from ..models.grader_errors_rule import GraderErrorsRule
+  from ..models.limit_stops_rule import LimitStopsRule
   from ..models.max_steps_rule import MaxStepsRule
   from ..models.max_time_rule import MaxTimeRule
+  from ..models.nothing_trained_rule import NothingTrainedRule
+  from ..models.parse_errors_rule import ParseErrorsRule
   from ..models.plateau_rule import PlateauRule
   from ..models.target_rule import TargetRule
   from ..models.token_growth_rule import TokenGrowthRule
+  from ..models.tool_call_collapse_rule import ToolCallCollapseRule
   from ..models.zero_variance_rule import ZeroVarianceRule
 
 
@@ -39,10 +45,17 @@ class ReinforcementStopOptions:
             max_steps (MaxStepsRule | None | Unset):
             max_time (MaxTimeRule | None | Unset):
             gap (GapRule | Unset): Training has run away from validation: rows learned by heart, or a grader that is gamed.
+            nothing_trained (NothingTrainedRule | Unset): No step of the job has changed a weight so far.
             token_growth (TokenGrowthRule | Unset): Rollouts write more and more.
             entropy_collapse (EntropyRule | Unset): The policy has stopped exploring.
             zero_variance (ZeroVarianceRule | Unset): No group has rollouts of different reward: nothing is learned from any
                 of them.
+            entropy_rise (EntropyRiseRule | Unset): The policy becomes random: its text turns into a mixture of the
+                vocabulary.
+            limit_stops (LimitStopsRule | Unset): Rollouts end at a limit instead of with an answer.
+            tool_call_collapse (ToolCallCollapseRule | Unset): The policy has stopped calling its tools.
+            grader_errors (GraderErrorsRule | Unset): Grades carry an error flag, or the grader fails.
+            parse_errors (ParseErrorsRule | Unset): The policy writes tool calls that cannot be parsed.
      """
 
     plateau: PlateauRule | Unset = UNSET
@@ -50,22 +63,34 @@ class ReinforcementStopOptions:
     max_steps: MaxStepsRule | None | Unset = UNSET
     max_time: MaxTimeRule | None | Unset = UNSET
     gap: GapRule | Unset = UNSET
+    nothing_trained: NothingTrainedRule | Unset = UNSET
     token_growth: TokenGrowthRule | Unset = UNSET
     entropy_collapse: EntropyRule | Unset = UNSET
     zero_variance: ZeroVarianceRule | Unset = UNSET
+    entropy_rise: EntropyRiseRule | Unset = UNSET
+    limit_stops: LimitStopsRule | Unset = UNSET
+    tool_call_collapse: ToolCallCollapseRule | Unset = UNSET
+    grader_errors: GraderErrorsRule | Unset = UNSET
+    parse_errors: ParseErrorsRule | Unset = UNSET
 
 
 
 
 
     def to_dict(self) -> dict[str, Any]:
+        from ..models.entropy_rise_rule import EntropyRiseRule # noqa: PLC0415
         from ..models.entropy_rule import EntropyRule # noqa: PLC0415
         from ..models.gap_rule import GapRule # noqa: PLC0415
+        from ..models.grader_errors_rule import GraderErrorsRule # noqa: PLC0415
+        from ..models.limit_stops_rule import LimitStopsRule # noqa: PLC0415
         from ..models.max_steps_rule import MaxStepsRule # noqa: PLC0415
         from ..models.max_time_rule import MaxTimeRule # noqa: PLC0415
+        from ..models.nothing_trained_rule import NothingTrainedRule # noqa: PLC0415
+        from ..models.parse_errors_rule import ParseErrorsRule # noqa: PLC0415
         from ..models.plateau_rule import PlateauRule # noqa: PLC0415
         from ..models.target_rule import TargetRule # noqa: PLC0415
         from ..models.token_growth_rule import TokenGrowthRule # noqa: PLC0415
+        from ..models.tool_call_collapse_rule import ToolCallCollapseRule # noqa: PLC0415
         from ..models.zero_variance_rule import ZeroVarianceRule # noqa: PLC0415
         plateau: dict[str, Any] | Unset = UNSET
         if not isinstance(self.plateau, Unset):
@@ -99,6 +124,10 @@ class ReinforcementStopOptions:
         if not isinstance(self.gap, Unset):
             gap = self.gap.to_dict()
 
+        nothing_trained: dict[str, Any] | Unset = UNSET
+        if not isinstance(self.nothing_trained, Unset):
+            nothing_trained = self.nothing_trained.to_dict()
+
         token_growth: dict[str, Any] | Unset = UNSET
         if not isinstance(self.token_growth, Unset):
             token_growth = self.token_growth.to_dict()
@@ -110,6 +139,26 @@ class ReinforcementStopOptions:
         zero_variance: dict[str, Any] | Unset = UNSET
         if not isinstance(self.zero_variance, Unset):
             zero_variance = self.zero_variance.to_dict()
+
+        entropy_rise: dict[str, Any] | Unset = UNSET
+        if not isinstance(self.entropy_rise, Unset):
+            entropy_rise = self.entropy_rise.to_dict()
+
+        limit_stops: dict[str, Any] | Unset = UNSET
+        if not isinstance(self.limit_stops, Unset):
+            limit_stops = self.limit_stops.to_dict()
+
+        tool_call_collapse: dict[str, Any] | Unset = UNSET
+        if not isinstance(self.tool_call_collapse, Unset):
+            tool_call_collapse = self.tool_call_collapse.to_dict()
+
+        grader_errors: dict[str, Any] | Unset = UNSET
+        if not isinstance(self.grader_errors, Unset):
+            grader_errors = self.grader_errors.to_dict()
+
+        parse_errors: dict[str, Any] | Unset = UNSET
+        if not isinstance(self.parse_errors, Unset):
+            parse_errors = self.parse_errors.to_dict()
 
 
         field_dict: dict[str, Any] = {}
@@ -126,12 +175,24 @@ class ReinforcementStopOptions:
             field_dict["max_time"] = max_time
         if gap is not UNSET:
             field_dict["gap"] = gap
+        if nothing_trained is not UNSET:
+            field_dict["nothing_trained"] = nothing_trained
         if token_growth is not UNSET:
             field_dict["token_growth"] = token_growth
         if entropy_collapse is not UNSET:
             field_dict["entropy_collapse"] = entropy_collapse
         if zero_variance is not UNSET:
             field_dict["zero_variance"] = zero_variance
+        if entropy_rise is not UNSET:
+            field_dict["entropy_rise"] = entropy_rise
+        if limit_stops is not UNSET:
+            field_dict["limit_stops"] = limit_stops
+        if tool_call_collapse is not UNSET:
+            field_dict["tool_call_collapse"] = tool_call_collapse
+        if grader_errors is not UNSET:
+            field_dict["grader_errors"] = grader_errors
+        if parse_errors is not UNSET:
+            field_dict["parse_errors"] = parse_errors
 
         return field_dict
 
@@ -139,13 +200,19 @@ class ReinforcementStopOptions:
 
     @classmethod
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+        from ..models.entropy_rise_rule import EntropyRiseRule # noqa: PLC0415
         from ..models.entropy_rule import EntropyRule # noqa: PLC0415
         from ..models.gap_rule import GapRule # noqa: PLC0415
+        from ..models.grader_errors_rule import GraderErrorsRule # noqa: PLC0415
+        from ..models.limit_stops_rule import LimitStopsRule # noqa: PLC0415
         from ..models.max_steps_rule import MaxStepsRule # noqa: PLC0415
         from ..models.max_time_rule import MaxTimeRule # noqa: PLC0415
+        from ..models.nothing_trained_rule import NothingTrainedRule # noqa: PLC0415
+        from ..models.parse_errors_rule import ParseErrorsRule # noqa: PLC0415
         from ..models.plateau_rule import PlateauRule # noqa: PLC0415
         from ..models.target_rule import TargetRule # noqa: PLC0415
         from ..models.token_growth_rule import TokenGrowthRule # noqa: PLC0415
+        from ..models.tool_call_collapse_rule import ToolCallCollapseRule # noqa: PLC0415
         from ..models.zero_variance_rule import ZeroVarianceRule # noqa: PLC0415
         d = dict(src_dict)
         _plateau = d.pop("plateau", UNSET)
@@ -228,6 +295,16 @@ class ReinforcementStopOptions:
 
 
 
+        _nothing_trained = d.pop("nothing_trained", UNSET)
+        nothing_trained: NothingTrainedRule | Unset
+        if isinstance(_nothing_trained,  Unset):
+            nothing_trained = UNSET
+        else:
+            nothing_trained = NothingTrainedRule.from_dict(_nothing_trained)
+
+
+
+
         _token_growth = d.pop("token_growth", UNSET)
         token_growth: TokenGrowthRule | Unset
         if isinstance(_token_growth,  Unset):
@@ -258,15 +335,71 @@ class ReinforcementStopOptions:
 
 
 
+        _entropy_rise = d.pop("entropy_rise", UNSET)
+        entropy_rise: EntropyRiseRule | Unset
+        if isinstance(_entropy_rise,  Unset):
+            entropy_rise = UNSET
+        else:
+            entropy_rise = EntropyRiseRule.from_dict(_entropy_rise)
+
+
+
+
+        _limit_stops = d.pop("limit_stops", UNSET)
+        limit_stops: LimitStopsRule | Unset
+        if isinstance(_limit_stops,  Unset):
+            limit_stops = UNSET
+        else:
+            limit_stops = LimitStopsRule.from_dict(_limit_stops)
+
+
+
+
+        _tool_call_collapse = d.pop("tool_call_collapse", UNSET)
+        tool_call_collapse: ToolCallCollapseRule | Unset
+        if isinstance(_tool_call_collapse,  Unset):
+            tool_call_collapse = UNSET
+        else:
+            tool_call_collapse = ToolCallCollapseRule.from_dict(_tool_call_collapse)
+
+
+
+
+        _grader_errors = d.pop("grader_errors", UNSET)
+        grader_errors: GraderErrorsRule | Unset
+        if isinstance(_grader_errors,  Unset):
+            grader_errors = UNSET
+        else:
+            grader_errors = GraderErrorsRule.from_dict(_grader_errors)
+
+
+
+
+        _parse_errors = d.pop("parse_errors", UNSET)
+        parse_errors: ParseErrorsRule | Unset
+        if isinstance(_parse_errors,  Unset):
+            parse_errors = UNSET
+        else:
+            parse_errors = ParseErrorsRule.from_dict(_parse_errors)
+
+
+
+
         reinforcement_stop_options = cls(
             plateau=plateau,
             target=target,
             max_steps=max_steps,
             max_time=max_time,
             gap=gap,
+            nothing_trained=nothing_trained,
             token_growth=token_growth,
             entropy_collapse=entropy_collapse,
             zero_variance=zero_variance,
+            entropy_rise=entropy_rise,
+            limit_stops=limit_stops,
+            tool_call_collapse=tool_call_collapse,
+            grader_errors=grader_errors,
+            parse_errors=parse_errors,
         )
 
         return reinforcement_stop_options

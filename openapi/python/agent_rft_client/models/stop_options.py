@@ -15,6 +15,7 @@ if TYPE_CHECKING:
   from ..models.gap_rule import GapRule
   from ..models.max_steps_rule import MaxStepsRule
   from ..models.max_time_rule import MaxTimeRule
+  from ..models.nothing_trained_rule import NothingTrainedRule
   from ..models.plateau_rule import PlateauRule
   from ..models.target_rule import TargetRule
 
@@ -36,6 +37,7 @@ class StopOptions:
             max_steps (MaxStepsRule | None | Unset):
             max_time (MaxTimeRule | None | Unset):
             gap (GapRule | Unset): Training has run away from validation: rows learned by heart, or a grader that is gamed.
+            nothing_trained (NothingTrainedRule | Unset): No step of the job has changed a weight so far.
      """
 
     plateau: PlateauRule | Unset = UNSET
@@ -43,6 +45,7 @@ class StopOptions:
     max_steps: MaxStepsRule | None | Unset = UNSET
     max_time: MaxTimeRule | None | Unset = UNSET
     gap: GapRule | Unset = UNSET
+    nothing_trained: NothingTrainedRule | Unset = UNSET
 
 
 
@@ -52,6 +55,7 @@ class StopOptions:
         from ..models.gap_rule import GapRule # noqa: PLC0415
         from ..models.max_steps_rule import MaxStepsRule # noqa: PLC0415
         from ..models.max_time_rule import MaxTimeRule # noqa: PLC0415
+        from ..models.nothing_trained_rule import NothingTrainedRule # noqa: PLC0415
         from ..models.plateau_rule import PlateauRule # noqa: PLC0415
         from ..models.target_rule import TargetRule # noqa: PLC0415
         plateau: dict[str, Any] | Unset = UNSET
@@ -86,6 +90,10 @@ class StopOptions:
         if not isinstance(self.gap, Unset):
             gap = self.gap.to_dict()
 
+        nothing_trained: dict[str, Any] | Unset = UNSET
+        if not isinstance(self.nothing_trained, Unset):
+            nothing_trained = self.nothing_trained.to_dict()
+
 
         field_dict: dict[str, Any] = {}
 
@@ -101,6 +109,8 @@ class StopOptions:
             field_dict["max_time"] = max_time
         if gap is not UNSET:
             field_dict["gap"] = gap
+        if nothing_trained is not UNSET:
+            field_dict["nothing_trained"] = nothing_trained
 
         return field_dict
 
@@ -111,6 +121,7 @@ class StopOptions:
         from ..models.gap_rule import GapRule # noqa: PLC0415
         from ..models.max_steps_rule import MaxStepsRule # noqa: PLC0415
         from ..models.max_time_rule import MaxTimeRule # noqa: PLC0415
+        from ..models.nothing_trained_rule import NothingTrainedRule # noqa: PLC0415
         from ..models.plateau_rule import PlateauRule # noqa: PLC0415
         from ..models.target_rule import TargetRule # noqa: PLC0415
         d = dict(src_dict)
@@ -194,12 +205,23 @@ class StopOptions:
 
 
 
+        _nothing_trained = d.pop("nothing_trained", UNSET)
+        nothing_trained: NothingTrainedRule | Unset
+        if isinstance(_nothing_trained,  Unset):
+            nothing_trained = UNSET
+        else:
+            nothing_trained = NothingTrainedRule.from_dict(_nothing_trained)
+
+
+
+
         stop_options = cls(
             plateau=plateau,
             target=target,
             max_steps=max_steps,
             max_time=max_time,
             gap=gap,
+            nothing_trained=nothing_trained,
         )
 
         return stop_options

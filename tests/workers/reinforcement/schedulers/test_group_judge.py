@@ -7,12 +7,13 @@ import pytest
 
 from app.domain.data.dataset import DatasetRow
 from app.domain.methods.mode import AsyncOptions
+from app.domain.methods.reinforcement import Evaluation
 from app.domain.rollouts import metrics as names
 from app.domain.rollouts.trajectory import ScoredRollout
 from tests.support.group_judges import RankingJudge, answer_of, ranks
 from tests.support.scripted_modes import CountingTrainer, Stage, keys_of
 from workers.grading.group_grader import GroupGrader
-from workers.reinforcement.evaluation import evaluate
+from workers.reinforcement.evaluation import Evaluator
 from workers.reinforcement.schedulers.asynchronous import AsyncMode
 from workers.reinforcement.schedulers.mode import Mode, SchedulerContext
 from workers.reinforcement.schedulers.streaming import StreamingMode
@@ -84,20 +85,22 @@ async def test_held_out_rows_are_judged_as_groups() -> None:
     judge = RankingJudge()
     stage = stage_of(judge)
     rows = [DatasetRow(n, [{"role": "user", "content": f"Held out {n}?"}], [], {}) for n in (3, 8)]
-    validation = await evaluate(
-        stage.setup,
+    options = Evaluation(samples=3, temperature=1.0, greedy=True)
+    validation = await Evaluator(stage.setup, "ftjob-1", options).validate(
         rows,
-        job_id="ftjob-1",
         step=2,
-        samples=3,
         policy=stage.policy,
         journal=await stage.schedule().journal(2),
     )
     assert [(r.key.split, r.key.prompt_index, r.key.sample_index) for r in validation.rollouts] == [
         ("valid", row, sample) for row in (3, 8) for sample in range(3)
     ]
+    greedy = [
+        (rollout.key.split, rollout.key.prompt_index) for rollout in validation.further_rollouts
+    ]
+    assert greedy == [("valid_greedy", 3), ("valid_greedy", 8)]
     for group in groups_of(validation.rollouts, 3):
         answers = [answer_of(rollout.trajectory.messages) for rollout in group]
         assert [rollout.reward for rollout in group] == ranks(answers)
-    assert len(judge.asked) == 2
+    assert len(judge.asked) == 2 + 2, "the greedy rollouts apart"
     assert validation.values[names.REWARD_MEAN] == pytest.approx(0.5)

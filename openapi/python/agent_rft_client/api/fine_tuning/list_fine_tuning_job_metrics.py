@@ -153,6 +153,102 @@ def sync_detailed(
 ) -> Response[ErrorEnvelope | PageCurve]:
     """ List Metrics
 
+     The points of a job's curves, thinned to `max_points`. A part of a name in angle brackets stands for
+    a tool, a child of the grader, a component or a failure class.
+
+    - `reward/mean`: Mean reward that the grader gave, without the penalties of `objective`.
+    - `reward/std`: Standard deviation of these rewards.
+    - `reward/component/<name>`: Mean of a number that the grader reports beside the reward, or of a
+    child of a `multi` grader.
+    - `tokens/completion_mean`: Mean tokens that the policy wrote in a rollout.
+    - `tokens/reasoning_mean`: Mean tokens of reasoning among them.
+    - `tokens/prompt_mean`: Mean tokens of the prompt.
+    - `turns/mean`: Mean turns of the policy in a rollout.
+    - `tool_calls/mean`: Mean tool calls in a rollout.
+    - `tool_calls/repeated_mean`: Mean calls with the name and arguments of an earlier one of the same
+    rollout.
+    - `tool_calls/parse_errors_mean`: Mean turns of a rollout that could not be parsed as a tool call or
+    an answer.
+    - `rollouts/limit_stop_share`: Share of rollouts that ended at a limit (tokens, turns, time) instead
+    of with an answer.
+    - `rollouts/valid`: Number of rollouts that were graded; all means are over these.
+    - `discarded/count`: Number of rollouts that were lost to failures of tools or graders.
+    - `discarded/share`: Share of rollouts that were lost so.
+    - `discarded/<failure class>`: Number of rollouts that were lost to failures of one class.
+    - `tool/<tool>/calls_mean`: Mean calls of one tool in a rollout. `(unknown)` counts names that no
+    tool has, `(unparsable)` calls that could not be parsed.
+    - `tool/<tool>/tokens_per_call`: Mean tokens of its replies.
+    - `tool/<tool>/latency_s_mean`: Mean seconds that its calls took.
+    - `tool/<tool>/errors`: Number of its calls that were answered with an error that the policy reads.
+    - `tool/<tool>/errors/<kind>`: Number of these of one kind.
+    - `grader/error_share`: Share of rollouts whose grade carries an error flag, or whose grader failed,
+    among those that reached the grader.
+    - `grader/latency_s_mean`: Mean seconds that a grade took.
+    - `grader/measured`: Number of rollouts that the grader scored.
+    - `grader/prompt_tokens`: Tokens of the judge's prompts, summed.
+    - `grader/prompt_tokens_mean`: Mean tokens of a judge's prompt.
+    - `grader/completion_tokens`: Tokens that the judge wrote, summed.
+    - `grader/completion_tokens_mean`: Mean tokens that the judge wrote.
+    - `grader/cached_tokens`: Prompt tokens that the judge had in its cache, summed.
+    - `grader/cached_tokens_mean`: Mean prompt tokens that the judge had in its cache.
+    - `grader/errors/<flag>`: Number of grades that carry one error flag.
+    - `grader/<child>/latency_s_mean`: Mean seconds that a grade took.
+    - `grader/<child>/measured`: Number of rollouts that the grader scored.
+    - `grader/<child>/prompt_tokens`: Tokens of the judge's prompts, summed.
+    - `grader/<child>/prompt_tokens_mean`: Mean tokens of a judge's prompt.
+    - `grader/<child>/completion_tokens`: Tokens that the judge wrote, summed.
+    - `grader/<child>/completion_tokens_mean`: Mean tokens that the judge wrote.
+    - `grader/<child>/cached_tokens`: Prompt tokens that the judge had in its cache, summed.
+    - `grader/<child>/cached_tokens_mean`: Mean prompt tokens that the judge had in its cache.
+    - `grader/<child>/errors/<flag>`: Number of grades that carry one error flag.
+    - `grader/<child>/discarded`: Number of rollouts that were lost because this child failed.
+    - `train/loss`: Loss of the step, before its update; of the held-out rows in validations.
+    - `train/grad_norm`: Norm of the gradient before it was clipped.
+    - `train/learning_rate`: Learning rate of the step.
+    - `train/tokens`: Tokens that the loss is divided by; their sum is `trained_tokens`.
+    - `train/computed_tokens`: Trained tokens that could move a weight: their advantage is not 0.
+    - `train/entropy`: Mean entropy of the policy, in nats per trained token.
+    - `train/token_accuracy`: Share of trained tokens that are the most probable one.
+    - `batch/loss`: Loss of a few held-out rows, between validations of all of them.
+    - `batch/token_accuracy`: Token accuracy of the same rows.
+    - `train/skipped_steps`: Optimizer steps that were left out because loss or gradient was not finite.
+    - `train/sampler_kl_k3`: Distance of the trained policy from the one that sampled (KL, estimator
+    k3).
+    - `train/sampler_max_abs_log_ratio`: Largest difference of log-probs between sampler and trainer.
+    - `train/clipped_share`: Share of trained tokens whose ratio the loss clipped.
+    - `train/masked_share`: Share of trained tokens that `mismatch.sequence_mask` left out.
+    - `train/truncated_share`: Share of trained tokens that `mismatch.truncation` weighed less.
+    - `train/base_kl`: Distance of the policy from the model that training started from (KL, estimator
+    k1).
+    - `groups/trained`: Number of groups that the step trained on.
+    - `groups/zero_variance`: Number of groups whose rollouts are all worth the same, which train
+    nothing.
+    - `groups/masked`: Number of groups with too few graded rollouts.
+    - `preference/logprob_accuracy`: Share of pairs whose preferred answer is more probable than the
+    rejected one.
+    - `preference/chosen_logprob`: Mean log-prob of a whole preferred answer.
+    - `preference/rejected_logprob`: Mean log-prob of a whole rejected answer.
+    - `preference/accuracy`: Share of pairs whose preferred answer has the higher implicit reward. The
+    model that training started from has 0 by definition.
+    - `preference/margin`: Mean implicit reward of the preferred answer less that of the rejected one.
+    - `preference/chosen_reward`: Mean implicit reward of the preferred answers: beta times their log-
+    prob less that under the model that training started from. Below 0 they have become less probable.
+    - `preference/rejected_reward`: The same of the rejected answers.
+    - `staleness/mean`: Mean number of versions published between a rollout's dispatch and its training.
+    - `staleness/max`: Largest number of such versions.
+    - `staleness/discarded_share`: Share of rollouts that were given up because they became too old.
+    - `queue/depth`: Finished rollouts that wait for a later step.
+    - `queue/in_flight`: Rollouts that are dispatched and not finished.
+    - `idle/trainer_share`: Share of the step's time in which the trainer waited.
+    - `idle/sampler_share`: Share of the step's time without a request at the engine.
+    - `publish/probe_max_abs_logprob_diff`: Largest difference of log-probs between engine and trainer
+    on fixed tokens, after the adapter was published.
+    - `time/sampling_s`: Seconds of sampling.
+    - `time/training_s`: Seconds of training.
+    - `time/publish_s`: Seconds until the engine served the new adapter.
+    - `time/eval_s`: Seconds of the validation.
+    - `time/step_s`: Seconds of the whole step, with publishing and validation.
+
     Args:
         job_id (str):
         names (list[str] | None | Unset): Curves to return, repeated or separated by commas
@@ -196,6 +292,102 @@ def sync(
 ) -> ErrorEnvelope | PageCurve | None:
     """ List Metrics
 
+     The points of a job's curves, thinned to `max_points`. A part of a name in angle brackets stands for
+    a tool, a child of the grader, a component or a failure class.
+
+    - `reward/mean`: Mean reward that the grader gave, without the penalties of `objective`.
+    - `reward/std`: Standard deviation of these rewards.
+    - `reward/component/<name>`: Mean of a number that the grader reports beside the reward, or of a
+    child of a `multi` grader.
+    - `tokens/completion_mean`: Mean tokens that the policy wrote in a rollout.
+    - `tokens/reasoning_mean`: Mean tokens of reasoning among them.
+    - `tokens/prompt_mean`: Mean tokens of the prompt.
+    - `turns/mean`: Mean turns of the policy in a rollout.
+    - `tool_calls/mean`: Mean tool calls in a rollout.
+    - `tool_calls/repeated_mean`: Mean calls with the name and arguments of an earlier one of the same
+    rollout.
+    - `tool_calls/parse_errors_mean`: Mean turns of a rollout that could not be parsed as a tool call or
+    an answer.
+    - `rollouts/limit_stop_share`: Share of rollouts that ended at a limit (tokens, turns, time) instead
+    of with an answer.
+    - `rollouts/valid`: Number of rollouts that were graded; all means are over these.
+    - `discarded/count`: Number of rollouts that were lost to failures of tools or graders.
+    - `discarded/share`: Share of rollouts that were lost so.
+    - `discarded/<failure class>`: Number of rollouts that were lost to failures of one class.
+    - `tool/<tool>/calls_mean`: Mean calls of one tool in a rollout. `(unknown)` counts names that no
+    tool has, `(unparsable)` calls that could not be parsed.
+    - `tool/<tool>/tokens_per_call`: Mean tokens of its replies.
+    - `tool/<tool>/latency_s_mean`: Mean seconds that its calls took.
+    - `tool/<tool>/errors`: Number of its calls that were answered with an error that the policy reads.
+    - `tool/<tool>/errors/<kind>`: Number of these of one kind.
+    - `grader/error_share`: Share of rollouts whose grade carries an error flag, or whose grader failed,
+    among those that reached the grader.
+    - `grader/latency_s_mean`: Mean seconds that a grade took.
+    - `grader/measured`: Number of rollouts that the grader scored.
+    - `grader/prompt_tokens`: Tokens of the judge's prompts, summed.
+    - `grader/prompt_tokens_mean`: Mean tokens of a judge's prompt.
+    - `grader/completion_tokens`: Tokens that the judge wrote, summed.
+    - `grader/completion_tokens_mean`: Mean tokens that the judge wrote.
+    - `grader/cached_tokens`: Prompt tokens that the judge had in its cache, summed.
+    - `grader/cached_tokens_mean`: Mean prompt tokens that the judge had in its cache.
+    - `grader/errors/<flag>`: Number of grades that carry one error flag.
+    - `grader/<child>/latency_s_mean`: Mean seconds that a grade took.
+    - `grader/<child>/measured`: Number of rollouts that the grader scored.
+    - `grader/<child>/prompt_tokens`: Tokens of the judge's prompts, summed.
+    - `grader/<child>/prompt_tokens_mean`: Mean tokens of a judge's prompt.
+    - `grader/<child>/completion_tokens`: Tokens that the judge wrote, summed.
+    - `grader/<child>/completion_tokens_mean`: Mean tokens that the judge wrote.
+    - `grader/<child>/cached_tokens`: Prompt tokens that the judge had in its cache, summed.
+    - `grader/<child>/cached_tokens_mean`: Mean prompt tokens that the judge had in its cache.
+    - `grader/<child>/errors/<flag>`: Number of grades that carry one error flag.
+    - `grader/<child>/discarded`: Number of rollouts that were lost because this child failed.
+    - `train/loss`: Loss of the step, before its update; of the held-out rows in validations.
+    - `train/grad_norm`: Norm of the gradient before it was clipped.
+    - `train/learning_rate`: Learning rate of the step.
+    - `train/tokens`: Tokens that the loss is divided by; their sum is `trained_tokens`.
+    - `train/computed_tokens`: Trained tokens that could move a weight: their advantage is not 0.
+    - `train/entropy`: Mean entropy of the policy, in nats per trained token.
+    - `train/token_accuracy`: Share of trained tokens that are the most probable one.
+    - `batch/loss`: Loss of a few held-out rows, between validations of all of them.
+    - `batch/token_accuracy`: Token accuracy of the same rows.
+    - `train/skipped_steps`: Optimizer steps that were left out because loss or gradient was not finite.
+    - `train/sampler_kl_k3`: Distance of the trained policy from the one that sampled (KL, estimator
+    k3).
+    - `train/sampler_max_abs_log_ratio`: Largest difference of log-probs between sampler and trainer.
+    - `train/clipped_share`: Share of trained tokens whose ratio the loss clipped.
+    - `train/masked_share`: Share of trained tokens that `mismatch.sequence_mask` left out.
+    - `train/truncated_share`: Share of trained tokens that `mismatch.truncation` weighed less.
+    - `train/base_kl`: Distance of the policy from the model that training started from (KL, estimator
+    k1).
+    - `groups/trained`: Number of groups that the step trained on.
+    - `groups/zero_variance`: Number of groups whose rollouts are all worth the same, which train
+    nothing.
+    - `groups/masked`: Number of groups with too few graded rollouts.
+    - `preference/logprob_accuracy`: Share of pairs whose preferred answer is more probable than the
+    rejected one.
+    - `preference/chosen_logprob`: Mean log-prob of a whole preferred answer.
+    - `preference/rejected_logprob`: Mean log-prob of a whole rejected answer.
+    - `preference/accuracy`: Share of pairs whose preferred answer has the higher implicit reward. The
+    model that training started from has 0 by definition.
+    - `preference/margin`: Mean implicit reward of the preferred answer less that of the rejected one.
+    - `preference/chosen_reward`: Mean implicit reward of the preferred answers: beta times their log-
+    prob less that under the model that training started from. Below 0 they have become less probable.
+    - `preference/rejected_reward`: The same of the rejected answers.
+    - `staleness/mean`: Mean number of versions published between a rollout's dispatch and its training.
+    - `staleness/max`: Largest number of such versions.
+    - `staleness/discarded_share`: Share of rollouts that were given up because they became too old.
+    - `queue/depth`: Finished rollouts that wait for a later step.
+    - `queue/in_flight`: Rollouts that are dispatched and not finished.
+    - `idle/trainer_share`: Share of the step's time in which the trainer waited.
+    - `idle/sampler_share`: Share of the step's time without a request at the engine.
+    - `publish/probe_max_abs_logprob_diff`: Largest difference of log-probs between engine and trainer
+    on fixed tokens, after the adapter was published.
+    - `time/sampling_s`: Seconds of sampling.
+    - `time/training_s`: Seconds of training.
+    - `time/publish_s`: Seconds until the engine served the new adapter.
+    - `time/eval_s`: Seconds of the validation.
+    - `time/step_s`: Seconds of the whole step, with publishing and validation.
+
     Args:
         job_id (str):
         names (list[str] | None | Unset): Curves to return, repeated or separated by commas
@@ -233,6 +425,102 @@ async def asyncio_detailed(
 
 ) -> Response[ErrorEnvelope | PageCurve]:
     """ List Metrics
+
+     The points of a job's curves, thinned to `max_points`. A part of a name in angle brackets stands for
+    a tool, a child of the grader, a component or a failure class.
+
+    - `reward/mean`: Mean reward that the grader gave, without the penalties of `objective`.
+    - `reward/std`: Standard deviation of these rewards.
+    - `reward/component/<name>`: Mean of a number that the grader reports beside the reward, or of a
+    child of a `multi` grader.
+    - `tokens/completion_mean`: Mean tokens that the policy wrote in a rollout.
+    - `tokens/reasoning_mean`: Mean tokens of reasoning among them.
+    - `tokens/prompt_mean`: Mean tokens of the prompt.
+    - `turns/mean`: Mean turns of the policy in a rollout.
+    - `tool_calls/mean`: Mean tool calls in a rollout.
+    - `tool_calls/repeated_mean`: Mean calls with the name and arguments of an earlier one of the same
+    rollout.
+    - `tool_calls/parse_errors_mean`: Mean turns of a rollout that could not be parsed as a tool call or
+    an answer.
+    - `rollouts/limit_stop_share`: Share of rollouts that ended at a limit (tokens, turns, time) instead
+    of with an answer.
+    - `rollouts/valid`: Number of rollouts that were graded; all means are over these.
+    - `discarded/count`: Number of rollouts that were lost to failures of tools or graders.
+    - `discarded/share`: Share of rollouts that were lost so.
+    - `discarded/<failure class>`: Number of rollouts that were lost to failures of one class.
+    - `tool/<tool>/calls_mean`: Mean calls of one tool in a rollout. `(unknown)` counts names that no
+    tool has, `(unparsable)` calls that could not be parsed.
+    - `tool/<tool>/tokens_per_call`: Mean tokens of its replies.
+    - `tool/<tool>/latency_s_mean`: Mean seconds that its calls took.
+    - `tool/<tool>/errors`: Number of its calls that were answered with an error that the policy reads.
+    - `tool/<tool>/errors/<kind>`: Number of these of one kind.
+    - `grader/error_share`: Share of rollouts whose grade carries an error flag, or whose grader failed,
+    among those that reached the grader.
+    - `grader/latency_s_mean`: Mean seconds that a grade took.
+    - `grader/measured`: Number of rollouts that the grader scored.
+    - `grader/prompt_tokens`: Tokens of the judge's prompts, summed.
+    - `grader/prompt_tokens_mean`: Mean tokens of a judge's prompt.
+    - `grader/completion_tokens`: Tokens that the judge wrote, summed.
+    - `grader/completion_tokens_mean`: Mean tokens that the judge wrote.
+    - `grader/cached_tokens`: Prompt tokens that the judge had in its cache, summed.
+    - `grader/cached_tokens_mean`: Mean prompt tokens that the judge had in its cache.
+    - `grader/errors/<flag>`: Number of grades that carry one error flag.
+    - `grader/<child>/latency_s_mean`: Mean seconds that a grade took.
+    - `grader/<child>/measured`: Number of rollouts that the grader scored.
+    - `grader/<child>/prompt_tokens`: Tokens of the judge's prompts, summed.
+    - `grader/<child>/prompt_tokens_mean`: Mean tokens of a judge's prompt.
+    - `grader/<child>/completion_tokens`: Tokens that the judge wrote, summed.
+    - `grader/<child>/completion_tokens_mean`: Mean tokens that the judge wrote.
+    - `grader/<child>/cached_tokens`: Prompt tokens that the judge had in its cache, summed.
+    - `grader/<child>/cached_tokens_mean`: Mean prompt tokens that the judge had in its cache.
+    - `grader/<child>/errors/<flag>`: Number of grades that carry one error flag.
+    - `grader/<child>/discarded`: Number of rollouts that were lost because this child failed.
+    - `train/loss`: Loss of the step, before its update; of the held-out rows in validations.
+    - `train/grad_norm`: Norm of the gradient before it was clipped.
+    - `train/learning_rate`: Learning rate of the step.
+    - `train/tokens`: Tokens that the loss is divided by; their sum is `trained_tokens`.
+    - `train/computed_tokens`: Trained tokens that could move a weight: their advantage is not 0.
+    - `train/entropy`: Mean entropy of the policy, in nats per trained token.
+    - `train/token_accuracy`: Share of trained tokens that are the most probable one.
+    - `batch/loss`: Loss of a few held-out rows, between validations of all of them.
+    - `batch/token_accuracy`: Token accuracy of the same rows.
+    - `train/skipped_steps`: Optimizer steps that were left out because loss or gradient was not finite.
+    - `train/sampler_kl_k3`: Distance of the trained policy from the one that sampled (KL, estimator
+    k3).
+    - `train/sampler_max_abs_log_ratio`: Largest difference of log-probs between sampler and trainer.
+    - `train/clipped_share`: Share of trained tokens whose ratio the loss clipped.
+    - `train/masked_share`: Share of trained tokens that `mismatch.sequence_mask` left out.
+    - `train/truncated_share`: Share of trained tokens that `mismatch.truncation` weighed less.
+    - `train/base_kl`: Distance of the policy from the model that training started from (KL, estimator
+    k1).
+    - `groups/trained`: Number of groups that the step trained on.
+    - `groups/zero_variance`: Number of groups whose rollouts are all worth the same, which train
+    nothing.
+    - `groups/masked`: Number of groups with too few graded rollouts.
+    - `preference/logprob_accuracy`: Share of pairs whose preferred answer is more probable than the
+    rejected one.
+    - `preference/chosen_logprob`: Mean log-prob of a whole preferred answer.
+    - `preference/rejected_logprob`: Mean log-prob of a whole rejected answer.
+    - `preference/accuracy`: Share of pairs whose preferred answer has the higher implicit reward. The
+    model that training started from has 0 by definition.
+    - `preference/margin`: Mean implicit reward of the preferred answer less that of the rejected one.
+    - `preference/chosen_reward`: Mean implicit reward of the preferred answers: beta times their log-
+    prob less that under the model that training started from. Below 0 they have become less probable.
+    - `preference/rejected_reward`: The same of the rejected answers.
+    - `staleness/mean`: Mean number of versions published between a rollout's dispatch and its training.
+    - `staleness/max`: Largest number of such versions.
+    - `staleness/discarded_share`: Share of rollouts that were given up because they became too old.
+    - `queue/depth`: Finished rollouts that wait for a later step.
+    - `queue/in_flight`: Rollouts that are dispatched and not finished.
+    - `idle/trainer_share`: Share of the step's time in which the trainer waited.
+    - `idle/sampler_share`: Share of the step's time without a request at the engine.
+    - `publish/probe_max_abs_logprob_diff`: Largest difference of log-probs between engine and trainer
+    on fixed tokens, after the adapter was published.
+    - `time/sampling_s`: Seconds of sampling.
+    - `time/training_s`: Seconds of training.
+    - `time/publish_s`: Seconds until the engine served the new adapter.
+    - `time/eval_s`: Seconds of the validation.
+    - `time/step_s`: Seconds of the whole step, with publishing and validation.
 
     Args:
         job_id (str):
@@ -276,6 +564,102 @@ async def asyncio(
 
 ) -> ErrorEnvelope | PageCurve | None:
     """ List Metrics
+
+     The points of a job's curves, thinned to `max_points`. A part of a name in angle brackets stands for
+    a tool, a child of the grader, a component or a failure class.
+
+    - `reward/mean`: Mean reward that the grader gave, without the penalties of `objective`.
+    - `reward/std`: Standard deviation of these rewards.
+    - `reward/component/<name>`: Mean of a number that the grader reports beside the reward, or of a
+    child of a `multi` grader.
+    - `tokens/completion_mean`: Mean tokens that the policy wrote in a rollout.
+    - `tokens/reasoning_mean`: Mean tokens of reasoning among them.
+    - `tokens/prompt_mean`: Mean tokens of the prompt.
+    - `turns/mean`: Mean turns of the policy in a rollout.
+    - `tool_calls/mean`: Mean tool calls in a rollout.
+    - `tool_calls/repeated_mean`: Mean calls with the name and arguments of an earlier one of the same
+    rollout.
+    - `tool_calls/parse_errors_mean`: Mean turns of a rollout that could not be parsed as a tool call or
+    an answer.
+    - `rollouts/limit_stop_share`: Share of rollouts that ended at a limit (tokens, turns, time) instead
+    of with an answer.
+    - `rollouts/valid`: Number of rollouts that were graded; all means are over these.
+    - `discarded/count`: Number of rollouts that were lost to failures of tools or graders.
+    - `discarded/share`: Share of rollouts that were lost so.
+    - `discarded/<failure class>`: Number of rollouts that were lost to failures of one class.
+    - `tool/<tool>/calls_mean`: Mean calls of one tool in a rollout. `(unknown)` counts names that no
+    tool has, `(unparsable)` calls that could not be parsed.
+    - `tool/<tool>/tokens_per_call`: Mean tokens of its replies.
+    - `tool/<tool>/latency_s_mean`: Mean seconds that its calls took.
+    - `tool/<tool>/errors`: Number of its calls that were answered with an error that the policy reads.
+    - `tool/<tool>/errors/<kind>`: Number of these of one kind.
+    - `grader/error_share`: Share of rollouts whose grade carries an error flag, or whose grader failed,
+    among those that reached the grader.
+    - `grader/latency_s_mean`: Mean seconds that a grade took.
+    - `grader/measured`: Number of rollouts that the grader scored.
+    - `grader/prompt_tokens`: Tokens of the judge's prompts, summed.
+    - `grader/prompt_tokens_mean`: Mean tokens of a judge's prompt.
+    - `grader/completion_tokens`: Tokens that the judge wrote, summed.
+    - `grader/completion_tokens_mean`: Mean tokens that the judge wrote.
+    - `grader/cached_tokens`: Prompt tokens that the judge had in its cache, summed.
+    - `grader/cached_tokens_mean`: Mean prompt tokens that the judge had in its cache.
+    - `grader/errors/<flag>`: Number of grades that carry one error flag.
+    - `grader/<child>/latency_s_mean`: Mean seconds that a grade took.
+    - `grader/<child>/measured`: Number of rollouts that the grader scored.
+    - `grader/<child>/prompt_tokens`: Tokens of the judge's prompts, summed.
+    - `grader/<child>/prompt_tokens_mean`: Mean tokens of a judge's prompt.
+    - `grader/<child>/completion_tokens`: Tokens that the judge wrote, summed.
+    - `grader/<child>/completion_tokens_mean`: Mean tokens that the judge wrote.
+    - `grader/<child>/cached_tokens`: Prompt tokens that the judge had in its cache, summed.
+    - `grader/<child>/cached_tokens_mean`: Mean prompt tokens that the judge had in its cache.
+    - `grader/<child>/errors/<flag>`: Number of grades that carry one error flag.
+    - `grader/<child>/discarded`: Number of rollouts that were lost because this child failed.
+    - `train/loss`: Loss of the step, before its update; of the held-out rows in validations.
+    - `train/grad_norm`: Norm of the gradient before it was clipped.
+    - `train/learning_rate`: Learning rate of the step.
+    - `train/tokens`: Tokens that the loss is divided by; their sum is `trained_tokens`.
+    - `train/computed_tokens`: Trained tokens that could move a weight: their advantage is not 0.
+    - `train/entropy`: Mean entropy of the policy, in nats per trained token.
+    - `train/token_accuracy`: Share of trained tokens that are the most probable one.
+    - `batch/loss`: Loss of a few held-out rows, between validations of all of them.
+    - `batch/token_accuracy`: Token accuracy of the same rows.
+    - `train/skipped_steps`: Optimizer steps that were left out because loss or gradient was not finite.
+    - `train/sampler_kl_k3`: Distance of the trained policy from the one that sampled (KL, estimator
+    k3).
+    - `train/sampler_max_abs_log_ratio`: Largest difference of log-probs between sampler and trainer.
+    - `train/clipped_share`: Share of trained tokens whose ratio the loss clipped.
+    - `train/masked_share`: Share of trained tokens that `mismatch.sequence_mask` left out.
+    - `train/truncated_share`: Share of trained tokens that `mismatch.truncation` weighed less.
+    - `train/base_kl`: Distance of the policy from the model that training started from (KL, estimator
+    k1).
+    - `groups/trained`: Number of groups that the step trained on.
+    - `groups/zero_variance`: Number of groups whose rollouts are all worth the same, which train
+    nothing.
+    - `groups/masked`: Number of groups with too few graded rollouts.
+    - `preference/logprob_accuracy`: Share of pairs whose preferred answer is more probable than the
+    rejected one.
+    - `preference/chosen_logprob`: Mean log-prob of a whole preferred answer.
+    - `preference/rejected_logprob`: Mean log-prob of a whole rejected answer.
+    - `preference/accuracy`: Share of pairs whose preferred answer has the higher implicit reward. The
+    model that training started from has 0 by definition.
+    - `preference/margin`: Mean implicit reward of the preferred answer less that of the rejected one.
+    - `preference/chosen_reward`: Mean implicit reward of the preferred answers: beta times their log-
+    prob less that under the model that training started from. Below 0 they have become less probable.
+    - `preference/rejected_reward`: The same of the rejected answers.
+    - `staleness/mean`: Mean number of versions published between a rollout's dispatch and its training.
+    - `staleness/max`: Largest number of such versions.
+    - `staleness/discarded_share`: Share of rollouts that were given up because they became too old.
+    - `queue/depth`: Finished rollouts that wait for a later step.
+    - `queue/in_flight`: Rollouts that are dispatched and not finished.
+    - `idle/trainer_share`: Share of the step's time in which the trainer waited.
+    - `idle/sampler_share`: Share of the step's time without a request at the engine.
+    - `publish/probe_max_abs_logprob_diff`: Largest difference of log-probs between engine and trainer
+    on fixed tokens, after the adapter was published.
+    - `time/sampling_s`: Seconds of sampling.
+    - `time/training_s`: Seconds of training.
+    - `time/publish_s`: Seconds until the engine served the new adapter.
+    - `time/eval_s`: Seconds of the validation.
+    - `time/step_s`: Seconds of the whole step, with publishing and validation.
 
     Args:
         job_id (str):

@@ -9,9 +9,17 @@ from ...types import Response, UNSET
 from ... import errors
 
 from ...models.error_envelope import ErrorEnvelope
+from ...models.failure_class import check_failure_class
+from ...models.failure_class import FailureClass
+from ...models.list_fine_tuning_job_rollouts_order import check_list_fine_tuning_job_rollouts_order
+from ...models.list_fine_tuning_job_rollouts_order import ListFineTuningJobRolloutsOrder
+from ...models.list_fine_tuning_job_rollouts_order_by import check_list_fine_tuning_job_rollouts_order_by
+from ...models.list_fine_tuning_job_rollouts_order_by import ListFineTuningJobRolloutsOrderBy
 from ...models.list_fine_tuning_job_rollouts_split_type_0 import check_list_fine_tuning_job_rollouts_split_type_0
 from ...models.list_fine_tuning_job_rollouts_split_type_0 import ListFineTuningJobRolloutsSplitType0
 from ...models.page_rollout import PageRollout
+from ...models.stop_reason import check_stop_reason
+from ...models.stop_reason import StopReason
 from ...types import UNSET, Unset
 from typing import cast
 
@@ -22,6 +30,13 @@ def _get_kwargs(
     *,
     split: ListFineTuningJobRolloutsSplitType0 | None | Unset = UNSET,
     step: int | None | Unset = UNSET,
+    prompt_index: int | None | Unset = UNSET,
+    min_reward: float | None | Unset = UNSET,
+    max_reward: float | None | Unset = UNSET,
+    stop_reason: None | StopReason | Unset = UNSET,
+    failure_class: FailureClass | None | Unset = UNSET,
+    order_by: ListFineTuningJobRolloutsOrderBy | Unset = 'step',
+    order: ListFineTuningJobRolloutsOrder | Unset = 'asc',
     after: None | str | Unset = UNSET,
     limit: int | Unset = 20,
 
@@ -47,6 +62,57 @@ def _get_kwargs(
     else:
         json_step = step
     params["step"] = json_step
+
+    json_prompt_index: int | None | Unset
+    if isinstance(prompt_index, Unset):
+        json_prompt_index = UNSET
+    else:
+        json_prompt_index = prompt_index
+    params["prompt_index"] = json_prompt_index
+
+    json_min_reward: float | None | Unset
+    if isinstance(min_reward, Unset):
+        json_min_reward = UNSET
+    else:
+        json_min_reward = min_reward
+    params["min_reward"] = json_min_reward
+
+    json_max_reward: float | None | Unset
+    if isinstance(max_reward, Unset):
+        json_max_reward = UNSET
+    else:
+        json_max_reward = max_reward
+    params["max_reward"] = json_max_reward
+
+    json_stop_reason: None | str | Unset
+    if isinstance(stop_reason, Unset):
+        json_stop_reason = UNSET
+    elif isinstance(stop_reason, str):
+        json_stop_reason = stop_reason
+    else:
+        json_stop_reason = stop_reason
+    params["stop_reason"] = json_stop_reason
+
+    json_failure_class: None | str | Unset
+    if isinstance(failure_class, Unset):
+        json_failure_class = UNSET
+    elif isinstance(failure_class, str):
+        json_failure_class = failure_class
+    else:
+        json_failure_class = failure_class
+    params["failure_class"] = json_failure_class
+
+    json_order_by: str | Unset = UNSET
+    if not isinstance(order_by, Unset):
+        json_order_by = order_by
+
+    params["order_by"] = json_order_by
+
+    json_order: str | Unset = UNSET
+    if not isinstance(order, Unset):
+        json_order = order
+
+    params["order"] = json_order
 
     json_after: None | str | Unset
     if isinstance(after, Unset):
@@ -143,16 +209,36 @@ def sync_detailed(
     client: AuthenticatedClient,
     split: ListFineTuningJobRolloutsSplitType0 | None | Unset = UNSET,
     step: int | None | Unset = UNSET,
+    prompt_index: int | None | Unset = UNSET,
+    min_reward: float | None | Unset = UNSET,
+    max_reward: float | None | Unset = UNSET,
+    stop_reason: None | StopReason | Unset = UNSET,
+    failure_class: FailureClass | None | Unset = UNSET,
+    order_by: ListFineTuningJobRolloutsOrderBy | Unset = 'step',
+    order: ListFineTuningJobRolloutsOrder | Unset = 'asc',
     after: None | str | Unset = UNSET,
     limit: int | Unset = 20,
 
 ) -> Response[ErrorEnvelope | PageRollout]:
     """ List Rollouts
 
+     Training and validation rollouts that meet every condition sent. An unknown parameter answers
+    400.
+
     Args:
         job_id (str):
         split (ListFineTuningJobRolloutsSplitType0 | None | Unset):
         step (int | None | Unset):
+        prompt_index (int | None | Unset): Row number in the split's file, from 0
+        min_reward (float | None | Unset): Reward at least
+        max_reward (float | None | Unset): Reward at most
+        stop_reason (None | StopReason | Unset): Why the rollout ended: an answer, or the limit
+            that it reached
+        failure_class (FailureClass | None | Unset): The failure that the rollout was lost to; it
+            has no reward
+        order_by (ListFineTuningJobRolloutsOrderBy | Unset): `reward` lists graded rollouts only,
+            of equal reward by step Default: 'step'.
+        order (ListFineTuningJobRolloutsOrder | Unset):  Default: 'asc'.
         after (None | str | Unset): Id of the last object of the previous page
         limit (int | Unset):  Default: 20.
 
@@ -169,6 +255,13 @@ def sync_detailed(
         job_id=job_id,
 split=split,
 step=step,
+prompt_index=prompt_index,
+min_reward=min_reward,
+max_reward=max_reward,
+stop_reason=stop_reason,
+failure_class=failure_class,
+order_by=order_by,
+order=order,
 after=after,
 limit=limit,
 
@@ -186,16 +279,36 @@ def sync(
     client: AuthenticatedClient,
     split: ListFineTuningJobRolloutsSplitType0 | None | Unset = UNSET,
     step: int | None | Unset = UNSET,
+    prompt_index: int | None | Unset = UNSET,
+    min_reward: float | None | Unset = UNSET,
+    max_reward: float | None | Unset = UNSET,
+    stop_reason: None | StopReason | Unset = UNSET,
+    failure_class: FailureClass | None | Unset = UNSET,
+    order_by: ListFineTuningJobRolloutsOrderBy | Unset = 'step',
+    order: ListFineTuningJobRolloutsOrder | Unset = 'asc',
     after: None | str | Unset = UNSET,
     limit: int | Unset = 20,
 
 ) -> ErrorEnvelope | PageRollout | None:
     """ List Rollouts
 
+     Training and validation rollouts that meet every condition sent. An unknown parameter answers
+    400.
+
     Args:
         job_id (str):
         split (ListFineTuningJobRolloutsSplitType0 | None | Unset):
         step (int | None | Unset):
+        prompt_index (int | None | Unset): Row number in the split's file, from 0
+        min_reward (float | None | Unset): Reward at least
+        max_reward (float | None | Unset): Reward at most
+        stop_reason (None | StopReason | Unset): Why the rollout ended: an answer, or the limit
+            that it reached
+        failure_class (FailureClass | None | Unset): The failure that the rollout was lost to; it
+            has no reward
+        order_by (ListFineTuningJobRolloutsOrderBy | Unset): `reward` lists graded rollouts only,
+            of equal reward by step Default: 'step'.
+        order (ListFineTuningJobRolloutsOrder | Unset):  Default: 'asc'.
         after (None | str | Unset): Id of the last object of the previous page
         limit (int | Unset):  Default: 20.
 
@@ -213,6 +326,13 @@ def sync(
 client=client,
 split=split,
 step=step,
+prompt_index=prompt_index,
+min_reward=min_reward,
+max_reward=max_reward,
+stop_reason=stop_reason,
+failure_class=failure_class,
+order_by=order_by,
+order=order,
 after=after,
 limit=limit,
 
@@ -224,16 +344,36 @@ async def asyncio_detailed(
     client: AuthenticatedClient,
     split: ListFineTuningJobRolloutsSplitType0 | None | Unset = UNSET,
     step: int | None | Unset = UNSET,
+    prompt_index: int | None | Unset = UNSET,
+    min_reward: float | None | Unset = UNSET,
+    max_reward: float | None | Unset = UNSET,
+    stop_reason: None | StopReason | Unset = UNSET,
+    failure_class: FailureClass | None | Unset = UNSET,
+    order_by: ListFineTuningJobRolloutsOrderBy | Unset = 'step',
+    order: ListFineTuningJobRolloutsOrder | Unset = 'asc',
     after: None | str | Unset = UNSET,
     limit: int | Unset = 20,
 
 ) -> Response[ErrorEnvelope | PageRollout]:
     """ List Rollouts
 
+     Training and validation rollouts that meet every condition sent. An unknown parameter answers
+    400.
+
     Args:
         job_id (str):
         split (ListFineTuningJobRolloutsSplitType0 | None | Unset):
         step (int | None | Unset):
+        prompt_index (int | None | Unset): Row number in the split's file, from 0
+        min_reward (float | None | Unset): Reward at least
+        max_reward (float | None | Unset): Reward at most
+        stop_reason (None | StopReason | Unset): Why the rollout ended: an answer, or the limit
+            that it reached
+        failure_class (FailureClass | None | Unset): The failure that the rollout was lost to; it
+            has no reward
+        order_by (ListFineTuningJobRolloutsOrderBy | Unset): `reward` lists graded rollouts only,
+            of equal reward by step Default: 'step'.
+        order (ListFineTuningJobRolloutsOrder | Unset):  Default: 'asc'.
         after (None | str | Unset): Id of the last object of the previous page
         limit (int | Unset):  Default: 20.
 
@@ -250,6 +390,13 @@ async def asyncio_detailed(
         job_id=job_id,
 split=split,
 step=step,
+prompt_index=prompt_index,
+min_reward=min_reward,
+max_reward=max_reward,
+stop_reason=stop_reason,
+failure_class=failure_class,
+order_by=order_by,
+order=order,
 after=after,
 limit=limit,
 
@@ -267,16 +414,36 @@ async def asyncio(
     client: AuthenticatedClient,
     split: ListFineTuningJobRolloutsSplitType0 | None | Unset = UNSET,
     step: int | None | Unset = UNSET,
+    prompt_index: int | None | Unset = UNSET,
+    min_reward: float | None | Unset = UNSET,
+    max_reward: float | None | Unset = UNSET,
+    stop_reason: None | StopReason | Unset = UNSET,
+    failure_class: FailureClass | None | Unset = UNSET,
+    order_by: ListFineTuningJobRolloutsOrderBy | Unset = 'step',
+    order: ListFineTuningJobRolloutsOrder | Unset = 'asc',
     after: None | str | Unset = UNSET,
     limit: int | Unset = 20,
 
 ) -> ErrorEnvelope | PageRollout | None:
     """ List Rollouts
 
+     Training and validation rollouts that meet every condition sent. An unknown parameter answers
+    400.
+
     Args:
         job_id (str):
         split (ListFineTuningJobRolloutsSplitType0 | None | Unset):
         step (int | None | Unset):
+        prompt_index (int | None | Unset): Row number in the split's file, from 0
+        min_reward (float | None | Unset): Reward at least
+        max_reward (float | None | Unset): Reward at most
+        stop_reason (None | StopReason | Unset): Why the rollout ended: an answer, or the limit
+            that it reached
+        failure_class (FailureClass | None | Unset): The failure that the rollout was lost to; it
+            has no reward
+        order_by (ListFineTuningJobRolloutsOrderBy | Unset): `reward` lists graded rollouts only,
+            of equal reward by step Default: 'step'.
+        order (ListFineTuningJobRolloutsOrder | Unset):  Default: 'asc'.
         after (None | str | Unset): Id of the last object of the previous page
         limit (int | Unset):  Default: 20.
 
@@ -294,6 +461,13 @@ async def asyncio(
 client=client,
 split=split,
 step=step,
+prompt_index=prompt_index,
+min_reward=min_reward,
+max_reward=max_reward,
+stop_reason=stop_reason,
+failure_class=failure_class,
+order_by=order_by,
+order=order,
 after=after,
 limit=limit,
 

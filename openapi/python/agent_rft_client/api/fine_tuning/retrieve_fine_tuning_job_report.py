@@ -9,7 +9,7 @@ from ...types import Response, UNSET
 from ... import errors
 
 from ...models.error_envelope import ErrorEnvelope
-from ...models.retrieve_fine_tuning_job_report_response_retrievefinetuningjobreport import RetrieveFineTuningJobReportResponseRetrievefinetuningjobreport
+from ...models.report import Report
 from typing import cast
 
 
@@ -34,9 +34,9 @@ def _get_kwargs(
 
 
 
-def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> ErrorEnvelope | RetrieveFineTuningJobReportResponseRetrievefinetuningjobreport | None:
+def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> ErrorEnvelope | Report | None:
     if response.status_code == 200:
-        response_200 = RetrieveFineTuningJobReportResponseRetrievefinetuningjobreport.from_dict(response.json())
+        response_200 = Report.from_dict(response.json())
 
 
 
@@ -90,7 +90,7 @@ def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Res
         return None
 
 
-def _build_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> Response[ErrorEnvelope | RetrieveFineTuningJobReportResponseRetrievefinetuningjobreport]:
+def _build_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> Response[ErrorEnvelope | Report]:
     return Response(
         status_code=HTTPStatus(response.status_code),
         content=response.content,
@@ -104,10 +104,10 @@ def sync_detailed(
     *,
     client: AuthenticatedClient,
 
-) -> Response[ErrorEnvelope | RetrieveFineTuningJobReportResponseRetrievefinetuningjobreport]:
+) -> Response[ErrorEnvelope | Report]:
     """ Get Report
 
-     Base against tuned on the held-out rows, with intervals and regressions.
+     The model that training started from against the tuned one, on the held-out rows.
 
     Args:
         job_id (str):
@@ -117,7 +117,7 @@ def sync_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[ErrorEnvelope | RetrieveFineTuningJobReportResponseRetrievefinetuningjobreport]
+        Response[ErrorEnvelope | Report]
      """
 
 
@@ -137,10 +137,10 @@ def sync(
     *,
     client: AuthenticatedClient,
 
-) -> ErrorEnvelope | RetrieveFineTuningJobReportResponseRetrievefinetuningjobreport | None:
+) -> ErrorEnvelope | Report | None:
     """ Get Report
 
-     Base against tuned on the held-out rows, with intervals and regressions.
+     The model that training started from against the tuned one, on the held-out rows.
 
     Args:
         job_id (str):
@@ -150,7 +150,7 @@ def sync(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        ErrorEnvelope | RetrieveFineTuningJobReportResponseRetrievefinetuningjobreport
+        ErrorEnvelope | Report
      """
 
 
@@ -165,10 +165,10 @@ async def asyncio_detailed(
     *,
     client: AuthenticatedClient,
 
-) -> Response[ErrorEnvelope | RetrieveFineTuningJobReportResponseRetrievefinetuningjobreport]:
+) -> Response[ErrorEnvelope | Report]:
     """ Get Report
 
-     Base against tuned on the held-out rows, with intervals and regressions.
+     The model that training started from against the tuned one, on the held-out rows.
 
     Args:
         job_id (str):
@@ -178,7 +178,7 @@ async def asyncio_detailed(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[ErrorEnvelope | RetrieveFineTuningJobReportResponseRetrievefinetuningjobreport]
+        Response[ErrorEnvelope | Report]
      """
 
 
@@ -198,10 +198,10 @@ async def asyncio(
     *,
     client: AuthenticatedClient,
 
-) -> ErrorEnvelope | RetrieveFineTuningJobReportResponseRetrievefinetuningjobreport | None:
+) -> ErrorEnvelope | Report | None:
     """ Get Report
 
-     Base against tuned on the held-out rows, with intervals and regressions.
+     The model that training started from against the tuned one, on the held-out rows.
 
     Args:
         job_id (str):
@@ -211,7 +211,7 @@ async def asyncio(
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        ErrorEnvelope | RetrieveFineTuningJobReportResponseRetrievefinetuningjobreport
+        ErrorEnvelope | Report
      """
 
 

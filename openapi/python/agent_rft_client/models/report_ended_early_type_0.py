@@ -14,12 +14,12 @@ from ..types import UNSET, Unset
 
 
 
-T = TypeVar("T", bound="RetrieveFineTuningJobReportResponseRetrievefinetuningjobreport")
+T = TypeVar("T", bound="ReportEndedEarlyType0")
 
 
 
 @_attrs_define
-class RetrieveFineTuningJobReportResponseRetrievefinetuningjobreport:
+class ReportEndedEarlyType0:
     
 
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
@@ -40,12 +40,12 @@ class RetrieveFineTuningJobReportResponseRetrievefinetuningjobreport:
     @classmethod
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
         d = dict(src_dict)
-        retrieve_fine_tuning_job_report_response_retrievefinetuningjobreport = cls(
+        report_ended_early_type_0 = cls(
         )
 
 
-        retrieve_fine_tuning_job_report_response_retrievefinetuningjobreport.additional_properties = d
-        return retrieve_fine_tuning_job_report_response_retrievefinetuningjobreport
+        report_ended_early_type_0.additional_properties = d
+        return report_ended_early_type_0
 
     @property
     def additional_keys(self) -> list[str]:

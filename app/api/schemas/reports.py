@@ -1,0 +1,163 @@
+"""The paired report of a job on the wire (an extension).
+
+A report is stored as it was made and never changed, so fields that older jobs lack are optional.
+"""
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from app.api.schemas.common import Json
+
+Interval = list[float]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="allow", use_attribute_docstrings=True)
+
+
+class Comparison(_Part):
+    """One value under the compared models: means over the held-out rows that have it before and
+    after training.
+    """
+
+    base_mean: float | None = None
+    """Mean of the base model itself; `null` where it was not measured."""
+    start_mean: float | None = None
+    """Mean of the model that training started from: the base model, or a tuned one."""
+    start_ci95: Interval | None = None
+    """95 % interval of `start_mean` over rows (bootstrap)."""
+    tuned_mean: float | None = None
+    """Mean of the published model."""
+    tuned_ci95: Interval | None = None
+    """95 % interval of `tuned_mean` over rows (bootstrap)."""
+    difference: float | None = None
+    """Mean over rows of tuned less start."""
+    difference_ci95: Interval | None = None
+    """95 % interval of `difference` (paired bootstrap)."""
+
+
+class Regression(_Part):
+    """A held-out row that became worse."""
+
+    row: int
+    """Row number in the validation file, from 0."""
+    before: float | None
+    """Its value under the model that training started from."""
+    after: float | None
+    """Its value under the tuned model."""
+
+
+class RewardComparison(_Part):
+    """Rewards of the held-out rows before and after training."""
+
+    rows: int
+    """Rows that were graded before and after training."""
+    wins: int
+    """Rows that became better."""
+    ties: int
+    """Rows that stayed the same."""
+    losses: int
+    """Rows that became worse."""
+    regressions: list[Regression]
+    """The rows that became worse, worst first."""
+    reward: Comparison
+    """The grader's rewards."""
+    tool_calls: Comparison
+    """Tool calls per rollout."""
+    components: dict[str, Comparison]
+    """Numbers that the grader reports beside the reward, by name."""
+
+
+class OverAll(_Part):
+    """A mean over all held-out rows, weighed by tokens as the curve is."""
+
+    base: float | None = None
+    """The base model's own; `null` where it was not measured."""
+    start: float | None = None
+    """The mean under the model that training started from."""
+    tuned: float | None = None
+    """The mean under the published model."""
+
+
+class ImplicitRewards(_Part):
+    """Values of the tuned model against the one that training started from, which has 0 of each by
+    definition.
+    """
+
+    accuracy: float | None = None
+    """Share of pairs whose preferred answer has the higher implicit reward."""
+    margin: float | None = None
+    """Mean implicit reward of the preferred answer less that of the rejected one."""
+    chosen: float | None = None
+    """Mean implicit reward of the preferred answers; below 0 they became less probable."""
+    rejected: float | None = None
+    """Mean implicit reward of the rejected answers."""
+
+
+class Report(_Part):
+    """The model that training started from against the published one, on the held-out rows."""
+
+    object: Literal["fine_tuning.job.report"]
+    job_id: str
+    """The job."""
+    method: str | None = None
+    """`reinforcement`, `supervised` or `dpo`."""
+    base_model: str
+    """Name of the base model."""
+    start_model: str
+    """Name of the model that training started from."""
+    step: int
+    """The published step."""
+    ended_early: Json | None = None
+    """The stop rule that ended the job, if one did."""
+    rows: int
+    """Rows that are compared."""
+    rows_left_out: int | None = None
+    """Rows with a value that is not finite before or after training (supervised and DPO)."""
+    wins_by: Literal["reward", "loss", "logprob_order"] | None = None
+    """The measure by which a row is better: a higher reward, a smaller loss, or the order of a
+    pair's answers by log-prob.
+    """
+    wins: int
+    """Rows that became better."""
+    ties: int
+    """Rows that stayed the same."""
+    losses: int
+    """Rows that became worse."""
+    regressions: list[Regression]
+    """The rows that became worse, worst first. For pairs: log-prob of the preferred answer less
+    that of the rejected one.
+    """
+    eval_temperature: float | None = None
+    """Temperature of the held-out rollouts (reinforcement)."""
+    eval_samples: int | None = None
+    """Rollouts of each held-out row (reinforcement)."""
+    reward: Comparison | None = None
+    """The grader's rewards (reinforcement)."""
+    tool_calls: Comparison | None = None
+    """Tool calls per rollout (reinforcement)."""
+    components: dict[str, Comparison] | None = None
+    """Numbers that the grader reports beside the reward, by name (reinforcement)."""
+    greedy: RewardComparison | None = None
+    """The same for one rollout of each row at temperature 0 (reinforcement)."""
+    loss: Comparison | None = None
+    """Loss of a row (supervised and DPO)."""
+    token_accuracy: Comparison | None = None
+    """Share of a row's learned tokens that are the most probable one (supervised)."""
+    preference_accuracy: Comparison | None = None
+    """Share of pairs whose preferred answer is more probable than the rejected one (DPO)."""
+    chosen_logprob: Comparison | None = None
+    """Log-prob of a whole preferred answer (DPO)."""
+    rejected_logprob: Comparison | None = None
+    """Log-prob of a whole rejected answer (DPO)."""
+    chosen_less_probable: int | None = None
+    """Pairs whose preferred answer became less probable (DPO)."""
+    implicit_rewards: ImplicitRewards | None = None
+    """Values of the tuned model against the start (DPO)."""
+    full_valid_loss: OverAll | None = None
+    """Loss over all held-out rows (supervised and DPO)."""
+    full_valid_mean_token_accuracy: OverAll | None = None
+    """Token accuracy over all held-out rows (supervised)."""
+    full_valid_preference_accuracy: OverAll | None = None
+    """Accuracy by log-prob over all held-out pairs (DPO)."""

@@ -1,0 +1,164 @@
+"""Meanings of the curves that a job writes, for the API's description and `docs/metrics.md`.
+
+Owns one sentence for each name of `app.domain.rollouts.metrics`. A part of a name in angle brackets
+stands for a tool, a grader, a component or a failure class. Pure.
+"""
+
+import re
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+from app.domain.rollouts import metrics as names
+
+_OF_ROLLOUTS: Final = {
+    names.REWARD_MEAN: "Mean reward that the grader gave, without the penalties of `objective`.",
+    names.REWARD_STD: "Standard deviation of these rewards.",
+    names.component_metric("<name>"): "Mean of a number that the grader reports beside the reward, "
+    "or of a child of a `multi` grader.",
+    names.COMPLETION_TOKENS_MEAN: "Mean tokens that the policy wrote in a rollout.",
+    names.REASONING_TOKENS_MEAN: "Mean tokens of reasoning among them.",
+    names.PROMPT_TOKENS_MEAN: "Mean tokens of the prompt.",
+    names.TURNS_MEAN: "Mean turns of the policy in a rollout.",
+    names.TOOL_CALLS_MEAN: "Mean tool calls in a rollout.",
+    names.TOOL_CALLS_REPEATED_MEAN: "Mean calls with the name and arguments of an earlier one of "
+    "the same rollout.",
+    names.TOOL_PARSE_ERRORS_MEAN: "Mean turns of a rollout that could not be parsed as a tool call "
+    "or an answer.",
+    names.LIMIT_STOP_SHARE: "Share of rollouts that ended at a limit (tokens, turns, time) instead "
+    "of with an answer.",
+    names.ROLLOUTS_VALID: "Number of rollouts that were graded; all means are over these.",
+    names.DISCARDED_COUNT: "Number of rollouts that were lost to failures of tools or graders.",
+    names.DISCARDED_SHARE: "Share of rollouts that were lost so.",
+    names.discarded_metric("<failure class>"): "Number of rollouts that were lost to failures of "
+    "one class.",
+    names.tool_metric("<tool>", "calls_mean"): "Mean calls of one tool in a rollout. `(unknown)` "
+    "counts names that no tool has, `(unparsable)` calls that could not be parsed.",
+    names.tool_metric("<tool>", "tokens_per_call"): "Mean tokens of its replies.",
+    names.tool_metric("<tool>", "latency_s_mean"): "Mean seconds that its calls took.",
+    names.tool_metric("<tool>", "errors"): "Number of its calls that were answered with an error "
+    "that the policy reads.",
+    names.tool_metric("<tool>", "errors/<kind>"): "Number of these of one kind.",
+    names.GRADER_ERROR_SHARE: "Share of rollouts whose grade carries an error flag, or whose "
+    "grader failed, among those that reached the grader.",
+}
+_OF_GRADERS: Final = {
+    "latency_s_mean": "Mean seconds that a grade took.",
+    "measured": "Number of rollouts that the grader scored.",
+    "prompt_tokens": "Tokens of the judge's prompts, summed.",
+    "prompt_tokens_mean": "Mean tokens of a judge's prompt.",
+    "completion_tokens": "Tokens that the judge wrote, summed.",
+    "completion_tokens_mean": "Mean tokens that the judge wrote.",
+    "cached_tokens": "Prompt tokens that the judge had in its cache, summed.",
+    "cached_tokens_mean": "Mean prompt tokens that the judge had in its cache.",
+    "errors/<flag>": "Number of grades that carry one error flag.",
+}
+"""Each exists for the whole grader and for each child of a `multi` grader."""
+_OF_TRAINING: Final = {
+    names.LOSS: "Loss of the step, before its update; of the held-out rows in validations.",
+    names.GRAD_NORM: "Norm of the gradient before it was clipped.",
+    names.LEARNING_RATE: "Learning rate of the step.",
+    names.TRAINED_TOKENS: "Tokens that the loss is divided by; their sum is `trained_tokens`.",
+    names.COMPUTED_TOKENS: "Trained tokens that could move a weight: their advantage is not 0.",
+    names.ENTROPY: "Mean entropy of the policy, in nats per trained token.",
+    names.TOKEN_ACCURACY: "Share of trained tokens that are the most probable one.",
+    names.BATCH_LOSS: "Loss of a few held-out rows, between validations of all of them.",
+    names.BATCH_TOKEN_ACCURACY: "Token accuracy of the same rows.",
+    names.SKIPPED_STEPS: "Optimizer steps that were left out because loss or gradient was not "
+    "finite.",
+    names.SAMPLER_KL_K3: "Distance of the trained policy from the one that sampled (KL, estimator "
+    "k3).",
+    names.SAMPLER_MAX_LOG_RATIO: "Largest difference of log-probs between sampler and trainer.",
+    names.CLIPPED_SHARE: "Share of trained tokens whose ratio the loss clipped.",
+    names.MASKED_SHARE: "Share of trained tokens that `mismatch.sequence_mask` left out.",
+    names.TRUNCATED_SHARE: "Share of trained tokens that `mismatch.truncation` weighed less.",
+    names.BASE_KL_K1: "Distance of the policy from the model that training started from (KL, "
+    "estimator k1).",
+    names.GROUPS_TRAINED: "Number of groups that the step trained on.",
+    names.GROUPS_ZERO_VARIANCE: "Number of groups whose rollouts are all worth the same, which "
+    "train nothing.",
+    names.GROUPS_MASKED: "Number of groups with too few graded rollouts.",
+}
+_OF_PAIRS: Final = {
+    names.PREFERENCE_LOGPROB_ACCURACY: "Share of pairs whose preferred answer is more probable "
+    "than the rejected one.",
+    names.PREFERENCE_CHOSEN_LOGPROB: "Mean log-prob of a whole preferred answer.",
+    names.PREFERENCE_REJECTED_LOGPROB: "Mean log-prob of a whole rejected answer.",
+    names.PREFERENCE_ACCURACY: "Share of pairs whose preferred answer has the higher implicit "
+    "reward. The model that training started from has 0 by definition.",
+    names.PREFERENCE_MARGIN: "Mean implicit reward of the preferred answer less that of the "
+    "rejected one.",
+    names.PREFERENCE_CHOSEN_REWARD: "Mean implicit reward of the preferred answers: beta times "
+    "their log-prob less that under the model that training started from. Below 0 they have become "
+    "less probable.",
+    names.PREFERENCE_REJECTED_REWARD: "The same of the rejected answers.",
+}
+_OF_TIME: Final = {
+    names.STALENESS_MEAN: "Mean number of versions published between a rollout's dispatch and its "
+    "training.",
+    names.STALENESS_MAX: "Largest number of such versions.",
+    names.STALE_DISCARDED_SHARE: "Share of rollouts that were given up because they became too "
+    "old.",
+    names.QUEUE_DEPTH: "Finished rollouts that wait for a later step.",
+    names.QUEUE_IN_FLIGHT: "Rollouts that are dispatched and not finished.",
+    names.TRAINER_IDLE_SHARE: "Share of the step's time in which the trainer waited.",
+    names.SAMPLER_IDLE_SHARE: "Share of the step's time without a request at the engine.",
+    names.PROBE_MAX_DIFF: "Largest difference of log-probs between engine and trainer on fixed "
+    "tokens, after the adapter was published.",
+    names.TIME_SAMPLING: "Seconds of sampling.",
+    names.TIME_TRAINING: "Seconds of training.",
+    names.TIME_PUBLISH: "Seconds until the engine served the new adapter.",
+    names.TIME_EVAL: "Seconds of the validation.",
+    names.TIME_STEP: "Seconds of the whole step, with publishing and validation.",
+}
+
+MEANINGS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        **_OF_ROLLOUTS,
+        **{names.grader_metric("", what): meaning for what, meaning in _OF_GRADERS.items()},
+        **{
+            names.grader_metric("<child>", what): meaning
+            for what, meaning in {
+                **_OF_GRADERS,
+                "discarded": "Number of rollouts that were lost because this child failed.",
+            }.items()
+        },
+        **_OF_TRAINING,
+        **_OF_PAIRS,
+        **_OF_TIME,
+    }
+)
+"""A sentence for each curve, in the order of the page."""
+
+SPLITS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "train": "training rollouts or rows, at every step",
+        "valid": "held-out rows, at every validation; step 0 is the model that training started "
+        "from",
+        "valid_greedy": "one rollout of each held-out row at temperature 0 (reinforcement)",
+        "valid_base": "held-out rows under the base model, at step 0 of a job that starts from a "
+        "tuned one",
+    }
+)
+
+
+def _pattern(name: str) -> re.Pattern[str]:
+    """Returns the expression for names like this one; a tool's name contains no slash."""
+    parts = re.split(r"(<[^>]+>)", name)
+    return re.compile(
+        "".join(
+            ("[^/]+" if part == "<tool>" else ".+") if part.startswith("<") else re.escape(part)
+            for part in parts
+        ),
+        re.DOTALL,
+    )
+
+
+_PATTERNS: Final = [(_pattern(name), text) for name, text in MEANINGS.items() if "<" in name]
+
+
+def meaning(name: str) -> str | None:
+    """Returns the meaning of a curve, or `None` for a name that is not on the list."""
+    if name in MEANINGS:
+        return MEANINGS[name]
+    return next((text for pattern, text in _PATTERNS if pattern.fullmatch(name)), None)

@@ -1,0 +1,10 @@
+from typing import Literal
+
+FailureClass = Literal['endpoint_refused', 'grader_bad_reply', 'grader_error', 'grader_item_missing', 'grader_timeout', 'grader_unreachable', 'tool_bad_reply', 'tool_error', 'tool_timeout', 'tool_unreachable']
+
+FAILURE_CLASS_VALUES: set[FailureClass] = { 'endpoint_refused', 'grader_bad_reply', 'grader_error', 'grader_item_missing', 'grader_timeout', 'grader_unreachable', 'tool_bad_reply', 'tool_error', 'tool_timeout', 'tool_unreachable',  }
+
+def check_failure_class(value: str) -> FailureClass:
+    if value in FAILURE_CLASS_VALUES:
+        return value
+    raise TypeError(f"Unexpected value {value!r}. Expected one of {FAILURE_CLASS_VALUES!r}")

@@ -1,0 +1,93 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeVar, BinaryIO, TextIO, TYPE_CHECKING, Generator
+
+from attrs import define as _attrs_define
+from attrs import field as _attrs_field
+
+from ..types import UNSET, Unset
+
+from ..models.limit_stops_rule_action import check_limit_stops_rule_action
+from ..models.limit_stops_rule_action import LimitStopsRuleAction
+from ..types import UNSET, Unset
+from typing import cast
+
+
+
+
+
+
+T = TypeVar("T", bound="LimitStopsRule")
+
+
+
+@_attrs_define
+class LimitStopsRule:
+    """ Rollouts end at a limit instead of with an answer.
+
+        Attributes:
+            action (LimitStopsRuleAction | Unset):  Default: 'warn'.
+            share (float | Unset):  Default: 0.5.
+            steps (int | Unset):  Default: 3.
+     """
+
+    action: LimitStopsRuleAction | Unset = 'warn'
+    share: float | Unset = 0.5
+    steps: int | Unset = 3
+
+
+
+
+
+    def to_dict(self) -> dict[str, Any]:
+        action: str | Unset = UNSET
+        if not isinstance(self.action, Unset):
+            action = self.action
+
+
+        share = self.share
+
+        steps = self.steps
+
+
+        field_dict: dict[str, Any] = {}
+
+        field_dict.update({
+        })
+        if action is not UNSET:
+            field_dict["action"] = action
+        if share is not UNSET:
+            field_dict["share"] = share
+        if steps is not UNSET:
+            field_dict["steps"] = steps
+
+        return field_dict
+
+
+
+    @classmethod
+    def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+        d = dict(src_dict)
+        _action = d.pop("action", UNSET)
+        action: LimitStopsRuleAction | Unset
+        if isinstance(_action,  Unset):
+            action = UNSET
+        else:
+            action = check_limit_stops_rule_action(_action)
+
+
+
+
+        share = d.pop("share", UNSET)
+
+        steps = d.pop("steps", UNSET)
+
+        limit_stops_rule = cls(
+            action=action,
+            share=share,
+            steps=steps,
+        )
+
+        return limit_stops_rule
+

@@ -1,0 +1,39 @@
+"""The page about curves names every curve of the code with its meaning, and nothing else."""
+
+import re
+from pathlib import Path
+
+from app.domain.rollouts import metrics as names
+from app.domain.rollouts.metric_meanings import MEANINGS, SPLITS, meaning
+
+PAGE = (Path(__file__).parents[2] / "docs" / "metrics.md").read_text(encoding="utf-8")
+ROWS = dict(re.findall(r"^\| `([^`]+)` \| (.+) \|$", PAGE, re.MULTILINE))
+
+
+def test_the_page_is_the_list_of_the_code() -> None:
+    assert ROWS == {**SPLITS, **MEANINGS}
+
+
+def test_every_name_of_the_code_has_a_meaning() -> None:
+    fixed = {
+        value
+        for name, value in vars(names).items()
+        if name.isupper() and isinstance(value, str) and not name.startswith("_")
+    }
+    assert len(fixed) > 40
+    assert sorted(name for name in fixed if meaning(name) is None) == []
+
+
+def test_names_with_a_variable_part_are_read_as_such() -> None:
+    for name in (
+        names.tool_metric("lookup", "errors/http_404"),
+        names.tool_metric("(unparsable)", "calls_mean"),
+        names.discarded_metric("tool_timeout"),
+        names.grader_metric("", "errors/invalid_variable_error"),
+        names.grader_metric("exact/part", "latency_s_mean"),
+        names.component_metric("wasted_calls"),
+    ):
+        assert meaning(name), name
+    assert meaning(names.discarded_metric("count")) == MEANINGS[names.DISCARDED_COUNT]
+    for name in ("reward", "train/los", "tool/lookup/price", "valid/reward/mean"):
+        assert meaning(name) is None, name
