@@ -13,6 +13,7 @@ AgentRftError
 ├── Unavailable                  503  a part of the service is away; the caller may retry
 │   └── NoFreeSpace              503  a disk of the service is full
 ├── EndpointRefused              the egress guard would not dial a customer URL
+├── SecretsLost                  sealed values cannot be read any more; a retry does not help
 ├── LeaseLost                    a newer fence owns the run; the holder must stop writing
 └── RunFailed                    a run ends as `failed`; code and message go to `job.error`
 """
@@ -124,9 +125,16 @@ class EndpointRefused(AgentRftError):
     """A customer URL that must not be dialled; the text is safe to show to the customer."""
 
 
+class SecretsLost(AgentRftError):
+    """Sealed values that something needs cannot be read any more; a retry does not help."""
+
+
 class LeaseLost(AgentRftError):
     """Another claim holds a higher fence: nothing this run writes may land any more."""
 
+
+SECRETS_LOST: Final = "secrets_lost"
+"""Code of a run whose sealed values cannot be read any more."""
 
 NOTHING_TO_LEARN: Final = "nothing_to_learn"
 """Code of a run that ends because it learns nothing."""

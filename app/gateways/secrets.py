@@ -15,7 +15,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
-from app.domain.errors import AgentRftError
+from app.domain.errors import SecretsLost
 from app.settings import Settings
 
 _VERSION: Final = b"\x01"
@@ -28,7 +28,7 @@ _HEAD_BYTES: Final = len(_VERSION) + _KEY_ID_BYTES
 _SMALLEST: Final = _HEAD_BYTES + _WRAPPED_BYTES + _NONCE_BYTES + _TAG_BYTES
 
 
-class SecretsUnreadable(AgentRftError):
+class SecretsUnreadable(SecretsLost):
     """A sealed blob cannot be opened: wrong key, wrong row, or damaged."""
 
 

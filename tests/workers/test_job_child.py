@@ -4,6 +4,9 @@ import asyncio
 import sys
 from asyncio.subprocess import PIPE, Process
 
+import psycopg
+import pytest
+
 from app.domain.jobs.jobs import JobStatus
 from app.settings import inherited_environment, to_environment
 from tests.support import stack
@@ -70,3 +73,23 @@ async def test_a_job_that_cannot_run_fails_with_its_reason_and_the_child_ends_we
     assert failed.status is JobStatus.FAILED
     assert failed.error is not None
     assert failed.error.code == "model_not_available"
+
+
+@pytest.mark.parametrize("lost", [None, b"damaged"])
+async def test_a_job_whose_secrets_are_lost_fails_at_its_first_attempt(
+    world: World, database: stack.Database, lost: bytes | None
+) -> None:
+    job = await world.job()
+    context = await world.context(job)
+    with psycopg.connect(database.superuser_url.replace("+psycopg", "")) as connection:
+        connection.execute(
+            "UPDATE fine_tuning_jobs SET secrets = %s, method = jsonb_set(method, "
+            """'{reinforcement,grader,headers}', '{"X-Key": "[redacted]"}')""",
+            (lost,),
+        )
+    child = await _child(world, job.id, context.fence)
+    assert await asyncio.wait_for(child.wait(), timeout=PATIENCE_S) == 0
+    failed = await world.read(job)
+    assert failed.status is JobStatus.FAILED
+    assert failed.error is not None
+    assert failed.error.code == "secrets_lost"

@@ -4,19 +4,38 @@ FENCE`.
 
 import sys
 
+import structlog
+
+from app.domain.errors import RunFailed
+from app.store.evals.leased_runs import leased_eval_run
 from app.store.leases import Lease
 from workers.evals.context import open_eval_run
 from workers.evals.leased_runs import EVAL_RUNS
 from workers.evals.run import EvalWork
 from workers.processes.child import run_dispatched
 from workers.processes.clients import Clients
+from workers.processes.retry import retry_while_unavailable
+
+log = structlog.get_logger()
 
 
 async def work(clients: Clients, lease: Lease) -> None:
     """Works on the run under its lease. Raises `LeaseLost` once the run was canceled or claimed
     again.
     """
-    await EvalWork(await open_eval_run(clients, lease)).run()
+    try:
+        await EvalWork(await open_eval_run(clients, lease)).run()
+    except RunFailed as failure:
+        await _fail(clients, lease, failure)
+
+
+async def _fail(clients: Clients, lease: Lease, failure: RunFailed) -> None:
+    async def fail() -> None:
+        async with leased_eval_run(clients.database, lease) as unit:
+            await unit.run.fail(failure.code, failure.message)
+
+    await retry_while_unavailable(fail)
+    log.warning("eval run failed", code=failure.code)
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from pydantic import TypeAdapter
 
+from app.domain.errors import SECRETS_LOST, RunFailed, SecretsLost
 from app.domain.evals.data_sources import DATA_SOURCE, JsonlSource, SampledSource
 from app.domain.evals.evals import Criterion, Eval, EvalRun, Tally, result_names
 from app.domain.graders.graders import GRADER_MODELS, Grader
@@ -49,7 +50,10 @@ class EvalContext:
 
 
 async def open_eval_run(clients: Clients, lease: Lease) -> EvalContext:
-    """Reads the rows of the run and builds its context. Raises `LeaseLost`."""
+    """Reads the rows of the run and builds its context.
+
+    Raises `LeaseLost`, and `RunFailed` when the secrets of the eval are lost.
+    """
 
     async def read_rows() -> EvalContext:
         async with leased_eval_run(clients.database, lease) as unit:
@@ -78,10 +82,7 @@ async def open_eval_run(clients: Clients, lease: Lease) -> EvalContext:
 
 def _scorers(clients: Clients, lease: Lease, of: Eval, sealed: bytes | None) -> list[Scorer]:
     settings = clients.settings
-    secrets = {}
-    if sealed is not None:
-        box = build_secret_box(settings)
-        secrets = box.open(sealed, project_id=lease.project_id, row_id=of.id)
+    criteria = _criteria(settings, lease, of, sealed)
     signer = CallSigner(*settings.secret_keys, project_id=lease.project_id)
     customers = _pool(clients.egress, settings)
     judges = RoutedJudges(
@@ -94,11 +95,27 @@ def _scorers(clients: Clients, lease: Lease, of: Eval, sealed: bytes | None) -> 
         signer=signer,
     )
     grading = GradingPorts(customers, signer, judges)
-    secrets = criteria_by_pointer(secrets, of.testing_criteria)
-    for number in range(len(of.testing_criteria)):
-        require_sealed(GRADER_MODELS, of.testing_criteria, secrets, (number,))
-    criteria = restored(of.testing_criteria, secrets)
-    return [build_scorer(_GRADER.validate_python(criterion), grading) for criterion in criteria]
+    return [build_scorer(criterion, grading) for criterion in criteria]
+
+
+def _criteria(settings: Settings, lease: Lease, of: Eval, sealed: bytes | None) -> list[Criterion]:
+    """Returns the criteria with their real values. Raises `RunFailed` when they are lost."""
+    secrets = {}
+    try:
+        if sealed is not None:
+            box = build_secret_box(settings)
+            secrets = box.open(sealed, project_id=lease.project_id, row_id=of.id)
+        secrets = criteria_by_pointer(secrets, of.testing_criteria)
+        for number in range(len(of.testing_criteria)):
+            require_sealed(GRADER_MODELS, of.testing_criteria, secrets, (number,))
+        whole = restored(of.testing_criteria, secrets)
+    except SecretsLost as error:
+        raise RunFailed(
+            f"The stored secrets of eval {of.id} cannot be read any more: create the eval again "
+            "with its urls and headers.",
+            code=SECRETS_LOST,
+        ) from error
+    return [_GRADER.validate_python(criterion) for criterion in whole]
 
 
 def _pool(egress: Egress, settings: Settings) -> EndpointPool:

@@ -31,14 +31,12 @@ class EvalWork:
         self._writing = asyncio.Lock()
 
     async def run(self) -> None:
-        """Works until the run ends. Raises `LeaseLost` when another claim took the run."""
-        try:
-            await self._work_on_all(await load_rows(self._context))
-        except RunFailed as failure:
-            await self._fail(failure)
-        else:
-            await retry_while_unavailable(self._complete)
-            log.info("eval run completed", counts=self._context.tally.counts)
+        """Works until the run completes. Raises `RunFailed`, or `LeaseLost` when another claim took
+        the run.
+        """
+        await self._work_on_all(await load_rows(self._context))
+        await retry_while_unavailable(self._complete)
+        log.info("eval run completed", counts=self._context.tally.counts)
 
     async def _work_on_all(self, rows: Iterator[tuple[int, EvalRow]]) -> None:
         """Raises `RunFailed` once the run has taken longer than any run may."""
@@ -75,11 +73,3 @@ class EvalWork:
     async def _complete(self) -> None:
         async with self._context.unit() as unit:
             await unit.run.complete()
-
-    async def _fail(self, failure: RunFailed) -> None:
-        async def fail() -> None:
-            async with self._context.unit() as unit:
-                await unit.run.fail(failure.code, failure.message)
-
-        await retry_while_unavailable(fail)
-        log.warning("eval run failed", code=failure.code)

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from app.domain.errors import SECRETS_LOST, RunFailed, SecretsLost
 from app.domain.ids import OrganizationId
 from app.domain.jobs.job_secrets import restored_method
 from app.domain.jobs.jobs import Job, TuningMethod
@@ -30,7 +31,7 @@ async def open_run(
     judge_egress: Egress | None = None,
 ) -> RunContext:
     """Returns the context. Raises `LeaseLost`, or `RunFailed` when the model that the job starts
-    from no longer exists.
+    from no longer exists or its secrets are lost.
     """
 
     async def read() -> tuple[Job, bytes | None]:
@@ -38,6 +39,7 @@ async def open_run(
             return await unit.jobs.get(job_id), await unit.jobs.secrets(job_id)
 
     job, sealed = await retry_while_unavailable(read)
+    method = _method(settings, job, sealed)
     objects = build_objects(settings)
     start = await find_start_model(settings, database, objects, job, fence=fence, scratch=scratch)
     return RunContext(
@@ -51,7 +53,7 @@ async def open_run(
         scratch=scratch,
         organization_slug=await retry_while_unavailable(lambda: _slug(database, job)),
         base_model=start.base,
-        method=_method(settings, job, sealed),
+        method=method,
         judge_egress=judge_egress,
         start=start.adapter,
     )
@@ -64,8 +66,17 @@ async def _slug(database: Database, job: Job) -> str:
 
 
 def _method(settings: Settings, job: Job, sealed: bytes | None) -> TuningMethod:
+    """Returns the method with its real values. Raises `RunFailed` when they are lost."""
     secrets = {}
-    if sealed is not None:
-        box = build_secret_box(settings)
-        secrets = box.open(sealed, project_id=job.project_id, row_id=job.id)
-    return stored_method(restored_method(job.method.document, secrets)).parse()
+    try:
+        if sealed is not None:
+            box = build_secret_box(settings)
+            secrets = box.open(sealed, project_id=job.project_id, row_id=job.id)
+        whole = restored_method(job.method.document, secrets)
+    except SecretsLost as error:
+        raise RunFailed(
+            "The stored secrets of this job cannot be read any more: create the job again with its "
+            "urls and headers.",
+            code=SECRETS_LOST,
+        ) from error
+    return stored_method(whole).parse()

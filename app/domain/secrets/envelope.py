@@ -10,6 +10,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from app.domain.errors import SecretsLost
 from app.domain.secrets.free_form import Found, secrets_in
 from app.domain.secrets.names import Announced, announced
 from app.domain.secrets.pointers import Path, pointer, put
@@ -20,7 +21,7 @@ Sealed = dict[str, Any]
 """Secrets by JSON pointer."""
 
 
-class SecretsMissing(KeyError):
+class SecretsMissing(SecretsLost):
     """A document shows a redacted value that its sealed part does not hold."""
 
 

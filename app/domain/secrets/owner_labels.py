@@ -12,13 +12,17 @@ from app.domain.secrets.pointers import Path, pointer
 
 
 def by_pointer(sealed: dict[str, Any], owners: Iterator[tuple[str, Path]]) -> dict[str, Any]:
-    """Returns opened secrets of either form by JSON pointer; `owners` are the labels' paths."""
+    """Returns opened secrets of either form by JSON pointer; `owners` are the labels' paths.
+
+    Secrets of a label without an owner are left out.
+    """
     if all(key.startswith("/") for key in sealed):
         return sealed
     at = dict(owners)
     return {
         pointer((*at[label], "headers", name)): value
         for label, headers in sealed.items()
+        if label in at
         for name, value in headers.items()
     }
 

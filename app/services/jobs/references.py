@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
-from app.domain.errors import InvalidRequest, NotFound
+from app.domain.errors import InvalidRequest, NotFound, WrongState
 from app.domain.graders.graders import read_grader
 from app.domain.jobs.jobs import NewJob
 from app.domain.jobs.requests import JobRequest, required_files
@@ -111,7 +111,10 @@ class RegisteredReferences:
         if not isinstance(part, RegisteredReference):
             return part
         registered = await _find(part, service, param)
-        definition = await service.reveal(registered)
+        try:
+            definition = await service.reveal(registered)
+        except WrongState as error:
+            raise WrongState(error.message, param=f"{param}.id") from error
         return {**definition, "id": registered.id, "version": registered.version}
 
     async def _files(self, source: CurriculumSource, made: list[str]) -> dict[str, str]:

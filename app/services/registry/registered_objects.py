@@ -11,10 +11,11 @@ from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Final
 
+import structlog
 from pydantic import BaseModel
 
 from app.domain.accounts.tenants import Tenant
-from app.domain.errors import InvalidRequest
+from app.domain.errors import InvalidRequest, SecretsLost, WrongState
 from app.domain.ids import new_id
 from app.domain.registry.registered_objects import ID_PREFIXES, LabelChanges, Noun, Registered
 from app.domain.secrets.envelope import require_sealed, restored, split
@@ -23,6 +24,8 @@ from app.domain.secrets.placeholders import with_earlier_values
 from app.gateways.egress.egress import Egress
 from app.gateways.secrets import SecretBox
 from app.store.database import Database
+
+log = structlog.get_logger()
 
 MAX_DEFINITION_BYTES: Final = 262_144
 """The limit of a tool or a grader as JSON: a page holds a hundred of them."""
@@ -68,17 +71,51 @@ class RegistryService:
             await unit.registry.mark_deleted(self.noun, object_id)
 
     async def reveal(self, registered: Registered) -> dict[str, Any]:
-        """The definition with its real values; never to be shown or stored."""
-        return await asyncio.to_thread(self._revealed, registered)
+        """Returns the definition with its real values, which are never to be shown or stored.
+
+        Raises `WrongState` when the sealed ones cannot be read any more.
+        """
+        try:
+            return await asyncio.to_thread(self._revealed, registered)
+        except SecretsLost as error:
+            self._log_lost(registered, error)
+            raise WrongState(
+                f"The stored secrets of {self.noun.value} {registered.id}, version "
+                f"{registered.version}, cannot be read any more: send its url and headers again as "
+                "an update, which makes a new version.",
+                param="id",
+            ) from error
+
+    async def _earlier(self, before: Registered) -> dict[str, Any]:
+        """Returns the real values that placeholders may stand for; none if they are lost, so that
+        an update which sends them all makes the object usable again.
+        """
+        try:
+            return await asyncio.to_thread(self._revealed, before)
+        except SecretsLost as error:
+            self._log_lost(before, error)
+            return {}
+
+    def _log_lost(self, registered: Registered, error: SecretsLost) -> None:
+        log.warning(
+            "secrets lost",
+            id=registered.id,
+            version=registered.version,
+            project_id=self._tenant.project_id,
+            error=str(error),
+        )
 
     def _revealed(self, registered: Registered) -> dict[str, Any]:
-        if registered.secrets is None:
+        """Raises `SecretsLost`."""
+        if not self.models:
             return deepcopy(registered.definition)
-        opened = self._ports.secret_box.open(
-            registered.secrets,
-            project_id=self._tenant.project_id,
-            row_id=_sealed_for(registered.id, registered.version),
-        )
+        opened = {}
+        if registered.secrets is not None:
+            opened = self._ports.secret_box.open(
+                registered.secrets,
+                project_id=self._tenant.project_id,
+                row_id=_sealed_for(registered.id, registered.version),
+            )
         definition = registered.definition
         owners = owners_of_tool if self.noun is Noun.TOOL else owners_of_grader
         sealed = by_pointer(opened, owners(definition))
@@ -117,7 +154,7 @@ class RegistryService:
             before,
             version=before.version + 1,
             name=labels.name_after(before),
-            definition=await self._with_earlier_values(definition, await self.reveal(before)),
+            definition=await self._with_earlier_values(definition, await self._earlier(before)),
             metadata=labels.metadata_after(before),
             secrets=None,
         )

@@ -65,10 +65,12 @@ class ToolService(RegistryService):
         """Insert a new version: keys that are not sent stay, a null removes an optional one.
 
         With an URL the redacted definition is the start: a secret moves to no other address.
+        So it is when the earlier secrets are lost: what is not sent anew is refused by name.
         """
         before = await self.get(tool_id)
         kept = {k: v for k, v in changes.items() if k not in _REQUIRED or v is not None}
-        earlier = before.definition if "server_url" in kept else await self.reveal(before)
+        earlier = {} if "server_url" in kept else await self._earlier(before)
+        earlier = earlier or before.definition
         definition = _definition({**earlier, **kept})
         labels = LabelChanges(definition["name"], changes.get("metadata"), "metadata" in changes)
         return await self._append(before, definition, labels)

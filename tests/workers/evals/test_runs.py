@@ -324,3 +324,16 @@ async def test_another_tenants_worker_setting_sees_no_run(world: World) -> None:
             for table in ("evals", "eval_runs", "eval_output_items"):
                 query = f"SELECT count(*) FROM {table}".encode()
                 assert connection.execute(query).fetchone() == (0,)
+
+
+@pytest.mark.parametrize("lost", [None, b"damaged"])
+async def test_a_run_whose_secrets_are_lost_fails_at_once(
+    world: World, database: Database, lost: bytes | None
+) -> None:
+    path = await world.make(endpoint_grader(world), source=sampled(rows(RIGHT)))
+    with psycopg.connect(database.superuser_url.replace("+psycopg", "")) as connection:
+        connection.execute("UPDATE evals SET secrets = %s", (lost,))
+    run = await world.finish(path)
+    assert (run["status"], run["error"]["code"]) == ("failed", "secrets_lost")
+    assert "create the eval again" in run["error"]["message"]
+    assert world.grader.received == []
