@@ -5395,7 +5395,7 @@ export interface components {
         };
         /**
          * WandbIntegration
-         * @description An integration, which is stored and echoed.
+         * @description An integration, whose known keys are stored and echoed.
          */
         WandbIntegration: {
             /**

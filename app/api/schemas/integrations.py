@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import StringConstraints
 
-from app.api.schemas.common import WireModel
+from app.api.schemas.common import Json, WireModel
 
 Name = Annotated[str, StringConstraints(min_length=1, max_length=256)]
 
@@ -17,7 +17,12 @@ class Wandb(WireModel):
 
 
 class WandbIntegration(WireModel):
-    """An integration, which is stored and echoed."""
+    """An integration, whose known keys are stored and echoed."""
 
     type: Literal["wandb"]
     wandb: Wandb
+
+    def kept(self) -> Json:
+        """Returns the known keys that were sent. Nothing reads others, which may be credentials."""
+        wandb = self.wandb.model_dump(include=set(Wandb.model_fields), exclude_unset=True)
+        return {"type": self.type, "wandb": wandb}

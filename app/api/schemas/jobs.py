@@ -82,10 +82,7 @@ class CreateFineTuningJob(CapsBody):
             seed=self.seed,
             suffix=self.suffix,
             metadata=self.metadata,
-            integrations=[
-                integration.model_dump(exclude_unset=True)
-                for integration in self.integrations or []
-            ],
+            integrations=[integration.kept() for integration in self.integrations or []],
             caps=read_caps(self.method, self.to_caps()),
         )
         request.check_files()

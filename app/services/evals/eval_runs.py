@@ -4,10 +4,12 @@ A run of a user's eval is a row first and a message second; a worker does the wo
 job's eval are its validations: they are read, never started.
 """
 
+import asyncio
 from typing import Any
 
 from app.domain.accounts.tenants import Tenant
 from app.domain.errors import InvalidRequest, NotFound, WrongState
+from app.domain.evals.data_source_faults import data_source_faults
 from app.domain.evals.data_sources import FileReference, JsonlSource, SampledSource
 from app.domain.evals.evals import Eval, EvalRun, EvalRunStatus, ItemStatus, OutputItem
 from app.domain.ids import new_id
@@ -48,6 +50,9 @@ class EvalRunService:
         of = await self._eval(eval_id)
         if of.job_id is not None:
             raise WrongState(f"The runs of {eval_id} are the validations of job {of.job_id}.")
+        fault = await asyncio.to_thread(lambda: next(data_source_faults(source), None))
+        if fault is not None:
+            raise fault
         model = source.model if isinstance(source, SampledSource) else None
         if model is not None:
             await self._check_model(model)

@@ -139,8 +139,10 @@ async def test_deprecated_hyperparameters_are_checked_where_they_stand(
 async def test_wandb_is_kept_and_other_integrations_are_refused(
     api: Api, body: dict[str, Any]
 ) -> None:
-    wandb = {"type": "wandb", "wandb": {"project": "p", "name": None, "tags": ["a"], "run": 1}}
-    reply = await api.call("POST", JOBS, json={**body, "integrations": [wandb]})
+    known = {"project": "p", "name": None, "tags": ["a"]}
+    wandb = {"type": "wandb", "wandb": known}
+    sent = {**wandb, "run": 1, "wandb": {**known, "run": 1}}
+    reply = await api.call("POST", JOBS, json={**body, "integrations": [sent]})
     assert reply.json()["integrations"] == [wandb]
     empty = await api.call("POST", JOBS, json={**body, "integrations": None})
     assert empty.json()["integrations"] == []

@@ -24,7 +24,7 @@ T = TypeVar("T", bound="WandbIntegration")
 
 @_attrs_define
 class WandbIntegration:
-    """ An integration, which is stored and echoed.
+    """ An integration, whose known keys are stored and echoed.
 
         Attributes:
             type_ (Literal['wandb']):

@@ -1,0 +1,63 @@
+"""Faults of a run's data source: unknown keys, MCP tools, bounds, and credentials. Pure.
+
+A data source is stored and shown as it was sent, and nothing in it is sent to a customer's server:
+a credential in it has no use, so it is refused and never sealed. The rows of `file_content` are the
+customer's data and are not walked.
+"""
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from app.domain.errors import InvalidRequest
+from app.domain.evals.data_sources import FileContent, JsonlSource, SampledSource
+from app.domain.secrets.bounds import bound_faults
+from app.domain.secrets.envelope import found_in
+from app.domain.secrets.pointers import Path, parameter
+from app.domain.secrets.walk import WalkedField, walk_fields
+from app.domain.unknown_keys import NOT_AVAILABLE, refused
+
+ROOT: Final = "data_source"
+_ROWS: Final[Path] = ("source", "content")
+_TOOLS: Final[Path] = ("sampling_params", "tools")
+
+
+def data_source_faults(source: JsonlSource | SampledSource) -> Iterator[InvalidRequest]:
+    """Yields an error per fault, each with its parameter."""
+    walked = _walked(source)
+    for field in walked:
+        if (fault := refused(field, ROOT)) is not None:
+            yield fault
+        if field.path == _TOOLS:
+            yield from _mcp_tools(field.value)
+    yield from bound_faults([(ROOT, field) for field in walked])
+    for field in walked:
+        for path, _, _ in found_in(field):
+            yield _credential(path)
+
+
+def _walked(source: JsonlSource | SampledSource) -> list[WalkedField]:
+    rows = _ROWS if isinstance(source.source, FileContent) else None
+    return [field for field in walk_fields(type(source), source) if field.path[:2] != rows]
+
+
+def _mcp_tools(tools: list[dict[str, Any]]) -> Iterator[InvalidRequest]:
+    for number, tool in enumerate(tools):
+        kind = tool.get("type")
+        if isinstance(kind, str) and kind.strip().casefold() == "mcp":
+            param = parameter(ROOT, (*_TOOLS, number))
+            yield InvalidRequest(
+                f"Invalid value for '{param}': MCP servers are not available yet; send tools of "
+                "type 'function'.",
+                param=param,
+                code=NOT_AVAILABLE,
+            )
+
+
+def _credential(path: Path) -> InvalidRequest:
+    param = parameter(ROOT, path)
+    return InvalidRequest(
+        f"Invalid value for '{param}': it looks like a credential, or contains one. Credentials "
+        "are not accepted in a run's data source; send them in the headers of the eval's graders.",
+        param=param,
+        code="invalid_value",
+    )
