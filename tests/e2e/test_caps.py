@@ -51,7 +51,7 @@ def test_a_cap_pauses_and_a_higher_one_goes_on_to_the_end(
     live.wait_for_status(job_id, "paused")
 
     paused = live.get(f"/fine_tuning/jobs/{job_id}")
-    after_one_step = VALID_ROWS + BATCH * GROUP
+    after_one_step = 2 * VALID_ROWS + BATCH * GROUP  # each held-out row sampled and greedy
     assert paused["step"] == 1
     assert paused["usage_metrics"]["rollouts"] == after_one_step
     assert paused["result_files"] == []

@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from app.domain.methods.stop import shown_end
+from app.domain.methods.stop import PreferenceStopOptions, shown_end
 from app.domain.methods.supervised import automatic_values, resolved_options
 
 
@@ -42,7 +42,7 @@ def test_sent_values_and_unknown_keys_stay() -> None:
         },
         "note": "kept",
         "loss": {"type": "dpo", "variant": "sigmoid", "label_smoothing": 0.0},
-        **shown_end({}),
+        **shown_end({}, PreferenceStopOptions),
     }
 
 
