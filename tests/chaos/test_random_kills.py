@@ -52,7 +52,7 @@ def test_random_kills_lose_and_repeat_nothing(tmp_path: Path, seed: int) -> None
         rows = live.rollouts(job_id)
         keys = Counter((r["split"], r["step"], r["prompt_index"], r["sample_index"]) for r in rows)
         assert set(keys.values()) == {1}, seed
-        assert len(rows) == TRAIN_ROWS * GROUP + 2 * VALID_ROWS, seed
+        assert len(rows) == TRAIN_ROWS * GROUP + 2 * 2 * VALID_ROWS, seed
         assert sorted(live.curve(job_id, "reward/mean")) == list(range(1, TRAIN_ROWS // BATCH + 1))
 
 
