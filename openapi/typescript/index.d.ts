@@ -2053,6 +2053,12 @@ export interface components {
             deleted: boolean;
         };
         /**
+         * DeliveryError
+         * @description Reason why an attempt got no status, or was not made.
+         * @enum {string}
+         */
+        DeliveryError: "unreachable" | "timeout" | "too_large" | "refused" | "bad_encoding" | "secret_unreadable" | "url_lost" | "endpoint_disabled" | "internal_error";
+        /**
          * DeliveryStatus
          * @enum {string}
          */
@@ -5429,8 +5435,7 @@ export interface components {
             attempts: number;
             /** Last Status Code */
             last_status_code: number | null;
-            /** Last Error */
-            last_error: string | null;
+            last_error: components["schemas"]["DeliveryError"] | null;
             /** Next Attempt At */
             next_attempt_at: number | null;
             /** Created At */

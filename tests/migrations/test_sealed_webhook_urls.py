@@ -3,7 +3,7 @@ import pytest
 from alembic import command
 from alembic.config import Config
 
-from app.domain.events.webhooks import EndpointEnvelope, SigningSecret
+from app.domain.events.webhooks import EndpointCredentials, SigningSecret
 from app.embedded.binaries import package_dir
 from app.gateways.endpoints.webhooks import EndpointSecrets
 from app.gateways.secrets import SecretBox
@@ -28,7 +28,7 @@ def test_old_urls_are_sealed_or_redacted(
     config = Config(str(scripts / "alembic.ini"))
     config.attributes["url"] = database.owner_url
     command.downgrade(config, "0014")
-    earlier = EndpointEnvelope(SIGNING)
+    earlier = EndpointCredentials(SIGNING)
     before = {
         "whe_1": (URL, ours.seal("whe_1", earlier)),
         "whe_2": (PLAIN, ours.seal("whe_2", earlier)),

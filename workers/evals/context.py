@@ -9,8 +9,8 @@ from app.domain.evals.data_sources import DATA_SOURCE, JsonlSource, SampledSourc
 from app.domain.evals.evals import Criterion, Eval, EvalRun, Tally, result_names
 from app.domain.graders.graders import GRADER_MODELS, Grader
 from app.domain.models.models import find_base_model
-from app.domain.secrets.envelope import require_sealed, restored
 from app.domain.secrets.owner_labels import criteria_by_pointer
+from app.domain.secrets.redaction import require_sealed, restored
 from app.gateways.egress.egress import Egress
 from app.gateways.endpoints.pool import EndpointPool
 from app.gateways.endpoints.signing import CallSigner

@@ -15,7 +15,7 @@ from typing import Final
 import structlog
 
 from app.domain.errors import LeaseLost, Unavailable
-from app.domain.events.webhooks import SEND_TIMEOUT_S, Outcome, retry_delay_s
+from app.domain.events.webhooks import SEND_TIMEOUT_S, DeliveryError, Outcome, retry_delay_s
 from app.gateways.egress.egress import Egress
 from app.gateways.endpoints.webhooks import EndpointSecrets, send_event
 from app.gateways.secrets import SecretBox, SecretsUnreadable
@@ -110,21 +110,21 @@ class Deliverer:
     async def _send(self, lease: Lease, attempt: DeliveryAttempt) -> Outcome:
         box = EndpointSecrets(self._ports.secret_box, lease.project_id)
         try:
-            envelope = box.open(attempt.endpoint_id, attempt.sealed)
+            credentials = box.open(attempt.endpoint_id, attempt.sealed)
         except SecretsUnreadable as error:
             log.exception(
                 "no secret to sign with", endpoint_id=attempt.endpoint_id, error=str(error)
             )
-            return Outcome(error="secret_unreadable")
-        url = envelope.whole_url(attempt.shown_url)
+            return Outcome(error=DeliveryError.SECRET_UNREADABLE)
+        url = credentials.whole_url(attempt.shown_url)
         if url is None:
             log.error("a part of the URL is lost", endpoint_id=attempt.endpoint_id)
-            return Outcome(error="url_lost")
+            return Outcome(error=DeliveryError.URL_LOST)
         try:
-            return await send_event(self._ports.egress, url, attempt.event, envelope.signing)
+            return await send_event(self._ports.egress, url, attempt.event, credentials.signing)
         except Exception:  # the boundary of one delivery: its fault must not end the process
             log.exception("delivery failed", delivery_id=lease.id)
-            return Outcome(error="internal_error")
+            return Outcome(error=DeliveryError.INTERNAL_ERROR)
 
     async def _record(self, lease: Lease, attempt: DeliveryAttempt, outcome: Outcome) -> None:
         number = attempt.earlier_attempts + 1

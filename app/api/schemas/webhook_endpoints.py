@@ -6,6 +6,7 @@ from pydantic import BaseModel, Field, StringConstraints
 
 from app.api.schemas.common import WireModel
 from app.domain.events.webhooks import (
+    DeliveryError,
     DeliveryStatus,
     EventType,
     SigningSecret,
@@ -116,8 +117,8 @@ class WebhookDeliveryObject(BaseModel):
     status: DeliveryStatus
     attempts: int
     last_status_code: int | None
-    last_error: str | None
-    """Fault of the last attempt if it got no status, e.g. `timeout` or `unreachable`."""
+    last_error: DeliveryError | None
+    """Reason why the last attempt got no status, or was not made."""
     next_attempt_at: int | None
     created_at: int
     finished_at: int | None

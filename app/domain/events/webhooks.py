@@ -68,6 +68,28 @@ class DeliveryStatus(StrEnum):
     FAILED = "failed"
 
 
+class DeliveryError(StrEnum):
+    """Reason why an attempt got no status, or was not made."""
+
+    UNREACHABLE = "unreachable"
+    """No connection, or it broke before the reply was complete."""
+    TIMEOUT = "timeout"
+    TOO_LARGE = "too_large"
+    """The reply is larger than the service reads."""
+    REFUSED = "refused"
+    """The service may not call the address."""
+    BAD_ENCODING = "bad_encoding"
+    """The reply is compressed or not HTTP."""
+    SECRET_UNREADABLE = "secret_unreadable"  # noqa: S105 - the name of a fault
+    """The secret key that sealed the endpoint's signing secrets is gone."""
+    URL_LOST = "url_lost"
+    """A part of the endpoint's URL was redacted without the secret key. Set the URL again."""
+    ENDPOINT_DISABLED = "endpoint_disabled"
+    """The endpoint answered 410 Gone to another delivery."""
+    INTERNAL_ERROR = "internal_error"
+    """A fault of the service, which its log describes."""
+
+
 @dataclass(frozen=True, slots=True)
 class SigningSecret:
     text: str = field(repr=False)
@@ -76,7 +98,7 @@ class SigningSecret:
 
 
 @dataclass(frozen=True, slots=True)
-class EndpointEnvelope:
+class EndpointCredentials:
     """The part of an endpoint that is sealed."""
 
     signing: tuple[SigningSecret, ...]
@@ -137,8 +159,7 @@ class WebhookDelivery:
     attempts: int
     """Attempts whose outcome was written."""
     last_status_code: int | None
-    last_error: str | None
-    """Class of the last failure without a status, e.g. `timeout`."""
+    last_error: DeliveryError | None
     next_attempt_at: int | None
     created_at: int
     finished_at: int | None
@@ -149,7 +170,7 @@ class Outcome:
     """Result of one attempt: an HTTP status, or the class of the error that prevented one."""
 
     status_code: int | None = None
-    error: str | None = None
+    error: DeliveryError | None = None
     retry_after: str | None = None
 
     @property

@@ -4,11 +4,11 @@ from typing import Any
 
 from app.domain.methods.kinds import METHOD_MODELS
 from app.domain.methods.stored import stored_method
-from app.domain.secrets.envelope import Sealed, require_sealed, restored, split
 from app.domain.secrets.owner_labels import by_pointer, owners_of_method
+from app.domain.secrets.redaction import SecretValues, require_sealed, restored, split
 
 
-def split_method(method: dict[str, Any]) -> tuple[dict[str, Any], Sealed]:
+def split_method(method: dict[str, Any]) -> tuple[dict[str, Any], SecretValues]:
     """A redacted copy, and its secrets by JSON pointer."""
     kind = stored_method(method).kind
     copy, sealed = split(METHOD_MODELS[kind], method, (kind,))

@@ -1,17 +1,16 @@
 """Bounds of a definition that a customer sends: its sealed values, and the length of its keys.
 
-Each sealed value is an entry of the envelope and costs time whenever the definition is read. A key
-that is longer than any name would fill pointers, errors and warnings. Stored definitions are not
-judged.
+Each sealed value costs time whenever the definition is read. A key that is longer than any name
+would fill pointers, errors and warnings. Stored definitions are not judged.
 """
 
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from app.domain.errors import InvalidRequest
-from app.domain.secrets.envelope import found_in
 from app.domain.secrets.names import MAX_NAME
 from app.domain.secrets.pointers import Path, parameter
+from app.domain.secrets.redaction import found_in
 from app.domain.secrets.walk import WalkedField
 
 MAX_SEALED: Final = 1000

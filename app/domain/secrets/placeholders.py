@@ -15,8 +15,8 @@ from typing import Any
 from pydantic import BaseModel
 
 from app.domain.errors import InvalidRequest
-from app.domain.secrets.envelope import found_in
 from app.domain.secrets.pointers import Path, parameter, pointer, put
+from app.domain.secrets.redaction import found_in
 from app.domain.secrets.urls import (
     REDACTED,
     has_placeholder,

@@ -12,7 +12,8 @@ from standardwebhooks import Webhook
 
 from app.domain.events.webhooks import (
     SEND_TIMEOUT_S,
-    EndpointEnvelope,
+    DeliveryError,
+    EndpointCredentials,
     Outcome,
     SigningSecret,
     WebhookEvent,
@@ -34,7 +35,7 @@ async def send_event(
     try:
         reply = await egress.notify(url, headers=headers, body=body, timeout_s=SEND_TIMEOUT_S)
     except EgressFailure as failure:
-        return Outcome(error=failure.kind.value)
+        return Outcome(error=DeliveryError(failure.kind.value))
     return Outcome(reply.status, retry_after=reply.headers.get("retry-after"))
 
 
@@ -55,17 +56,17 @@ def signed_headers(
 
 
 class EndpointSecrets:
-    """Seals and opens the envelopes of webhook endpoints, bound to project and endpoint."""
+    """Seals and opens the credentials of webhook endpoints, bound to project and endpoint."""
 
     def __init__(self, box: SecretBox, project_id: str) -> None:
         self._box = box
         self._project_id = project_id
 
-    def seal(self, endpoint_id: str, envelope: EndpointEnvelope) -> bytes:
-        plain = envelope.to_json()
+    def seal(self, endpoint_id: str, credentials: EndpointCredentials) -> bytes:
+        plain = credentials.to_json()
         return self._box.seal(plain, project_id=self._project_id, row_id=endpoint_id)
 
-    def open(self, endpoint_id: str, sealed: bytes) -> EndpointEnvelope:
+    def open(self, endpoint_id: str, sealed: bytes) -> EndpointCredentials:
         """Raises `SecretsUnreadable`."""
         plain = self._box.open(sealed, project_id=self._project_id, row_id=endpoint_id)
-        return EndpointEnvelope.from_json(plain)
+        return EndpointCredentials.from_json(plain)

@@ -11,7 +11,7 @@ from app.domain.evals.evals import Eval, NewEval, custom_config
 from app.domain.graders.graders import GRADER_MODELS
 from app.domain.ids import new_id
 from app.domain.secrets.bounds import bound_faults
-from app.domain.secrets.envelope import Sealed, shown_free_form, split_in_place
+from app.domain.secrets.redaction import SecretValues, shown_free_form, split_in_place
 from app.domain.secrets.walk import Kind, WalkedField, walk_fields
 from app.services.models.judge_models import JudgeModels
 from app.services.registry.definition_check import check_definitions
@@ -97,7 +97,7 @@ class EvalService:
 
 def _split(
     criteria: list[dict[str, Any]], item_schema: dict[str, Any]
-) -> tuple[list[dict[str, Any]], Sealed, dict[str, Any]]:
+) -> tuple[list[dict[str, Any]], SecretValues, dict[str, Any]]:
     """Redacted criteria, their secrets, and the schema without its own, which nobody needs.
 
     Raises `InvalidRequest` for a schema with too many secrets or too long a key.
@@ -106,7 +106,7 @@ def _split(
     for fault in bound_faults([("data_source_config.item_schema", field)]):
         raise fault
     shown = deepcopy(criteria)
-    secrets: Sealed = {}
+    secrets: SecretValues = {}
     for number, criterion in enumerate(shown):
         walked = list(walk_fields(GRADER_MODELS, criterion, (number,)))
         secrets |= split_in_place(shown, walked)

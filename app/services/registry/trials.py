@@ -12,7 +12,7 @@ from typing import Any, Final
 from app.domain.errors import InvalidRequest
 from app.domain.graders.graders import MultiGrader, SingleGrader
 from app.domain.ids import new_id
-from app.domain.secrets.envelope import redacted
+from app.domain.secrets.redaction import redacted
 from app.domain.tools.outcome import ToolOutcome
 from app.domain.tools.trials import ToolTrial, new_trace_id
 from app.gateways.egress.egress import Egress

@@ -8,7 +8,7 @@ from typing import Any
 from app.domain.accounts.tenants import Tenant
 from app.domain.errors import EndpointRefused, InvalidRequest, WrongState
 from app.domain.events.webhooks import (
-    EndpointEnvelope,
+    EndpointCredentials,
     EventType,
     SigningSecret,
     WebhookDelivery,
@@ -57,7 +57,7 @@ class WebhookEndpointService:
             event_types=list(dict.fromkeys(event_types)),
             secret_hint=secret_hint(secret),
         )
-        sealed = self._secrets.seal(endpoint.id, EndpointEnvelope((secret,), url))
+        sealed = self._secrets.seal(endpoint.id, EndpointCredentials((secret,), url))
         async with self._database.tenant(self._tenant) as unit:
             await unit.webhook_endpoints.insert(endpoint, secrets=sealed)
             return await unit.webhook_endpoints.get(endpoint.id), secret
@@ -104,14 +104,14 @@ class WebhookEndpointService:
 
     def _with_url(self, before: WebhookEndpoint, sealed: bytes, url: str) -> dict[str, Any]:
         """The columns that change with the URL; none when it is the same in all its parts."""
-        envelope = self._opened(before.id, sealed)
-        earlier = envelope.whole_url(before.url)
+        credentials = self._opened(before.id, sealed)
+        earlier = credentials.whole_url(before.url)
         whole = with_earlier_url(url, earlier, param="url")
         if whole == earlier:
             return {}
         return {
             "url": shown_url(whole),
-            "secrets": self._secrets.seal(before.id, replace(envelope, url=whole)),
+            "secrets": self._secrets.seal(before.id, replace(credentials, url=whole)),
         }
 
     async def delete(self, endpoint_id: str) -> None:
@@ -126,12 +126,12 @@ class WebhookEndpointService:
         secret = new_secret()
         async with self._database.tenant(self._tenant) as unit:
             _, sealed = await unit.webhook_endpoints.hold(endpoint_id)
-            envelope = self._opened(endpoint_id, sealed)
-            signing = rotated(envelope.signing, secret, now=self._now(), keep_old=keep_old)
+            earlier = self._opened(endpoint_id, sealed)
+            signing = rotated(earlier.signing, secret, now=self._now(), keep_old=keep_old)
             await unit.webhook_endpoints.change(
                 endpoint_id,
                 {
-                    "secrets": self._secrets.seal(endpoint_id, replace(envelope, signing=signing)),
+                    "secrets": self._secrets.seal(endpoint_id, replace(earlier, signing=signing)),
                     "secret_hint": secret_hint(secret),
                 },
             )
@@ -147,15 +147,15 @@ class WebhookEndpointService:
             sealed = await unit.webhook_endpoints.secrets(endpoint_id)
         prefix = "evalrun_" if event_type.startswith("eval.") else "ftjob-"
         event = WebhookEvent(new_id("evt_"), event_type, f"{prefix}test", int(self._now()))
-        envelope = self._opened(endpoint_id, sealed)
-        url = envelope.whole_url(endpoint.url)
+        credentials = self._opened(endpoint_id, sealed)
+        url = credentials.whole_url(endpoint.url)
         if url is None:
             raise WrongState(
                 "A part of this endpoint's URL is not known any more: update the endpoint with its "
                 "whole 'url'.",
                 param="url",
             )
-        outcome = await send_event(self._egress, url, event, envelope.signing)
+        outcome = await send_event(self._egress, url, event, credentials.signing)
         if outcome.status_code is None:
             raise InvalidRequest(
                 f"The endpoint gave no answer ({outcome.error}).",
@@ -170,7 +170,7 @@ class WebhookEndpointService:
             await unit.webhook_endpoints.get(endpoint_id)
             return await unit.webhook_endpoints.deliveries(endpoint_id, after=after, limit=limit)
 
-    def _opened(self, endpoint_id: str, sealed: bytes) -> EndpointEnvelope:
+    def _opened(self, endpoint_id: str, sealed: bytes) -> EndpointCredentials:
         try:
             return self._secrets.open(endpoint_id, sealed)
         except SecretsUnreadable as error:

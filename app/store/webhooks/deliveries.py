@@ -9,7 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.sql.elements import ColumnElement
 from typing_extensions import override
 
-from app.domain.events.webhooks import DeliveryStatus, Outcome, WebhookEvent
+from app.domain.events.webhooks import DeliveryError, DeliveryStatus, Outcome, WebhookEvent
 from app.store.database import Database
 from app.store.leases import Lease, is_held, lease_lost
 from app.store.schema.webhooks import WebhookDeliveryTable as Table
@@ -29,7 +29,7 @@ class DeliveryAttempt:
     endpoint_id: str
     shown_url: str
     sealed: bytes
-    """The endpoint's envelope: its signing secrets and its whole URL."""
+    """The endpoint's sealed credentials: its signing secrets and its whole URL."""
     earlier_attempts: int
 
 
@@ -105,7 +105,7 @@ class LeasedDeliveryStore:
             .where(Table.endpoint_id == endpoint_id, Table.status == _PENDING)
             .values(
                 status=DeliveryStatus.FAILED.value,
-                last_error="endpoint_disabled",
+                last_error=DeliveryError.ENDPOINT_DISABLED.value,
                 finished_at=func.now(),
                 lease_until=None,
             )
@@ -127,7 +127,7 @@ class LeasedDeliveryStore:
             .values(
                 attempts=Table.attempts + 1,
                 last_status_code=outcome.status_code,
-                last_error=outcome.error,
+                last_error=None if outcome.error is None else outcome.error.value,
                 **values,
             )
             .returning(Table.id)

@@ -8,6 +8,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from app.domain.errors import InvalidRequest, NotFound
 from app.domain.events.webhooks import (
     MAX_ENDPOINTS,
+    DeliveryError,
     DeliveryStatus,
     WebhookDelivery,
     WebhookEndpoint,
@@ -166,7 +167,7 @@ def _to_delivery(row: Delivery, event_type: str) -> WebhookDelivery:
         status=DeliveryStatus(row.status),
         attempts=row.attempts,
         last_status_code=row.last_status_code,
-        last_error=row.last_error,
+        last_error=None if row.last_error is None else DeliveryError(row.last_error),
         next_attempt_at=unix(row.next_attempt_at) if waits else None,
         created_at=unix(row.created_at),
         finished_at=unix_or_none(row.finished_at),

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from app.domain.secrets import envelope
+from app.domain.secrets import redaction
 from app.domain.secrets.bounds import MAX_KEY, MAX_SEALED
 from app.domain.secrets.free_form import secrets_in
 from tests.support.api.application import ENDPOINT, Api
@@ -147,7 +147,7 @@ async def test_secrets_are_never_searched_on_the_event_loop(
             on_the_loop.append(path)
         return secrets_in(*arguments, **options)
 
-    monkeypatch.setattr(envelope, "secrets_in", counted)
+    monkeypatch.setattr(redaction, "secrets_in", counted)
     tool = {"parameters": {"password": "c", "type": "object"}, "headers": {"K": "c"}}
     grader = {"headers": {"K": "c"}}
     path = "/v1/tools"
@@ -177,7 +177,7 @@ async def test_secrets_are_never_searched_on_the_event_loop(
 async def test_a_body_over_the_limit_of_a_definition_is_not_searched(
     api: Api, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(envelope, "secrets_in", None)
+    monkeypatch.setattr(redaction, "secrets_in", None)
     large = {**TOOL, "parameters": {"password": ["c" * 1000] * 300}}
     assert len(json.dumps(large)) > 262_144
     reply = await api.call("POST", "/v1/tools", json=large)

@@ -9,7 +9,7 @@ import psycopg
 import pytest
 from openai import OpenAI
 
-from app.domain.events.webhooks import MAX_ENDPOINTS, EndpointEnvelope, SigningSecret
+from app.domain.events.webhooks import MAX_ENDPOINTS, EndpointCredentials, SigningSecret
 from app.gateways.endpoints.webhooks import EndpointSecrets
 from app.gateways.secrets import SecretBox
 from tests.support.api.application import ENDPOINT, Api, running
@@ -308,7 +308,7 @@ async def test_a_url_whose_secret_was_lost_has_to_be_sent_again(database: Databa
         place = f"{PATH}/{made['id']}"
         lost = server.url("/hook?token=[redacted]")
         sealed = EndpointSecrets(_box(database), _project(database)).seal(
-            made["id"], EndpointEnvelope((SigningSecret(made["signing_secret"]),))
+            made["id"], EndpointCredentials((SigningSecret(made["signing_secret"]),))
         )
         _execute(database, "UPDATE webhook_endpoints SET url = %s, secrets = %s", lost, sealed)
         reply = await api.call("POST", f"{place}/test", json={"event_type": DONE})

@@ -7,7 +7,8 @@ import pytest
 from app.domain.events.webhooks import (
     MAX_SECRETS,
     OVERLAP_S,
-    EndpointEnvelope,
+    DeliveryError,
+    EndpointCredentials,
     Outcome,
     SigningSecret,
     new_secret,
@@ -88,8 +89,8 @@ def test_old_secrets_sign_for_a_day_and_no_longer() -> None:
     ]
     assert [secret.text for secret in signing(twice, now=later + 1)] == [third.text, second.text]
     assert signing(twice, now=later + OVERLAP_S) == [third]
-    envelope = EndpointEnvelope(twice, "https://r.example/?token=t")
-    assert EndpointEnvelope.from_json(envelope.to_json()) == envelope
+    credentials = EndpointCredentials(twice, "https://r.example/?token=t")
+    assert EndpointCredentials.from_json(credentials.to_json()) == credentials
 
 
 @pytest.mark.parametrize(
@@ -104,8 +105,8 @@ def test_old_secrets_sign_for_a_day_and_no_longer() -> None:
 def test_a_url_that_was_redacted_without_its_envelope_is_lost(
     sealed: str | None, shown: str, whole: str | None
 ) -> None:
-    earlier = EndpointEnvelope.from_json({"secrets": [["whsec_a", None]]})
-    assert EndpointEnvelope(earlier.signing, sealed).whole_url(shown) == whole
+    earlier = EndpointCredentials.from_json({"secrets": [["whsec_a", None]]})
+    assert EndpointCredentials(earlier.signing, sealed).whole_url(shown) == whole
 
 
 def test_the_header_does_not_grow_without_end() -> None:
@@ -122,7 +123,7 @@ def test_the_header_does_not_grow_without_end() -> None:
         (Outcome(299), True, False),
         (Outcome(300), False, False),
         (Outcome(410), False, True),
-        (Outcome(error="timeout"), False, False),
+        (Outcome(error=DeliveryError.TIMEOUT), False, False),
     ],
 )
 def test_two_hundreds_are_deliveries(outcome: Outcome, delivered: bool, gone: bool) -> None:

@@ -15,7 +15,7 @@ from app.domain.events.webhooks import (
     OVERLAP_S,
     RETRY_DELAYS_S,
     DeliveryStatus,
-    EndpointEnvelope,
+    EndpointCredentials,
     Outcome,
     SigningSecret,
     WebhookDelivery,
@@ -89,7 +89,7 @@ async def test_a_url_whose_secret_was_lost_is_not_called(scene: Scene) -> None:
     async with endpoint(lambda _: Reply(204, body=b"")) as server:
         made, secret = await scene.endpoint(server)
         sealed = EndpointSecrets(scene.box, scene.first.project_id).seal(
-            made.id, EndpointEnvelope((secret,))
+            made.id, EndpointCredentials((secret,))
         )
         lost = server.url("/hook?token=[redacted]")
         scene.execute("UPDATE webhook_endpoints SET url = %s, secrets = %s", lost, sealed)

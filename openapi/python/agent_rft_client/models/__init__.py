@@ -60,6 +60,7 @@ from .data_source_config import DataSourceConfig
 from .data_source_config_item_schema_type_0 import DataSourceConfigItemSchemaType0
 from .data_source_config_type import DataSourceConfigType
 from .deleted import Deleted
+from .delivery_error import DeliveryError
 from .delivery_status import DeliveryStatus
 from .dpo_hyperparameters import DpoHyperparameters
 from .dpo_method import DpoMethod
@@ -402,6 +403,7 @@ __all__ = (
     "DataSourceConfigItemSchemaType0",
     "DataSourceConfigType",
     "Deleted",
+    "DeliveryError",
     "DeliveryStatus",
     "DpoHyperparameters",
     "DpoMethod",

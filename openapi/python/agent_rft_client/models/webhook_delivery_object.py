@@ -8,6 +8,8 @@ from attrs import field as _attrs_field
 
 from ..types import UNSET, Unset
 
+from ..models.delivery_error import check_delivery_error
+from ..models.delivery_error import DeliveryError
 from ..models.delivery_status import check_delivery_status
 from ..models.delivery_status import DeliveryStatus
 from typing import cast
@@ -34,7 +36,7 @@ class WebhookDeliveryObject:
             status (DeliveryStatus):
             attempts (int):
             last_status_code (int | None):
-            last_error (None | str):
+            last_error (DeliveryError | None):
             next_attempt_at (int | None):
             created_at (int):
             finished_at (int | None):
@@ -46,7 +48,7 @@ class WebhookDeliveryObject:
     status: DeliveryStatus
     attempts: int
     last_status_code: int | None
-    last_error: None | str
+    last_error: DeliveryError | None
     next_attempt_at: int | None
     created_at: int
     finished_at: int | None
@@ -74,7 +76,10 @@ class WebhookDeliveryObject:
         last_status_code = self.last_status_code
 
         last_error: None | str
-        last_error = self.last_error
+        if isinstance(self.last_error, str):
+            last_error = self.last_error
+        else:
+            last_error = self.last_error
 
         next_attempt_at: int | None
         next_attempt_at = self.next_attempt_at
@@ -133,10 +138,20 @@ class WebhookDeliveryObject:
         last_status_code = _parse_last_status_code(d.pop("last_status_code"))
 
 
-        def _parse_last_error(data: object) -> None | str:
+        def _parse_last_error(data: object) -> DeliveryError | None:
             if data is None:
                 return data
-            return cast(None | str, data)
+            try:
+                if not isinstance(data, str):
+                    raise TypeError()
+                last_error_type_0 = check_delivery_error(data)
+
+
+
+                return last_error_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(DeliveryError | None, data)
 
         last_error = _parse_last_error(d.pop("last_error"))
 

@@ -6,8 +6,8 @@ import pytest
 from typing_extensions import override
 
 from app.domain.errors import InvalidRequest
-from app.domain.secrets.envelope import split
 from app.domain.secrets.placeholders import with_earlier_values
+from app.domain.secrets.redaction import split
 from app.domain.tools.tools import ToolSpec
 
 URL = "https://t.example/"

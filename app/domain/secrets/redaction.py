@@ -17,7 +17,7 @@ from app.domain.secrets.pointers import Path, pointer, put
 from app.domain.secrets.urls import REDACTED, shown_url
 from app.domain.secrets.walk import Kind, Models, WalkedField, walk_fields
 
-Sealed = dict[str, Any]
+SecretValues = dict[str, Any]
 """Secrets by JSON pointer."""
 
 
@@ -42,7 +42,7 @@ def found_in(field: WalkedField) -> Iterator[Found]:
             return
 
 
-def split_in_place(document: Any, walked: Iterable[WalkedField]) -> Sealed:
+def split_in_place(document: Any, walked: Iterable[WalkedField]) -> SecretValues:
     """Redacts a JSON document that was walked, and returns its secrets."""
     found = [secret for field in walked for secret in found_in(field)]
     sealed = {pointer(path): value for path, value, _ in found}
@@ -51,7 +51,7 @@ def split_in_place(document: Any, walked: Iterable[WalkedField]) -> Sealed:
     return sealed
 
 
-def split(models: Models, document: Any, path: Path = ()) -> tuple[Any, Sealed]:
+def split(models: Models, document: Any, path: Path = ()) -> tuple[Any, SecretValues]:
     """Returns a redacted copy of a document and its secrets. `models` are those of the part at
     `path`.
     """
@@ -88,7 +88,7 @@ def restored(document: Any, sealed: Mapping[str, Any]) -> Any:
     return copy
 
 
-def require_sealed(models: Models, document: Any, sealed: Sealed, path: Path = ()) -> None:
+def require_sealed(models: Models, document: Any, sealed: SecretValues, path: Path = ()) -> None:
     """Raises `SecretsMissing` when a value that will be used is redacted and not sealed.
 
     Values under unknown keys are used by nobody and may be gone.
