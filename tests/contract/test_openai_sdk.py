@@ -28,7 +28,11 @@ def test_the_published_agent_call_is_accepted_and_echoed(
     assert echoed["reinforcement"] == {
         **sent,
         "tools": [{**sent["tools"][0], "headers": {"Authorization": "[redacted]"}}],
-        "hyperparameters": {**sent["hyperparameters"], "learning_rate_multiplier": "auto"},
+        "hyperparameters": {
+            **sent["hyperparameters"],
+            "learning_rate_multiplier": "auto",
+            "eval_greedy": True,
+        },
     }
     again = service.client().fine_tuning.jobs.retrieve(job.id)
     assert again.to_dict() == job.to_dict()
