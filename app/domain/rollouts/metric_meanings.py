@@ -14,6 +14,13 @@ from app.domain.rollouts import metrics as names
 _OF_ROLLOUTS: Final = {
     names.REWARD_MEAN: "Mean reward that the grader gave, without the penalties of `objective`.",
     names.REWARD_STD: "Standard deviation of these rewards.",
+    names.OBJECTIVE_MEAN: "Mean reward less all terms of `objective`; advantages are computed from "
+    "it.",
+    names.objective_metric("clamped"): "Mean that `clamp_limit_stop` took from the reward.",
+    names.objective_metric("token_penalty"): "Mean that the penalty on tokens took.",
+    names.objective_metric("call_budget_penalty"): "Mean that calls over the budget took.",
+    names.objective_metric("repeated_call_penalty"): "Mean that repeated calls took.",
+    names.objective_metric("overlong_penalty"): "Mean that `overlong` took.",
     names.component_metric("<name>"): "Mean of a number that the grader reports beside the reward, "
     "or of a child of a `multi` grader.",
     names.COMPLETION_TOKENS_MEAN: "Mean tokens that the policy wrote in a rollout.",
@@ -23,6 +30,7 @@ _OF_ROLLOUTS: Final = {
     names.TOOL_CALLS_MEAN: "Mean tool calls in a rollout.",
     names.TOOL_CALLS_REPEATED_MEAN: "Mean calls with the name and arguments of an earlier one of "
     "the same rollout.",
+    names.TOOL_RETRIES_MEAN: "Mean attempts of a rollout's calls beyond the first.",
     names.TOOL_PARSE_ERRORS_MEAN: "Mean turns of a rollout that could not be parsed as a tool call "
     "or an answer.",
     names.LIMIT_STOP_SHARE: "Share of rollouts that ended at a limit (tokens, turns, time) instead "
@@ -36,6 +44,7 @@ _OF_ROLLOUTS: Final = {
     "counts names that no tool has, `(unparsable)` calls that could not be parsed.",
     names.tool_metric("<tool>", "tokens_per_call"): "Mean tokens of its replies.",
     names.tool_metric("<tool>", "latency_s_mean"): "Mean seconds that its calls took.",
+    names.tool_metric("<tool>", "retries"): "Number of attempts of its calls beyond the first.",
     names.tool_metric("<tool>", "errors"): "Number of its calls that were answered with an error "
     "that the policy reads.",
     names.tool_metric("<tool>", "errors/<kind>"): "Number of these of one kind.",

@@ -7,8 +7,8 @@ import pytest
 from sqlalchemy.dialects.postgresql import JSONB
 
 from app.store.schema.base import Base
-from tests.app.api.test_unforeseen_secrets import CANARY, HEADERS, format_with, stored
 from tests.support.api.application import ENDPOINT, Api
+from tests.support.api.canary import CANARY, HEADERS, format_with, stored
 from tests.support.api.job_calls import JOBS
 from tests.support.stack import Database
 

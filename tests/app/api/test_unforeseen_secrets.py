@@ -4,45 +4,25 @@ import copy
 import json
 from typing import Any
 
-import psycopg
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from app.domain.secrets.bounds import MAX_SEALED
 from tests.support.api.application import ENDPOINT, Api
+from tests.support.api.canary import CANARY, HEADERS, format_with, stored
 from tests.support.api.job_calls import JOBS, changed
 from tests.support.stack import Database
 
-CANARY = "canary-5d1e"
 PROMPT = [{"role": "user", "content": "{{ sample.output_text }}"}]
 REDACTED = "[redacted]"
 
 
-def stored(database: Database) -> str:
-    """Every row of every table, as text."""
-    with psycopg.connect(database.superuser_url.replace("+psycopg", "")) as connection:
-        tables = connection.execute(
-            "SELECT quote_ident(tablename) FROM pg_tables WHERE schemaname = 'public'"
-        ).fetchall()
-        rows = [
-            connection.execute(f"SELECT t::text FROM {table} t".encode()).fetchall()
-            for (table,) in tables
-        ]
-    return repr(rows)
-
-
-HEADERS = {"Authorization": f"Bearer {CANARY}"}
 MULTI = {
     "type": "multi",
     "graders": {"x": {"type": "endpoint", "url": ENDPOINT}},
     "calculate_output": "x",
 }
-
-
-def format_with(secret: str) -> dict[str, Any]:
-    schema = {"type": "object", "properties": {"token": {"type": "string", "const": secret}}}
-    return {"type": "json_schema", "json_schema": {"name": "n", "schema": schema}}
 
 
 SEALED: list[tuple[tuple[str | int, ...], Any, Any]] = [

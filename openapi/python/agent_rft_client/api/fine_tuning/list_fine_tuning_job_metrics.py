@@ -158,6 +158,12 @@ def sync_detailed(
 
     - `reward/mean`: Mean reward that the grader gave, without the penalties of `objective`.
     - `reward/std`: Standard deviation of these rewards.
+    - `objective/mean`: Mean reward less all terms of `objective`; advantages are computed from it.
+    - `objective/clamped_mean`: Mean that `clamp_limit_stop` took from the reward.
+    - `objective/token_penalty_mean`: Mean that the penalty on tokens took.
+    - `objective/call_budget_penalty_mean`: Mean that calls over the budget took.
+    - `objective/repeated_call_penalty_mean`: Mean that repeated calls took.
+    - `objective/overlong_penalty_mean`: Mean that `overlong` took.
     - `reward/component/<name>`: Mean of a number that the grader reports beside the reward, or of a
     child of a `multi` grader.
     - `tokens/completion_mean`: Mean tokens that the policy wrote in a rollout.
@@ -167,6 +173,7 @@ def sync_detailed(
     - `tool_calls/mean`: Mean tool calls in a rollout.
     - `tool_calls/repeated_mean`: Mean calls with the name and arguments of an earlier one of the same
     rollout.
+    - `tool_calls/retries_mean`: Mean attempts of a rollout's calls beyond the first.
     - `tool_calls/parse_errors_mean`: Mean turns of a rollout that could not be parsed as a tool call or
     an answer.
     - `rollouts/limit_stop_share`: Share of rollouts that ended at a limit (tokens, turns, time) instead
@@ -179,6 +186,7 @@ def sync_detailed(
     tool has, `(unparsable)` calls that could not be parsed.
     - `tool/<tool>/tokens_per_call`: Mean tokens of its replies.
     - `tool/<tool>/latency_s_mean`: Mean seconds that its calls took.
+    - `tool/<tool>/retries`: Number of attempts of its calls beyond the first.
     - `tool/<tool>/errors`: Number of its calls that were answered with an error that the policy reads.
     - `tool/<tool>/errors/<kind>`: Number of these of one kind.
     - `grader/error_share`: Share of rollouts whose grade carries an error flag, or whose grader failed,
@@ -297,6 +305,12 @@ def sync(
 
     - `reward/mean`: Mean reward that the grader gave, without the penalties of `objective`.
     - `reward/std`: Standard deviation of these rewards.
+    - `objective/mean`: Mean reward less all terms of `objective`; advantages are computed from it.
+    - `objective/clamped_mean`: Mean that `clamp_limit_stop` took from the reward.
+    - `objective/token_penalty_mean`: Mean that the penalty on tokens took.
+    - `objective/call_budget_penalty_mean`: Mean that calls over the budget took.
+    - `objective/repeated_call_penalty_mean`: Mean that repeated calls took.
+    - `objective/overlong_penalty_mean`: Mean that `overlong` took.
     - `reward/component/<name>`: Mean of a number that the grader reports beside the reward, or of a
     child of a `multi` grader.
     - `tokens/completion_mean`: Mean tokens that the policy wrote in a rollout.
@@ -306,6 +320,7 @@ def sync(
     - `tool_calls/mean`: Mean tool calls in a rollout.
     - `tool_calls/repeated_mean`: Mean calls with the name and arguments of an earlier one of the same
     rollout.
+    - `tool_calls/retries_mean`: Mean attempts of a rollout's calls beyond the first.
     - `tool_calls/parse_errors_mean`: Mean turns of a rollout that could not be parsed as a tool call or
     an answer.
     - `rollouts/limit_stop_share`: Share of rollouts that ended at a limit (tokens, turns, time) instead
@@ -318,6 +333,7 @@ def sync(
     tool has, `(unparsable)` calls that could not be parsed.
     - `tool/<tool>/tokens_per_call`: Mean tokens of its replies.
     - `tool/<tool>/latency_s_mean`: Mean seconds that its calls took.
+    - `tool/<tool>/retries`: Number of attempts of its calls beyond the first.
     - `tool/<tool>/errors`: Number of its calls that were answered with an error that the policy reads.
     - `tool/<tool>/errors/<kind>`: Number of these of one kind.
     - `grader/error_share`: Share of rollouts whose grade carries an error flag, or whose grader failed,
@@ -431,6 +447,12 @@ async def asyncio_detailed(
 
     - `reward/mean`: Mean reward that the grader gave, without the penalties of `objective`.
     - `reward/std`: Standard deviation of these rewards.
+    - `objective/mean`: Mean reward less all terms of `objective`; advantages are computed from it.
+    - `objective/clamped_mean`: Mean that `clamp_limit_stop` took from the reward.
+    - `objective/token_penalty_mean`: Mean that the penalty on tokens took.
+    - `objective/call_budget_penalty_mean`: Mean that calls over the budget took.
+    - `objective/repeated_call_penalty_mean`: Mean that repeated calls took.
+    - `objective/overlong_penalty_mean`: Mean that `overlong` took.
     - `reward/component/<name>`: Mean of a number that the grader reports beside the reward, or of a
     child of a `multi` grader.
     - `tokens/completion_mean`: Mean tokens that the policy wrote in a rollout.
@@ -440,6 +462,7 @@ async def asyncio_detailed(
     - `tool_calls/mean`: Mean tool calls in a rollout.
     - `tool_calls/repeated_mean`: Mean calls with the name and arguments of an earlier one of the same
     rollout.
+    - `tool_calls/retries_mean`: Mean attempts of a rollout's calls beyond the first.
     - `tool_calls/parse_errors_mean`: Mean turns of a rollout that could not be parsed as a tool call or
     an answer.
     - `rollouts/limit_stop_share`: Share of rollouts that ended at a limit (tokens, turns, time) instead
@@ -452,6 +475,7 @@ async def asyncio_detailed(
     tool has, `(unparsable)` calls that could not be parsed.
     - `tool/<tool>/tokens_per_call`: Mean tokens of its replies.
     - `tool/<tool>/latency_s_mean`: Mean seconds that its calls took.
+    - `tool/<tool>/retries`: Number of attempts of its calls beyond the first.
     - `tool/<tool>/errors`: Number of its calls that were answered with an error that the policy reads.
     - `tool/<tool>/errors/<kind>`: Number of these of one kind.
     - `grader/error_share`: Share of rollouts whose grade carries an error flag, or whose grader failed,
@@ -570,6 +594,12 @@ async def asyncio(
 
     - `reward/mean`: Mean reward that the grader gave, without the penalties of `objective`.
     - `reward/std`: Standard deviation of these rewards.
+    - `objective/mean`: Mean reward less all terms of `objective`; advantages are computed from it.
+    - `objective/clamped_mean`: Mean that `clamp_limit_stop` took from the reward.
+    - `objective/token_penalty_mean`: Mean that the penalty on tokens took.
+    - `objective/call_budget_penalty_mean`: Mean that calls over the budget took.
+    - `objective/repeated_call_penalty_mean`: Mean that repeated calls took.
+    - `objective/overlong_penalty_mean`: Mean that `overlong` took.
     - `reward/component/<name>`: Mean of a number that the grader reports beside the reward, or of a
     child of a `multi` grader.
     - `tokens/completion_mean`: Mean tokens that the policy wrote in a rollout.
@@ -579,6 +609,7 @@ async def asyncio(
     - `tool_calls/mean`: Mean tool calls in a rollout.
     - `tool_calls/repeated_mean`: Mean calls with the name and arguments of an earlier one of the same
     rollout.
+    - `tool_calls/retries_mean`: Mean attempts of a rollout's calls beyond the first.
     - `tool_calls/parse_errors_mean`: Mean turns of a rollout that could not be parsed as a tool call or
     an answer.
     - `rollouts/limit_stop_share`: Share of rollouts that ended at a limit (tokens, turns, time) instead
@@ -591,6 +622,7 @@ async def asyncio(
     tool has, `(unparsable)` calls that could not be parsed.
     - `tool/<tool>/tokens_per_call`: Mean tokens of its replies.
     - `tool/<tool>/latency_s_mean`: Mean seconds that its calls took.
+    - `tool/<tool>/retries`: Number of attempts of its calls beyond the first.
     - `tool/<tool>/errors`: Number of its calls that were answered with an error that the policy reads.
     - `tool/<tool>/errors/<kind>`: Number of these of one kind.
     - `grader/error_share`: Share of rollouts whose grade carries an error flag, or whose grader failed,
