@@ -1802,6 +1802,8 @@ export interface components {
             } | null;
             /** Integrations */
             integrations?: components["schemas"]["WandbIntegration"][] | null;
+            /** Priority */
+            priority?: number | null;
         } & {
             [key: string]: unknown;
         };
@@ -2624,6 +2626,8 @@ export interface components {
             max_training_time_s: number | null;
             /** Max Rollouts */
             max_rollouts: number | null;
+            /** Priority */
+            priority: number;
             /** Queue Position */
             queue_position: number | null;
             /** Estimated Start */

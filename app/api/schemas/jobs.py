@@ -67,6 +67,9 @@ class CreateFineTuningJob(CapsBody):
     seed: Annotated[int, Field(ge=0, le=2147483647, strict=True)] | None = None
     metadata: Annotated[dict[MetadataKey, MetadataValue], Field(max_length=16)] | None = None
     integrations: Annotated[list[WandbIntegration], Field(max_length=5)] | None = None
+    priority: Annotated[int, Field(ge=-100, le=100, strict=True)] | None = None
+    """Jobs of the project with a higher priority start first (an extension; default 0). It has no
+    effect on other projects."""
 
     def to_spec(self) -> JobRequest:
         """Raises `InvalidRequest` with the parameter at fault."""
@@ -84,6 +87,7 @@ class CreateFineTuningJob(CapsBody):
             metadata=self.metadata,
             integrations=[integration.kept() for integration in self.integrations or []],
             caps=read_caps(self.method, self.to_caps()),
+            priority=self.priority or 0,
         )
         request.check_files()
         return request
@@ -205,6 +209,8 @@ class FineTuningJob(BaseModel):
     max_training_time_s: float | None
     """Cap (an extension): the job pauses at the step that reaches it."""
     max_rollouts: int | None
+    priority: int
+    """Jobs of the project with a higher priority start first (an extension)."""
     queue_position: int | None
     """Position in the queue of jobs that wait for a worker; 1 is next (an extension)."""
     estimated_start: int | None
@@ -245,6 +251,7 @@ class FineTuningJob(BaseModel):
             else Reproducibility(**job.reproducibility),
             max_training_time_s=job.caps.max_training_time_s,
             max_rollouts=job.caps.max_rollouts,
+            priority=job.priority,
             queue_position=None if field is None else field.position,
             estimated_start=None if field is None else field.estimated_start,
         )

@@ -110,6 +110,8 @@ class NewJob:
     metadata: dict[str, str] | None = None
     integrations: list[dict[str, Any]] = field(default_factory=list)
     caps: Caps = NO_CAPS
+    priority: int = 0
+    """Jobs of the project with a higher one start first."""
     unread: tuple[UnreadKey, ...] = ()
     """Keys outside the method's own object that nothing reads."""
 
@@ -164,6 +166,7 @@ class Job:
     attempts: int = 0
     key_id: str
     caps: Caps = NO_CAPS
+    priority: int = 0
     usage: Usage | None = None
     """Usage of all committed work; `None` before there is any."""
     ended_early: dict[str, Any] | None = None

@@ -30,6 +30,7 @@ class JobRequest:
     metadata: dict[str, str] | None = None
     integrations: list[dict[str, Any]] = field(default_factory=list)
     caps: Caps = NO_CAPS
+    priority: int = 0
     unread: tuple[UnreadKey, ...] = ()
     """Keys outside the method's own object that nothing reads."""
 
@@ -60,6 +61,7 @@ class JobRequest:
             metadata=self.metadata,
             integrations=self.integrations,
             caps=self.caps,
+            priority=self.priority,
             unread=self.unread,
         )
 

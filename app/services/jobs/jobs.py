@@ -235,6 +235,7 @@ class JobService:
             metadata=new.metadata,
             integrations=new.integrations,
             caps=new.caps,
+            priority=new.priority,
             created_at=int(time.time()),
             key_id=self._tenant.key_id,
         )

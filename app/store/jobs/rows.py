@@ -51,6 +51,7 @@ def to_job(row: Any) -> Job:
         attempts=row.attempts,
         key_id=row.key_id,
         caps=Caps(row.max_training_time_s, row.max_rollouts),
+        priority=row.priority,
         usage=None if row.usage is None else Usage.from_json(row.usage),
         ended_early=row.ended_early,
         reproducibility=row.reproducibility,
@@ -77,4 +78,5 @@ def job_row(job: Job, secrets: bytes | None) -> dict[str, Any]:
         "result_files": job.result_files,
         "max_training_time_s": job.caps.max_training_time_s,
         "max_rollouts": job.caps.max_rollouts,
+        "priority": job.priority,
     }

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sqlalchemy import BigInteger, Index, LargeBinary, PrimaryKeyConstraint
+from sqlalchemy import BigInteger, Index, LargeBinary, PrimaryKeyConstraint, SmallInteger, text
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
@@ -25,7 +25,7 @@ class FineTuningJobTable(QueuedRow, Base):
             "dispatched_at",
             postgresql_where=_OPEN,
         ),
-        *queue_indexes("fine_tuning_jobs", is_open=_OPEN),
+        *queue_indexes("fine_tuning_jobs", text("priority DESC"), is_open=_OPEN),
     )
 
     organization_id: Mapped[str]
@@ -51,13 +51,15 @@ class FineTuningJobTable(QueuedRow, Base):
     result_files: Mapped[list[Any]] = mapped_column(JSONB)
     max_training_time_s: Mapped[float | None]
     max_rollouts: Mapped[int | None] = mapped_column(BigInteger)
+    priority: Mapped[int] = mapped_column(SmallInteger, server_default="0")
+    """Jobs of the project with a higher one are claimed first."""
     usage: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
     """The sum over all commits; see `app.domain.jobs.usage`."""
     kept_checkpoints: Mapped[list[int] | None] = mapped_column(JSONB(none_as_null=True))
     """Steps whose checkpoints are retained; `None` before a run has dropped any."""
     ended_early: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
-    reproducibility: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
     """The rule that ended the run before its last step."""
+    reproducibility: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
     stop_request: Mapped[str | None]
     step: Mapped[int] = mapped_column(server_default="0")
     """Last committed step."""

@@ -1,6 +1,6 @@
 """Mixins for tables whose rows one worker at a time may work on; see `app.store.leases`."""
 
-from sqlalchemy import BigInteger, Index
+from sqlalchemy import BigInteger, Index, TextClause
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.store.schema.base import Now, Timestamp
@@ -39,8 +39,8 @@ class QueuedRow(ClaimableRow):
     """The columns of a row for which projects take turns; see `app.store.queues`."""
 
     queued_at: Mapped[Now]
-    """Time at which the row last entered the queue; rows of one project are claimed in this
-    order.
+    """Time at which the row last entered the queue. Rows of one project are claimed in this order,
+    jobs of a higher priority first.
     """
     not_before: Mapped[Timestamp | None]
     """The row cannot be claimed before this time."""
@@ -48,12 +48,15 @@ class QueuedRow(ClaimableRow):
     """The project's turn at the row's last claim, in virtual time."""
 
 
-def queue_indexes(table: str, *, is_open: str) -> tuple[Index, ...]:
-    """Returns the indexes that keep a claim's cost independent of the number of waiting rows."""
+def queue_indexes(table: str, *first: TextClause, is_open: str) -> tuple[Index, ...]:
+    """Returns the indexes that keep a claim's cost independent of the number of waiting rows.
+    `first`: columns that come before the age in the order of a project's rows.
+    """
+    order: tuple[str | TextClause, ...] = ("project_id", *first, "queued_at", "created_at", "id")
     return (
         Index(
             f"ix_{table}_waiting",
-            *("project_id", "queued_at", "created_at", "id"),
+            *order,
             postgresql_where=is_open,
         ),
         Index(f"ix_{table}_held", "lease_until", postgresql_where=is_open),

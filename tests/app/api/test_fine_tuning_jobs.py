@@ -23,6 +23,21 @@ async def test_a_created_job_waits_with_everything_echoed(api: Api, body: dict[s
     assert events["has_more"] is False
 
 
+async def test_a_job_of_higher_priority_overtakes_and_shows_its_place(
+    api: Api, body: dict[str, Any]
+) -> None:
+    places = {}
+    for priority in (None, -3, 7):
+        job = (await api.call("POST", JOBS, json={**body, "priority": priority})).json()
+        assert job["priority"] == (priority or 0)
+        places[priority] = job["id"]
+    shown = {
+        name: (await api.call("GET", f"{JOBS}/{job_id}")).json()["queue_position"]
+        for name, job_id in places.items()
+    }
+    assert shown == {7: 1, None: 2, -3: 3}
+
+
 async def test_headers_are_sealed_in_the_database(
     api: Api, body: dict[str, Any], database: Database
 ) -> None:
@@ -93,6 +108,8 @@ async def test_headers_are_sealed_in_the_database(
             "method.reinforcement.grader.pass_threshold",
             "invalid_value",
         ),
+        (("priority",), 101, "priority", "invalid_value"),
+        (("priority",), True, "priority", "invalid_value"),
         (("metadata",), {"k" * 5000: "v"}, f"metadata.{'k' * 80}", "invalid_value"),
         (
             ("method", "reinforcement", "hyperparameters", "eval_interval"),

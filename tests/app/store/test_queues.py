@@ -137,6 +137,19 @@ async def test_rows_of_one_project_are_claimed_in_the_order_of_their_queue(
     assert [lease and lease.id for lease in leases] == [third.id, first.id, None]
 
 
+async def test_a_job_of_higher_priority_comes_first_in_its_project_alone(rows: Rows) -> None:
+    low, plain, high = [await rows.job(priority=priority) for priority in (-1, 0, 100)]
+    theirs = await rows.job(rows.second)
+    places: dict[str, QueuePosition] = {}
+    for tenant in (rows.first, rows.second):
+        async with rows.app.tenant(tenant) as unit:
+            places |= await unit.jobs.queue_positions([low.id, plain.id, high.id, theirs.id])
+    leases = [await _claim(rows) for _ in range(4)]
+    claimed = [lease.id for lease in leases if lease is not None]
+    assert claimed == [high.id, theirs.id, plain.id, low.id]
+    assert [places[job_id].position for job_id in claimed] == [1, 2, 3, 4]
+
+
 async def test_a_row_that_another_transaction_has_locked_is_skipped(
     rows: Rows, database: stack.Database
 ) -> None:

@@ -1,6 +1,6 @@
 """Stores over two tenants, and builders of the rows that the store's tests insert."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from app.domain.accounts.tenants import Tenant
 from app.domain.ids import new_id
@@ -18,9 +18,9 @@ class Rows:
     first: Tenant
     second: Tenant
 
-    async def job(self, tenant: Tenant | None = None) -> Job:
+    async def job(self, tenant: Tenant | None = None, *, priority: int = 0) -> Job:
         tenant = tenant or self.first
-        job = a_job(tenant)
+        job = replace(a_job(tenant), priority=priority)
         await insert_job(self.app, tenant, job)
         return job
 

@@ -49,6 +49,7 @@ class CreateFineTuningJob:
             seed (int | None | Unset):
             metadata (CreateFineTuningJobMetadataType0 | None | Unset):
             integrations (list[WandbIntegration] | None | Unset):
+            priority (int | None | Unset):
      """
 
     model: str
@@ -63,6 +64,7 @@ class CreateFineTuningJob:
     seed: int | None | Unset = UNSET
     metadata: CreateFineTuningJobMetadataType0 | None | Unset = UNSET
     integrations: list[WandbIntegration] | None | Unset = UNSET
+    priority: int | None | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
 
@@ -158,6 +160,12 @@ class CreateFineTuningJob:
         else:
             integrations = self.integrations
 
+        priority: int | None | Unset
+        if isinstance(self.priority, Unset):
+            priority = UNSET
+        else:
+            priority = self.priority
+
 
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
@@ -186,6 +194,8 @@ class CreateFineTuningJob:
             field_dict["metadata"] = metadata
         if integrations is not UNSET:
             field_dict["integrations"] = integrations
+        if priority is not UNSET:
+            field_dict["priority"] = priority
 
         return field_dict
 
@@ -366,6 +376,16 @@ class CreateFineTuningJob:
         integrations = _parse_integrations(d.pop("integrations", UNSET))
 
 
+        def _parse_priority(data: object) -> int | None | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(int | None | Unset, data)
+
+        priority = _parse_priority(d.pop("priority", UNSET))
+
+
         create_fine_tuning_job = cls(
             model=model,
             max_training_time_s=max_training_time_s,
@@ -379,6 +399,7 @@ class CreateFineTuningJob:
             seed=seed,
             metadata=metadata,
             integrations=integrations,
+            priority=priority,
         )
 
 

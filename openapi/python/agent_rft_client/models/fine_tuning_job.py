@@ -66,6 +66,7 @@ class FineTuningJob:
             reproducibility (None | Reproducibility):
             max_training_time_s (float | None):
             max_rollouts (int | None):
+            priority (int):
             queue_position (int | None):
             estimated_start (int | None):
      """
@@ -97,6 +98,7 @@ class FineTuningJob:
     reproducibility: None | Reproducibility
     max_training_time_s: float | None
     max_rollouts: int | None
+    priority: int
     queue_position: int | None
     estimated_start: int | None
     object_: Literal['fine_tuning.job'] = 'fine_tuning.job'
@@ -217,6 +219,8 @@ class FineTuningJob:
         max_rollouts: int | None
         max_rollouts = self.max_rollouts
 
+        priority = self.priority
+
         queue_position: int | None
         queue_position = self.queue_position
 
@@ -256,6 +260,7 @@ class FineTuningJob:
             "reproducibility": reproducibility,
             "max_training_time_s": max_training_time_s,
             "max_rollouts": max_rollouts,
+            "priority": priority,
             "queue_position": queue_position,
             "estimated_start": estimated_start,
         })
@@ -511,6 +516,8 @@ class FineTuningJob:
         max_rollouts = _parse_max_rollouts(d.pop("max_rollouts"))
 
 
+        priority = d.pop("priority")
+
         def _parse_queue_position(data: object) -> int | None:
             if data is None:
                 return data
@@ -557,6 +564,7 @@ class FineTuningJob:
             reproducibility=reproducibility,
             max_training_time_s=max_training_time_s,
             max_rollouts=max_rollouts,
+            priority=priority,
             queue_position=queue_position,
             estimated_start=estimated_start,
         )
