@@ -31,6 +31,7 @@ def test_the_published_agent_call_is_accepted_and_echoed(
         "hyperparameters": {
             **sent["hyperparameters"],
             "learning_rate_multiplier": "auto",
+            "eval_temperature": "auto",
             "eval_greedy": True,
         },
     }
