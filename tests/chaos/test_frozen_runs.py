@@ -80,7 +80,7 @@ def test_every_frozen_run_is_replaced(tmp_path: Path, seed: int, *, inside: bool
             pid = _frozen(live, job_id, chance, inside=inside)
             wait_for(
                 partial(_has_ended, pid),
-                timeout_s=60,
+                timeout_s=120,
                 what=f"the end of frozen run {number}, seed {seed}",
             )
         job = wait_until_final(client, job_id, timeout_s=900)
