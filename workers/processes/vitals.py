@@ -20,8 +20,8 @@ from workers.progress import Mark
 log = structlog.get_logger()
 
 _SHORTEST_START_S: Final = 90.0
-"""Time until the first beat, however short the lease: the interpreter reads its modules, on a machine
-that may be busy.
+"""Time until the first beat, however short the lease: the interpreter reads its modules, and the
+machine may be busy.
 """
 _MINUTE_S: Final = 60
 
