@@ -81,7 +81,10 @@ class _Part(BaseModel):
 class EgressSettings(_Part):
     """Rules for calls to customers' tools and graders. Times in seconds, sizes in bytes."""
 
-    allow_endpoints: tuple[HostPort, ...] = ()  # exact HOST:PORT exempt from the address check
+    allow_endpoints: tuple[HostPort, ...] = ()
+    """Exact HOST:PORT exempt from the address check; `localhost`, `127.0.0.1` and `[::1]` stand for
+    each other.
+    """
     allow_plain_http: bool = False  # development only: http:// to allowed endpoints
     call_timeout_s: float = Field(600.0, gt=0)
     max_retries: int = Field(3, ge=0, le=10)

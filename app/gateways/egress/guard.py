@@ -3,7 +3,8 @@
 Owns the policy, name resolution and the connector that dials checked addresses only. Promises: a
 name is resolved once per connection, one address that is not public refuses the whole name, and the
 peer of an open connection is checked again before a byte is sent. Metadata services are refused
-even if the allow-list contains them. Must not know HTTP.
+even if the allow-list contains them. A refusal names its cause and the operator's cure, and no
+address that a name resolved to. Must not know HTTP.
 """
 
 import asyncio
@@ -41,7 +42,9 @@ Lookup = Callable[[str, int], Awaitable[list[str]]]
 
 _LOOKUP_TIMEOUT_S: Final = 5.0
 _LOOKUP_THREADS: Final = 8
-_NOT_PUBLIC: Final = "the URL's host is not a public address"
+_LOCALHOST: Final = "localhost"
+_LOOPBACK: Final = (_LOCALHOST, "127.0.0.1", "[::1]")
+"""Names of the local host: permission for one of them, at a port, is permission for all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,18 +52,43 @@ class EgressPolicy:
     """Destinations that may be dialled besides public `https` endpoints."""
 
     allow_endpoints: frozenset[str] = frozenset()
-    """Exact `host:port` as written in a URL; exempt from the address check and the port check."""
+    """Exact `host:port` as written in a URL; exempt from the address check and the port check.
+    `localhost`, `127.0.0.1` and `[::1]` stand for each other.
+    """
     allow_plain_http: bool = False
     """Permits `http://` to allowed endpoints, for development."""
 
     def __post_init__(self) -> None:
-        canonical = frozenset(_canonical(entry) for entry in self.allow_endpoints)
+        canonical = frozenset(
+            name for entry in self.allow_endpoints for name in _names(*_split(entry))
+        )
         object.__setattr__(self, "allow_endpoints", canonical)
 
+    def allows(self, host: str, port: int) -> bool:
+        return host_port(host, port) in self.allow_endpoints
 
-def _canonical(entry: str) -> str:
+
+def _split(entry: str) -> tuple[str, int]:
     host, _, port = entry.rpartition(":")
-    return host_port(host, int(port))
+    return host, int(port)
+
+
+def _names(host: str, port: int) -> list[str]:
+    """Returns every `host:port` that the entry of an allow-list stands for."""
+    name = host_port(host, port)
+    loopback = [host_port(spelling, port) for spelling in _LOOPBACK]
+    return loopback if name in loopback else [name]
+
+
+def _private(key: str) -> EndpointRefused:
+    return EndpointRefused(f"{key} is a private address, not a public one; {_cure(key)}")
+
+
+def _cure(key: str) -> str:
+    return (
+        f"the operator can allow it with `agent-rft up --allow-endpoint {key}` "
+        "or AGENT_RFT_EGRESS__ALLOW_ENDPOINTS"
+    )
 
 
 class EgressGuard:
@@ -71,20 +99,37 @@ class EgressGuard:
 
     def check(self, endpoint: EndpointUrl) -> None:
         """Checks the URL without resolving its name. Raises `EndpointRefused`."""
-        allowed = endpoint.key in self._policy.allow_endpoints
-        if endpoint.scheme != "https" and not (allowed and self._policy.allow_plain_http):
-            raise EndpointRefused("the URL must start with https://")
-        if not allowed and not port_allowed(endpoint.port):
-            raise EndpointRefused(f"port {endpoint.port} is not allowed")
         if endpoint.address is not None:
             self.check_address(endpoint.address, endpoint.host, endpoint.port)
+        if self._policy.allows(endpoint.host, endpoint.port):
+            self._check_allowed(endpoint)
+            return
+        if endpoint.host == _LOCALHOST or endpoint.host.endswith(f".{_LOCALHOST}"):
+            raise _private(endpoint.key)
+        if endpoint.scheme != "https":
+            raise EndpointRefused(
+                f"the URL must start with https://; if its host is private, {_cure(endpoint.key)}"
+            )
+        if not port_allowed(endpoint.port):
+            raise EndpointRefused(f"port {endpoint.port} is not allowed")
+
+    def _check_allowed(self, endpoint: EndpointUrl) -> None:
+        if endpoint.scheme != "https" and not self._policy.allow_plain_http:
+            raise EndpointRefused(
+                f"the URL must start with https://; the operator can allow http:// to "
+                f"{endpoint.key} with AGENT_RFT_EGRESS__ALLOW_PLAIN_HTTP=true"
+            )
 
     def check_address(self, address: IPAddress, host: str, port: int) -> None:
         """Raises `EndpointRefused` unless `address` may be dialled on behalf of `host:port`."""
+        key = host_port(host, port)
         if is_metadata(address):
-            raise EndpointRefused(_NOT_PUBLIC)
-        if host_port(host, port) not in self._policy.allow_endpoints and not is_public(address):
-            raise EndpointRefused(_NOT_PUBLIC)
+            raise EndpointRefused(
+                f"{key} is a link-local address or a cloud's metadata service, which no setting "
+                "allows"
+            )
+        if not is_public(address) and not self._policy.allows(host, port):
+            raise _private(key)
 
     async def resolve(self, host: str, port: int) -> list[str]:
         """Returns all addresses of a name; every one of them has been checked.

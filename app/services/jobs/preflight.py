@@ -47,6 +47,8 @@ _PROBES: Final = 8
 MAX_ADDRESSES: Final = 128
 """Limit for one call, so that the service cannot be used to scan addresses."""
 _SERVER_FAULT: Final = 500
+_NOT_IMPLEMENTED: Final = 501
+"""The answer of many servers to a method that they do not have, such as the probe's HEAD."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,10 +208,11 @@ class PreflightService:
         check = EndpointCheck(
             called.param, called.name, True, reply.status, round(1000 * reply.latency_s, 1), None
         )
-        # A server that takes only POST answers HEAD with a 4xx: it is there, which is the question.
-        if reply.status < _SERVER_FAULT:
+        # A server that takes only POST answers HEAD with a 4xx or a 501: it is there, which is the
+        # question.
+        if reply.status < _SERVER_FAULT or reply.status == _NOT_IMPLEMENTED:
             return check, []
-        message = f"{called.name} answers {reply.status}."
+        message = f"{called.name} answers {reply.status} to a HEAD request."
         return check, [PreflightIssue("warning", "endpoint_failing", message, called.param)]
 
     async def _pace(self, base: BaseModelSpec | None) -> Pace | None:

@@ -20,7 +20,7 @@ PATH = "/v1/fine_tuning/jobs/validate"
 @pytest.fixture
 async def customer() -> AsyncIterator[EndpointServer]:
     def script(request: Received) -> Reply:
-        return Reply(503 if request.path == "/broken" else 405)
+        return Reply({"/broken": 503, "/posts-only": 501}.get(request.path, 405))
 
     async with endpoint(script) as server:
         yield server
@@ -159,6 +159,35 @@ async def test_every_fault_is_reported_at_once(api: Api, customer: EndpointServe
     assert warned == ["unused_tool"] * 3 + ["endpoint_failing"]
     assert report["estimate"] is None
     assert await jobs(api) == 0
+
+
+async def test_an_endpoint_that_takes_only_post_is_there(
+    api: Api, call: dict[str, Any], customer: EndpointServer
+) -> None:
+    tools = [("old", "/posts-only", "127.0.0.1"), ("new", "/tool", "localhost")]
+    call["method"]["reinforcement"]["tools"] = [
+        {"name": name, "server_url": customer.url(path, host=host)} for name, path, host in tools
+    ]
+    report = await judge(api, call)
+    statuses = [(check["name"], check["status"]) for check in report["endpoints"]]
+    assert statuses == [("old", 501), ("new", 405), ("g", 405)]
+    found = {fault["code"] for fault in [*report["errors"], *report["warnings"]]}
+    assert not found & {"endpoint_failing", "endpoint_unreachable", "endpoint_not_allowed"}
+
+
+async def test_a_private_address_is_refused_with_the_option_that_allows_it(
+    api: Api, call: dict[str, Any]
+) -> None:
+    grader = call["method"]["reinforcement"]["grader"]
+    for host in ("localhost", "127.0.0.1"):
+        grader["url"] = f"http://{host}:1/grade"
+        reply = await api.call("POST", "/v1/fine_tuning/jobs", json=call)
+        error = reply.json()["error"]
+        assert (reply.status_code, error["code"]) == (400, "endpoint_not_allowed")
+        assert error["message"].startswith(f"url is not allowed: {host}:1 is a private address")
+        assert f"`agent-rft up --allow-endpoint {host}:1`" in error["message"]
+        (found,) = (await judge(api, call))["errors"]
+        assert f"--allow-endpoint {host}:1" in found["message"]
 
 
 async def test_every_wrong_hyperparameter_is_reported(api: Api, call: dict[str, Any]) -> None:
