@@ -8,10 +8,11 @@ default separators, and a turn with a malformed call has no calls and all of its
 """
 
 import json
-import math
 import re
 from dataclasses import dataclass
-from typing import Any, Final, NoReturn
+from typing import Any, Final
+
+from app.domain.strict_json import strict_loads
 
 CALL_START: Final = "<tool_call>"
 CALL_END: Final = "</tool_call>"
@@ -59,7 +60,7 @@ def _parse_call(text: str, *, closed: bool) -> ParsedToolCall:
     if not closed:
         raise _BrokenCall(f"it does not end with {CALL_END}")
     try:
-        call = json.loads(text, parse_constant=_refuse_constant, parse_float=_finite)
+        call = strict_loads(text)
     except RecursionError:
         raise _BrokenCall("it is nested too deeply") from None
     except json.JSONDecodeError as error:
@@ -81,14 +82,3 @@ def _arguments(call: dict[str, Any]) -> str:
     if not isinstance(arguments, dict):
         raise _BrokenCall('its "arguments" are not a JSON object')
     return json.dumps(arguments, ensure_ascii=False)
-
-
-def _finite(text: str) -> float:
-    number = float(text)
-    if not math.isfinite(number):  # `json.dumps` would write Infinity, which is not JSON
-        raise ValueError(f"{text[:20]} is out of range")
-    return number
-
-
-def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not JSON")

@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Callable
 from typing import TypeVar
 
-from app.domain.models.context_size import check_characters, check_messages
+from app.domain.models.context_size import check_characters, check_messages, check_tokens
 from app.rendering.chat_template import Message
 from app.rendering.renderer import THREAD_FROM, Renderer
 
@@ -23,10 +23,12 @@ async def off_loop_if_long(characters: int, encode: Callable[[], Result]) -> Res
 async def fitting_prompt_ids(
     renderer: Renderer, messages: list[Message], tools: list[Message] | None, *, context_length: int
 ) -> list[int]:
-    """Returns `Renderer.prompt_ids`. Raises `InvalidRequest` likewise, and for a prompt with more
-    characters than the context can have.
+    """Returns `Renderer.prompt_ids`. Raises `InvalidRequest` likewise, and for a prompt that leaves
+    no token of the context for an answer.
     """
     check_messages(messages, context_length)
     text = renderer.prompt_text(messages, tools)
     check_characters(len(text), context_length)
-    return await off_loop_if_long(len(text), lambda: renderer.encode(text))
+    ids = await off_loop_if_long(len(text), lambda: renderer.encode(text))
+    check_tokens(len(ids), context_length)
+    return ids

@@ -296,6 +296,18 @@ def test_a_prompt_with_too_many_characters_never_reaches_the_engine(
     assert service.engine.bodies == []
 
 
+@pytest.mark.parametrize("stream", [False, True])
+def test_an_engine_without_a_code_for_long_prompts_is_given_the_hosted_one(
+    service: Service, stream: bool
+) -> None:
+    said = "This model's maximum context length is 1024 tokens. However, your request has 1030."
+    service.engine.refusals[:] = [(400, said)]
+    chat: Any = service.client(max_retries=0).chat.completions.create
+    with pytest.raises(openai.BadRequestError, match="your request has 1030") as refused:
+        chat(model=BASE, messages=[{"role": "user", "content": "x"}], stream=stream)
+    assert (refused.value.code, refused.value.param) == ("context_length_exceeded", "messages")
+
+
 def test_the_client_retries_while_the_engine_is_away(service: Service) -> None:
     service.engine.refusals[:] = [(503, "busy")]
     began = time.monotonic()

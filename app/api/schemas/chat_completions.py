@@ -1,16 +1,27 @@
 """Chat completions on the wire. Source: the hosted API's `createChatCompletion`.
 
-The engine checks the other fields; this model checks only those that the service reads.
+The types here are for the specification. `app.domain.chat` checks the values, because the hosted
+API has a code of its own for each kind of fault.
 """
 
-from typing import Annotated
+from typing import Annotated, Any
 
-from pydantic import Field, StringConstraints
+from pydantic import WithJsonSchema
 
-from app.api.schemas.common import Json, WireModel
+from app.api.schemas.common import WireModel
+from app.domain.chat.conversation import MAX_MESSAGES
+
+_MODEL = {"type": "string", "minLength": 1, "maxLength": 256}
+_MESSAGES = {
+    "type": "array",
+    "items": {"type": "object", "additionalProperties": True},
+    "minItems": 1,
+    "maxItems": MAX_MESSAGES,
+}
+_STREAM = {"anyOf": [{"type": "boolean"}, {"type": "null"}]}
 
 
 class ChatCompletionRequest(WireModel):
-    model: Annotated[str, StringConstraints(min_length=1, max_length=256)]
-    messages: Annotated[list[Json], Field(min_length=1, max_length=2048)]
-    stream: bool | None = None
+    model: Annotated[Any, WithJsonSchema(_MODEL)]
+    messages: Annotated[Any, WithJsonSchema(_MESSAGES)]
+    stream: Annotated[Any, WithJsonSchema(_STREAM)] = None

@@ -5,11 +5,11 @@ them. Pure. Must not know which method a row is for, nor files.
 """
 
 import json
-import math
 import re
 from collections.abc import Iterable, Iterator
-from typing import Any, Final, NoReturn
+from typing import Any, Final
 
+from app.domain.strict_json import strict_loads
 from app.domain.tools.tools import TOOL_NAME
 
 MAX_ROW_BYTES: Final = 1_048_576
@@ -40,7 +40,7 @@ def load_line(line: bytes, number: int) -> dict[str, Any]:
         raise DatasetError(number, "", f"the row is larger than {MAX_ROW_BYTES} bytes")
     try:
         text = line.decode("utf-8-sig" if number == 1 else "utf-8")
-        item = json.loads(text, parse_constant=_refuse_constant, parse_float=_finite)
+        item = strict_loads(text)
     except UnicodeDecodeError as error:
         raise DatasetError(number, "", f"not UTF-8 (byte {error.start})") from None
     except RecursionError:
@@ -67,17 +67,6 @@ def _is_deeper(value: Any, levels: int) -> bool:
             if isinstance(inner, dict | list)
         ]
     return bool(level)
-
-
-def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not JSON")
-
-
-def _finite(text: str) -> float:
-    number = float(text)
-    if not math.isfinite(number):
-        raise ValueError(f"{text[:20]} is out of range")
-    return number
 
 
 def _unstorable(item: dict[str, Any]) -> str | None:

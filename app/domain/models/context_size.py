@@ -1,4 +1,5 @@
-"""Refuses prompts by their characters, before anything encodes them.
+"""Refuses prompts that do not fit into the context: by their characters, before anything encodes
+them, and by their tokens.
 
 Encoding takes about 2 MB a second, so a prompt that cannot fit must not be encoded at all: its
 length in characters decides.
@@ -9,6 +10,8 @@ from typing import Any, Final
 
 from app.domain.errors import InvalidRequest
 
+CONTEXT_LENGTH_EXCEEDED: Final = "context_length_exceeded"
+"""The hosted code of a prompt that does not fit."""
 CHARACTERS_PER_TOKEN: Final = 32
 """More than ordinary text has (3 to 5): a prompt with more characters than the context's tokens
 times this number does not fit.
@@ -29,7 +32,19 @@ def check_characters(characters: int, context_length: int) -> None:
             f"messages have {characters} characters, more than the {limit} that can fit. Please "
             "reduce the length of the messages.",
             param="messages",
-            code="context_length_exceeded",
+            code=CONTEXT_LENGTH_EXCEEDED,
+        )
+
+
+def check_tokens(tokens: int, context_length: int) -> None:
+    """Raises `InvalidRequest` for messages of so many tokens that they leave none for an answer."""
+    if tokens >= context_length:
+        raise InvalidRequest(
+            f"This model's maximum context length is {context_length} tokens. However, your "
+            f"messages resulted in {tokens} tokens, which leaves none for an answer. Please reduce "
+            "the length of the messages.",
+            param="messages",
+            code=CONTEXT_LENGTH_EXCEEDED,
         )
 
 

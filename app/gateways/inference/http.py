@@ -18,6 +18,7 @@ import aiohttp
 from app.domain.errors import InvalidRequest, NotFound, Unavailable
 from app.domain.jobs.reproducibility import EngineMachine
 from app.domain.methods.reasoning_efforts import template_variables
+from app.domain.models.context_size import CONTEXT_LENGTH_EXCEEDED
 from app.gateways.inference.inference import AdapterMissing, Completion, EngineAway, EngineFailed
 
 CONCURRENT_REQUESTS: Final = 512
@@ -25,6 +26,7 @@ _HEALTH_TIMEOUT_S: Final = 2.0
 _CONNECT_TIMEOUT_S: Final = 5.0
 _OK: Final = 200
 _FAILED: Final = 500
+_TOO_LONG: Final = "maximum context length"
 
 
 class HttpInference:
@@ -229,14 +231,17 @@ def _refuse_constant(name: str) -> None:
 def _error(status: int, text: str) -> Exception:
     try:
         error = json.loads(text)["error"]
-        message, param = str(error["message"]), error.get("param")
+        message, param, code = str(error["message"]), error.get("param"), error.get("code")
     except (ValueError, LookupError, TypeError):
-        message, param = "", None
+        message, param, code = "", None, None
     if status == NotFound.status_code and message:
         # vLLM appends a list of its model names, which may belong to other tenants.
         return AdapterMissing(message.partition(" Valid aliases")[0], param="model")
     if status in {400, 413, 422}:
-        return InvalidRequest(message or text[:500], param=param)
+        if _TOO_LONG in message:  # vLLM has no code for it
+            code = CONTEXT_LENGTH_EXCEEDED
+        named = code if isinstance(code, str) else None
+        return InvalidRequest(message or text[:500], param=param, code=named)
     if status in {401, 403}:
         return Unavailable("The engine refused the service's key.")
     kind = EngineFailed if status == _FAILED else EngineAway

@@ -11,9 +11,9 @@ from collections import defaultdict
 from typing import Any, Final
 from uuid import uuid4
 
+from app.domain.chat.conversation import BROKEN_CALL
 from app.rendering.renderer import call_fault
 
-FIELD: Final = "tool_call_error"
 _TYPE: Final = "unparsable_tool_call"
 _DATA: Final = b"data: "
 
@@ -27,7 +27,9 @@ def offers_tools(body: Json) -> bool:
 
 def without_marks(messages: list[Json]) -> list[Json]:
     """Returns a conversation without the marks that a client sent back with its messages."""
-    return [{key: value for key, value in message.items() if key != FIELD} for message in messages]
+    return [
+        {key: value for key, value in message.items() if key != BROKEN_CALL} for message in messages
+    ]
 
 
 def mark_reply(reply: Json) -> None:
@@ -38,7 +40,7 @@ def mark_reply(reply: Json) -> None:
             message.get("content"), bool(message.get("tool_calls")), choice.get("finish_reason")
         )
         if mark is not None:
-            message[FIELD] = mark
+            message[BROKEN_CALL] = mark
 
 
 class StreamMarker:
@@ -61,7 +63,7 @@ class StreamMarker:
             self._called.add(index)
         mark = _mark(self._content[index], index in self._called, choice.get("finish_reason"))
         if mark is not None:
-            choice["delta"] = {**delta, FIELD: mark}
+            choice["delta"] = {**delta, BROKEN_CALL: mark}
         return mark is not None
 
 

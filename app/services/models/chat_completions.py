@@ -1,8 +1,9 @@
 """Chat completions: maps a tenant's model name to the engine's and has its adapter loaded.
 
 A caller never names an adapter or a path: the tenant's own row does. Promises that the engine's
-name of a model is in no reply, error text included, and that a tuned model is prompted with the
-reasoning effort it was trained with unless the call names another.
+name of a model is in no reply, error text included, that a tuned model is prompted with the
+reasoning effort it was trained with unless the call names another, and that a body which breaks the
+rules of `app.domain.chat` never reaches an engine.
 """
 
 import json
@@ -12,9 +13,11 @@ from contextlib import ExitStack
 from typing import Any, Final
 
 from app.domain.accounts.tenants import Tenant
-from app.domain.errors import InvalidRequest, RequestError, Unavailable
-from app.domain.methods.reasoning_efforts import CALLED_EFFORTS, with_trained_effort
-from app.domain.models.context_size import check_messages
+from app.domain.chat.conversation import check_conversation
+from app.domain.chat.parameters import check_parameters
+from app.domain.errors import RequestError, Unavailable
+from app.domain.methods.reasoning_efforts import with_trained_effort
+from app.domain.models.context_size import CONTEXT_LENGTH_EXCEEDED, check_messages
 from app.gateways.inference.adapters import AdapterCache
 from app.gateways.inference.inference import AdapterMissing, Inference
 from app.services.models.broken_calls import (
@@ -26,28 +29,7 @@ from app.services.models.broken_calls import (
 from app.services.models.models import CallableModel, ModelService
 from app.services.project_slots import ProjectSlots
 
-# fmt: off
-_HOSTED: Final = {
-    "audio", "frequency_penalty", "function_call", "functions", "logit_bias", "logprobs",
-    "max_completion_tokens", "max_tokens", "messages", "metadata", "modalities", "model",
-    "moderation", "n", "parallel_tool_calls", "prediction", "presence_penalty",
-    "prompt_cache_key", "prompt_cache_options", "prompt_cache_retention", "reasoning_effort",
-    "response_format", "safety_identifier", "seed", "service_tier", "stop", "store", "stream",
-    "stream_options", "temperature", "tool_choice", "tools", "top_logprobs", "top_p", "user",
-    "verbosity", "web_search_options",
-}
-_SAMPLING: Final = {
-    "ignore_eos", "min_p", "min_tokens", "repetition_penalty", "return_token_ids",
-    "skip_special_tokens", "stop_token_ids", "top_k",
-}
-# fmt: on
 _EVENT_END: Final = b"\n\n"
-ACCEPTED: Final = frozenset(_HOSTED | _SAMPLING)
-"""An engine has more settings than a tenant may touch: chat templates are programs, cache salts and
-request ids are other tenants' business, transfer settings name addresses.
-"""
-
-
 _RETRY_AFTER_S: Final = 1.0
 
 
@@ -104,19 +86,11 @@ class ChatCompletionService:
         return chunks
 
     async def _prepare(self, body: dict[str, Any]) -> tuple[CallableModel, dict[str, Any]]:
-        unknown = sorted(body.keys() - ACCEPTED)
-        if unknown:
-            name = unknown[0][:64]
-            raise InvalidRequest(
-                f"Unrecognized request argument supplied: {name}",
-                param=name,
-                code="unknown_parameter",
-            )
-        _check_parts(body["messages"])
-        _check_effort(body)
-        model = await self._models.get(str(body["model"]))
+        check_parameters(body)
+        model = await self._models.get(body["model"])
         if model.context_length is not None:
             check_messages(body["messages"], model.context_length)
+        check_conversation(body["messages"])
         messages = without_marks(body["messages"])
         forwarded = {**body, "messages": messages, "model": model.engine_name}
         return model, with_trained_effort(forwarded, model.reasoning_effort)
@@ -140,27 +114,6 @@ async def _holding(slot: ExitStack, chunks: AsyncIterator[bytes]) -> AsyncIterat
             yield chunk
 
 
-def _check_effort(body: dict[str, Any]) -> None:
-    effort = body.get("reasoning_effort")
-    if effort is None or effort in CALLED_EFFORTS:
-        return
-    raise InvalidRequest(
-        f"reasoning_effort must be one of {', '.join(CALLED_EFFORTS)}.",
-        param="reasoning_effort",
-        code="invalid_value",
-    )
-
-
-def _check_parts(messages: list[dict[str, Any]]) -> None:
-    """Refuse parts that an engine would fetch by their address."""
-    for position, message in enumerate(messages):
-        content = message.get("content")
-        for part in content if isinstance(content, list) else ():
-            if not isinstance(part, dict) or part.get("type") not in ("text", "refusal"):
-                param = f"messages[{position}].content"
-                raise InvalidRequest("Only text parts are supported.", param=param)
-
-
 def _in_tenants_words(error: RequestError, model: CallableModel) -> RequestError:
     """Returns the error without the engine's name; a listed model that the engine lacks is our
     fault.
@@ -168,7 +121,8 @@ def _in_tenants_words(error: RequestError, model: CallableModel) -> RequestError
     if isinstance(error, AdapterMissing):
         return Unavailable(f"The model '{model.name}' cannot be served at the moment.")
     message = error.message.replace(model.engine_name, model.name)
-    return type(error)(message, param=error.param, code=error.code)
+    param = "messages" if error.code == CONTEXT_LENGTH_EXCEEDED else error.param
+    return type(error)(message, param=param, code=error.code)
 
 
 async def _renamed(

@@ -4,12 +4,17 @@ Owns validation. Settings that change the distribution and are not implemented a
 without effect (`user`, `metadata`, …) are ignored.
 """
 
-from typing import Annotated, Any, Literal, Self, TypeVar
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Annotated, Any, ClassVar, Final, Literal, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic_core import PydanticCustomError
 
+from app.domain.chat.faults import unsupported_value
 from app.domain.errors import InvalidRequest
 
+_UNSUPPORTED: Final = "unsupported_value"
 _MAX_SEED = 2**63 - 1
 MAX_CHOICES = 128
 MAX_TOP_LOGPROBS = 20
@@ -29,7 +34,7 @@ class _Body(BaseModel):
     stop_token_ids: list[int] | None = None
     stream: bool | None = None
     stream_options: dict[str, Any] | None = None
-    top_k: Literal[-1, 0] | None = None
+    top_k: int | None = None
     min_p: float | None = None
     repetition_penalty: float | None = None
     presence_penalty: float | None = None
@@ -38,18 +43,24 @@ class _Body(BaseModel):
     cache_salt: Annotated[str, Field(min_length=1, max_length=256)] | None = None
     """Cached prefixes are reused only among requests with the same salt, e.g. one per tenant."""
 
-    @model_validator(mode="after")
-    def _refuse_other_distributions(self) -> Self:
-        neutral = {
-            "min_p": (None, 0),
-            "repetition_penalty": (None, 1),
-            "presence_penalty": (None, 0),
-            "frequency_penalty": (None, 0),
-            "logit_bias": (None, {}),
+    neutral: ClassVar[Mapping[str, tuple[Any, ...]]] = MappingProxyType(
+        {
+            "top_k": (0, -1),
+            "min_p": (0,),
+            "repetition_penalty": (1,),
+            "presence_penalty": (0,),
+            "frequency_penalty": (0,),
+            "logit_bias": ({},),
         }
-        for name, allowed in neutral.items():
-            if getattr(self, name) not in allowed:
-                raise ValueError(f"{name} is not supported")
+    )
+    """Values that ask for nothing; others are refused."""
+
+    @model_validator(mode="after")
+    def _refuse_what_is_not_implemented(self) -> Self:
+        for name, allowed in self.neutral.items():
+            value = getattr(self, name)
+            if value is not None and value not in allowed:
+                raise _unsupported(name, value, allowed)
         return self
 
     @property
@@ -83,17 +94,31 @@ class TemplateVariables(BaseModel):
 class ChatBody(_Body):
     messages: Annotated[list[dict[str, Any]], Field(min_length=1)]
     tools: list[dict[str, Any]] | None = None
-    tool_choice: Literal["auto", "none"] | None = None
+    tool_choice: str | dict[str, Any] | None = None
     parallel_tool_calls: bool | None = None
     max_tokens: Annotated[int, Field(ge=1)] | None = None
     max_completion_tokens: Annotated[int, Field(ge=1)] | None = None
-    n: Literal[1] | None = None
+    n: int | None = None
     stop: list[Annotated[str, Field(min_length=1)]] | None = None
     logprobs: bool | None = None
     top_logprobs: Annotated[int, Field(ge=0, le=MAX_TOP_LOGPROBS)] | None = None
     return_token_ids: bool | None = None
     response_format: dict[str, Any] | None = None
     chat_template_kwargs: TemplateVariables | None = None
+    ignore_eos: bool | None = None
+    min_tokens: int | None = None
+    skip_special_tokens: bool | None = None
+
+    neutral: ClassVar[Mapping[str, tuple[Any, ...]]] = MappingProxyType(
+        {
+            **_Body.neutral,
+            "n": (1,),
+            "tool_choice": ("auto", "none"),
+            "ignore_eos": (False,),
+            "min_tokens": (0,),
+            "skip_special_tokens": (True,),
+        }
+    )
 
     @field_validator("stop", mode="before")
     @classmethod
@@ -104,7 +129,7 @@ class ChatBody(_Body):
     @classmethod
     def _text_only(cls, value: dict[str, Any] | None) -> dict[str, Any] | None:
         if value is not None and value.get("type") != "text":
-            raise ValueError("only response_format {type: text} is supported")
+            raise _unsupported("response_format", value.get("type"), ("text",))
         return value
 
     @field_validator("tools")
@@ -113,7 +138,8 @@ class ChatBody(_Body):
         for tool in value or []:
             function = tool.get("function")
             if not isinstance(function, dict) or not isinstance(function.get("name"), str):
-                raise ValueError("each tool needs a function with a name")  # noqa: TRY004 - pydantic reports a ValueError as invalid input, but not a TypeError
+                message = "each tool needs a function with a name"
+                raise PydanticCustomError("invalid_value", message)
         return value
 
 
@@ -133,4 +159,13 @@ def read_body(kind: type[BodyT], content: bytes) -> BodyT:
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         param = ".".join(str(part) for part in first["loc"]) or None
+        if first["type"] == _UNSUPPORTED:
+            param = first["ctx"]["param"]
+            raise InvalidRequest(first["msg"], param=param, code=_UNSUPPORTED) from error
         raise InvalidRequest(f"{param or 'body'}: {first['msg']}", param=param) from error
+
+
+def _unsupported(param: str, value: Any, allowed: tuple[Any, ...]) -> PydanticCustomError:
+    """Returns an error with the hosted code and words."""
+    message = unsupported_value(param, value, allowed).message
+    return PydanticCustomError(_UNSUPPORTED, "{message}", {"message": message, "param": param})

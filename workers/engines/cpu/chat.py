@@ -20,12 +20,12 @@ from workers.engines.cpu.sequence import Sampling
 async def begin_turn(engine: Engine, body: ChatBody, *, streamed: bool) -> ChatTurn:
     """Creates the turn of a request. Raises `AdapterMissing` or `InvalidRequest`."""
     version = engine.versions.get(body.model)
-    renderer, spec = _renderer(version.base.renderer, body), version.base.spec
+    renderer, context_length = _renderer(version.base.renderer, body), version.base.context_length
     prompt = await fitting_prompt_ids(
-        renderer, body.messages, body.tools, context_length=version.base.context_length
+        renderer, body.messages, body.tools, context_length=context_length
     )
     sampling = Sampling(
-        max_tokens=body.max_completion_tokens or body.max_tokens or spec.max_turn_tokens,
+        max_tokens=body.max_completion_tokens or body.max_tokens or context_length,
         temperature=1.0 if body.temperature is None else body.temperature,
         seed=random_seed() if body.seed is None else body.seed & 0xFFFF_FFFF_FFFF_FFFF,
         top_p=1.0 if body.top_p is None else body.top_p,

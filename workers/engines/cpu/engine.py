@@ -17,6 +17,7 @@ import torch
 
 from app.domain.errors import InvalidRequest, Unavailable
 from app.domain.jobs.reproducibility import EngineMachine
+from app.domain.models.context_size import CONTEXT_LENGTH_EXCEEDED
 from app.domain.models.models import BaseModelSpec
 from app.rendering.renderer import Renderer
 from workers.engines.cpu.scheduler import Limits, Scheduler
@@ -96,9 +97,10 @@ class Engine:
         remaining = base.context_length - len(prompt)
         if remaining < 1:
             raise InvalidRequest(
-                f"This model's maximum context length is {base.context_length} tokens; "
-                f"the prompt has {len(prompt)} and leaves no room.",
+                f"This model's maximum context length is {base.context_length} tokens. However, "
+                f"the prompt has {len(prompt)} tokens, which leaves none for an answer.",
                 param="prompt",
+                code=CONTEXT_LENGTH_EXCEEDED,
             )
         if not 0 <= min(prompt) <= max(prompt) < base.vocab_size:
             raise InvalidRequest("prompt: a token id is not in the vocabulary.", param="prompt")

@@ -15,7 +15,7 @@ from typing import Any, Final
 import structlog
 from aiohttp import web
 
-from app.domain.errors import AuthenticationFailed, RequestError
+from app.domain.errors import AuthenticationFailed, InvalidRequest, RequestError
 from workers.engines.cpu.bodies import (
     ChatBody,
     CompletionBody,
@@ -53,6 +53,9 @@ def build_app(engine: Engine, *, api_key: str) -> web.Application:
 async def _answer_errors(request: web.Request, handler: Handler) -> web.StreamResponse:
     try:
         return await handler(request)
+    except InvalidRequest as error:
+        kind, param, code = error.type, error.param, error.code
+        return _error(error.status_code, error.message, kind=kind, param=param, code=code)
     except RequestError as error:
         return _error(error.status_code, error.message, kind=error.type, param=error.param)
     except web.HTTPException as error:
@@ -72,8 +75,11 @@ async def _check_key(request: web.Request, handler: Handler) -> web.StreamRespon
     return await handler(request)
 
 
-def _error(status: int, message: str, *, kind: str, param: str | None = None) -> web.Response:
-    error = {"message": message, "type": kind, "param": param, "code": status}
+def _error(
+    status: int, message: str, *, kind: str, param: str | None = None, code: str | None = None
+) -> web.Response:
+    """The code is the status, as in vLLM, where there is no better one."""
+    error = {"message": message, "type": kind, "param": param, "code": code or status}
     return web.json_response({"error": error}, status=status)
 
 

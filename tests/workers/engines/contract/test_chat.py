@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from openai import AsyncOpenAI, BadRequestError, NotFoundError, OpenAI
 
+from app.domain.errors import InvalidRequest
 from app.domain.models.models import BaseModelSpec
 from app.gateways.inference.http import HttpInference
 from app.rendering.renderer import Renderer
@@ -61,6 +62,7 @@ def parrot(
         name="parrot",
         path=str(root),
         context_length=CONTEXT_LENGTH,
+        max_turn_tokens=4,  # a limit of rollouts, not of chats
         chat_template=root / "told.jinja",
     )
     with running(request.param, spec, tmp_path_factory.mktemp("engine")) as url:
@@ -277,6 +279,25 @@ def test_errors_are_the_clients_own(client: OpenAI) -> None:
     for bad in faults:
         with pytest.raises(BadRequestError):
             client.chat.completions.create(model="parrot", **bad)
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_an_answer_without_a_limit_may_fill_the_context(client: OpenAI, stream: bool) -> None:
+    ask: Any = client.chat.completions.create
+    reply = ask(model="parrot", messages=PLAIN[:1], temperature=0, stream=stream)
+    if stream:
+        text = "".join(chunk.choices[0].delta.content or "" for chunk in reply)
+    else:
+        text = reply.choices[0].message.content
+        assert reply.usage.completion_tokens > 4
+    assert text == PLAIN[1]["content"]
+
+
+async def test_a_prompt_that_fills_the_context_has_the_hosted_code(gateway: HttpInference) -> None:
+    long = {"model": "parrot", "messages": [{"role": "user", "content": "12 " * 2000}]}
+    with pytest.raises(InvalidRequest, match="maximum context length is 512 tokens") as refused:
+        await gateway.chat(long)
+    assert refused.value.code == "context_length_exceeded"
 
 
 async def test_leaving_a_stream_frees_the_engine(parrot: World) -> None:

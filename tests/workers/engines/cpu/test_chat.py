@@ -287,6 +287,29 @@ def test_errors_are_the_clients_own(client: OpenAI, engine: tuple[str, Path]) ->
         stranger.models.list()
 
 
+@pytest.mark.parametrize(
+    ("asked", "param"),
+    [
+        ({"tool_choice": "required"}, "tool_choice"),
+        ({"n": 2}, "n"),
+        ({"response_format": {"type": "json_object"}}, "response_format"),
+        ({"presence_penalty": 0.5}, "presence_penalty"),
+        ({"logit_bias": {"1": 5}}, "logit_bias"),
+        ({"extra_body": {"top_k": 5}}, "top_k"),
+        ({"extra_body": {"min_tokens": 5}}, "min_tokens"),
+        ({"extra_body": {"ignore_eos": True}}, "ignore_eos"),
+    ],
+)
+def test_what_this_engine_lacks_is_refused_by_name(
+    client: OpenAI, asked: dict[str, Any], param: str
+) -> None:
+    with pytest.raises(BadRequestError) as refused:
+        _ask(client, THINKING[:1], **asked)
+    assert (refused.value.code, refused.value.param) == ("unsupported_value", param)
+    error: Any = refused.value.body
+    assert error["message"].startswith(f"Unsupported value: '{param}' does not support")
+
+
 def test_internal_faults_are_500_and_do_not_end_the_engine(client: OpenAI) -> None:
     """Uses a template with an unexpected failure as an example of a bug."""
     with pytest.raises((BadRequestError, InternalServerError)):

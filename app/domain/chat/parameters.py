@@ -1,0 +1,267 @@
+"""Checks the parameters of a chat: names, types, ranges, combinations. Its messages have their own
+room, `app.domain.chat.conversation`.
+
+Names outside `ACCEPTED` are refused: an engine has more settings than a tenant may touch. Chat
+templates are programs, cache salts and request ids are other tenants' business, transfer settings
+name addresses.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Final
+
+from app.domain.chat.faults import (
+    invalid_type,
+    invalid_value,
+    missing,
+    not_one_of,
+    too_high,
+    too_low,
+    unsupported_parameter,
+    unsupported_value,
+)
+from app.domain.errors import InvalidRequest
+from app.domain.methods.reasoning_efforts import CALLED_EFFORTS
+from app.domain.tools.tools import TOOL_NAME
+
+_MAX_MODEL: Final = 256
+_MAX_SEED: Final = 2**63 - 1
+_MAX_TOKENS: Final = 2**31 - 1
+_FORMATS: Final = ("json_object", "json_schema", "text")
+_CHOICES: Final = ("none", "auto", "required")
+_NAME: Final = re.compile(TOOL_NAME)
+Check = Callable[[str, Any], None]
+"""Raises `InvalidRequest` for a parameter's name and its value, which is not null."""
+
+
+def check_parameters(body: dict[str, Any]) -> None:
+    """Raises `InvalidRequest` for the first parameter that the service cannot honour. A null counts
+    as absent, except for model and messages.
+    """
+    unknown = sorted(body.keys() - ACCEPTED)
+    if unknown:
+        name = unknown[0][:64]
+        raise InvalidRequest(
+            f"Unrecognized request argument supplied: {name}", param=name, code="unknown_parameter"
+        )
+    _check_model(body.get("model"))
+    _array("messages", body.get("messages"))
+    for name, value in body.items():
+        if value is None or name in _CHECKED_ELSEWHERE:
+            continue
+        cure = _UNSUPPORTED.get(name)
+        if cure is not None:
+            raise unsupported_parameter(name, cure)
+        _CHECKS[name](name, value)
+    if body.get("top_logprobs") and not body.get("logprobs"):
+        raise invalid_value("top_logprobs", "it needs 'logprobs' to be true")
+    if body.get("stream_options") is not None and not body.get("stream"):
+        raise invalid_value("stream_options", "it needs 'stream' to be true")
+
+
+@dataclass(frozen=True, slots=True)
+class _Number:
+    """A range. `above` excludes the lower bound."""
+
+    low: int | None = None
+    high: int | None = None
+    above: bool = False
+    kind: str = "decimal"
+
+    def __call__(self, param: str, value: Any) -> None:
+        allowed = (int,) if self.kind == "integer" else (int, float)
+        if isinstance(value, bool) or not isinstance(value, allowed):
+            article = "an" if self.kind == "integer" else "a"
+            raise invalid_type(param, f"{article} {self.kind}", value)
+        if self.low is not None and (value < self.low or (self.above and value == self.low)):
+            bound = f"{'>' if self.above else '>='} {self.low}"
+            raise too_low(param, self.kind, bound, value)
+        if self.high is not None and value > self.high:
+            raise too_high(param, self.kind, f"<= {self.high}", value)
+
+
+def _integer(low: int | None = None, high: int | None = None) -> _Number:
+    return _Number(low, high, kind="integer")
+
+
+def _boolean(param: str, value: Any) -> None:
+    if not isinstance(value, bool):
+        raise invalid_type(param, "a boolean", value)
+
+
+def _string(param: str, value: Any) -> None:
+    if not isinstance(value, str):
+        raise invalid_type(param, "a string", value)
+
+
+def _object(param: str, value: Any) -> None:
+    if not isinstance(value, dict):
+        raise invalid_type(param, "an object", value)
+
+
+def _array(param: str, value: Any) -> None:
+    if not isinstance(value, list):
+        raise invalid_type(param, "an array", value)
+
+
+def _check_model(model: Any) -> None:
+    if not isinstance(model, str):
+        raise invalid_type("model", "a string", model)
+    if not 0 < len(model) <= _MAX_MODEL:
+        raise invalid_value("model", f"it must have 1 to {_MAX_MODEL} characters")
+
+
+def _effort(param: str, value: Any) -> None:
+    if value not in CALLED_EFFORTS:
+        raise not_one_of(param, value, CALLED_EFFORTS)
+
+
+def _stored(param: str, value: Any) -> None:
+    _boolean(param, value)
+    if value:
+        cure = "No chat completion is stored: leave it out, or keep the reply."
+        raise unsupported_parameter(param, cure)
+
+
+def _stops(param: str, value: Any) -> None:
+    for position, stop in enumerate([value] if isinstance(value, str) else value):
+        place = param if isinstance(value, str) else f"{param}[{position}]"
+        _string(place, stop)
+        if not stop:
+            raise invalid_value(place, "it must not be empty")
+
+
+def _stop(param: str, value: Any) -> None:
+    if not isinstance(value, str | list):
+        raise invalid_type(param, "a string or an array of strings", value)
+    _stops(param, value)
+
+
+def _token_ids(param: str, value: Any) -> None:
+    _array(param, value)
+    for position, token in enumerate(value):
+        _integer(0, _MAX_TOKENS)(f"{param}[{position}]", token)
+
+
+def _biases(param: str, value: Any) -> None:
+    _object(param, value)
+    for token, bias in value.items():
+        _Number(-100, 100)(f"{param}.{token[:64]}", bias)
+
+
+def _modalities(param: str, value: Any) -> None:
+    _array(param, value)
+    other = [modality for modality in value if modality != "text"]
+    if other:
+        raise unsupported_value(param, other[0], ("text",))
+
+
+def _stream_options(param: str, value: Any) -> None:
+    _object(param, value)
+    for name, option in value.items():
+        if option is not None:
+            _boolean(f"{param}.{name[:64]}", option)
+
+
+def _response_format(param: str, value: Any) -> None:
+    _object(param, value)
+    kind = value.get("type")
+    if kind not in _FORMATS:
+        raise not_one_of(f"{param}.type", kind, _FORMATS)
+    if kind == "json_schema" and not isinstance(value.get("json_schema"), dict):
+        raise invalid_type(f"{param}.json_schema", "an object", value.get("json_schema"))
+
+
+def _tool_choice(param: str, value: Any) -> None:
+    if isinstance(value, str):
+        if value not in _CHOICES:
+            raise not_one_of(param, value, _CHOICES)
+        return
+    if not isinstance(value, dict):
+        raise invalid_type(param, "a string or an object", value)
+    if value.get("type") != "function":
+        raise unsupported_value(f"{param}.type", value.get("type"), ("function",))
+    _function_name(f"{param}.function", value.get("function"))
+
+
+def _tools(param: str, value: Any) -> None:
+    _array(param, value)
+    for position, tool in enumerate(value):
+        place = f"{param}[{position}]"
+        _object(place, tool)
+        if "type" not in tool:
+            raise missing(f"{place}.type")
+        if tool["type"] != "function":
+            raise unsupported_value(f"{place}.type", tool["type"], ("function",))
+        _function_name(f"{place}.function", tool.get("function"))
+        for name, check in (("description", _string), ("parameters", _object)):
+            if tool["function"].get(name) is not None:
+                check(f"{place}.function.{name}", tool["function"][name])
+
+
+def _function_name(param: str, function: Any) -> None:
+    if function is None:
+        raise missing(param)
+    _object(param, function)
+    if function.get("name") is None:
+        raise missing(f"{param}.name")
+    _string(f"{param}.name", function["name"])
+    if _NAME.fullmatch(function["name"]) is None:
+        raise invalid_value(f"{param}.name", f"it does not match the pattern '{TOOL_NAME}'")
+
+
+_CHECKED_ELSEWHERE: Final = frozenset({"model", "messages"})
+_UNSUPPORTED: Final = MappingProxyType(
+    {
+        "audio": "Answers are text.",
+        "function_call": "Use 'tool_choice' instead.",
+        "functions": "Use 'tools' instead.",
+        "moderation": "No answer is moderated: leave it out.",
+        "prediction": "No predicted output is used: leave it out.",
+        "web_search_options": "Offer a search function in 'tools' instead.",
+    }
+)
+_CHECKS: Final[MappingProxyType[str, Check]] = MappingProxyType(
+    {
+        "frequency_penalty": _Number(-2, 2),
+        "ignore_eos": _boolean,
+        "logit_bias": _biases,
+        "logprobs": _boolean,
+        "max_completion_tokens": _integer(1, _MAX_TOKENS),
+        "max_tokens": _integer(1, _MAX_TOKENS),
+        "metadata": _object,
+        "min_p": _Number(0, 1),
+        "min_tokens": _integer(0, _MAX_TOKENS),
+        "modalities": _modalities,
+        "n": _integer(1, 128),
+        "parallel_tool_calls": _boolean,
+        "presence_penalty": _Number(-2, 2),
+        "prompt_cache_key": _string,
+        "prompt_cache_options": _object,
+        "prompt_cache_retention": _string,
+        "reasoning_effort": _effort,
+        "repetition_penalty": _Number(0, above=True),
+        "response_format": _response_format,
+        "return_token_ids": _boolean,
+        "safety_identifier": _string,
+        "seed": _integer(-_MAX_SEED, _MAX_SEED),
+        "service_tier": _string,
+        "skip_special_tokens": _boolean,
+        "stop": _stop,
+        "stop_token_ids": _token_ids,
+        "store": _stored,
+        "stream": _boolean,
+        "stream_options": _stream_options,
+        "temperature": _Number(0, 2),
+        "tool_choice": _tool_choice,
+        "tools": _tools,
+        "top_k": _integer(-1, _MAX_TOKENS),
+        "top_logprobs": _integer(0, 20),
+        "top_p": _Number(0, 1, above=True),
+        "user": _string,
+        "verbosity": _string,
+    }
+)
+ACCEPTED: Final = frozenset({*_CHECKED_ELSEWHERE, *_UNSUPPORTED, *_CHECKS})
