@@ -3,7 +3,7 @@
 from fastapi import APIRouter
 
 from app.api.schemas.checkpoints import FineTuningJobCheckpoint
-from app.api.schemas.common import Page
+from app.api.schemas.common import Page, paged
 from app.api.support.dependencies import After, Limit, Services
 from app.api.support.errors import responses
 
@@ -16,9 +16,4 @@ async def list_checkpoints(
 ) -> Page[FineTuningJobCheckpoint]:
     checkpoints, has_more = await services.checkpoints().page(job_id, after=after, limit=limit)
     data = [FineTuningJobCheckpoint.of(checkpoint) for checkpoint in checkpoints]
-    return Page(
-        data=data,
-        has_more=has_more,
-        first_id=data[0].id if data else None,
-        last_id=data[-1].id if data else None,
-    )
+    return paged(data, has_more=has_more)

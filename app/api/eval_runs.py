@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query
 
-from app.api.schemas.common import Page
+from app.api.schemas.common import Page, paged
 from app.api.schemas.eval_runs import (
     CreateEvalRun,
     EvalRunDeleted,
@@ -43,13 +43,7 @@ async def list_runs(
         eval_id, status=status, after=after, limit=limit, descending=order == "desc"
     )
     url = context.settings.public_url
-    data = [EvalRunObject.of(row, public_url=url) for row in rows]
-    return Page(
-        data=data,
-        has_more=has_more,
-        first_id=data[0].id if data else None,
-        last_id=data[-1].id if data else None,
-    )
+    return paged([EvalRunObject.of(row, public_url=url) for row in rows], has_more=has_more)
 
 
 @router.get("/{run_id}", operation_id="getEvalRun", responses=responses(404))
@@ -91,13 +85,7 @@ async def list_output_items(
     rows, has_more = await services.eval_runs().items(
         eval_id, run_id, status=status, after=after, limit=limit, descending=order == "desc"
     )
-    data = [OutputItemObject.of(row) for row in rows]
-    return Page(
-        data=data,
-        has_more=has_more,
-        first_id=data[0].id if data else None,
-        last_id=data[-1].id if data else None,
-    )
+    return paged([OutputItemObject.of(row) for row in rows], has_more=has_more)
 
 
 @router.get(

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query
 
-from app.api.schemas.common import Page
+from app.api.schemas.common import Page, paged
 from app.api.schemas.evals import CreateEval, EvalDeleted, EvalObject, UpdateEval
 from app.api.support.dependencies import After, Limit, Services
 from app.api.support.errors import responses
@@ -30,13 +30,7 @@ async def list_evals(
     rows, has_more = await services.evals().page(
         after=after, limit=limit, descending=order == "desc", order_by=order_by
     )
-    data = [EvalObject.of(row) for row in rows]
-    return Page(
-        data=data,
-        has_more=has_more,
-        first_id=data[0].id if data else None,
-        last_id=data[-1].id if data else None,
-    )
+    return paged([EvalObject.of(row) for row in rows], has_more=has_more)
 
 
 @router.get("/{eval_id}", operation_id="getEval", responses=responses(404))

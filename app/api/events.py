@@ -2,7 +2,7 @@
 
 from fastapi import APIRouter
 
-from app.api.schemas.common import Page
+from app.api.schemas.common import Page, paged
 from app.api.schemas.events import FineTuningJobEvent
 from app.api.support.dependencies import After, Limit, Services
 from app.api.support.errors import responses
@@ -15,4 +15,4 @@ async def list_events(
     job_id: str, services: Services, after: After = None, limit: Limit = 20
 ) -> Page[FineTuningJobEvent]:
     events, has_more = await services.events().page(job_id, after=after, limit=limit)
-    return Page(data=[FineTuningJobEvent.of(event) for event in events], has_more=has_more)
+    return paged([FineTuningJobEvent.of(event) for event in events], has_more=has_more)

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import StreamingResponse
 
 from app.api.middleware.idempotency import idempotency_check
-from app.api.schemas.common import Deleted, Page
+from app.api.schemas.common import Deleted, Page, paged
 from app.api.schemas.files import MAX_EXPIRY_S, MIN_EXPIRY_S, FileObject
 from app.api.support.dependencies import After, Services
 from app.api.support.errors import responses
@@ -75,13 +75,7 @@ async def list_files(
     rows, has_more = await services.files().page(
         purpose=purpose, after=after, limit=limit, order=order
     )
-    data = [FileObject.of(row) for row in rows]
-    return Page(
-        data=data,
-        has_more=has_more,
-        first_id=data[0].id if data else None,
-        last_id=data[-1].id if data else None,
-    )
+    return paged([FileObject.of(row) for row in rows], has_more=has_more)
 
 
 @router.get("/{file_id}", operation_id="retrieveFile", responses=responses(404))

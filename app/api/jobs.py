@@ -4,7 +4,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
 
-from app.api.schemas.common import Page
+from app.api.schemas.common import Page, paged
 from app.api.schemas.jobs import (
     CreateFineTuningJob,
     FineTuningJob,
@@ -42,7 +42,7 @@ async def list_jobs(
         metadata=_metadata_filter(request),
         without_metadata=metadata is not None,
     )
-    return Page(data=[FineTuningJob.of(job) for job in jobs], has_more=has_more)
+    return paged([FineTuningJob.of(job) for job in jobs], has_more=has_more)
 
 
 @router.get("/{job_id}", operation_id="retrieveFineTuningJob", responses=responses(404))

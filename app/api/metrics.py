@@ -4,7 +4,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
-from app.api.schemas.common import Page
+from app.api.schemas.common import Page, paged
 from app.api.schemas.metrics import Curve
 from app.api.support.dependencies import Services
 from app.api.support.errors import responses
@@ -48,7 +48,7 @@ async def list_metrics(
         after_step=after_step,
         max_points=max_points,
     )
-    return Page(data=[Curve.of(points) for points in curves], has_more=False)
+    return paged([Curve.of(points) for points in curves], has_more=False)
 
 
 def _split(names: list[str]) -> list[str]:

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query
 
-from app.api.schemas.common import Deleted, Page
+from app.api.schemas.common import Deleted, Page, paged
 from app.api.schemas.permissions import CreatePermissions, PermissionObject
 from app.api.support.dependencies import After, AnyPrincipal, Context, Limit
 from app.api.support.errors import responses
@@ -67,10 +67,4 @@ async def delete_permission(
 
 
 def _page(rows: Sequence[CheckpointPermission], *, has_more: bool) -> Page[PermissionObject]:
-    data = [PermissionObject.of(row) for row in rows]
-    return Page(
-        data=data,
-        has_more=has_more,
-        first_id=data[0].id if data else None,
-        last_id=data[-1].id if data else None,
-    )
+    return paged([PermissionObject.of(row) for row in rows], has_more=has_more)

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
-from app.api.schemas.common import Page
+from app.api.schemas.common import Page, paged
 from app.api.schemas.reports import Report
 from app.api.schemas.rollouts import Rollout, RolloutQuery
 from app.api.support.dependencies import Services
@@ -28,7 +28,7 @@ async def list_rollouts(
         order_by=query.order_by,
         descending=query.order == "desc",
     )
-    return Page(data=[Rollout.of(row) for row in rows], has_more=has_more)
+    return paged([Rollout.of(row) for row in rows], has_more=has_more)
 
 
 @router.get(

@@ -2,7 +2,7 @@
 
 from fastapi import APIRouter
 
-from app.api.schemas.common import Page
+from app.api.schemas.common import Page, paged
 from app.api.schemas.webhook_endpoints import (
     CreateWebhookEndpoint,
     RotateWebhookSecret,
@@ -38,13 +38,7 @@ async def list_endpoints(
     services: Services, after: After = None, limit: Limit = 20
 ) -> Page[WebhookEndpointObject]:
     rows, has_more = await services.webhook_endpoints().page(after=after, limit=limit)
-    data = [WebhookEndpointObject.of(row) for row in rows]
-    return Page(
-        data=data,
-        has_more=has_more,
-        first_id=data[0].id if data else None,
-        last_id=data[-1].id if data else None,
-    )
+    return paged([WebhookEndpointObject.of(row) for row in rows], has_more=has_more)
 
 
 @router.get(_PATH, operation_id="retrieveWebhookEndpoint", responses=responses(404))
@@ -103,13 +97,7 @@ async def list_deliveries(
     rows, has_more = await services.webhook_endpoints().deliveries(
         webhook_endpoint_id, after=after, limit=limit
     )
-    data = [WebhookDeliveryObject.of(row) for row in rows]
-    return Page(
-        data=data,
-        has_more=has_more,
-        first_id=data[0].id if data else None,
-        last_id=data[-1].id if data else None,
-    )
+    return paged([WebhookDeliveryObject.of(row) for row in rows], has_more=has_more)
 
 
 @router.get("/webhook_event_types", operation_id="listWebhookEventTypes", responses=responses())

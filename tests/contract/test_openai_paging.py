@@ -84,6 +84,8 @@ def test_every_row_is_listed_once_and_in_order(
     assert found == expected
     first = listing.call(client, rows, limit=7)
     assert first.has_more is True
+    ends = first.model_dump()
+    assert (ends["first_id"], ends["last_id"]) == (first.data[0].id, first.data[-1].id)
     assert ids(listing, rows, first.data) == expected[: len(first.data)]
     singly = islice(listing.call(client, rows, limit=1), 6)
     assert ids(listing, rows, singly) == expected[:6]

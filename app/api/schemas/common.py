@@ -26,8 +26,8 @@ class Page(BaseModel, Generic[Row]):
     object: Literal["list"] = "list"
     data: list[Row]
     has_more: bool
-    first_id: str | None = None
-    last_id: str | None = None
+    first_id: str | None
+    last_id: str | None
 
 
 class Identified(Protocol):
@@ -40,13 +40,22 @@ Listed = TypeVar("Listed", bound=Identified)
 
 def paged(data: list[Listed], *, has_more: bool) -> "Page[Listed]":
     """Returns a page with the ids of its first and last object."""
-    ids = [row.id for row in data]
+    return paged_by(data, [row.id for row in data], has_more=has_more)
+
+
+def paged_by(data: list[Row], cursors: list[str], *, has_more: bool) -> "Page[Row]":
+    """Returns a page of objects that are paged by something else than their ids."""
     return Page(
         data=data,
         has_more=has_more,
-        first_id=ids[0] if ids else None,
-        last_id=ids[-1] if ids else None,
+        first_id=cursors[0] if cursors else None,
+        last_id=cursors[-1] if cursors else None,
     )
+
+
+def none_if_empty(cursor: object) -> object:
+    """Reads an empty cursor as none: some clients send one for the first page."""
+    return None if cursor == "" else cursor
 
 
 class Deleted(BaseModel):

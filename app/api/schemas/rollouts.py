@@ -2,9 +2,9 @@
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from app.api.schemas.common import Json
+from app.api.schemas.common import Json, none_if_empty
 from app.domain.ids import Split
 from app.domain.rollouts.rollouts import RolloutFilter, RolloutOrder, RolloutRow
 from app.domain.rollouts.trajectory import FailureClass, StopReason
@@ -36,7 +36,7 @@ class RolloutQuery(BaseModel):
         description="`reward` lists graded rollouts only, of equal reward by step",
     )
     order: Literal["asc", "desc"] = "asc"
-    after: str | None = Field(
+    after: Annotated[str | None, BeforeValidator(none_if_empty)] = Field(
         default=None, max_length=128, description="Id of the last object of the previous page"
     )
     limit: int = Field(default=20, ge=1, le=100)

@@ -5,8 +5,11 @@ from typing import Annotated, Final
 import structlog
 from fastapi import Depends, Query, Request
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
+from pydantic import BeforeValidator
 
+from app.api.schemas.common import none_if_empty
 from app.api.support.caller import check_caller
+from app.api.support.query import check_query
 from app.domain.accounts.tenants import AdminPrincipal, Tenant
 from app.domain.errors import AuthenticationFailed, PermissionDenied
 from app.factory import Administration, Factory, ProcessContext
@@ -25,6 +28,15 @@ def _context(request: Request) -> ProcessContext:
 
 
 async def _principal(
+    request: Request, credentials: HTTPAuthorizationCredentials | None
+) -> Tenant | AdminPrincipal:
+    """Returns the caller of a request whose query its route can read."""
+    principal = await _authenticated(request, credentials)
+    check_query(request)
+    return principal
+
+
+async def _authenticated(
     request: Request, credentials: HTTPAuthorizationCredentials | None
 ) -> Tenant | AdminPrincipal:
     if credentials is None:
@@ -87,6 +99,8 @@ CurrentTenant = Annotated[Tenant, Depends(tenant)]
 Services = Annotated[Factory, Depends(factory)]
 Administered = Annotated[Administration, Depends(administration)]
 After = Annotated[
-    str | None, Query(max_length=128, description="Id of the last object of the previous page")
+    str | None,
+    Query(max_length=128, description="Id of the last object of the previous page"),
+    BeforeValidator(none_if_empty),
 ]
 Limit = Annotated[int, Query(ge=1, le=100)]

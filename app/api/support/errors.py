@@ -19,6 +19,7 @@ from app.domain.events.idempotency import AnsweredBefore, HttpResponse
 from app.domain.graders.graders import NOT_AVAILABLE as GRADER_NOT_AVAILABLE
 
 RETRY_AFTER_S = "2"
+_NOT_SERVED = {"responses": "Responses API", "completions": "legacy Completions API"}
 _DESCRIPTIONS = {
     400: "The request is malformed, or the object is in the wrong state for it.",
     401: "No valid API key was sent.",
@@ -126,15 +127,25 @@ async def _validation_error(_: Request, error: Exception) -> JSONResponse:
 async def _http_error(request: Request, error: Exception) -> JSONResponse:
     if not isinstance(error, HTTPException):
         raise error
+    path = request.scope["path"]
     messages = {
-        404: f"Invalid URL ({request.method} {request.scope['path']})",
-        405: f"Not allowed to {request.method} on {request.scope['path']}",
+        404: f"Invalid URL ({request.method} {path}){_instead_of(path)}",
+        405: f"Not allowed to {request.method} on {path}",
     }
     message = messages.get(error.status_code, str(error.detail))
     headers = error.headers
     if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
         headers = {"allow": _allowed(request)}
     return envelope(error.status_code, message, headers=headers)
+
+
+def _instead_of(path: str) -> str:
+    """Returns what to call in place of a hosted API that is not served."""
+    parts = path.strip("/").split("/")
+    missing = _NOT_SERVED.get(parts[1]) if len(parts) > 1 and parts[0] == "v1" else None
+    if missing is None:
+        return ""
+    return f": this service has no {missing}; use POST /v1/chat/completions."
 
 
 def _allowed(request: Request) -> str:

@@ -4,8 +4,9 @@ from collections.abc import Callable, Sequence
 from typing import Annotated, TypeVar
 
 from fastapi import Query
+from pydantic import BeforeValidator
 
-from app.api.schemas.common import Page
+from app.api.schemas.common import Page, none_if_empty, paged, paged_by
 from app.api.schemas.registry import RegisteredObject
 from app.domain.registry.registered_objects import Registered
 
@@ -18,6 +19,7 @@ AfterVersion = Annotated[
         le=2**31 - 1,
         description="Number of the last version of the previous page",
     ),
+    BeforeValidator(none_if_empty),
 ]
 
 
@@ -26,21 +28,12 @@ Found = tuple[Sequence[Registered], bool]
 
 
 def objects_page(to_wire: Callable[[Registered], Row], found: Found) -> Page[Row]:
-    return _page(to_wire, found, cursor=lambda row: row.id)
+    rows, has_more = found
+    return paged([to_wire(row) for row in rows], has_more=has_more)
 
 
 def versions_page(to_wire: Callable[[Registered], Row], found: Found) -> Page[Row]:
     """Versions of one object have one id, so their numbers are the cursors."""
-    return _page(to_wire, found, cursor=lambda row: str(row.version))
-
-
-def _page(
-    to_wire: Callable[[Registered], Row], found: Found, *, cursor: Callable[[Registered], str]
-) -> Page[Row]:
     rows, has_more = found
-    return Page(
-        data=[to_wire(row) for row in rows],
-        has_more=has_more,
-        first_id=cursor(rows[0]) if rows else None,
-        last_id=cursor(rows[-1]) if rows else None,
-    )
+    versions = [str(row.version) for row in rows]
+    return paged_by([to_wire(row) for row in rows], versions, has_more=has_more)

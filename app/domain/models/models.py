@@ -5,6 +5,7 @@ Nothing in the training loop knows which model it trains: everything it needs is
 
 import hashlib
 import re
+from datetime import datetime
 from pathlib import Path
 from typing import Literal
 
@@ -39,10 +40,18 @@ class BaseModelSpec(BaseModel):
     learning_rate: float = Field(default=1e-4, gt=0)
     """AdamW rate at `learning_rate_multiplier` 1."""
     max_turn_tokens: int = Field(default=1024, gt=0)
-    """Tokens one sampled turn may hold."""
+    """Tokens one sampled turn of a rollout may hold. A chat has no such limit."""
     tokens_per_s: float | None = Field(default=None, gt=0)
     """Sampled tokens a second of a whole job on this installation, training and tools included: the
     pace of estimates for a project that has finished no job yet."""
+
+    @property
+    def dated(self) -> int | None:
+        """Unix time of the date at the end of the name; `None` for a name without one."""
+        try:
+            return int(datetime.strptime(f"{self.name[-10:]}Z", "%Y-%m-%d%z").timestamp())
+        except ValueError:
+            return None
 
     def answers_to(self, name: str) -> bool:
         return name == self.name or name in self.aliases

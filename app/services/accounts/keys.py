@@ -23,6 +23,7 @@ from app.store.database import Database
 
 log = structlog.get_logger()
 _FORM = re.compile(r"art_(?:project|admin)_([A-Za-z0-9]{16})_([A-Za-z0-9]{40})([0-9a-f]{8})")
+_SHORT_KEY = 16
 _HINT = "You can find your API key in the output of `agent-rft up`."
 
 
@@ -140,5 +141,6 @@ def _expired(row: ApiKeyRow) -> bool:
 
 
 def _refused(value: str) -> AuthenticationFailed:
-    shown = f"{value[:8]}…{value[-4:]}" if len(value) > 16 else "that key"  # noqa: PLR2004 - 12 shown characters hide too little of a shorter key
-    return AuthenticationFailed(f"Incorrect API key provided: {shown}. {_HINT}")
+    # The 12 shown characters would hide too little of a shorter key.
+    shown = f": {value[:8]}…{value[-4:]}" if len(value) > _SHORT_KEY else ""
+    return AuthenticationFailed(f"Incorrect API key provided{shown}. {_HINT}")

@@ -2,7 +2,9 @@
 with it.
 """
 
+import time
 from dataclasses import dataclass
+from typing import Final
 
 from app.domain.accounts.tenants import Tenant
 from app.domain.errors import InvalidRequest, NotFound, PermissionDenied
@@ -11,6 +13,9 @@ from app.domain.models.tuned_models import TunedModel
 from app.gateways.inference.adapters import unload_unused
 from app.gateways.inference.inference import Inference
 from app.store.database import Database
+
+_STARTED_AT: Final = int(time.time())
+"""Creation time of base models whose names have no date: since when this process offers them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +94,7 @@ class ModelService:
 def _base(model: BaseModelSpec) -> CallableModel:
     return CallableModel(
         name=model.name,
-        created_at=0,
+        created_at=model.dated or _STARTED_AT,
         owned_by="system",
         engine_name=model.name,
         object_key=None,

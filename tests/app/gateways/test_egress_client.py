@@ -315,7 +315,7 @@ async def test_the_refusal_of_a_private_address_names_the_cure(url: str, named: 
     )
 
 
-async def test_an_unknown_host_without_tls_is_told_both_cures() -> None:
+async def test_an_unknown_host_without_tls_gets_both_cures() -> None:
     client = EgressClient(EgressPolicy())
     with pytest.raises(EndpointRefused, match=r"https://; if its host is private") as hit:
         await client.check_url("http://tools.example:8900/x")
