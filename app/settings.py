@@ -164,6 +164,20 @@ class RunSettings(_Part):
     """
 
 
+class RetentionSettings(_Part):
+    """Days after which data are removed; `None` keeps them. Those of a job count from its end, and
+    what an unfinished job or eval run uses is kept.
+    """
+
+    rollouts_days: float | None = Field(None, gt=0)
+    checkpoints_days: float | None = Field(None, gt=0)
+    """Checkpoints and their models; the model that a job published is none of them."""
+    jobs_days: float | None = Field(None, gt=0)
+    """Ended jobs with all that belongs to them, as `DELETE /v1/fine_tuning/jobs/{id}` does it."""
+    files_days: float | None = Field(None, gt=0)
+    """Files, counted from their creation; result files are files."""
+
+
 class PricingSettings(_Part):
     """Prices for `usage_metrics.estimated_cost`, which is absent without a price."""
 
@@ -267,6 +281,7 @@ class Settings(ModelSettings):
     runs: RunSettings = RunSettings()
     quotas: Quotas = Quotas()
     pricing: PricingSettings = PricingSettings()
+    retention: RetentionSettings = RetentionSettings()
     requests_per_minute: int = Field(30_000, ge=0)
     validate_files_after_s: float = Field(1.0, ge=0)  # a free worker claims a new job sooner
     """Limit of one project's requests over all API processes; 0 means no limit."""

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
 
-from app.api.schemas.common import Page, paged
+from app.api.schemas.common import Deleted, Page, paged
 from app.api.schemas.jobs import (
     CreateFineTuningJob,
     FineTuningJob,
@@ -48,6 +48,15 @@ async def list_jobs(
 @router.get("/{job_id}", operation_id="retrieveFineTuningJob", responses=responses(404))
 async def get_job(job_id: str, services: Services) -> FineTuningJob:
     return FineTuningJob.of(await services.jobs().get(job_id))
+
+
+@router.delete("/{job_id}", operation_id="deleteFineTuningJob", responses=responses(404))
+async def delete_job(job_id: str, services: Services) -> Deleted:
+    """Deletes an ended job: its rollouts, events, metrics, report, result files, and the models of
+    its checkpoints. The model that it published stays callable until it is deleted itself.
+    """
+    await services.jobs().delete(job_id)
+    return Deleted(id=job_id, object="fine_tuning.job", deleted=True)
 
 
 @router.post("/{job_id}/cancel", operation_id="cancelFineTuningJob", responses=responses(404))

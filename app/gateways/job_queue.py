@@ -61,6 +61,12 @@ class JobQueue(Protocol):
         """Notifies a worker of due deliveries. Never raises: a schedule checks for them, too."""
         ...
 
+    async def unread(self, queue: str) -> int | None:
+        """Returns the number of messages that no worker has taken from a queue; `None` while the
+        broker is away. Never raises.
+        """
+        ...
+
     async def answers(self) -> bool:
         """Returns True if the broker answers. Never raises."""
         ...
@@ -96,6 +102,13 @@ class CeleryJobQueue:
 
     async def enqueue_deliveries(self) -> None:
         await self._notify(DELIVER_TASK, queue=CONTROL_QUEUE)
+
+    async def unread(self, queue: str) -> int | None:
+        try:
+            async with asyncio.timeout(BROKER_TIMEOUT_S):
+                return int(await self._redis.llen(queue))
+        except (RedisError, OSError, TimeoutError):
+            return None
 
     async def answers(self) -> bool:
         try:
@@ -165,6 +178,11 @@ class InMemoryJobQueue:
 
     async def enqueue_deliveries(self) -> None:
         self.deliveries += 1
+
+    async def unread(self, queue: str) -> int | None:
+        if self.away:
+            return None
+        return len(self.runs if queue == RUNS_QUEUE else self.evals)
 
     async def answers(self) -> bool:
         return not self.away

@@ -60,7 +60,12 @@ export interface paths {
         get: operations["retrieveFineTuningJob"];
         put?: never;
         post?: never;
-        delete?: never;
+        /**
+         * Delete Job
+         * @description Deletes an ended job: its rollouts, events, metrics, report, result files, and the models of
+         *     its checkpoints. The model that it published stays callable until it is deleted itself.
+         */
+        delete: operations["deleteFineTuningJob"];
         options?: never;
         head?: never;
         patch?: never;
@@ -5929,6 +5934,97 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["FineTuningJob"];
+                };
+            };
+            /** @description The request is malformed, or the object is in the wrong state for it. */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description No valid API key was sent. */
+            401: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The key may not do this. */
+            403: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description No such object in this project. */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description A part of the service is not available at the moment; retry. */
+            503: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+        };
+    };
+    deleteFineTuningJob: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                job_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Deleted"];
                 };
             };
             /** @description The request is malformed, or the object is in the wrong state for it. */

@@ -52,6 +52,18 @@ def _count(service: Service, table: str, condition: str = "true") -> int:
     return int(service.value(query, service.project_of(service.api.key)))
 
 
+def _stored(service: Service) -> int:
+    """Returns the bytes of the first project's files, evals and eval runs."""
+    project = service.project_of(service.api.key)
+    parts = (
+        "SELECT sum(bytes) FROM files WHERE deleted_at IS NULL AND project_id = %s",
+        """SELECT sum(octet_length(data_source_config::text) + octet_length(testing_criteria::text))
+        FROM evals WHERE job_id IS NULL AND project_id = %s""",
+        "SELECT sum(octet_length(data_source::text)) FROM eval_runs WHERE project_id = %s",
+    )
+    return sum(int(service.value(part, project) or 0) for part in parts)
+
+
 def _upload(client: OpenAI, size: int = 1) -> Any:
     return client.files.create(file=("rows.jsonl", ROW * size), purpose="fine-tune")
 
@@ -71,9 +83,7 @@ def test_files_and_their_bytes(service: Service, client: OpenAI, sibling: Siblin
         _upload(service.client(key=sibling.key))
         client.files.delete(first.id)
         _upload(client)
-    query = "SELECT sum(bytes) FROM files WHERE deleted_at IS NULL AND project_id = %s"
-    used = int(service.value(query, service.project_of(service.api.key)))
-    with quota(service, max_stored_bytes=used + 3 * len(ROW)):
+    with quota(service, max_stored_bytes=_stored(service) + 3 * len(ROW)):
         refused(lambda: _upload(client, 4), "stored_bytes")
         _upload(client, 2)
         upload = client.uploads.create(
@@ -83,6 +93,28 @@ def test_files_and_their_bytes(service: Service, client: OpenAI, sibling: Siblin
         refused(lambda: client.uploads.parts.create(upload.id, data=ROW), "stored_bytes")
         # The file takes the place of the part: no byte is counted twice.
         assert client.uploads.complete(upload.id, part_ids=[part.id]).status == "completed"
+
+
+def test_evals_and_their_rows_count_as_bytes(
+    service: Service, client: OpenAI, sibling: Sibling
+) -> None:
+    of, rows = make_eval(client), content("a" * 10_000)
+    source: Any = {"type": "jsonl", "source": rows}
+
+    def run(client: OpenAI, eval_id: str) -> Any:
+        return client.evals.runs.create(eval_id, name="r", data_source=source)
+
+    before = _stored(service)
+    with quota(service, max_stored_bytes=before + 15_000):
+        first = run(client, of.id)
+        assert 10_000 < _stored(service) - before < 11_000
+        refused(lambda: run(client, of.id), "stored_bytes")
+        other = service.client(key=sibling.key)
+        run(other, make_eval(other).id)
+        client.evals.runs.delete(first.id, eval_id=of.id)
+        run(client, of.id)
+    with quota(service, max_stored_bytes=_stored(service) + 10):
+        refused(lambda: make_eval(client, name="of_a_full_project"), "stored_bytes")
 
 
 def test_uploads_at_once_do_not_pass_the_quota_together(service: Service) -> None:

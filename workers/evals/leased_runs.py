@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from app.domain.jobs.jobs import CONTROL_QUEUE
 from app.store.evals.claims import eval_claims
 from workers.processes.leased_work import LeasedWork, python_module
 
@@ -12,5 +13,6 @@ EVAL_RUNS: Final = LeasedWork(
     most_held=lambda quotas: quotas.running_eval_runs,
     child=python_module("workers.evals.child"),
     notify=lambda queue, run_id: queue.enqueue_eval(run_id),
+    queue=CONTROL_QUEUE,
     resend_after_s=5.0,
 )

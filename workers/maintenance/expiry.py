@@ -1,5 +1,5 @@
-"""Removes expired files, uploads, stored replies, webhook events, logged events and leftovers of
-ended jobs. Runs every few minutes.
+"""Removes expired and deleted files, uploads, jobs, registered objects, stored replies, webhook
+events, logged events and leftovers of ended jobs. Runs every few minutes.
 
 Bytes are removed before their rows: after an interruption in between, the next round reads the row
 again. Bytes that never got a row (a process died in the middle of an upload) are removed by age.
@@ -12,13 +12,15 @@ import structlog
 from app.domain.errors import Unavailable
 from app.domain.events.log import KEEP_LOG_S
 from app.domain.events.webhooks import KEEP_S as KEEP_EVENTS_S
+from app.gateways.inference.adapters import AdapterCache, build_adapter_cache
 from app.gateways.inference.inference import Inference
 from app.gateways.objects import Objects, build_objects
-from app.settings import Settings
+from app.settings import RetentionSettings, Settings
 from app.store.database import Database
 from app.store.events.reader import event_reader
-from app.store.maintenance.expiry import maintenance
-from workers.maintenance.leftovers import clear_ended
+from app.store.maintenance.maintenance import maintenance
+from workers.maintenance.leftovers import clean_ended
+from workers.maintenance.retention import retire
 from workers.processes.clients import open_database, open_inference
 
 log = structlog.get_logger()
@@ -40,16 +42,34 @@ async def expire_once(settings: Settings) -> None:
         aclosing(open_inference(settings)) as inference,
     ):
         try:
-            await expire(database, build_objects(settings), inference)
+            objects = build_objects(settings)
+            await expire(
+                database,
+                objects,
+                inference,
+                retention=settings.retention,
+                adapters=build_adapter_cache(settings, objects),
+            )
         except Unavailable as error:
             log.warning("expiry skipped, a service is unavailable", error=str(error))
 
 
-async def expire(database: Database, objects: Objects, inference: Inference) -> None:
+async def expire(
+    database: Database,
+    objects: Objects,
+    inference: Inference,
+    *,
+    retention: RetentionSettings | None = None,
+    adapters: AdapterCache | None = None,
+) -> None:
+    """`adapters`: the copies on this machine, from which those of removed models go, too."""
+    if retention is not None:
+        await retire(database, retention)
     await _files(database, objects)
     await _uploads(database, objects)
     await _strays(database, objects)
-    await clear_ended(database, objects, inference)
+    await clean_ended(database, objects, inference, adapters=adapters, keep_s=KEEP_S)
+    await _registry(database)
     await _stored_responses(database)
     await _webhook_events(database)
     await _logged_events(database)
@@ -82,6 +102,13 @@ async def _uploads(database: Database, objects: Objects) -> None:
             await objects.delete(upload.key)
         if max(len(over), len(forgotten)) < BATCH:
             return
+
+
+async def _registry(database: Database) -> None:
+    removed = BATCH
+    while removed == BATCH:
+        async with maintenance(database) as unit:
+            removed = await unit.expiry.remove_deleted_registry(BATCH, keep_s=KEEP_S)
 
 
 async def _stored_responses(database: Database) -> None:

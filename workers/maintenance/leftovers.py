@@ -1,52 +1,99 @@
-"""Removes the working data of ended jobs: the journal, the trainer's stored state, the adapters
-loaded in the engine.
+"""Removes what is left of ended jobs: the journal, the trainer's stored state, adapters to which
+nothing leads any more, and all rows of deleted jobs.
 
-A run that fails or succeeds removes its own. A job that was cancelled, or whose workers died, has
-no worker that may write for it any more; this module removes its leftovers once every claim of it
-must have ended. Rollouts, metrics, and the adapters of models and checkpoints remain.
+A run that fails or succeeds removes its own state. A job that was cancelled, or whose workers died,
+has no worker that may write for it any more; this module removes its leftovers once every claim of
+it must have ended. The objects and rows of jobs, models and checkpoints that are deleted later go
+here, too.
+Objects are removed before the rows that lead to them, and rows in batches.
 """
 
 from typing import Final
 
 import structlog
 
+from app.gateways.inference.adapters import AdapterCache
 from app.gateways.inference.inference import Inference
 from app.gateways.objects import Objects
 from app.store.database import Database
-from app.store.maintenance.expiry import EndedRun, maintenance
+from app.store.maintenance.ended_jobs import EndedJob
+from app.store.maintenance.maintenance import maintenance
 from workers.runs.adapter_names import adapter_prefix, unload_all
 from workers.runs.retention import clear_job
 
 log = structlog.get_logger()
 
 SETTLED_S: Final = 600.0
-"""A job is cleared this long after its end; a run that lost its lease ends in two heartbeats."""
-_BATCH: Final = 100
+"""A job is cleaned this long after its end; a run that lost its lease ends in two heartbeats."""
+_JOBS: Final = 100
+_ROWS: Final = 1000
 
 
-async def clear_ended(database: Database, objects: Objects, inference: Inference) -> None:
-    """Clears ended jobs. The next round repeats jobs whose adapters the engine did not unload."""
+async def clean_ended(
+    database: Database,
+    objects: Objects,
+    inference: Inference,
+    *,
+    adapters: AdapterCache | None,
+    keep_s: float,
+) -> None:
+    """Cleans ended jobs. The next round repeats jobs whose adapters the engine did not unload."""
     more = True
     while more:
         async with maintenance(database) as unit:
-            ended = await unit.expiry.ended_runs(_BATCH, settled_s=SETTLED_S)
-        cleared = await _unloaded(inference, ended)
-        for run in ended:
-            job_key = f"projects/{run.project_id}/jobs/{run.job_id}"
-            await clear_job(objects, job_key, set(run.adapters))
+            jobs = await unit.ended_jobs.unclean(_JOBS, settled_s=SETTLED_S)
+        unloaded = await _unloaded(inference, jobs)
+        for job in jobs:
+            await _remove_objects(objects, job)
+            if unloaded and adapters is not None:
+                for engine_name in job.removed_models:
+                    await adapters.forget(engine_name)
+            rows = await _remove_rows(database, job)
             async with maintenance(database) as unit:
-                await unit.expiry.forget_run(run, cleared=cleared)
-            log.info("leftovers of an ended job removed", job_id=run.job_id)
-        more = cleared and len(ended) == _BATCH
+                gone = await unit.ended_jobs.finish(job, unloaded=unloaded, keep_s=keep_s)
+            log.info(
+                "leftovers of an ended job removed",
+                job_id=job.job_id,
+                deleted=job.deleted,
+                row_removed=gone,
+                rows=rows,
+                adapters_kept=len(job.adapters),
+            )
+        more = unloaded and len(jobs) == _JOBS
 
 
-async def _unloaded(inference: Inference, ended: list[EndedRun]) -> bool:
-    """Unloads the adapters of claims that died with them loaded. Returns whether that worked."""
-    if not ended:
+async def _remove_objects(objects: Objects, job: EndedJob) -> None:
+    job_key = f"projects/{job.project_id}/jobs/{job.job_id}"
+    if job.deleted and not job.adapters:
+        await objects.delete(job_key)
+    else:
+        await clear_job(objects, job_key, set(job.adapters))
+
+
+async def _remove_rows(database: Database, job: EndedJob) -> int:
+    """Removes rows of a deleted job, or the rollouts of one that loses them, in batches. Returns
+    their number.
+    """
+    removed, batch = 0, _ROWS if job.loses_rollouts else 0
+    while batch == _ROWS:
+        async with maintenance(database) as unit:
+            if job.deleted:
+                batch = await unit.ended_jobs.remove_children(job, _ROWS)
+            else:
+                batch = await unit.ended_jobs.remove_rollouts(job, _ROWS)
+        removed += batch
+    return removed
+
+
+async def _unloaded(inference: Inference, jobs: list[EndedJob]) -> bool:
+    """Unloads the adapters of claims that died with them loaded, and of models that can be called
+    no longer. Returns whether that worked.
+    """
+    if not jobs:
         return True
-    fault = await unload_all(
-        inference, [adapter_prefix(run.project_id, run.job_id) for run in ended]
-    )
+    names = [adapter_prefix(job.project_id, job.job_id) for job in jobs]
+    names += [name for job in jobs for name in job.removed_models]
+    fault = await unload_all(inference, names)
     if fault is not None:
         log.warning("adapters of ended jobs left in the engine", error=repr(fault))
     return fault is None

@@ -35,6 +35,8 @@ class LeasedWork:
     """Sends the best-effort notification that a row waits for a worker. The worker that gets it
     claims whichever row's turn it is.
     """
+    queue: str
+    """Name of the queue of the notifications."""
     resend_after_s: float
     """Time after which the sweeper sends the notification again."""
 

@@ -1,7 +1,9 @@
 """Repairs lost notifications and lost workers. Runs every few seconds, in any control worker.
 
 A row whose notification was lost, or whose lease ran out, gets a new notification. A row that used
-up its attempts fails with its reason.
+up its attempts fails with its reason. A notification says that there is work, and the claim chooses
+the row, so a few unread ones are enough for any number of waiting rows: a worker with a free place
+reads one at once.
 """
 
 from collections.abc import Iterable
@@ -19,7 +21,8 @@ from workers.processes.leased_work import LeasedWork
 
 log = structlog.get_logger()
 
-BATCH: Final = 100
+MOST_UNREAD: Final = 10
+"""Unread messages of a queue above which none is added. A sweep wakes as many idle workers."""
 
 
 async def sweep_once(settings: Settings, kinds: Iterable[LeasedWork]) -> None:
@@ -43,8 +46,14 @@ async def sweep(
         for lease in await unit.leases.exhausted(max_attempts):
             await unit.leases.fail(lease, message)
             log.error("failed for good", reason=message, **work.named(lease.id))
+    unread = await queue.unread(work.queue)
+    if unread is None:
+        log.warning("no notification sent, broker away", noun=work.noun)
+        return []
+    if unread >= MOST_UNREAD:
+        return []
     async with work.claims(database) as unit:
-        due = await unit.leases.due(BATCH, work.resend_after_s)
+        due = await unit.leases.due(MOST_UNREAD - unread, work.resend_after_s)
     for row_id in due:
         await work.notify(queue, row_id)
     return due

@@ -27,7 +27,9 @@ class Ending:
         self._job_id = job_id
 
     async def failed(self, failure: RunFailed, *, result_file: FileRow | None = None) -> None:
-        """Ends the job as failed. `result_file`: its metrics until then, written with the end."""
+        """Ends the job as failed; one that trained nothing loses its checkpoints. `result_file`:
+        its metrics until then, written with the end.
+        """
         error = JobError(code=failure.code, message=failure.message, param=failure.param)
 
         async def write() -> None:
@@ -42,6 +44,10 @@ class Ending:
                 await unit.journal.forget_all(self._job_id)
                 if result_file is not None:
                     await unit.files.insert(result_file)
+                if not (await unit.jobs.get(self._job_id)).trained_tokens:
+                    # A checkpoint of an untrained job would be the base model under another name.
+                    needed = await unit.checkpoints.needed(self._job_id)
+                    await unit.jobs.mark_retained(sorted(needed))
                 files = [] if result_file is None else [result_file.id]
                 await unit.jobs.mark_failed(error, result_files=files)
 

@@ -4,6 +4,7 @@ loop busy.
 
 from typing import Final
 
+from app.domain.jobs.jobs import RUNS_QUEUE
 from app.store.jobs.claims import job_claims
 from workers.processes.leased_work import LeasedWork, python_module
 
@@ -14,5 +15,6 @@ JOBS: Final = LeasedWork(
     most_held=lambda quotas: quotas.running_jobs,
     child=python_module("workers.job_child"),
     notify=lambda queue, job_id: queue.enqueue_run(job_id),
+    queue=RUNS_QUEUE,
     resend_after_s=30.0,
 )

@@ -19,7 +19,7 @@ class Quotas(BaseModel):
     files: int = Field(10_000, ge=0)
     """Files and pending uploads."""
     stored_bytes: int = Field(100 * 1024**3, ge=0)
-    """Bytes of files, and of the parts of pending uploads."""
+    """Bytes of files, of the parts of pending uploads, and of evals and their runs as JSON."""
     registered_objects: int = Field(2_000, ge=0)
     """Versions of tools, graders and curricula."""
     chats_in_flight: int = Field(128, ge=1)
@@ -39,6 +39,7 @@ _CURES = {
     "queued_jobs": "Wait until a job starts, cancel one,",
     "queued_eval_runs": "Wait until a run starts, cancel one,",
     "files": "Delete files that are no longer needed, cancel pending uploads,",
-    "stored_bytes": "Delete files that are no longer needed, cancel pending uploads,",
+    "stored_bytes": "Delete files, evals or eval runs that are no longer needed, cancel pending "
+    "uploads,",
     "registered_objects": "Delete tools, graders or curricula that are no longer needed,",
 }

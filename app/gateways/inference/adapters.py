@@ -50,6 +50,10 @@ class AdapterCache:
         with suppress(InvalidRequest):  # another call has loaded it in the meantime
             await inference.load_adapter(engine_name, path)
 
+    async def forget(self, engine_name: str) -> None:
+        """Removes the local copy of an adapter that is loaded no longer, if there is one."""
+        await asyncio.to_thread(remove, self._directory / engine_name)
+
     async def _fetch(self, object_key: str, path: Path) -> None:
         try:
             await asyncio.to_thread(os.utime, path)  # the least recently used is removed first

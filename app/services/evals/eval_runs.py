@@ -5,6 +5,7 @@ job's eval are its validations: they are read, never started.
 """
 
 import asyncio
+import json
 from typing import Any
 
 from app.domain.accounts.tenants import Tenant
@@ -65,10 +66,12 @@ class EvalRunService:
             data_source=source.model_dump(mode="json", exclude_unset=True),
             metadata=metadata,
         )
+        size = len(await asyncio.to_thread(json.dumps, run.data_source))
         async with self._database.tenant(self._tenant) as unit:
             if isinstance(source.source, FileReference):
                 await self._check_file(unit, source.source.id)
             await unit.quotas.check_eval_run()
+            await unit.quotas.check_bytes(size)
             await unit.eval_runs.insert(run)
             unit.after_commit(lambda: self._queue.enqueue_eval(run.id))
         return await self.get(eval_id, run.id)

@@ -61,6 +61,8 @@ class EvalService:
             else None
         )
         async with self._database.tenant(self._tenant) as unit:
+            stored = [made.data_source_config, made.testing_criteria]
+            await unit.quotas.check_bytes(len(json.dumps(stored)))
             await unit.evals.insert(made, secrets=sealed)
         return await self.get(eval_id)
 

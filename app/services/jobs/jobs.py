@@ -146,6 +146,13 @@ class JobService:
             unit.after_commit(lambda: self._ports.queue.enqueue_run(job_id))
         return await self.get(job_id)
 
+    async def delete(self, job_id: str) -> None:
+        """Deletes an ended job; the model that it published stays callable. Raises `WrongState`
+        for a job that has not ended, or whose checkpoints are in use.
+        """
+        async with self._database.tenant(self._tenant) as unit:
+            await unit.jobs.delete(job_id)
+
     async def _stop(self, job_id: str, request: StopRequest) -> Job:
         async with self._database.tenant(self._tenant) as unit:
             job = await unit.jobs.request_stop(job_id, request)

@@ -17,6 +17,7 @@ from app.domain.accounts.quotas import Quotas, check_quota
 from app.domain.errors import AuthenticationFailed
 from app.domain.evals.evals import EvalRunStatus
 from app.store.schema.eval_runs import EvalRunTable
+from app.store.schema.evals import EvalTable
 from app.store.schema.files import FileTable
 from app.store.schema.projects import ProjectTable
 from app.store.schema.registry import RegisteredObjectTable, RegisteredVersionTable
@@ -51,15 +52,21 @@ class QuotaStore:
         await self._check("files", 1, files, self._of_pending(select(func.count())))
 
     async def check_bytes(self, size: int) -> None:
-        """Checks the room for `size` bytes of a file or of a part of an upload."""
-        stored = select(func.coalesce(func.sum(FileTable.bytes), 0)).where(
+        """Checks the room for `size` bytes of a file, of a part of an upload, or of an eval or a
+        run of one with its rows.
+        """
+        stored = _bytes(FileTable).where(
             FileTable.project_id == self._project_id, FileTable.deleted_at.is_(None)
         )
-        parts = self._of_pending(select(func.coalesce(func.sum(UploadPartTable.bytes), 0))).where(
+        parts = self._of_pending(_bytes(UploadPartTable)).where(
             UploadPartTable.project_id == self._project_id,
             UploadPartTable.upload_id == UploadTable.id,
         )
-        await self._check("stored_bytes", size, stored, parts)
+        evals = _bytes(EvalTable).where(
+            EvalTable.project_id == self._project_id, EvalTable.job_id.is_(None)
+        )
+        runs = _bytes(EvalRunTable).where(EvalRunTable.project_id == self._project_id)
+        await self._check("stored_bytes", size, stored, parts, evals, runs)
 
     async def check_registered_object(self) -> None:
         """Checks the room for a version of a registered object."""
@@ -98,3 +105,9 @@ class QuotaStore:
         if own is None:
             raise AuthenticationFailed(PROJECT_ARCHIVED, code=NO_PROJECT)
         check_quota(name, used=used, adding=adding, limit=int(own))
+
+
+def _bytes(
+    table: type[FileTable | UploadPartTable | EvalTable | EvalRunTable],
+) -> Select[Any]:
+    return select(func.coalesce(func.sum(table.bytes), 0))

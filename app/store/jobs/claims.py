@@ -11,6 +11,7 @@ from app.domain.jobs.jobs import OPEN_JOBS, JobStatus, StopRequest
 from app.store.across_tenants import ClaimUnitOfWork, set_tenant
 from app.store.database import Database
 from app.store.events.log import log_end
+from app.store.jobs.checkpoints import CheckpointStore
 from app.store.jobs.events import EventStore
 from app.store.jobs.transitions import move_job
 from app.store.leases import Lease, lock_held
@@ -28,11 +29,17 @@ class ClaimableJobs(QueuedRows):
         """Writes the failed state and its event as the tenant, who owns both rows."""
         await set_tenant(self._session, lease.project_id)
         error: dict[str, Any] = {"code": "worker_lost", "message": message, "param": None}
-        await self._session.execute(
+        trained = await self._session.scalar(
             update(Table)
             .where(Table.id == lease.id, Table.fence == lease.fence)
             .values(status=JobStatus.FAILED.value, error=error, finished_at=func.now())
+            .returning(Table.trained_tokens)
         )
+        if not trained:
+            needed = await CheckpointStore(self._session, lease.project_id).needed(lease.id)
+            await self._session.execute(
+                update(Table).where(Table.id == lease.id).values(kept_checkpoints=sorted(needed))
+            )
         events = EventStore(self._session, lease.project_id)
         await events.append(lease.id, level="error", type="message", message=message)
         event_type = JOB_EVENTS[JobStatus.FAILED]

@@ -25,6 +25,7 @@ from app.domain.jobs.jobs import (
 )
 from app.domain.jobs.usage import NO_CAPS, Caps, Usage
 from app.domain.methods.stored import StoredMethod
+from app.store.jobs.deletion import delete_job
 from app.store.jobs.new_jobs import new_rows, parameters, statement_of, stored_job
 from app.store.jobs.rows import COLUMNS, JOBS, to_job
 from app.store.jobs.transitions import lock_job, move_job, no_such_job
@@ -44,7 +45,9 @@ _NEWEST_FIRST = Keyset((Table.created_at, Table.id), descending=True)
 def _get(scope: Scope) -> Select[*tuple[Any, ...]]:
     job_id = bindparam("job_id", type_=Text())
     return scope.within(
-        select(*COLUMNS).where(JOBS.c.project_id == scope.value, JOBS.c.id == job_id)
+        select(*COLUMNS).where(
+            JOBS.c.project_id == scope.value, JOBS.c.id == job_id, JOBS.c.deleted_at.is_(None)
+        )
     )
 
 
@@ -132,7 +135,7 @@ class JobsInTransaction(JobStore):
         without_metadata: bool = False,
     ) -> tuple[list[Job], bool]:
         """Returns a page, newest first."""
-        query = select(Table)
+        query = select(Table).where(Table.deleted_at.is_(None))
         if metadata is not None:
             query = query.where(Table.job_metadata.contains(metadata))
         if without_metadata:
@@ -268,6 +271,10 @@ class JobsInTransaction(JobStore):
             .limit(_RECENT)
         )
         return [Usage.from_json(usage) for usage in usages]
+
+    async def delete(self, job_id: str) -> None:
+        """Raises `NotFound`, and `WrongState` unless the job has ended and nothing uses it."""
+        await delete_job(self._session, job_id)
 
     async def set_result_files(self, job_id: str, file_ids: list[str]) -> None:
         """Sets the result files of a job that the API ends; a run sets its own."""

@@ -17,10 +17,12 @@ def no_such_job(job_id: str) -> NotFound:
 
 
 async def lock_job(session: AsyncSession, job_id: str) -> Table:
-    """Returns the row, locked until the transaction ends. Raises `NotFound`."""
+    """Returns the row, locked until the transaction ends. Raises `NotFound`, also for a job that
+    was deleted.
+    """
     row = await session.scalar(
         select(Table)
-        .where(Table.id == job_id)
+        .where(Table.id == job_id, Table.deleted_at.is_(None))
         .with_for_update(key_share=True)
         .execution_options(populate_existing=True)
     )

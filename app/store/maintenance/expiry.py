@@ -8,21 +8,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
-from sqlalchemy import delete, func, or_, select, tuple_, update
+from sqlalchemy import and_, delete, exists, func, or_, select, tuple_, update
 from sqlalchemy.ext.asyncio import AsyncSession
-from typing_extensions import override
 
 from app.domain.data.uploads import upload_directory
-from app.domain.jobs.jobs import TERMINAL, JobStatus
-from app.store.across_tenants import AcrossTenants, set_tenant
-from app.store.database import Database
-from app.store.jobs.checkpoints import CheckpointStore
-from app.store.jobs.journal import JournalStore
-from app.store.models.dropped_checkpoints import model_dropped
+from app.domain.jobs.jobs import TERMINAL
 from app.store.schema.files import FileTable as File
 from app.store.schema.fine_tuning_jobs import FineTuningJobTable as Job
 from app.store.schema.idempotency import StoredResponseTable as Response
-from app.store.schema.models import TunedModelTable as Model
+from app.store.schema.registry import RegisteredObjectTable as Registered
+from app.store.schema.registry import RegisteredVersionTable as RegisteredVersion
 from app.store.schema.uploads import UploadTable as Upload
 from app.store.schema.webhooks import WebhookEventTable as Event
 
@@ -36,27 +31,6 @@ class ExpiredObject:
     project_id: str
     id: str
     key: str
-
-
-@dataclass(frozen=True, slots=True)
-class EndedRun:
-    """A job that has ended and that a worker had claimed before."""
-
-    project_id: str
-    job_id: str
-    adapters: frozenset[str]
-    """Object keys of adapters to which a model, a checkpoint or the ended job still refers."""
-
-
-class MaintenanceUnitOfWork(AcrossTenants):
-    @override
-    async def _open(self, session: AsyncSession) -> None:
-        self.expiry = ExpiryStore(session)
-
-
-def maintenance(database: Database) -> MaintenanceUnitOfWork:
-    """A transaction that sees the expired rows of all tenants; only the worker's role gets any."""
-    return MaintenanceUnitOfWork(database)
 
 
 class ExpiryStore:
@@ -146,6 +120,33 @@ class ExpiryStore:
         )
         return len(removed.all())
 
+    async def remove_deleted_registry(self, limit: int, *, keep_s: float) -> int:
+        """Removes registered objects that were deleted at least `keep_s` ago, and all versions of
+        deleted ones. Returns the number of objects that had either.
+        """
+        head, version = Registered, RegisteredVersion
+        of_head = and_(version.project_id == head.project_id, version.object_id == head.id)
+        old = head.deleted_at <= func.now() - timedelta(seconds=keep_s)
+        rows = await self._session.execute(
+            select(head.project_id, head.id, old.label("old"))
+            .where(
+                head.deleted_at.is_not(None),
+                or_(old, exists(select(version.version).where(of_head))),
+            )
+            .order_by(head.project_id, head.id)
+            .limit(limit)
+        )
+        found = rows.all()
+        keys = [(row.project_id, row.id) for row in found]
+        if found:
+            ids = tuple_(version.project_id, version.object_id)
+            await self._session.execute(delete(version).where(ids.in_(keys)))
+        removed = [(row.project_id, row.id) for row in found if row.old]
+        if removed:
+            heads = tuple_(head.project_id, head.id)
+            await self._session.execute(delete(head).where(heads.in_(removed)))
+        return len(found)
+
     async def remove_events(self, limit: int, *, keep_s: float) -> int:
         """Removes old webhook events with their deliveries. Returns the number of events."""
         old = (
@@ -161,48 +162,6 @@ class ExpiryStore:
             .returning(Event.id)
         )
         return len(removed.all())
-
-    async def ended_runs(self, limit: int, *, settled_s: float) -> list[EndedRun]:
-        """Returns jobs that are not cleared yet and ended so long ago that none of their claims
-        runs.
-        """
-        rows = await self._session.execute(
-            select(Job.project_id, Job.id, Job.status, Job.adapter_key)
-            .where(
-                Job.status.in_(_ENDED),
-                Job.lease_owner.is_not(None),
-                Job.finished_at <= func.now() - timedelta(seconds=settled_s),
-            )
-            .order_by(Job.finished_at)
-            .limit(limit)
-        )
-        ended = []
-        for row in rows.all():
-            await set_tenant(self._session, row.project_id)
-            adapters = set(
-                await self._session.scalars(
-                    select(Model.object_key).where(Model.job_id == row.id, ~model_dropped())
-                )
-            )
-            adapters |= await CheckpointStore(self._session, row.project_id).object_keys(row.id)
-            if row.status != JobStatus.SUCCEEDED.value and row.adapter_key is not None:
-                adapters.add(row.adapter_key)
-            ended.append(EndedRun(row.project_id, row.id, frozenset(adapters)))
-        return ended
-
-    async def forget_run(self, run: EndedRun, *, cleared: bool) -> None:
-        """Removes the journal of an ended job. Once everything else is `cleared` the job is no
-        longer returned by `ended_runs`.
-        """
-        await set_tenant(self._session, run.project_id)
-        await JournalStore(self._session, run.project_id).forget_all(run.job_id)
-        if not cleared:
-            return
-        await self._session.execute(
-            update(Job)
-            .where(Job.project_id == run.project_id, Job.id == run.job_id, Job.status.in_(_ENDED))
-            .values(lease_owner=None)
-        )
 
 
 def _keys(rows: Sequence[ExpiredObject]) -> list[tuple[str, str]]:

@@ -1,13 +1,14 @@
 """Conditions for checkpoints that a job has dropped, and for their models.
 
 A run may not change rows of checkpoints and models, so the job's row lists the steps that it
-retains.
+retains. A checkpoint of an ended job is dropped with its model, too.
 """
 
 from typing import Final
 
-from sqlalchemy import ColumnElement, exists, func, not_, select, true
+from sqlalchemy import ColumnElement, and_, exists, func, not_, or_, select, true
 
+from app.domain.jobs.jobs import TERMINAL
 from app.store.schema.checkpoints import CheckpointTable
 from app.store.schema.fine_tuning_jobs import FineTuningJobTable as Jobs
 from app.store.schema.models import TunedModelTable
@@ -17,7 +18,26 @@ _CHECKPOINT_NAMES: Final = "%:ckpt-step-%"
 
 def checkpoint_dropped() -> ColumnElement[bool]:
     """Returns the condition for a row of checkpoints."""
-    return _dropped(CheckpointTable, true())
+    model_deleted = exists(
+        select(TunedModelTable.name)
+        .join(
+            Jobs,
+            and_(Jobs.project_id == TunedModelTable.project_id, Jobs.id == TunedModelTable.job_id),
+        )
+        .where(
+            TunedModelTable.project_id == CheckpointTable.project_id,
+            TunedModelTable.name == CheckpointTable.model_name,
+            TunedModelTable.deleted_at.is_not(None),
+            Jobs.status.in_([status.value for status in TERMINAL]),
+        )
+        .correlate(CheckpointTable)
+    )
+    return or_(_dropped(CheckpointTable, true()), model_deleted)
+
+
+def is_checkpoint_model() -> ColumnElement[bool]:
+    """Returns the condition for the model of a checkpoint, which is not the published one."""
+    return TunedModelTable.name.like(_CHECKPOINT_NAMES)
 
 
 def model_dropped() -> ColumnElement[bool]:
@@ -27,7 +47,7 @@ def model_dropped() -> ColumnElement[bool]:
     Also false for a model of another project, whose job row-level security hides: a shared
     model is not dropped.
     """
-    return _dropped(TunedModelTable, TunedModelTable.name.like(_CHECKPOINT_NAMES))
+    return _dropped(TunedModelTable, is_checkpoint_model())
 
 
 def _dropped(

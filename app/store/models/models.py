@@ -6,6 +6,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.domain.models.tuned_models import TunedModel
 from app.store.models.dropped_checkpoints import model_dropped
+from app.store.schema.fine_tuning_jobs import FineTuningJobTable as Jobs
 from app.store.schema.models import TunedModelTable as Table
 from app.store.schema.permissions import CheckpointPermissionTable as Permission
 from app.store.schema.projects import ProjectTable
@@ -86,10 +87,19 @@ class ModelStore:
         )
 
     async def mark_deleted(self, name: str) -> None:
-        await self._session.execute(
+        """Hides a model of the project; its adapter is removed once its job has ended, unless a
+        checkpoint has the same.
+        """
+        job_id = await self._session.scalar(
             update(Table)
             .where(Table.project_id == self._project_id, Table.name == name)
             .values(deleted_at=func.now())
+            .returning(Table.job_id)
+        )
+        await self._session.execute(
+            update(Jobs)
+            .where(Jobs.project_id == self._project_id, Jobs.id == job_id)
+            .values(clean_after=func.now())
         )
 
 

@@ -1,6 +1,6 @@
 """Registered objects as rows. A deleted object is hidden from reads, and its name is free again."""
 
-from sqlalchemy import Select, func, insert, select, update
+from sqlalchemy import Select, delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -104,11 +104,14 @@ class RegistryStore:
         return [_to_registered(*row) for row in rows], more
 
     async def mark_deleted(self, noun: Noun, object_id: str) -> None:
-        """Raises `NotFound`."""
+        """Hides an object and removes its versions with their sealed secrets: a job has its own
+        copy. The head stays for a day, so that a list can page on from it. Raises `NotFound`.
+        """
         await self.get(noun, object_id)
         await self._session.execute(
             update(Head).where(Head.id == object_id).values(deleted_at=func.now())
         )
+        await self._session.execute(delete(Version).where(Version.object_id == object_id))
 
     async def _insert_version(self, new: Registered) -> None:
         await self._session.execute(

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sqlalchemy import ForeignKeyConstraint, Index, PrimaryKeyConstraint
+from sqlalchemy import BigInteger, Computed, ForeignKeyConstraint, Index, PrimaryKeyConstraint
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
@@ -34,6 +34,10 @@ class EvalRunTable(QueuedRow, Base):
     name: Mapped[str]
     model: Mapped[str | None]
     data_source: Mapped[Json]
+    bytes: Mapped[int] = mapped_column(
+        BigInteger, Computed("octet_length(data_source::text)", persisted=True)
+    )
+    """Counts toward the project's quota of bytes."""
     run_metadata: Mapped[dict[str, Any] | None] = mapped_column(
         "metadata", JSONB(none_as_null=True)
     )

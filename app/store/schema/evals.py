@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sqlalchemy import Index, LargeBinary, PrimaryKeyConstraint
+from sqlalchemy import BigInteger, Computed, Index, LargeBinary, PrimaryKeyConstraint
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
@@ -30,5 +30,13 @@ class EvalTable(Base):
     eval_metadata: Mapped[dict[str, Any] | None] = mapped_column(
         "metadata", JSONB(none_as_null=True)
     )
+    bytes: Mapped[int] = mapped_column(
+        BigInteger,
+        Computed(
+            "octet_length(data_source_config::text) + octet_length(testing_criteria::text)",
+            persisted=True,
+        ),
+    )
+    """Counts toward the project's quota of bytes, unless the eval is of a job."""
     created_at: Mapped[Now]
     updated_at: Mapped[Now]

@@ -26,6 +26,17 @@ class FineTuningJobTable(QueuedRow, Base):
             postgresql_where=_OPEN,
         ),
         *queue_indexes("fine_tuning_jobs", text("priority DESC"), is_open=_OPEN),
+        Index(
+            "ix_fine_tuning_jobs_unclean",
+            "clean_after",
+            postgresql_where="clean_after IS NOT NULL",
+        ),
+        Index(
+            "ix_fine_tuning_jobs_finished",
+            "finished_at",
+            "id",
+            postgresql_where="finished_at IS NOT NULL AND deleted_at IS NULL",
+        ),
     )
 
     organization_id: Mapped[str]
@@ -68,3 +79,10 @@ class FineTuningJobTable(QueuedRow, Base):
     adapter_key: Mapped[str | None]
     put_backs: Mapped[int] = mapped_column(server_default="0")
     """Times in a row that the job was put back, because it waited for its endpoints alone."""
+    deleted_at: Mapped[Timestamp | None]
+    """The row stays as long as the model that the job published."""
+    rollouts_deleted_at: Mapped[Timestamp | None]
+    clean_after: Mapped[Timestamp | None]
+    """The time from which rows and objects of the ended job are removed that nothing leads to any
+    more; `None` if there are none.
+    """

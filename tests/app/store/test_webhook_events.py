@@ -13,7 +13,7 @@ from app.domain.methods.stored import StoredSupervised
 from app.store.evals.claims import eval_claims
 from app.store.evals.leased_runs import leased_eval_run
 from app.store.jobs.claims import job_claims
-from app.store.maintenance.expiry import maintenance
+from app.store.maintenance.maintenance import maintenance
 from app.store.webhooks.claims import delivery_claims
 from tests.support import stack
 from tests.support.store import evals

@@ -1,11 +1,14 @@
 import pytest
+import redis
 
 from app.domain.errors import Unavailable
-from app.domain.jobs.jobs import JobStatus
-from app.gateways.job_queue import InMemoryJobQueue
+from app.domain.jobs.jobs import RUNS_QUEUE, JobStatus
+from app.gateways.job_queue import CeleryJobQueue, InMemoryJobQueue
 from app.store.database import Database
+from tests.support import stack
+from tests.support.api.organization import execute
 from tests.support.runs.world import World
-from workers.processes.sweeper import sweep
+from workers.processes.sweeper import MOST_UNREAD, sweep
 from workers.runs.leased_jobs import JOBS
 
 
@@ -40,3 +43,35 @@ async def test_no_notification_is_sent_while_the_database_is_away(world: World) 
         await sweep(JOBS, away, queue, max_attempts=2)
     assert queue.runs == []
     await away.dispose()
+
+
+async def test_many_waiting_jobs_leave_a_bounded_number_of_messages(
+    world: World, database: stack.Database
+) -> None:
+    for _ in range(3 * MOST_UNREAD):
+        await world.job()
+    queue = CeleryJobQueue(database.settings.redis_url)
+    unread: list[int | None] = []
+
+    async def sweep_again() -> None:
+        """Sweeps as late as all of the jobs may have a new message."""
+        execute(database, "UPDATE fine_tuning_jobs SET dispatched_at = now() - interval '1 hour'")
+        await sweep(JOBS, world.worker, queue, max_attempts=5)
+        unread.append(await queue.unread(RUNS_QUEUE))
+
+    for _ in range(20):
+        await sweep_again()
+    assert unread == [MOST_UNREAD] * 20
+    with redis.Redis.from_url(database.settings.redis_url) as broker:
+        assert len(broker.rpop(RUNS_QUEUE, 4)) == 4  # workers with a free place
+    await sweep_again()
+    assert unread[-1] == MOST_UNREAD
+    await queue.aclose()
+
+
+async def test_rows_stay_due_while_the_broker_is_away(world: World) -> None:
+    job, queue = await world.job(), InMemoryJobQueue()
+    queue.away = True
+    assert await sweep(JOBS, world.worker, queue, max_attempts=5) == []
+    queue.away = False
+    assert await sweep(JOBS, world.worker, queue, max_attempts=5) == [job.id]

@@ -1,0 +1,61 @@
+"""Marks what is older than the operator's retention settings, a few rows at a time.
+
+The rest of the same round removes what is marked. A round that was interrupted left every row
+either marked or not; the next one marks the others.
+"""
+
+from typing import Final
+
+import structlog
+
+from app.settings import RetentionSettings
+from app.store.database import Database
+from app.store.maintenance.maintenance import maintenance
+from app.store.maintenance.retention import AgedJob, Kind
+
+log = structlog.get_logger()
+
+_BATCH: Final = 100
+
+
+async def retire(database: Database, retention: RetentionSettings) -> None:
+    """Marks everything that is too old. Jobs go first, with all that belongs to them."""
+    counts: dict[str, int] = {}
+    aged: tuple[tuple[Kind, float | None], ...] = (
+        ("jobs", retention.jobs_days),
+        ("checkpoints", retention.checkpoints_days),
+        ("rollouts", retention.rollouts_days),
+    )
+    for kind, days in aged:
+        if days is not None:
+            counts[kind] = await _mark_jobs(database, kind, days)
+    if retention.files_days is not None:
+        counts["files"] = await _expire_files(database, retention.files_days)
+    if any(counts.values()):
+        log.info("removed by age", **counts)
+
+
+async def _mark_jobs(database: Database, kind: Kind, days: float) -> int:
+    """Returns the number of jobs that were marked."""
+    marked, last, full = 0, None, True
+    while full:
+        async with maintenance(database) as unit:
+            jobs = await unit.retention.aged(kind, _BATCH, days=days, after=last)
+        for job in jobs:
+            marked += await _mark(database, kind, job, days)
+        last, full = (jobs[-1] if jobs else None), len(jobs) == _BATCH
+    return marked
+
+
+async def _mark(database: Database, kind: Kind, job: AgedJob, days: float) -> bool:
+    async with maintenance(database) as unit:
+        return await unit.retention.mark(kind, job, days=days)
+
+
+async def _expire_files(database: Database, days: float) -> int:
+    expired, newly = 0, _BATCH
+    while newly == _BATCH:
+        async with maintenance(database) as unit:
+            newly = await unit.retention.expire_files(_BATCH, days=days)
+        expired += newly
+    return expired
