@@ -8,7 +8,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from app.embedded.errors import DataDirUnusable
 from app.embedded.layout import UpOptions, build_settings
 from app.embedded.state import DataDir, load_state
 from app.factory import provisioning_service, rewrapping_service
@@ -59,11 +58,6 @@ def _owner_settings(data_dir: Path) -> Settings:
     host = HostSettings()
     if host.owner_database_url is not None:
         return Settings(database_url=host.owner_database_url)
-    directory = DataDir(data_dir.expanduser().absolute())
-    if not directory.state_file.exists():
-        raise DataDirUnusable(
-            f"no installation in {directory.root}: choose its --data-dir, or set "
-            "AGENT_RFT_OWNER_DATABASE_URL"
-        )
+    directory = DataDir.existing(data_dir)
     options = UpOptions(port=DEFAULT_PORT)
     return build_settings(options, host=host, state=load_state(directory), data_dir=directory)

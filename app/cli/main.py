@@ -103,6 +103,38 @@ def migrate() -> None:
     run_migrations()
 
 
+@app.command()
+def backup(
+    *,
+    out: Annotated[Path, typer.Option("--out", help="New or empty directory for the backup.")],
+    data_dir: DataDirOption = DEFAULT_DATA_DIR,
+    with_secret_key: Annotated[
+        bool,
+        typer.Option(
+            "--with-secret-key", help="Include the secret key and the development keys, in clear."
+        ),
+    ] = False,
+) -> None:
+    """Back up database and objects of `up`, also while it runs; print a summary as JSON."""
+    from app.cli.backup import backup as take  # noqa: PLC0415 - keeps `agent-rft --help` fast
+
+    raise typer.Exit(take(data_dir, out, with_secret_key=with_secret_key))
+
+
+@app.command()
+def restore(
+    *,
+    source: Annotated[
+        Path, typer.Option("--from", help="Directory of a backup.", exists=True, file_okay=False)
+    ],
+    data_dir: DataDirOption = DEFAULT_DATA_DIR,
+) -> None:
+    """Restore a backup into a new data directory; `up` then goes on with its jobs."""
+    from app.cli.backup import restore as restore_backup  # noqa: PLC0415 - keeps `agent-rft --help` fast
+
+    restore_backup(source, data_dir)
+
+
 @app.command("base-models")
 def base_models() -> None:
     """Print the configured base models in the format of an engine's --models-json file."""

@@ -6,15 +6,34 @@ Must not know: the content of a migration.
 """
 
 import sys
+from typing import TYPE_CHECKING
 
 from app.embedded.binaries import package_dir
 from app.embedded.errors import EmbeddedError
 from app.settings import HostSettings
 
+if TYPE_CHECKING:
+    from alembic.config import Config
+
 
 def upgrade(owner_url: str) -> None:
     """Runs every migration that the database lacks."""
     from alembic import command  # noqa: PLC0415 - half a second of imports
+
+    config = _config()
+    config.attributes["url"] = owner_url
+    command.upgrade(config, "head")
+
+
+def revisions() -> frozenset[str]:
+    """Returns the revisions that this version knows."""
+    from alembic.script import ScriptDirectory  # noqa: PLC0415 - half a second of imports
+
+    scripts = ScriptDirectory.from_config(_config())
+    return frozenset(script.revision for script in scripts.walk_revisions())
+
+
+def _config() -> "Config":
     from alembic.config import Config  # noqa: PLC0415 - keeps `agent-rft --help` fast
 
     scripts = package_dir("migrations")
@@ -22,8 +41,7 @@ def upgrade(owner_url: str) -> None:
         raise EmbeddedError("the migration scripts are not installed beside this package")
     config = Config(str(scripts / "alembic.ini"))
     config.set_main_option("script_location", str(scripts).replace("%", "%%"))
-    config.attributes["url"] = owner_url
-    command.upgrade(config, "head")
+    return config
 
 
 def main() -> None:

@@ -36,6 +36,14 @@ class DataDir:
             raise DataDirUnusable(f"{root}: {failure.strerror}") from failure
         return cls(root)
 
+    @classmethod
+    def existing(cls, path: Path) -> Self:
+        """Returns the directory of an installation. Raises `DataDirUnusable` if there is none."""
+        directory = cls(path.expanduser().absolute())
+        if not directory.state_file.exists():
+            raise DataDirUnusable(f"no installation in {directory.root}: choose its --data-dir")
+        return directory
+
     @property
     def logs(self) -> Path:
         return self.root / "logs"

@@ -1,0 +1,126 @@
+"""One moment of the database, held open while it is read and dumped.
+
+Owns: the psql session whose exported snapshot `pg_dump` uses, and the query for the objects that
+the rows of that moment name. Promises: rows of all tenants are seen, as the superuser.
+"""
+
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Final
+
+from app.embedded.commands import CommandFailed, run_once
+from app.embedded.postgres import SUPERUSER, PostgresServer
+from app.embedded.provision import DATABASE
+from app.settings import inherited_environment
+
+_END: Final = "-- end of answer --"
+_DUMP_TIMEOUT_S: Final = 24 * 3600.0
+_NAMED: Final = """
+SELECT object_key FROM files WHERE deleted_at IS NULL
+UNION
+SELECT format('projects/%s/uploads/%s/%s', part.project_id, part.upload_id, part.id)
+FROM upload_parts AS part JOIN uploads ON (uploads.project_id, uploads.id)
+    = (part.project_id, part.upload_id)
+WHERE uploads.status = 'pending' AND uploads.expires_at > now()
+UNION
+SELECT model.object_key FROM tuned_models AS model JOIN fine_tuning_jobs AS job
+    ON (job.project_id, job.id) = (model.project_id, model.job_id)
+WHERE model.deleted_at IS NULL AND NOT (model.name LIKE '%:ckpt-step-%'
+    AND job.kept_checkpoints IS NOT NULL AND NOT job.kept_checkpoints @> to_jsonb(model.step))
+UNION
+SELECT unnest(ARRAY[resume_key, adapter_key]) FROM fine_tuning_jobs WHERE {unfinished};
+"""
+_UNFINISHED: Final = "status NOT IN ('succeeded', 'failed', 'cancelled')"
+_UNFINISHED_JOBS: Final = f"""
+SELECT format('projects/%s/jobs/%s', project_id, id) FROM fine_tuning_jobs WHERE {_UNFINISHED};
+"""  # noqa: S608 - constants
+
+
+@dataclass(frozen=True, slots=True)
+class NamedObjects:
+    """Object keys, of objects and of directories."""
+
+    needed: frozenset[str]
+    jobs: frozenset[str]
+    """Directories of unfinished jobs, whose notes are copied if they are there."""
+
+
+class Snapshot:
+    def __init__(self, server: PostgresServer, session: "subprocess.Popen[str]") -> None:
+        self._server = server
+        self._session = session
+        self._ask("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;")
+        [self._id] = self._ask("SELECT pg_export_snapshot();")
+
+    def schema(self) -> str:
+        [revision] = self._ask("SELECT version_num FROM alembic_version;")
+        return revision
+
+    def named_objects(self) -> NamedObjects:
+        needed = self._ask(_NAMED.format(unfinished=_UNFINISHED))
+        return NamedObjects(
+            frozenset(key for key in needed if key), frozenset(self._ask(_UNFINISHED_JOBS))
+        )
+
+    def dump(self, target: Path) -> None:
+        """Writes the whole database of this moment."""
+        run_once(
+            (
+                *(self._server.binaries.program("pg_dump"), "--format=custom"),
+                *(f"--snapshot={self._id}", f"--file={target}"),
+                *connection_options(self._server),
+            ),
+            environment={"PGPASSWORD": self._server.password},
+            timeout_s=_DUMP_TIMEOUT_S,
+        )
+
+    def _ask(self, sql: str) -> list[str]:
+        """Returns the lines of the answer. Raises `CommandFailed`."""
+        reads, writes = _pipes(self._session)
+        try:
+            writes.write(f"{sql}\n\\echo {_END}\n")
+            writes.flush()
+        except BrokenPipeError as error:
+            raise CommandFailed("psql ended while the backup was taken") from error
+        lines: list[str] = []
+        for line in reads:
+            if line.rstrip("\n") == _END:
+                return lines
+            lines.append(line.rstrip("\n"))
+        raise CommandFailed("psql ended while the backup was taken: " + "\n".join(lines))
+
+
+@contextmanager
+def opened(server: PostgresServer) -> Iterator[Snapshot]:
+    command = (
+        *(server.binaries.program("psql"), "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1"),
+        *connection_options(server),
+    )
+    session = subprocess.Popen(  # noqa: S603 - a program found by this package, no shell
+        command,
+        env={**inherited_environment(), "PGPASSWORD": server.password, "PGCONNECT_TIMEOUT": "10"},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    try:
+        yield Snapshot(server, session)
+    finally:
+        reads, writes = _pipes(session)
+        writes.close()
+        session.wait()
+        reads.close()
+
+
+def connection_options(server: PostgresServer) -> tuple[str, ...]:
+    return ("-h", "127.0.0.1", "-p", str(server.port), "-U", SUPERUSER, "-d", DATABASE)
+
+
+def _pipes(session: "subprocess.Popen[str]") -> tuple[IO[str], IO[str]]:
+    if session.stdout is None or session.stdin is None:
+        raise TypeError("the session was opened without pipes")
+    return session.stdout, session.stdin

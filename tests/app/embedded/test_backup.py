@@ -1,0 +1,251 @@
+"""Backups of a small installation without engine or workers: one moment of rows and objects, and
+every reason to refuse a restore.
+"""
+
+import json
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import psycopg
+import pytest
+from alembic import command
+from alembic.config import Config
+
+from app.embedded.backup import take as take_module
+from app.embedded.backup.manifest import BackupUnusable
+from app.embedded.backup.restore import restore
+from app.embedded.backup.server import started
+from app.embedded.backup.snapshot import NamedObjects
+from app.embedded.backup.staging import stage
+from app.embedded.backup.take import BackupOptions, take
+from app.embedded.binaries import package_dir
+from app.embedded.errors import DataDirUnusable
+from app.embedded.migrate import revisions
+from app.embedded.postgres import SUPERUSER
+from app.embedded.provision import database_url, provision
+from app.embedded.state import DataDir, load_state, ownership
+from app.settings import OWNER_ROLE, HostSettings, ObjectsSettings
+
+OLDER = "0020"
+HOST = HostSettings()
+
+
+@dataclass(frozen=True, slots=True)
+class Installed:
+    data_dir: DataDir
+
+    def execute(self, query: str) -> list[tuple[object, ...]]:
+        state = load_state(self.data_dir)
+        url = database_url(
+            state.postgres_port, role=SUPERUSER, password=state.superuser_password
+        ).replace("+psycopg", "")
+        with psycopg.connect(url) as connection:
+            cursor = connection.execute(query.encode())
+            return cursor.fetchall() if cursor.description else []
+
+    def add_file(self, name: str) -> None:
+        key = f"projects/p/files/{name}"
+        path = self.data_dir.objects / key
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"content of {name}")
+        self.execute(
+            "INSERT INTO files (id, project_id, filename, purpose, bytes, sha256, object_key,"
+            f" status) VALUES ('{name}', 'p', 'f', 'fine-tune', 1, 'x', '{key}', 'processed')"
+        )
+
+    def remove_file(self, name: str) -> None:
+        (self.data_dir.objects / f"projects/p/files/{name}").unlink()
+        self.execute(f"DELETE FROM files WHERE id = '{name}'")
+
+    def migrate(self, revision: str) -> None:
+        state = load_state(self.data_dir)
+        scripts = package_dir("migrations")
+        assert scripts is not None
+        config = Config(str(scripts / "alembic.ini"))
+        config.attributes["url"] = database_url(
+            state.postgres_port, role=OWNER_ROLE, password=state.owner_password
+        )
+        command.upgrade(config, revision)
+
+    def back_up(
+        self, out: Path, *, with_secret_key: bool = True, bucket: ObjectsSettings | None = None
+    ) -> Path:
+        objects = self.data_dir.objects
+        take(self.data_dir, BackupOptions(out, with_secret_key, bucket, objects), HOST)
+        return out
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installed]:
+    data_dir = DataDir.at(tmp_path_factory.mktemp("installed"))
+    data_dir.objects.mkdir()
+    state = load_state(data_dir)
+    with ownership(data_dir), started(data_dir, state, HOST) as server:
+        provision(server, state)
+        made = Installed(data_dir)
+        made.migrate(OLDER)
+        made.execute("INSERT INTO organizations (id, slug, title) VALUES ('o', 'o', 'o')")
+        made.execute("INSERT INTO projects (id, organization_id, name) VALUES ('p', 'o', 'p')")
+        made.add_file("file-1")
+        yield made
+
+
+@pytest.fixture(scope="module")
+def older(installed: Installed, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A backup of the schema before the newest."""
+    return installed.back_up(tmp_path_factory.mktemp("older"))
+
+
+def _restored(source: Path, target: Path, host: HostSettings = HOST) -> list[tuple[object, ...]]:
+    """Returns revision and files of a restored installation."""
+    restore(source, target, host)
+    data_dir = DataDir.existing(target)
+    query = "SELECT version_num, (SELECT string_agg(id, ' ' ORDER BY id) FROM files)"
+    with ownership(data_dir), started(data_dir, load_state(data_dir), HOST):
+        return Installed(data_dir).execute(f"{query} FROM alembic_version")
+
+
+def test_an_older_backup_is_restored_and_migrated(older: Path, tmp_path: Path) -> None:
+    before = {path.name: path.stat().st_mode & 0o777 for path in older.iterdir()}
+    assert before["secrets.json"] == before["manifest.json"] == 0o600
+    target = tmp_path / "new"
+    assert _restored(older, target) == [(max(revisions()), "file-1")]
+    assert (target / "objects/projects/p/files/file-1").read_text() == "content of file-1"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["new"]
+    with pytest.raises(DataDirUnusable, match="is not empty"):
+        restore(older, target, HOST)
+
+
+def test_rows_and_objects_are_of_one_moment(
+    installed: Installed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The service deletes a file between the snapshot and its objects, and stores another one."""
+    installed.add_file("file-gone")
+    moments: list[frozenset[str]] = []
+
+    def late(objects: Path, named: NamedObjects, target: Path) -> frozenset[str]:
+        if not moments:
+            installed.remove_file("file-gone")
+            installed.add_file("file-2")
+        missing = stage(objects, named, target)
+        moments.append(missing)
+        return missing
+
+    monkeypatch.setattr(take_module, "stage", late)
+    backup = installed.back_up(tmp_path / "backup")
+    assert moments == [frozenset({"projects/p/files/file-gone"}), frozenset()]
+    names = {path.name for path in (backup / "objects").rglob("file-*")}
+    assert names == {"file-1", "file-2"}
+    assert _restored(backup, tmp_path / "new")[0][1] == "file-1 file-2"
+    installed.remove_file("file-2")
+
+
+def test_lost_objects_are_named_and_a_bucket_is_left_alone(
+    installed: Installed, tmp_path: Path
+) -> None:
+    installed.add_file("file-lost")
+    (installed.data_dir.objects / "projects/p/files/file-lost").unlink()
+    lost = json.loads((installed.back_up(tmp_path / "a") / "manifest.json").read_text())
+    assert lost["missing"] == ["projects/p/files/file-lost"]
+    installed.execute("DELETE FROM files WHERE id = 'file-lost'")
+    bucket = ObjectsSettings(bucket="models")
+    whole = installed.back_up(tmp_path / "b", bucket=bucket)
+    manifest = json.loads((whole / "manifest.json").read_text())
+    assert (manifest["bucket"], manifest["missing"]) == ("models", [])
+    assert not (whole / "objects").exists()
+
+
+def test_the_secret_key_is_a_choice_and_must_be_the_same(
+    installed: Installed, tmp_path: Path
+) -> None:
+    backup, target = installed.back_up(tmp_path / "b", with_secret_key=False), tmp_path / "new"
+    key = load_state(installed.data_dir).secret_key
+    assert not (backup / "secrets.json").exists()
+    assert all(key.encode() not in path.read_bytes() for path in backup.rglob("*.json"))
+    with pytest.raises(BackupUnusable, match="does not include the secret key"):
+        restore(backup, target, HOST)
+    other = HostSettings(secret_key="x" * 32)  # type: ignore[arg-type]  # pydantic converts it
+    with pytest.raises(BackupUnusable, match="is not the one of the backup"):
+        restore(backup, target, other)
+    assert not target.exists()
+    same = HostSettings(secret_key=key)  # type: ignore[arg-type]  # pydantic converts it
+    restore(backup, target, same)
+    assert load_state(DataDir.existing(target)).secret_key == key
+
+
+@pytest.mark.parametrize(
+    ("damage", "reason"),
+    [
+        ("object", "objects/projects/p/files/file-1 differs from its checksum"),
+        ("dump", "database.dump differs from its checksum"),
+        ("fewer", "objects/projects/p/files/file-1 is missing"),
+        ("more", "odd is not in its manifest"),
+        ("unfinished", "it is no backup, or one that was interrupted"),
+        ("schema", "of a newer version"),
+        ("postgres", "of Postgres 99, and version"),
+    ],
+)
+def test_a_damaged_or_newer_backup_is_refused(
+    older: Path, tmp_path: Path, damage: str, reason: str
+) -> None:
+    backup, target = tmp_path / "backup", tmp_path / "new"
+    shutil.copytree(older, backup)
+    stored = backup / "objects/projects/p/files/file-1"
+    manifest = json.loads((backup / "manifest.json").read_text())
+    match damage:
+        case "object":
+            stored.chmod(0o600)
+            stored.write_text("other")
+        case "dump":
+            with (backup / "database.dump").open("ab") as dump:
+                dump.write(b"x")
+        case "fewer":
+            stored.unlink()
+        case "more":
+            (backup / "odd").touch()
+        case "unfinished":
+            (backup / "manifest.json").unlink()
+        case "schema":
+            (backup / "manifest.json").write_text(json.dumps({**manifest, "schema": "9999"}))
+        case "postgres":
+            (backup / "manifest.json").write_text(json.dumps({**manifest, "postgres": 99}))
+    with pytest.raises(BackupUnusable, match=reason):
+        restore(backup, target, HOST)
+    assert not target.exists()
+
+
+def test_a_restore_that_fails_leaves_nothing(
+    older: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def killed(*_: object) -> None:
+        raise RuntimeError("killed")
+
+    monkeypatch.setattr("app.embedded.backup.restore._migrate", killed)
+    with pytest.raises(RuntimeError, match="killed"):
+        restore(older, tmp_path / "new", HOST)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_backup_is_taken_of_a_stopped_installation(older: Path, tmp_path: Path) -> None:
+    restore(older, tmp_path / "new", HOST)
+    stopped = Installed(DataDir.existing(tmp_path / "new"))
+    again = stopped.back_up(tmp_path / "again")
+    manifest = json.loads((again / "manifest.json").read_text())
+    assert (manifest["schema"], manifest["missing"]) == (max(revisions()), [])
+    with pytest.raises(BackupUnusable, match="is not empty"):
+        stopped.back_up(tmp_path / "again")
+    assert not list(stopped.data_dir.root.glob("backup-*"))
+
+
+def test_a_directory_that_loses_files_while_it_is_linked_is_missing(tmp_path: Path) -> None:
+    directory = tmp_path / "objects/job/step-1/adapter"
+    directory.mkdir(parents=True)
+    (directory / "manifest.json").write_text('{"sha256": {"a": "1", "b": "2"}}')
+    (directory / "a").touch()
+    named = NamedObjects(frozenset({"job/step-1/adapter"}), frozenset())
+    assert stage(tmp_path / "objects", named, tmp_path / "stage") == named.needed
+    assert not list(tmp_path.glob("stage/**/a"))
+    (directory / "b").touch()
+    assert stage(tmp_path / "objects", named, tmp_path / "stage") == frozenset()
