@@ -100,7 +100,7 @@ async def _commit(context: RunContext, step: int) -> None:
             step,
             resume_key=f"{key}/state",
             adapter_key=f"{key}/adapter",
-            usage=Usage(trained_tokens=0),
+            usage=Usage(trained_tokens=1),
             estimated_finish=0,
         )
 
