@@ -36,14 +36,12 @@ _GRANTS = {
         "evals": "DELETE",
         "checkpoints": "DELETE",
         "reports": "DELETE",
-        "files": "UPDATE (expires_at, deleted_at)",
-        "tuned_models": "UPDATE (deleted_at), DELETE",
-        "registered_objects": "SELECT, DELETE",
-        "registered_versions": "SELECT, DELETE",
+        "files": "UPDATE (expires_at)",
+        "tuned_models": "UPDATE (deleted_at)",
+        "registered_objects": "SELECT (project_id, id, deleted_at), DELETE",
     },
 }
-# Deleted objects of all tenants are found by their heads.
-_SYSTEM = ("registered_objects", "registered_versions")
+_OF_HEAD = "fk_registered_versions_project_id_object_id_registered_objects"
 
 
 def upgrade() -> None:
@@ -54,10 +52,12 @@ def upgrade() -> None:
     for table, size in _BYTES.items():
         computed = sa.Computed(size, persisted=True)
         op.add_column(table, sa.Column("bytes", sa.BigInteger(), computed, nullable=False))
-    for table in _SYSTEM:
-        op.execute(
-            f"CREATE POLICY system ON {table} TO {WORKER} USING ({setting('system')} = 'on')"
-        )
+    _lead_versions_to_heads(ondelete="CASCADE")
+    # The versions of a deleted object, with their secrets, go with its head.
+    op.execute(
+        f"CREATE POLICY system ON registered_objects TO {WORKER} "
+        f"USING ({setting('system')} = 'on' AND deleted_at IS NOT NULL)"
+    )
     for role, grants in _GRANTS.items():
         for table, rights in grants.items():
             op.execute(f"GRANT {rights} ON {table} TO {role}")
@@ -67,11 +67,23 @@ def downgrade() -> None:
     for role, grants in _GRANTS.items():
         for table, rights in grants.items():
             op.execute(f"REVOKE {rights} ON {table} FROM {role}")
-    for table in _SYSTEM:
-        op.execute(f"DROP POLICY system ON {table}")
+    op.execute("DROP POLICY system ON registered_objects")
+    _lead_versions_to_heads(ondelete=None)
     for table in _BYTES:
         op.drop_column(table, "bytes")
     for index in _INDEXES:
         op.drop_index(index, "fine_tuning_jobs")
     for name in _MOMENTS:
         op.drop_column("fine_tuning_jobs", name)
+
+
+def _lead_versions_to_heads(*, ondelete: str | None) -> None:
+    op.drop_constraint(op.f(_OF_HEAD), "registered_versions")
+    op.create_foreign_key(
+        op.f(_OF_HEAD),
+        "registered_versions",
+        "registered_objects",
+        ["project_id", "object_id"],
+        ["project_id", "id"],
+        ondelete=ondelete,
+    )

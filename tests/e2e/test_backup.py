@@ -6,15 +6,23 @@ import json
 import subprocess
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import psycopg
 
-from tests.support.e2e.main_job import BATCH, GROUP, TRAIN_ROWS, VALID_ROWS, Endpoints, FinishedJob
+from tests.support.e2e.main_job import BATCH, TRAIN_ROWS, Endpoints, FinishedJob
 from tests.support.installation import Installation, cli, installation, wait_until_final
 from tests.support.jobs import create_job
 
 STEP = 6
 CLAIMS = "SELECT fence FROM fine_tuning_jobs WHERE id = %s"
+
+
+def _samples(of: Installation, job_id: str) -> Counter[tuple[Any, ...]]:
+    return Counter(
+        (row["split"], row["step"], row["prompt_index"], row["sample_index"])
+        for row in of.rollouts(job_id)
+    )
 
 
 def test_a_running_job_goes_on_from_a_restored_backup(
@@ -49,10 +57,9 @@ def test_a_running_job_goes_on_from_a_restored_backup(
         assert claims == (2,), "the backup has it running, and the restored worker took it over"
         quiet = live.adapters(finished.created.id)
         assert restored.adapters(job_id) == quiet
-        rows = restored.rollouts(job_id)
-        keys = Counter((r["split"], r["step"], r["prompt_index"], r["sample_index"]) for r in rows)
-        assert set(keys.values()) == {1}
-        assert len(rows) == TRAIN_ROWS * GROUP + 3 * VALID_ROWS
+        samples = _samples(restored, job_id)
+        assert set(samples.values()) == {1}
+        assert samples == _samples(live, finished.created.id)
         assert sorted(restored.curve(job_id, "reward/mean")) == list(
             range(1, TRAIN_ROWS // BATCH + 1)
         )

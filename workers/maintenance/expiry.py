@@ -108,7 +108,7 @@ async def _registry(database: Database) -> None:
     removed = BATCH
     while removed == BATCH:
         async with maintenance(database) as unit:
-            removed = await unit.expiry.remove_deleted_registry(BATCH, keep_s=KEEP_S)
+            removed = await unit.expiry.remove_registered_objects(BATCH, keep_s=KEEP_S)
 
 
 async def _stored_responses(database: Database) -> None:

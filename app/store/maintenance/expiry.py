@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
-from sqlalchemy import and_, delete, exists, func, or_, select, tuple_, update
+from sqlalchemy import delete, func, or_, select, tuple_, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.domain.data.uploads import upload_directory
@@ -17,7 +17,6 @@ from app.store.schema.files import FileTable as File
 from app.store.schema.fine_tuning_jobs import FineTuningJobTable as Job
 from app.store.schema.idempotency import StoredResponseTable as Response
 from app.store.schema.registry import RegisteredObjectTable as Registered
-from app.store.schema.registry import RegisteredVersionTable as RegisteredVersion
 from app.store.schema.uploads import UploadTable as Upload
 from app.store.schema.webhooks import WebhookEventTable as Event
 
@@ -120,32 +119,21 @@ class ExpiryStore:
         )
         return len(removed.all())
 
-    async def remove_deleted_registry(self, limit: int, *, keep_s: float) -> int:
-        """Removes registered objects that were deleted at least `keep_s` ago, and all versions of
-        deleted ones. Returns the number of objects that had either.
+    async def remove_registered_objects(self, limit: int, *, keep_s: float) -> int:
+        """Removes registered objects that were deleted at least `keep_s` ago. Returns their
+        number.
         """
-        head, version = Registered, RegisteredVersion
-        of_head = and_(version.project_id == head.project_id, version.object_id == head.id)
-        old = head.deleted_at <= func.now() - timedelta(seconds=keep_s)
-        rows = await self._session.execute(
-            select(head.project_id, head.id, old.label("old"))
-            .where(
-                head.deleted_at.is_not(None),
-                or_(old, exists(select(version.version).where(of_head))),
-            )
-            .order_by(head.project_id, head.id)
+        old = (
+            select(Registered.project_id, Registered.id)
+            .where(Registered.deleted_at <= func.now() - timedelta(seconds=keep_s))
             .limit(limit)
         )
-        found = rows.all()
-        keys = [(row.project_id, row.id) for row in found]
-        if found:
-            ids = tuple_(version.project_id, version.object_id)
-            await self._session.execute(delete(version).where(ids.in_(keys)))
-        removed = [(row.project_id, row.id) for row in found if row.old]
-        if removed:
-            heads = tuple_(head.project_id, head.id)
-            await self._session.execute(delete(head).where(heads.in_(removed)))
-        return len(found)
+        removed = await self._session.execute(
+            delete(Registered)
+            .where(tuple_(Registered.project_id, Registered.id).in_(old))
+            .returning(Registered.id)
+        )
+        return len(removed.all())
 
     async def remove_events(self, limit: int, *, keep_s: float) -> int:
         """Removes old webhook events with their deliveries. Returns the number of events."""

@@ -140,7 +140,7 @@ def _before(days: float) -> ColumnElement[Any]:
 
 
 def _of(kind: Kind) -> Select[Any]:
-    query = select(Job.project_id, Job.id, Job.finished_at).where(
+    query: Select[Any] = select(Job.project_id, Job.id, Job.finished_at).where(
         Job.status.in_(ENDED), Job.deleted_at.is_(None), Job.finished_at.is_not(None)
     )
     match kind:

@@ -45,6 +45,7 @@ class RegisteredVersionTable(Base):
         ForeignKeyConstraint(
             ["project_id", "object_id"],
             ["registered_objects.project_id", "registered_objects.id"],
+            ondelete="CASCADE",
         ),
     )
 

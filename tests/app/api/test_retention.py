@@ -12,6 +12,8 @@ from typing_extensions import override
 from app.gateways.job_queue import InMemoryJobQueue
 from app.gateways.objects import LocalObjects
 from app.settings import RetentionSettings
+from app.store.database import Database as Store
+from app.store.maintenance.maintenance import MaintenanceUnitOfWork, maintenance
 from tests.support.api.application import ENDPOINT, Api
 from tests.support.api.job_calls import JOBS
 from tests.support.api.organization import execute
@@ -179,20 +181,19 @@ async def test_a_round_that_ends_between_two_batches_of_rows_is_finished(
     await jobs.status("DELETE", f"{JOBS}/{job.id}")
     jobs.age(job, "2 days")
     calls = 0
-    remove = leftovers.maintenance
 
-    def dying(database: Any) -> Any:
+    def dying(database: Store) -> MaintenanceUnitOfWork:
         nonlocal calls
         calls += 1
         if calls == 4:
             raise RuntimeError("killed")
-        return remove(database)
+        return maintenance(database)
 
-    monkeypatch.setattr(leftovers, "maintenance", dying)
+    monkeypatch.setattr(leftovers, maintenance.__name__, dying)
     with pytest.raises(RuntimeError, match="killed"):
         await jobs.sweep()
     assert 0 < jobs.rows(job)["rollouts"] < ROLLOUTS
-    monkeypatch.setattr(leftovers, "maintenance", remove)
+    monkeypatch.setattr(leftovers, maintenance.__name__, maintenance)
     await jobs.sweep()
     assert jobs.rows(job) == {}
 
@@ -293,9 +294,16 @@ async def test_a_deleted_tool_leaves_no_secret_and_later_no_row(
     heads = "SELECT id FROM registered_objects ORDER BY created_at"
     await jobs.sweep()
     assert execute(jobs.database, heads) == [(gone,), (kept,)]
-    execute(jobs.database, "UPDATE registered_objects SET deleted_at = deleted_at - interval '25h'")
+    execute(
+        jobs.database,
+        "UPDATE registered_objects SET deleted_at = deleted_at - interval '25h';"
+        # A tool that was deleted by an older version has kept its versions.
+        "UPDATE registered_objects SET deleted_at = now() - interval '9 days' WHERE id ="
+        f" '{(await api.call('POST', '/v1/tools', json={**tool, 'name': 'c'})).json()['id']}'",
+    )
     await jobs.sweep()
     assert execute(jobs.database, heads) == [(kept,)]
+    assert execute(jobs.database, "SELECT object_id FROM registered_versions") == [(kept,)]
 
 
 async def _messages(jobs: TrainedJobs, job: TrainedJob, part: str) -> list[str]:

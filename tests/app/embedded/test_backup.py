@@ -28,7 +28,7 @@ from app.embedded.provision import database_url, provision
 from app.embedded.state import DataDir, load_state, ownership
 from app.settings import OWNER_ROLE, HostSettings, ObjectsSettings
 
-OLDER = "0020"
+OLDER = "0021"
 HOST = HostSettings()
 
 
@@ -166,11 +166,11 @@ def test_the_secret_key_is_a_choice_and_must_be_the_same(
     assert all(key.encode() not in path.read_bytes() for path in backup.rglob("*.json"))
     with pytest.raises(BackupUnusable, match="does not include the secret key"):
         restore(backup, target, HOST)
-    other = HostSettings(secret_key="x" * 32)  # type: ignore[arg-type]  # pydantic converts it
+    other = HostSettings(secret_key="x" * 32)
     with pytest.raises(BackupUnusable, match="is not the one of the backup"):
         restore(backup, target, other)
     assert not target.exists()
-    same = HostSettings(secret_key=key)  # type: ignore[arg-type]  # pydantic converts it
+    same = HostSettings(secret_key=key)
     restore(backup, target, same)
     assert load_state(DataDir.existing(target)).secret_key == key
 
@@ -209,7 +209,8 @@ def test_a_damaged_or_newer_backup_is_refused(
             (backup / "manifest.json").unlink()
         case "schema":
             (backup / "manifest.json").write_text(json.dumps({**manifest, "schema": "9999"}))
-        case "postgres":
+        case _:
+            assert damage == "postgres"
             (backup / "manifest.json").write_text(json.dumps({**manifest, "postgres": 99}))
     with pytest.raises(BackupUnusable, match=reason):
         restore(backup, target, HOST)
