@@ -67,6 +67,8 @@ MAKERS: dict[str, Maker] = {
         event_types=["fine_tuning.job.succeeded"],
     ),
 }
+ENDING = {"createFineTuningJob": "cancelFineTuningJob"}
+"""The calls after which an object may be deleted, where it must have ended."""
 OF_ADMINISTRATION = {"create-project", "admin-api-keys-create"}
 """Made with an organization's admin key; no project's key reaches them."""
 
@@ -146,6 +148,8 @@ def test_an_object_is_its_tenants_alone_until_its_end(service: Service, name: st
         ends = [operation for operation in on_it if EVERY[operation][0] == "DELETE"]
         for operation in reads:
             assert call(owner, operation, given).status_code == 200, operation
+        if name in ENDING:
+            assert call(owner, ENDING[name], given).status_code == 200
         for operation in ends:
             assert call(owner, operation, given).status_code == 200, operation
         for operation in on_it if ends else ():

@@ -83,7 +83,11 @@ class RetentionStore:
                 tuple_(Job.finished_at, Job.id) > tuple_(after.finished_at, after.job_id)
             )
         rows = await self._session.execute(query.order_by(Job.finished_at, Job.id).limit(limit))
-        return [AgedJob(row.project_id, row.id, row.finished_at) for row in rows]
+        return [
+            AgedJob(project_id, job_id, finished_at)
+            for project_id, job_id, finished_at in rows
+            if finished_at is not None  # the query asks for it; the type does not say so
+        ]
 
     async def mark(self, kind: Kind, job: AgedJob, *, days: float) -> bool:
         """Marks one job. Returns False for one whose checkpoints are all in use."""
@@ -139,8 +143,8 @@ def _before(days: float) -> ColumnElement[Any]:
     return func.now() - timedelta(seconds=days * _SECONDS_OF_A_DAY)
 
 
-def _of(kind: Kind) -> Select[Any]:
-    query: Select[Any] = select(Job.project_id, Job.id, Job.finished_at).where(
+def _of(kind: Kind) -> Select[str, str, datetime | None]:
+    query = select(Job.project_id, Job.id, Job.finished_at).where(
         Job.status.in_(ENDED), Job.deleted_at.is_(None), Job.finished_at.is_not(None)
     )
     match kind:
