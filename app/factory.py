@@ -38,6 +38,7 @@ from app.services.jobs.metrics import MetricService
 from app.services.jobs.preflight import PreflightPorts, PreflightService
 from app.services.jobs.references import ReferencePorts, RegisteredReferences
 from app.services.jobs.rollouts import RolloutService
+from app.services.models.adapters import AdapterService
 from app.services.models.chat_completions import ChatCompletionService, chat_slots
 from app.services.models.judge_models import JudgeModels
 from app.services.models.models import ModelService
@@ -257,6 +258,12 @@ class Factory:
             self._context.inference,
             base_models=self._context.settings.base_models,
             tenant=self._tenant,
+        )
+
+    def adapters(self) -> AdapterService:
+        context = self._context
+        return AdapterService(
+            self.models(), context.objects, base_models=context.settings.base_models
         )
 
     def signing(self) -> SigningService:

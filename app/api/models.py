@@ -1,13 +1,31 @@
 """Routes of models."""
 
+from typing import Any, Final
+
 from fastapi import APIRouter
+from fastapi.responses import StreamingResponse
 
 from app.api.schemas.common import Deleted
 from app.api.schemas.models import Model, ModelList
 from app.api.support.dependencies import Services
+from app.api.support.downloads import (
+    IfRangeHeader,
+    RangeHeader,
+    download_replies,
+    download_reply,
+)
 from app.api.support.errors import responses
 
 router = APIRouter(prefix="/v1/models", tags=["Models"])
+_TAR: Final = "application/x-tar"
+_ADAPTER_REPLIES: dict[int | str, dict[str, Any]] = {
+    **responses(404, 416),
+    **download_replies(
+        _TAR,
+        "A tar archive of `manifest.json` (base model, SHA-256 of each file), `README.md`, "
+        "`adapter_config.json` and `adapter_model.safetensors`, as `peft` reads them.",
+    ),
+}
 
 
 @router.get("", operation_id="listModels", responses=responses())
@@ -18,6 +36,25 @@ async def list_models(services: Services) -> ModelList:
             for model in await services.models().all()
         ]
     )
+
+
+# Before the route of a model, whose name may contain slashes.
+@router.get(
+    "/{model:path}/adapter",
+    operation_id="downloadAdapter",
+    responses=_ADAPTER_REPLIES,
+    response_class=StreamingResponse,
+)
+async def download_adapter(
+    model: str, services: Services, range_: RangeHeader = None, if_range: IfRangeHeader = None
+) -> StreamingResponse:
+    """Downloads the adapter of a tuned model or a checkpoint, by the name that chat takes.
+
+    The archive is the same at each download, so `Range` with `If-Range` continues one. A base model
+    answers 400 `base_model`; a model whose files are gone answers 404 `adapter_gone`.
+    """
+    archive = await services.adapters().archive(model)
+    return download_reply(archive, _TAR, range_=range_, if_range=if_range)
 
 
 @router.get("/{model:path}", operation_id="retrieveModel", responses=responses(404))

@@ -21,9 +21,22 @@ app = typer.Typer(
 )
 keys = typer.Typer(help="API keys.", no_args_is_help=True)
 app.add_typer(keys, name="keys")
+models = typer.Typer(help="Models of a running service.", no_args_is_help=True)
+app.add_typer(models, name="models")
 
 DataDirOption = Annotated[
     Path, typer.Option("--data-dir", help="Directory that contains all data of the installation.")
+]
+BaseUrlOption = Annotated[
+    str | None,
+    typer.Option(
+        envvar=["AGENT_RFT_BASE_URL", "OPENAI_BASE_URL"],
+        help="Address of the service, with its /v1, as `up` prints it.",
+    ),
+]
+ApiKeyOption = Annotated[
+    str | None,
+    typer.Option(envvar=["AGENT_RFT_API_KEY", "OPENAI_API_KEY"], help="Key of a project."),
 ]
 DEFAULT_DATA_DIR = Path(".agent-rft")
 DEFAULT_PORT = 8000
@@ -164,6 +177,43 @@ def validate(
 
     files = {"training_file": training_file, "validation_file": validation_file}
     raise typer.Exit(check(call, files=files, as_json=as_json))
+
+
+@models.command("list")
+def models_list(
+    *,
+    base_url: BaseUrlOption = None,
+    api_key: ApiKeyOption = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Print the models that a project may call, with time of creation and owner."""
+    from app.cli.models import print_models  # noqa: PLC0415 - keeps `agent-rft --help` fast
+
+    print_models(base_url, api_key, as_json=as_json)
+
+
+@models.command("download")
+def models_download(
+    *,
+    name: Annotated[str, typer.Argument(help="Tuned model or checkpoint, as chat takes it.")],
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="New directory for the adapter; by default the name."),
+    ] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace an earlier download in DIR.")
+    ] = False,
+    base_url: BaseUrlOption = None,
+    api_key: ApiKeyOption = None,
+) -> None:
+    """Download the adapter of a model as a PEFT directory; print the directory.
+
+    Every file is checked by its SHA-256, and DIR appears whole or not at all. An interrupted
+    download goes on when the same command runs again.
+    """
+    from app.cli.models import download  # noqa: PLC0415 - keeps `agent-rft --help` fast
+
+    download(name, out, base_url=base_url, api_key=api_key, force=force)
 
 
 @keys.command("bootstrap")

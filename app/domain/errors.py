@@ -9,6 +9,7 @@ AgentRftError
 │   ├── NotFound                 404
 │   ├── TooSlow                  408  (the SDK retries it)
 │   ├── TooLarge                 413
+│   ├── RangeNotSatisfiable      416
 │   └── RateLimited              429
 ├── Unavailable                  503  a part of the service is away; the caller may retry
 │   └── NoFreeSpace              503  a disk of the service is full
@@ -73,6 +74,17 @@ class TooSlow(RequestError):
 class TooLarge(RequestError):
     status_code = 413
     default_code = "request_too_large"
+
+
+class RangeNotSatisfiable(RequestError):
+    """The asked part of a download begins after its end."""
+
+    status_code = 416
+    default_code = "range_not_satisfiable"
+
+    def __init__(self, size: int) -> None:
+        super().__init__(f"The content has {size} bytes.", param="range")
+        self.size = size
 
 
 class IdempotencyKeyInUse(RequestError):

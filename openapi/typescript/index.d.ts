@@ -750,6 +750,29 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/models/{model}/adapter": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Download Adapter
+         * @description Downloads the adapter of a tuned model or a checkpoint, by the name that chat takes.
+         *
+         *     The archive is the same at each download, so `Range` with `If-Range` continues one. A base model
+         *     answers 400 `base_model`; a model whose files are gone answers 404 `adapter_gone`.
+         */
+        get: operations["downloadAdapter"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/models/{model}": {
         parameters: {
             query?: never;
@@ -10586,6 +10609,142 @@ export interface operations {
             };
             /** @description The body is too large. */
             413: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description A part of the service is not available at the moment; retry. */
+            503: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+        };
+    };
+    downloadAdapter: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description One range of bytes, such as `bytes=1048576-`; others are ignored. */
+                Range?: string | null;
+                /** @description The `ETag` of an earlier answer; with another one `Range` is ignored. */
+                "If-Range"?: string | null;
+            };
+            path: {
+                model: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A tar archive of `manifest.json` (base model, SHA-256 of each file), `README.md`, `adapter_config.json` and `adapter_model.safetensors`, as `peft` reads them. */
+            200: {
+                headers: {
+                    /** @description Bytes of this reply. */
+                    "content-length"?: number;
+                    /** @description The file's name. */
+                    "content-disposition"?: string;
+                    /** @description Identifies the content; for `If-Range`. */
+                    etag?: string;
+                    /** @description SHA-256 of the file `manifest.json` in the archive, which has the SHA-256 of every other file. */
+                    "x-manifest-sha256"?: string;
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-tar": string;
+                };
+            };
+            /** @description The part that `Range` asked for. */
+            206: {
+                headers: {
+                    /** @description Bytes of this reply. */
+                    "content-length"?: number;
+                    /** @description The file's name. */
+                    "content-disposition"?: string;
+                    /** @description Identifies the content; for `If-Range`. */
+                    etag?: string;
+                    /** @description SHA-256 of the file `manifest.json` in the archive, which has the SHA-256 of every other file. */
+                    "x-manifest-sha256"?: string;
+                    /** @description The part, and the whole length. */
+                    "content-range"?: string;
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-tar": string;
+                };
+            };
+            /** @description The request is malformed, or the object is in the wrong state for it. */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description No valid API key was sent. */
+            401: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The key may not do this. */
+            403: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description No such object in this project. */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The content has no such part. */
+            416: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
                     "openai-processing-ms": components["headers"]["ProcessingMs"];

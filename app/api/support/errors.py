@@ -14,7 +14,13 @@ from starlette.routing import Match
 
 from app.api.schemas.common import ErrorEnvelope
 from app.api.schemas.parameters import dotted
-from app.domain.errors import IdempotencyKeyInUse, QuotaExceeded, RateLimited, RequestError
+from app.domain.errors import (
+    IdempotencyKeyInUse,
+    QuotaExceeded,
+    RangeNotSatisfiable,
+    RateLimited,
+    RequestError,
+)
 from app.domain.events.idempotency import AnsweredBefore, HttpResponse
 from app.domain.graders.graders import NOT_AVAILABLE as GRADER_NOT_AVAILABLE
 
@@ -26,6 +32,7 @@ _DESCRIPTIONS = {
     403: "The key may not do this.",
     404: "No such object in this project.",
     413: "The body is too large.",
+    416: "The content has no such part.",
     429: "Too many requests, or a quota is used up.",
     503: "A part of the service is not available at the moment; retry.",
 }
@@ -79,6 +86,8 @@ def error_reply(error: RequestError) -> JSONResponse:
         headers = {"x-should-retry": "false"}
     elif error.status_code in {429, 503}:
         headers = {"retry-after": RETRY_AFTER_S}
+    elif isinstance(error, RangeNotSatisfiable):
+        headers = {"content-range": f"bytes */{error.size}"}
     elif isinstance(error, IdempotencyKeyInUse):
         headers = {"retry-after": "1", "x-should-retry": "true"}
     return envelope(

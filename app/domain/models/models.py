@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 _TUNED = "ft:"
 _SLUG = re.compile(r"[^a-z0-9-]+")
+_HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+")
 
 
 class BaseModelSpec(BaseModel):
@@ -52,6 +53,11 @@ class BaseModelSpec(BaseModel):
             return int(datetime.strptime(f"{self.name[-10:]}Z", "%Y-%m-%d%z").timestamp())
         except ValueError:
             return None
+
+    @property
+    def hub_id(self) -> str | None:
+        """Hub id of the weights; `None` if `path` is a directory."""
+        return self.path if _HUB_ID.fullmatch(self.path) else None
 
     def answers_to(self, name: str) -> bool:
         return name == self.name or name in self.aliases

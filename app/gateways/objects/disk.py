@@ -19,7 +19,8 @@ from app.gateways.objects.objects import CHUNK_BYTES
 
 log = structlog.get_logger()
 
-_FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+"""Errors of a disk or a quota without space."""
 _UNLINKABLE: Final = frozenset({errno.EXDEV, errno.EPERM, errno.EMLINK, errno.ENOTSUP})
 """Another file system, or one without hard links."""
 _WRITABLE: Final = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
@@ -31,7 +32,7 @@ def room_needed() -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.errno in _FULL:
+        if error.errno in FULL:
             raise NoFreeSpace("The service has no room for this file now.") from error
         raise
 

@@ -9,7 +9,7 @@ neither time nor space; stored files are therefore read-only.
 import hashlib
 import os
 import time
-from collections.abc import AsyncIterable, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterable
 from io import BufferedWriter
 from pathlib import Path
 from typing import Any
@@ -67,10 +67,11 @@ class LocalObjects:
             raise
         return StoredObject(bytes=size, sha256=digest.hexdigest())
 
-    async def read(self, key: str) -> AsyncIterator[bytes]:
+    async def read(self, key: str, *, start: int = 0) -> AsyncGenerator[bytes, None]:
         path = self._path(key)
         await to_thread.run_sync(_check_plain, path)
         with path.open("rb") as file:
+            file.seek(start)
             while chunk := await to_thread.run_sync(file.read, CHUNK_BYTES):
                 yield chunk
 
@@ -169,11 +170,14 @@ def _children(path: Path, directory: str) -> list[StoredChild]:
         with os.scandir(path) as entries:
             for entry in entries:
                 try:
-                    written = entry.stat(follow_symlinks=False).st_mtime
+                    found = entry.stat(follow_symlinks=False)
                 except FileNotFoundError:  # removed concurrently
                     continue
-                age_s = None if entry.is_dir(follow_symlinks=False) else now - written
-                children.append(StoredChild(f"{directory}/{entry.name}", age_s))
+                key = f"{directory}/{entry.name}"
+                if entry.is_dir(follow_symlinks=False):
+                    children.append(StoredChild(key, None, None))
+                else:
+                    children.append(StoredChild(key, now - found.st_mtime, found.st_size))
     except (FileNotFoundError, NotADirectoryError):
         return []
     return sorted(children, key=lambda child: child.key)

@@ -2,7 +2,7 @@
 
 import hashlib
 import time
-from collections.abc import AsyncIterable, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterable
 from pathlib import Path
 
 from app.domain.data.manifests import MANIFEST, check_digests, read_manifest
@@ -28,8 +28,8 @@ class InMemoryObjects:
         self._store(name, content)
         return StoredObject(bytes=len(content), sha256=hashlib.sha256(content).hexdigest())
 
-    async def read(self, key: str) -> AsyncIterator[bytes]:
-        yield self._get(key)
+    async def read(self, key: str, *, start: int = 0) -> AsyncGenerator[bytes, None]:
+        yield self._get(key)[start:]
 
     async def fetch(self, key: str, destination: Path) -> None:
         _write(destination, self._get(key))
@@ -66,7 +66,11 @@ class InMemoryObjects:
         for rest in self._names(directory):
             name, below, _ = rest.partition("/")
             key = f"{normalised(directory)}/{name}"
-            children[key] = StoredChild(key, None if below else now - self._written[key])
+            children[key] = (
+                StoredChild(key, None, None)
+                if below
+                else StoredChild(key, now - self._written[key], len(self.stored[key]))
+            )
         return [children[key] for key in sorted(children)]
 
     def _names(self, directory: str) -> list[str]:

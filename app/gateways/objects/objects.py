@@ -4,7 +4,7 @@ A key is a relative POSIX path that the service generates, never a client's file
 objects and directories are atomic. Must not know the content of objects.
 """
 
-from collections.abc import AsyncIterable, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Final, Protocol
@@ -31,6 +31,8 @@ class StoredChild:
     key: str
     age_s: float | None
     """Seconds since an object was written; `None` for a directory."""
+    bytes: int | None
+    """Size of an object; `None` for a directory."""
 
     @property
     def name(self) -> str:
@@ -50,8 +52,10 @@ class Objects(Protocol):
         """
         ...
 
-    def read(self, key: str) -> AsyncIterator[bytes]:
-        """Yields the chunks of a stored object in order. Raises `FileNotFoundError`."""
+    def read(self, key: str, *, start: int = 0) -> AsyncGenerator[bytes, None]:
+        """Yields the chunks of a stored object in order, from its byte `start`, which it must have.
+        Raises `FileNotFoundError`.
+        """
         ...
 
     async def fetch(self, key: str, destination: Path) -> None:

@@ -68,12 +68,11 @@ class S3Objects:
                 )
         return StoredObject(bytes=counted.size, sha256=counted.digest.hexdigest())
 
-    def read(self, key: str) -> AsyncIterator[bytes]:
-        return self._chunks(key)
-
-    async def _chunks(self, key: str) -> AsyncGenerator[bytes, None]:
+    async def read(self, key: str, *, start: int = 0) -> AsyncGenerator[bytes, None]:
         with _faults():
-            result = await self._store.get_async(normalised(key))
+            result = await self._store.get_async(
+                normalised(key), options={"range": {"offset": start}} if start else None
+            )
             stream = result.stream(min_chunk_size=CHUNK_BYTES)
         while True:
             with _faults():
@@ -129,12 +128,12 @@ class S3Objects:
         with _faults():
             listing = await self._store.list_with_delimiter_async(name)
         now = datetime.now(UTC)
-        children = [StoredChild(prefix, None) for prefix in listing["common_prefixes"]]
+        children = [StoredChild(prefix, None, None) for prefix in listing["common_prefixes"]]
         for meta in listing["objects"]:
             if meta["path"] == name:  # an object that represents the directory itself
                 continue
             age_s = (now - meta["last_modified"]).total_seconds()
-            children.append(StoredChild(meta["path"], max(0.0, age_s)))
+            children.append(StoredChild(meta["path"], max(0.0, age_s), meta["size"]))
         return sorted(children, key=lambda child: child.key)
 
     async def _exists(self, name: str) -> bool:
@@ -159,7 +158,7 @@ class S3Objects:
         """Downloads an object to a file atomically and returns its SHA-256."""
         digest = hashlib.sha256()
         partial = partial_of(destination)
-        async with aclosing(self._chunks(key)) as chunks:
+        async with aclosing(self.read(key)) as chunks:
             first = await anext(chunks, b"")
             await asyncio.to_thread(lambda: destination.parent.mkdir(parents=True, exist_ok=True))
             try:

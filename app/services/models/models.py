@@ -26,12 +26,17 @@ class CallableModel:
     created_at: int
     owned_by: str
     engine_name: str
-    object_key: str | None
-    """Object key of the adapter; `None` for a base model."""
+    tuned: TunedModel | None
+    """The tuned model itself; `None` for a base model."""
     reasoning_effort: str | None
     """The effort that a tuned model was trained with; `None` for the model's own default."""
     context_length: int | None
     """Tokens of prompt and answer; `None` if the base model is no longer offered."""
+
+    @property
+    def object_key(self) -> str | None:
+        """Object key of the adapter; `None` for a base model."""
+        return None if self.tuned is None else self.tuned.object_key
 
 
 class ModelService:
@@ -85,7 +90,7 @@ class ModelService:
             created_at=model.created_at,
             owned_by=model.project_id,
             engine_name=model.engine_name,
-            object_key=model.object_key,
+            tuned=model,
             reasoning_effort=model.reasoning_effort,
             context_length=None if base is None else base.context_length,
         )
@@ -97,7 +102,7 @@ def _base(model: BaseModelSpec) -> CallableModel:
         created_at=model.dated or _STARTED_AT,
         owned_by="system",
         engine_name=model.name,
-        object_key=None,
+        tuned=None,
         reasoning_effort=None,
         context_length=model.context_length,
     )

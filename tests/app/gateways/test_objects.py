@@ -113,6 +113,16 @@ async def test_an_object_of_many_parts_is_whole(objects: Objects, tmp_path: Path
     assert (tmp_path / "deep" / "file").read_bytes() == whole
 
 
+async def test_an_object_is_read_from_any_of_its_bytes_on(objects: Objects) -> None:
+    whole = bytes(range(256)) * 9_000
+    await put_bytes(objects, "a/b", whole)
+    for start in (0, 1, 1 << 20, len(whole) - 1):
+        chunks = [chunk async for chunk in objects.read("a/b", start=start)]
+        assert b"".join(chunks) == whole[start:]
+    with pytest.raises(FileNotFoundError):
+        await anext(objects.read("a/c", start=1))
+
+
 async def test_delete_takes_an_object_or_all_below_a_key(objects: Objects) -> None:
     for key in ("a/b/1", "a/b/2", "a/b/deep/3", "a/bc", "a/c"):
         await put_bytes(objects, key, key.encode())
@@ -302,6 +312,7 @@ async def test_children_are_what_is_right_below(objects: Objects) -> None:
         await put_bytes(objects, key, b"x")
     first, second = await objects.children("p")
     assert (first.key, first.name, second.key, second.age_s) == ("p/a", "a", "p/b", None)
+    assert (first.bytes, second.bytes) == (1, None)
     assert first.age_s is not None
     assert first.age_s < 3600
     assert await objects.children("nothing/here") == []

@@ -58,16 +58,24 @@ class Service:
         return None if row is None else row[0]
 
     def add_tuned_model(
-        self, job_id: str, name: str, engine_name: str, *, reasoning_effort: str | None = None
+        self,
+        job_id: str,
+        name: str,
+        engine_name: str,
+        *,
+        reasoning_effort: str | None = None,
+        object_key: str = "adapters/x",
     ) -> None:
-        store_directory(self.database.settings.objects_dir, "adapters/x")
+        """Adds a model and, if nothing is stored under its key, a directory there."""
+        store_directory(self.database.settings.objects_dir, object_key)
         self.execute(
             "INSERT INTO tuned_models (name, project_id, job_id, base_model, engine_name,"
             " object_key, step, reasoning_effort)"
-            " SELECT %s, project_id, id, model, %s, 'adapters/x', 1, %s"
+            " SELECT %s, project_id, id, model, %s, %s, 1, %s"
             " FROM fine_tuning_jobs WHERE id = %s",
             name,
             engine_name,
+            object_key,
             reasoning_effort,
             job_id,
         )
