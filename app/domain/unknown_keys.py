@@ -37,7 +37,8 @@ FEATURES: Final = {
 }
 """By key, wherever it occurs: features of this service to come, or of the hosted one."""
 GRADER_TYPES: Final = {
-    "python": "python graders are not available yet: they need the sandbox",
+    "python": "python graders are not available yet: they need the sandbox. Serve the function as "
+    "an endpoint grader, or write it as a formula of a multi grader",
     "label_model": "label_model graders give no reward; score_model graders do",
 }
 """By `type` of a grader; refused where graders are read."""

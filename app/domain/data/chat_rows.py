@@ -6,7 +6,7 @@ them. Pure. Must not know which method a row is for, nor files.
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from app.domain.strict_json import strict_loads
@@ -18,6 +18,13 @@ MAX_DEPTH: Final = 100
 """Depth limit, equal to that of a request. Deeper rows would overflow some readers."""
 ROLES: Final = ("developer", "system", "user", "assistant", "tool")
 _NAME: Final = re.compile(TOOL_NAME)
+_OTHER_FORMATS: Final = {
+    "input": "the form of the Responses API: send 'messages' of Chat Completions",
+    "item": "the form of an eval's items: put its content into the row itself",
+}
+"""Keys of rows without messages that other parts of the hosted API take, and the cure."""
+_SHOWN_KEYS: Final = 5
+_SHOWN_CHARACTERS: Final = 64
 
 Fault = tuple[str, str]
 """JSON pointer (RFC 6901) into the row, and what is wrong there."""
@@ -93,13 +100,27 @@ def _strings(value: Any) -> Iterable[str]:
             yield from _strings(inner)
 
 
-def messages_faults(messages: Any, pointer: str) -> Iterator[Fault]:
-    """Yields faults of any conversation; each row format checks the last role itself."""
+def messages_faults(
+    messages: Any, pointer: str, *, row: Mapping[str, Any] | None = None
+) -> Iterator[Fault]:
+    """Yields faults of any conversation; each row format checks the last role itself. `row` is the
+    object that should have them, whose keys explain why it does not.
+    """
     if not isinstance(messages, list) or not messages:
-        yield pointer, "must be a list with at least one message"
+        instead = "" if messages is not None else _instead(row or {})
+        yield pointer, f"must be a list with at least one message{instead}"
         return
     for position, message in enumerate(messages):
         yield from message_faults(message, f"{pointer}/{position}")
+
+
+def _instead(row: Mapping[str, Any]) -> str:
+    """Returns the keys that a row without messages has, with the form they are known from."""
+    for key, hint in _OTHER_FORMATS.items():
+        if key in row:
+            return f"; the row has '{key}', {hint}"
+    keys = [f"'{key[:_SHOWN_CHARACTERS]}'" for key in list(row)[:_SHOWN_KEYS]]
+    return f"; the row has {', '.join(keys)}" if keys else ""
 
 
 def message_faults(message: Any, pointer: str) -> Iterator[Fault]:

@@ -92,7 +92,7 @@ def parse_row(line: bytes, number: int, *, index: int, job_tools: set[str]) -> D
 def row_faults(item: dict[str, Any], job_tools: set[str] | None) -> Iterator[Fault]:
     """Everything that is wrong with a row. `job_tools` as in `tools_faults`."""
     messages: Any = item.get("messages")
-    faults = list(messages_faults(messages, "/messages"))
+    faults = list(messages_faults(messages, "/messages", row=item))
     yield from faults
     if not faults and messages[-1]["role"] != "user":
         yield (

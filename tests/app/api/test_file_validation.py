@@ -90,9 +90,10 @@ async def test_a_job_with_good_files_is_queued_and_resolved(api: Api) -> None:
         ),
         (
             rows(10, answer="x"),
-            [*rows(9, answer="x"), {"input": "a"}],
+            [*rows(9, answer="x"), {"answer": "a"}],
             ("invalid_validation_file", "validation_file",
-             "Invalid file format. Line 10, /messages: must be a list with at least one message"),
+             ("Invalid file format. Line 10, /messages: must be a list with at least one message"
+              "; the row has 'answer'")),
         ),
         (
             rows(10, anser="x"),

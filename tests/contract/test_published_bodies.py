@@ -1,0 +1,369 @@
+"""Job bodies as guides, the API reference and cookbooks print them, with the official client: each
+is accepted and grades as it says, or refused with a sentence that names the way out.
+
+`tests/e2e/test_published_bodies.py` runs one of them.
+"""
+
+import json
+from typing import Any
+
+import httpx
+import pytest
+from openai import BadRequestError, NotFoundError, OpenAI
+
+from tests.support.contract.published import (
+    ANSWER,
+    ITEM,
+    LIKE,
+    SAME,
+    TEXT,
+    judge,
+    multi,
+    rows,
+    similar,
+)
+from tests.support.contract.service import BASE, ENDPOINT, Service
+from tests.support.patience import PATIENCE_S
+
+SCHEMA = {
+    "type": "object",
+    "properties": {"compliant": {"type": "string"}, "explanation": {"type": "string"}},
+    "required": ["compliant", "explanation"],
+    "additionalProperties": False,
+}
+AS_JSON = {
+    "type": "json_schema",
+    "json_schema": {"name": "security_assistant", "strict": True, "schema": SCHEMA},
+}
+WRITTEN = '{"compliant": "yes", "explanation": "keys are rotated"}'
+GUIDE = {
+    "type": "multi",
+    "graders": {
+        "explanation": judge(name="Explanation", range=[0, 1]),
+        "compliant": {
+            "type": "string_check",
+            "name": "Compliant",
+            "operation": "eq",
+            "reference": "{{item.compliant}}",
+            "input": "{{sample.output_json.compliant}}",
+        },
+    },
+    "calculate_output": "0.5 * compliant + 0.5 * explanation",
+}
+PYTHON = {
+    "type": "python",
+    "name": "p",
+    "source": "def grade(sample, item):\n    return 1.0\n",
+    "image_tag": "2025-05-08",
+}
+JUDGED = 0.75
+"""The score that the scripted judge answers with."""
+
+Graded = tuple[dict[str, Any], dict[str, float]]
+GRADED: dict[str, Graded] = {
+    "API reference": (
+        {"grader": SAME, "hyperparameters": {"reasoning_effort": "medium"}},
+        {ANSWER: 1, "Six": 0},
+    ),
+    "guide, with a JSON schema": (
+        {"grader": GUIDE, "response_format": AS_JSON},
+        {WRITTEN: 0.5 + 0.5 * JUDGED, WRITTEN.replace("yes", "no"): 0.5 * JUDGED},
+    ),
+    "response_format text": (
+        {"grader": LIKE, "response_format": {"type": "text"}},
+        {"SIX legs": 1, "legs": 0},
+    ),
+    "response_format json_object": (
+        {"grader": GUIDE, "response_format": {"type": "json_object"}},
+        {WRITTEN: 0.5 + 0.5 * JUDGED},
+    ),
+    "neq": ({"grader": {**SAME, "operation": "neq"}}, {ANSWER: 0, "five": 1}),
+    "fuzzy_match": ({"grader": similar("fuzzy_match")}, {ANSWER: 1, "sixty": 0.75, "no": 0}),
+    "bleu": ({"grader": similar("bleu", "one two three four")}, {"one two three four": 1}),
+    "gleu": ({"grader": similar("gleu", "one two")}, {"one two": 1, "one": 1 / 3}),
+    "rouge_l": ({"grader": similar("rouge_l", "one two")}, {"one": 2 / 3}),
+    "model grader with a range and a threshold": (
+        {"grader": judge(range=[0, 0.5], pass_threshold=0.4, sampling_params={"temperature": 0})},
+        {"any": 0.5},
+    ),
+    "model grader, the guide's spelling of a limit, typed content": (
+        {
+            "grader": {
+                **judge(sampling_params={"max_completions_tokens": 64, "seed": 1, "top_p": 1}),
+                "input": [
+                    {
+                        "role": "user",
+                        "type": "message",
+                        "content": {"type": "input_text", "text": f"Rate: {TEXT}"},
+                    }
+                ],
+            }
+        },
+        {"any": JUDGED},
+    ),
+    "model grader with a list of parts": (
+        {
+            "grader": {
+                **judge(),
+                "input": [
+                    {"role": "developer", "content": "Rate."},
+                    {"role": "user", "content": [{"type": "input_text", "text": TEXT}]},
+                ],
+            }
+        },
+        {"any": JUDGED},
+    ),
+    "formula with max, min, sqrt, abs and powers": (
+        {
+            "grader": multi(
+                "max(near, 0.1) + sqrt(min(near, 0.25)) - abs(exact - 1) ^ 2",
+                near=similar("fuzzy_match"),
+                exact=SAME,
+            )
+        },
+        {ANSWER: 1.5, "sixty": 0.75 + 0.5 - 1, "no": 0.1 - 1},
+    ),
+    "nested paths": (
+        {
+            "grader": multi(
+                "deep + said + asked",
+                deep={**SAME, "input": "{{item.facts.legs[0].count}}", "reference": "6"},
+                said={**SAME, "input": "{{sample.choices[0].message.content}}"},
+                asked={**SAME, "operation": "like", "reference": "ant",
+                       "input": "{{item.messages[0].content}}"},
+            )
+        },
+        {ANSWER: 3, "five": 2},
+    ),
+}  # fmt: skip
+
+TOOL = {"name": "search", "server_url": f"{ENDPOINT}/search", "headers": {"Authorization": "k"}}
+CUSTOMER: dict[str, Any] = {"type": "endpoint", "name": "g", "url": f"{ENDPOINT}/grade"}
+ACCEPTED: dict[str, dict[str, Any]] = {
+    "endpoint": {"grader": {**CUSTOMER, "rate_limit": 50, "pass_threshold": 0.75, "headers": {}}},
+    "endpoint in a formula": {"grader": multi("own + 0 * exact", own=CUSTOMER, exact=SAME)},
+    "agent": {
+        "tools": [TOOL],
+        "grader": CUSTOMER,
+        "response_format": None,
+        "max_episode_steps": 10,
+    },
+    "call of a job's tool, graded": {
+        "tools": [TOOL],
+        "grader": {**SAME, "input": "{{sample.output_tools[0].function.arguments}}"},
+    },
+    "everything auto": {
+        "grader": SAME,
+        "hyperparameters": dict.fromkeys(
+            (
+                *("n_epochs", "batch_size", "learning_rate_multiplier", "compute_multiplier"),
+                *("eval_interval", "eval_samples"),
+            ),
+            "auto",
+        )
+        | {"reasoning_effort": "default"},
+    },
+}
+
+Refusal = tuple[dict[str, Any], str, str, str]
+REFUSED: dict[str, Refusal] = {
+    "a hosted judge": (
+        {"grader": {**judge(), "model": "gpt-4o-2024-08-06"}},
+        "grader.model", "model_not_found", "gpt-4o-2024-08-06",
+    ),
+    "cosine": (
+        {"grader": similar("cosine")},
+        "grader.evaluation_metric", "invalid_value",
+        "'cosine' is not available for reinforcement fine-tuning",
+    ),
+    "python": (
+        {"grader": PYTHON},
+        "grader.type", "grader_not_available", "an endpoint grader",
+    ),
+    "python without a name": (
+        {"grader": {key: value for key, value in PYTHON.items() if key != "name"}},
+        "grader.type", "grader_not_available", "an endpoint grader",
+    ),
+    "python in a formula": (
+        {"grader": multi("code", code=PYTHON)},
+        "grader.graders.code.type", "grader_not_available", "an endpoint grader",
+    ),
+    "label_model": (
+        {"grader": {"type": "label_model", "name": "l", "model": BASE, "labels": ["a"],
+                    "passing_labels": ["a"], "input": []}},
+        "grader.type", "grader_not_available", "score_model graders do",
+    ),
+    "children in a list": (
+        {"grader": {"type": "multi", "name": "m", "graders": [SAME], "calculate_output": "exact"}},
+        "grader.graders", "invalid_value", "a map of name to grader",
+    ),
+    "an effort of other models": (
+        {"grader": SAME, "hyperparameters": {"reasoning_effort": "minimal"}},
+        "hyperparameters.reasoning_effort", "invalid_value", "'low', 'medium'",
+    ),
+    "a response_format of the Responses API": (
+        {"grader": SAME, "response_format": {"type": "json_schema", "name": "n", "schema": SCHEMA}},
+        "response_format", "invalid_value", "the form of the Responses API",
+    ),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def files(service: Service) -> tuple[str, str]:
+    client = service.client()
+    train, valid = (
+        client.files.create(file=("rows.jsonl", rows(first, 10)), purpose="fine-tune").id
+        for first in (0, 10)
+    )
+    return train, valid
+
+
+@pytest.fixture
+def client(service: Service) -> OpenAI:
+    service.engine.answer = json.dumps({"steps": [], "result": JUDGED})
+    return service.client()
+
+
+def create(client: OpenAI, files: tuple[str, str], **body: Any) -> Any:
+    make: Any = client.fine_tuning.jobs.create
+    return make(
+        **{"model": "tiny-agent", "training_file": files[0], "validation_file": files[1], **body}
+    )
+
+
+def reinforcement(body: dict[str, Any]) -> dict[str, Any]:
+    return {"method": {"type": "reinforcement", "reinforcement": body}}
+
+
+def validated(service: Service, files: tuple[str, str], body: dict[str, Any]) -> dict[str, Any]:
+    reply = httpx.post(
+        f"{service.api.base_url}/fine_tuning/jobs/validate",
+        headers={"Authorization": f"Bearer {service.api.key}"},
+        json={
+            "model": "tiny-agent",
+            "training_file": files[0],
+            "validation_file": files[1],
+            **body,
+        },
+        timeout=PATIENCE_S,
+    )
+    report: dict[str, Any] = reply.json()
+    return report
+
+
+def contains(echoed: Any, sent: Any) -> bool:
+    """Returns whether everything that was sent is in the echo, headers aside."""
+    if isinstance(sent, dict) and isinstance(echoed, dict):
+        return all(key == "headers" or contains(echoed.get(key), sent[key]) for key in sent)
+    if isinstance(sent, list) and isinstance(echoed, list):
+        pairs = zip(echoed, sent, strict=False)
+        return len(echoed) == len(sent) and all(contains(*pair) for pair in pairs)
+    return bool(echoed == sent)
+
+
+@pytest.mark.parametrize("name", GRADED)
+def test_a_published_body_is_made_and_grades_as_it_says(
+    service: Service, client: OpenAI, files: tuple[str, str], name: str
+) -> None:
+    body, samples = GRADED[name]
+    report = validated(service, files, reinforcement(body))
+    assert report["errors"] == []
+    job = create(client, files, **reinforcement(body)).to_dict(warnings=False)
+    assert job["status"] == "validating_files"
+    echoed = job["method"]["reinforcement"]
+    assert contains(echoed, body), echoed
+    for sample, reward in samples.items():
+        run = client.fine_tuning.alpha.graders.run(
+            grader=echoed["grader"], model_sample=sample, item=ITEM
+        )
+        assert run.reward == pytest.approx(reward), (sample, run)
+        flags = run.metadata.errors.to_dict()
+        assert not any(value for value in flags.values()), flags
+
+
+@pytest.mark.parametrize("name", ACCEPTED)
+def test_a_published_body_that_needs_endpoints_or_turns_is_made(
+    client: OpenAI, files: tuple[str, str], name: str
+) -> None:
+    body = ACCEPTED[name]
+    job = create(client, files, **reinforcement(body)).to_dict(warnings=False)
+    assert job["status"] == "validating_files"
+    assert contains(job["method"]["reinforcement"], body), job
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_a_published_body_is_refused_with_what_to_do_instead(
+    client: OpenAI, files: tuple[str, str], name: str
+) -> None:
+    body, param, code, sentence = REFUSED[name]
+    with pytest.raises((BadRequestError, NotFoundError)) as refused:
+        create(client, files, **reinforcement(body))
+    error = refused.value
+    assert (error.param, error.code) == (f"method.reinforcement.{param}", code)
+    assert sentence in error.message
+
+
+def test_the_published_bodies_of_other_methods_are_made(
+    client: OpenAI, files: tuple[str, str]
+) -> None:
+    plain = create(client, files, hyperparameters={"n_epochs": 2, "batch_size": "auto"})
+    assert plain.method.type == "supervised"
+    assert plain.hyperparameters.n_epochs == 2
+    method = {"type": "supervised", "supervised": {"hyperparameters": {"n_epochs": "auto"}}}
+    watched = create(
+        client,
+        files,
+        method=method,
+        integrations=[{"type": "wandb", "wandb": {"project": "p", "tags": ["a"]}}],
+    )
+    assert watched.integrations[0].wandb.project == "p"
+    dpo = {"type": "dpo", "dpo": {"hyperparameters": {"beta": 0.1}}}
+    assert create(client, files, method=dpo).method.dpo.hyperparameters.beta == 0.1
+
+
+CHAT = {"role": "user", "content": "q"}
+CALL = {"id": "c", "type": "function", "function": {"name": "search", "arguments": "{}"}}
+ROWS: dict[str, tuple[dict[str, Any], str | None]] = {
+    "of the Responses API": (
+        {"input": [{"role": "user", "content": [{"type": "input_text", "text": "q"}]}]},
+        "the row has 'input', the form of the Responses API: send 'messages' of Chat Completions",
+    ),
+    "of an eval": (
+        {"item": {"messages": [CHAT]}},
+        "the row has 'item', the form of an eval's items: put its content into the row itself",
+    ),
+    "of another trainer": (
+        {"prompt": "q", "completion": "a"},
+        "the row has 'prompt', 'completion'",
+    ),
+    "with earlier turns of a tool": (
+        {
+            "messages": [
+                CHAT,
+                {"role": "assistant", "content": None, "tool_calls": [CALL]},
+                {"role": "tool", "tool_call_id": "c", "content": "found"},
+                {"role": "user", "content": "and then?"},
+            ]
+        },
+        None,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_published_rows_are_taken_or_refused_with_their_line(
+    service: Service, client: OpenAI, name: str
+) -> None:
+    row, sentence = ROWS[name]
+    file = client.files.create(
+        file=("rows.jsonl", "\n".join([json.dumps(row)] * 10).encode()), purpose="fine-tune"
+    )
+    body = reinforcement({"grader": {**SAME, "reference": "x"}})
+    errors = validated(service, (file.id, file.id), body)["errors"]
+    if sentence is None:
+        assert errors == []
+        return
+    told = [fault["message"] for fault in errors if fault["param"] == "training_file"]
+    assert told
+    assert all(message.startswith("Line ") for message in told[:10])
+    assert all(sentence in message for message in told[:10]), told
