@@ -76,7 +76,7 @@ async def run_curriculum_test(
     request: Request, curriculum_id: str, services: Services, body: RunCurriculumTest | None = None
 ) -> CurriculumTest:
     """Reads every row as a job would, and reports every fault."""
-    tools = None if body is None or body.tools is None else frozenset(body.tools)
+    tools = None if body is None else frozenset(body.tools or ()) or None
     work = services.curricula().test(curriculum_id, job_tools=tools)
     registered, report = await unless_client_hangs_up(request, work)
     return CurriculumTest.of(registered, report)

@@ -96,10 +96,12 @@ def estimate_of(
             assert_never(method)
 
 
-def tool_names(method: dict[str, Any]) -> Iterator[str]:
-    for tool in _listed(_reinforcement(method).get("tools")):
-        if isinstance(tool.get("name"), str):
-            yield tool["name"]
+def job_tools(method: dict[str, Any]) -> frozenset[str] | None:
+    """Returns the names of the job's tools, `None` for a job that lists none."""
+    tools = _listed(_reinforcement(method).get("tools"))
+    if not tools:
+        return None
+    return frozenset(tool["name"] for tool in tools if isinstance(tool.get("name"), str))
 
 
 def reasoning_effort(method: dict[str, Any]) -> str | None:
@@ -146,7 +148,7 @@ def dataset_question(
         method=kind,
         training=training,
         validation=validation,
-        job_tools=frozenset(tool_names(method)),
+        job_tools=job_tools(method),
         base_model=base,
         reasoning_effort=reasoning_effort(method),
         train_on=train_on(method),

@@ -6,8 +6,9 @@ and the command line can run the same code. Must not know rows of the database.
 
 from collections.abc import Iterator
 from statistics import fmean
-from typing import assert_never
+from typing import Final, assert_never
 
+from app.domain.data.dataset import TOOLS_NOT_RUN
 from app.domain.errors import InvalidRequest
 from app.domain.jobs.jobs import MAX_TRAIN_EXAMPLES, MAX_VALID_EXAMPLES, MIN_EXAMPLES
 from app.domain.jobs.preflight import (
@@ -26,6 +27,7 @@ from app.rendering.chat_template import Message
 from app.rendering.renderer import Renderer
 
 _MAX_TOOL_SETS = 50
+_TOOLS: Final = "method.reinforcement.tools"
 
 
 def inspect(question: DatasetQuestion) -> DatasetReport:
@@ -52,7 +54,7 @@ def inspect(question: DatasetQuestion) -> DatasetReport:
     if overlap is not None and overlap.rows:
         message = f"{overlap.rows} validation rows have a prompt that is in the training file too."
         findings.append(PreflightIssue("warning", "overlapping_rows", message, "validation_file"))
-    findings += _unused_tools(question, files)
+    findings += _tool_use(question, files)
     findings += _batch_size_finding(question, files.get("training_file"))
     return DatasetReport(
         training=summaries.get("training_file"),
@@ -180,17 +182,20 @@ def _batch_size_finding(
         yield PreflightIssue("warning", "batch_size_over_rows", message, param)
 
 
-def _unused_tools(
-    question: DatasetQuestion, files: dict[str, ReadFile]
-) -> Iterator[PreflightIssue]:
-    offered = {name for file in files.values() for name in file.tools}
+def _tool_use(question: DatasetQuestion, files: dict[str, ReadFile]) -> Iterator[PreflightIssue]:
+    """Compares the tools of rows with those of the job."""
     match question.method:
         case "reinforcement":
-            unused = (question.job_tools or frozenset()) - offered
+            pass
         case "supervised" | "dpo":
-            unused = frozenset()
+            return
         case _:
             assert_never(question.method)
-    for name in sorted(unused) if files else ():
+    offered = {name for file in files.values() for name in file.tools}
+    if question.job_tools is None:
+        if offered:
+            yield PreflightIssue("warning", "tools_not_run", TOOLS_NOT_RUN, _TOOLS)
+        return
+    for name in sorted(question.job_tools - offered) if files else ():
         message = f"Tool '{name}' is registered with the job, but no row offers it to the model."
-        yield PreflightIssue("warning", "unused_tool", message, "method.reinforcement.tools")
+        yield PreflightIssue("warning", "unused_tool", message, _TOOLS)

@@ -12,10 +12,9 @@ def row_reader(
     method: MethodType, job_tools: frozenset[str] | None, train_on: TrainOn = "all"
 ) -> RowReader:
     """Returns the reader of a method's rows; `job_tools` and `train_on` as in `inspect_row`."""
-    tools = None if job_tools is None else set(job_tools)
 
     def read_row(line: bytes, number: int) -> tuple[Prompt | None, list[DatasetError]]:
-        item, faults = inspect_row(method, line, number, job_tools=tools, train_on=train_on)
+        item, faults = inspect_row(method, line, number, job_tools=job_tools, train_on=train_on)
         return (None if item is None else _prompt(method, item)), faults
 
     return read_row

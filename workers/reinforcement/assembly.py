@@ -7,13 +7,13 @@ from app.domain.methods.learning import resolved_learning
 from app.domain.methods.mode import resolved_mode
 from app.domain.methods.reasoning_efforts import turn_tokens
 from app.domain.methods.reinforcement import ReinforcementMethod
-from app.domain.tools.tools import ToolSpec
 from app.gateways.endpoints.pool import EndpointPool
 from app.gateways.endpoints.signing import CallSigner
 from app.grading.build import GradingPorts
 from app.rendering.renderer import Renderer
 from workers.engines.policy import EnginePolicy
 from workers.environments.http_tools import HttpTools
+from workers.environments.single_turn import SingleTurn
 from workers.environments.tool_environment import ToolEnvironment
 from workers.grading.build import build_group_scorer
 from workers.learning.compute_thread import is_computing
@@ -96,10 +96,10 @@ def _rollout_setup(context: RunContext, method: ReinforcementMethod, plan: Plan)
         chat_template=base.chat_template,
         reasoning_effort=None if effort == "default" else effort,
     )
-    tools: tuple[ToolSpec, ...] = method.tools
+    tools = HttpTools(endpoints, signer, method.tools)
     return RolloutSetup(
         renderer=renderer,
-        new_environment=partial(ToolEnvironment, HttpTools(endpoints, signer, tools)),
+        new_environment=partial(ToolEnvironment, tools) if method.tools else SingleTurn,
         scorer=build_group_scorer(
             method.grader,
             GradingPorts(endpoints, signer, run_judges(context, endpoints, signer)),

@@ -8,6 +8,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from app.domain.data.dataset import TOOLS_NOT_RUN
 from app.domain.errors import RunFailed
 from app.domain.jobs.detectors import Watched
 from app.domain.jobs.stop_rules import REWARD
@@ -102,8 +103,15 @@ class ReinforcementTraining:
             self._method, train_rows=len(train_rows), base_model=self._context.base_model
         )
         plan = Plan(hyperparameters, len(train_rows))
+        offered = train_rows.offers_tools or valid_rows.offers_tools
         return PreparedReinforcement(
-            self._context, self._method, plan, train_rows, valid_rows, loading
+            self._context,
+            self._method,
+            plan,
+            train_rows,
+            valid_rows,
+            loading,
+            warnings=[TOOLS_NOT_RUN] if offered and self._method.job_tools is None else [],
         )
 
 

@@ -8,6 +8,7 @@ import asyncio
 import os
 import weakref
 from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from pathlib import Path
 from typing import BinaryIO, Final, overload
 
@@ -32,10 +33,17 @@ class RowFile(Sequence[DatasetRow]):
     """
 
     def __init__(
-        self, path: Path, *, job_tools: set[str], max_rows: int, fields: Sequence[ItemField] = ()
+        self,
+        path: Path,
+        *,
+        job_tools: AbstractSet[str] | None,
+        max_rows: int,
+        fields: Sequence[ItemField] = (),
     ) -> None:
         """Reads the whole file once. Raises `DatasetError` at the first fault."""
         self._job_tools = job_tools
+        self.offers_tools = False
+        """True if any row offers a tool to the model."""
         self.missing: Final = MissingFields(fields)
         """Rows that lack a field."""
         self._positions: list[tuple[int, int, int]] = []
@@ -44,6 +52,7 @@ class RowFile(Sequence[DatasetRow]):
         weakref.finalize(self, self._file.close)
         for row in each_row(self._lines(self._file), job_tools, max_rows):
             self.missing.see(row.item, self._current[2])
+            self.offers_tools = self.offers_tools or bool(row.tools)
             self._positions.append(self._current)
 
     def _lines(self, file: BinaryIO) -> Iterator[bytes]:
@@ -75,12 +84,11 @@ class RowFile(Sequence[DatasetRow]):
 
 async def load_rows(file: JobFile, method: ReinforcementMethod) -> RowFile:
     """Checks every row. Raises `RunFailed` with the hosted error code."""
-    tool_names = {tool.name for tool in method.tools}
     try:
         rows = await asyncio.to_thread(
             RowFile,
             file.path,
-            job_tools=tool_names,
+            job_tools=method.job_tools,
             max_rows=file.max_rows,
             fields=item_fields(method, "method.reinforcement"),
         )

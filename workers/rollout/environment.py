@@ -26,6 +26,8 @@ class Observation:
     messages: list[Message]
     tools: list[dict[str, Any]]
     """Function schemas that the model may call."""
+    single_turn: bool = False
+    """True if nobody answers: the first turn ends the episode, and its calls are not run."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,8 @@ ids with their log-probs, reply text carries mask 0, no answer is used before it
 a limit is a stop reason, never an exception. Must not know HTTP, SQL or tensors.
 
 An episode is what a client can play over chat completions (`docs/tool-loop.md`): without tools the
-text of a turn is content; a turn with a malformed call runs no call, and the model reads why.
+text of a turn is content; a turn with a malformed call runs no call, and the model reads why. Where
+nobody runs tools the first turn ends the episode, and its calls are for the grader.
 
 Steps of `max_episode_steps` (hosted: a cap on tool calls and reasoning steps): each sampled turn is
 one step and each tool call is one. Parallel calls that exceed the limit run their allowed prefix.
@@ -98,9 +99,7 @@ async def run_episode(
         trajectory.messages = list(observation.messages)
         trajectory.prompt_tokens = len(prompt)
         trajectory.extend_context(prompt)
-        episode = _Episode(
-            trajectory, observation.tools, policy, renderer, environment, journal, limits
-        )
+        episode = _Episode(trajectory, observation, policy, renderer, environment, journal, limits)
         trajectory.stop_reason = await episode.play(job_seed, temperature)
     except EnvironmentFailure as error:
         raise RolloutFailure(error.failure, trajectory) from error
@@ -128,7 +127,7 @@ async def _prompt_ids(
 @dataclass(slots=True)
 class _Episode:
     trajectory: Trajectory
-    schemas: list[dict[str, Any]]
+    observation: Observation
     policy: Policy
     renderer: Renderer
     environment: Environment
@@ -186,12 +185,14 @@ class _Episode:
         trajectory = self.trajectory
         trajectory.extend_sampled(list(sampled.token_ids), list(sampled.logprobs))
         self.steps += 1
-        parsed = self.renderer.parse(sampled.token_ids, with_tools=bool(self.schemas))
+        parsed = self.renderer.parse(sampled.token_ids, with_tools=bool(self.observation.tools))
         index = len(trajectory.turns)
         trajectory.messages.append(self._message(parsed, index))
         trajectory.turns.append(_turn(sampled, parsed, ()))
         if sampled.finish_reason != "stop" and not parsed.tool_calls:
             return StopReason.TOKEN_LIMIT
+        if self.observation.single_turn:
+            return StopReason.FINAL_ANSWER
         allowed = parsed.tool_calls[: max(0, self.limits.max_episode_steps - self.steps)]
         if parsed.tool_calls and not allowed:
             return StopReason.MAX_STEPS
@@ -235,7 +236,7 @@ class _Episode:
             self.renderer,
             trajectory.messages,
             replies,
-            tools=self.schemas,
+            tools=self.observation.tools,
             ended=sampled.token_ids[-1:] != ()
             and sampled.token_ids[-1] in self.renderer.stop_token_ids,
             tokens_left=self._tokens_left,

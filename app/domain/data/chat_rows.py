@@ -7,6 +7,7 @@ them. Pure. Must not know which method a row is for, nor files.
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from typing import Any, Final
 
 from app.domain.strict_json import strict_loads
@@ -171,7 +172,9 @@ def _call_faults(calls: Any, pointer: str) -> Iterator[Fault]:
             yield f"{pointer}/{position}", "must be a function call with name and arguments (text)"
 
 
-def tools_faults(tools: Any, pointer: str, *, callable_names: set[str] | None) -> Iterator[Fault]:
+def tools_faults(
+    tools: Any, pointer: str, *, callable_names: AbstractSet[str] | None
+) -> Iterator[Fault]:
     """Yields faults of function tools. `callable_names` have an endpoint; `None` where calls are
     only text to learn from and are never made.
     """

@@ -5,8 +5,9 @@ grader's). Pure, so that API, command line and worker give the same answer. Must
 """
 
 from collections.abc import Iterable, Iterator
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from app.domain.data.chat_rows import (
     MAX_ROW_BYTES,
@@ -19,6 +20,7 @@ from app.domain.data.chat_rows import (
 
 __all__ = [
     "MAX_ROW_BYTES",
+    "TOOLS_NOT_RUN",
     "DatasetError",
     "DatasetRow",
     "each_row",
@@ -27,6 +29,13 @@ __all__ = [
     "parse_rows",
     "row_faults",
 ]
+
+TOOLS_NOT_RUN: Final = (
+    "Rows offer tools to the model, and the job has no tools: each rollout ends with its first "
+    "turn, whose calls are graded as sample.output_tools and not run. To run them, send "
+    "method.reinforcement.tools."
+)
+"""The warning of a job without tools whose rows offer some."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,16 +67,20 @@ def grader_item(item: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def parse_rows(lines: Iterable[bytes], job_tools: set[str], max_rows: int) -> list[DatasetRow]:
+def parse_rows(
+    lines: Iterable[bytes], job_tools: AbstractSet[str] | None, max_rows: int
+) -> list[DatasetRow]:
     """Every row of a file; blank lines are skipped. Raises `DatasetError` at the first fault.
 
     `job_tools` are the names registered with the job: a row that offers another tool offers
-    something nobody can call.
+    something nobody can call. `None` for a job that runs no tool: rows may offer any.
     """
     return list(each_row(lines, job_tools, max_rows))
 
 
-def each_row(lines: Iterable[bytes], job_tools: set[str], max_rows: int) -> Iterator[DatasetRow]:
+def each_row(
+    lines: Iterable[bytes], job_tools: AbstractSet[str] | None, max_rows: int
+) -> Iterator[DatasetRow]:
     """The rows of `parse_rows` one at a time, for files that should not be held in memory."""
     index = 0
     for number, line in enumerate(lines, start=1):
@@ -79,7 +92,9 @@ def each_row(lines: Iterable[bytes], job_tools: set[str], max_rows: int) -> Iter
         index += 1
 
 
-def parse_row(line: bytes, number: int, *, index: int, job_tools: set[str]) -> DatasetRow:
+def parse_row(
+    line: bytes, number: int, *, index: int, job_tools: AbstractSet[str] | None
+) -> DatasetRow:
     """One line of a file. Raises `DatasetError` with its first fault."""
     item = load_line(line, number)
     for pointer, message in row_faults(item, job_tools):
@@ -89,7 +104,7 @@ def parse_row(line: bytes, number: int, *, index: int, job_tools: set[str]) -> D
     )
 
 
-def row_faults(item: dict[str, Any], job_tools: set[str] | None) -> Iterator[Fault]:
+def row_faults(item: dict[str, Any], job_tools: AbstractSet[str] | None) -> Iterator[Fault]:
     """Everything that is wrong with a row. `job_tools` as in `tools_faults`."""
     messages: Any = item.get("messages")
     faults = list(messages_faults(messages, "/messages", row=item))

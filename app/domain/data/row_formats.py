@@ -4,6 +4,7 @@ Pure, so that API, command line and worker give the same answer. Must not know f
 """
 
 from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 from typing import Any, assert_never
 
 from app.domain.data import dataset, preference_rows, supervised_rows
@@ -12,11 +13,11 @@ from app.domain.methods.supervised import MethodType, TrainOn
 
 
 def check_row(
-    method: MethodType, line: bytes, number: int, *, job_tools: set[str] | None = None
+    method: MethodType, line: bytes, number: int, *, job_tools: AbstractSet[str] | None = None
 ) -> dict[str, Any]:
     """The row on line `number` (from 1). Raises `DatasetError` with its first fault.
 
-    `job_tools` are the names somebody answers on a reinforcement row; `None`: it is not known yet.
+    `job_tools` are the names somebody answers on a reinforcement row; `None`: rows offer any tool.
     """
     item = load_line(line, number)
     for pointer, message in _faults(method, item, job_tools):
@@ -29,7 +30,7 @@ def inspect_row(
     line: bytes,
     number: int,
     *,
-    job_tools: set[str] | None = None,
+    job_tools: AbstractSet[str] | None = None,
     train_on: TrainOn = "all",
 ) -> tuple[dict[str, Any] | None, list[DatasetError]]:
     """The row on line `number`, `None` if it is unusable, and everything that is wrong with it.
@@ -49,7 +50,7 @@ def inspect_row(
 def _faults(
     method: MethodType,
     item: dict[str, Any],
-    job_tools: set[str] | None,
+    job_tools: AbstractSet[str] | None,
     train_on: TrainOn = "all",
 ) -> Iterator[Fault]:
     match method:

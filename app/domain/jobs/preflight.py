@@ -109,7 +109,7 @@ class DatasetQuestion:
     training: Path | None
     validation: Path | None
     job_tools: frozenset[str] | None
-    """Names of tools that somebody answers; `None`: calls of rows' tools are graded, not made."""
+    """Names of the tools that the job runs; `None`: calls of rows' tools are graded, not run."""
     base_model: BaseModelSpec | None
     reasoning_effort: str | None = None
     train_on: TrainOn = "all"

@@ -92,6 +92,13 @@ class ReinforcementMethod(OpenKeys, LearningOptions):
     nothing_to_learn: NothingToLearnOptions | None = Field(default=None, exclude_if=absent)
     hyperparameters: ReinforcementHyperparameters = ReinforcementHyperparameters()
 
+    @property
+    def job_tools(self) -> frozenset[str] | None:
+        """Names of the tools that the job runs. `None` for a job without tools: then a row's tools
+        are offered and the calls of its one turn are graded, not run.
+        """
+        return frozenset(tool.name for tool in self.tools) or None
+
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:

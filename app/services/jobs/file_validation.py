@@ -165,12 +165,12 @@ def _question(
     stored: StoredMethod, training: Path | None, validation: Path | None
 ) -> DatasetQuestion:
     """Rows, counts and fields; lengths need the tokenizer and fail no job."""
-    tools = frozenset[str]()
+    job_tools: frozenset[str] | None = None
     fields: tuple[ItemField, ...] = ()
     train_on: TrainOn | None = None
     match stored:
         case StoredReinforcement():
-            tools = frozenset(tool.name for tool in stored.parse().tools)
+            job_tools = stored.parse().job_tools
             fields = item_fields(stored.options, "method.reinforcement")
         case StoredSupervised():
             train_on = stored.options.get("train_on")
@@ -182,7 +182,7 @@ def _question(
         method=stored.kind,
         training=training,
         validation=validation,
-        job_tools=tools,
+        job_tools=job_tools,
         base_model=None,
         train_on=train_on or "all",
         fields=fields,

@@ -33,13 +33,13 @@ def rows(count: int, **extra: Any) -> list[dict[str, Any]]:
 
 
 async def job_of(
-    api: Api, training: list[dict[str, Any]], validation: list[dict[str, Any]]
+    api: Api, training: list[dict[str, Any]], validation: list[dict[str, Any]], **more: Any
 ) -> dict[str, Any]:
     files = [
         (await api.upload("\n".join(json.dumps(row) for row in part).encode())).json()["id"]
         for part in (training, validation)
     ]
-    options = {"grader": CHECK, "hyperparameters": {"n_epochs": 2, "batch_size": 4}}
+    options = {"grader": CHECK, "hyperparameters": {"n_epochs": 2, "batch_size": 4}, **more}
     sent = {
         "model": "tiny-agent",
         "training_file": files[0],
@@ -77,6 +77,17 @@ async def test_a_job_with_good_files_is_queued_and_resolved(api: Api) -> None:
         ("info", f"Validating training file: {files[0]} and validation file: {files[1]}"),
         ("info", "Files validated, moving job to queued state"),
     ]
+
+
+async def test_rows_with_tools_need_no_tools_of_the_job(api: Api) -> None:
+    tool = {"type": "function", "function": {"name": "lookup"}}
+    offering = rows(10, answer="x", tools=[tool])
+    job = await job_of(api, offering, offering)
+    assert (job["status"], job["error"]) == ("queued", {})
+    other = {"name": "other", "server_url": "http://127.0.0.1:9/other"}
+    named = await job_of(api, offering, offering, tools=[other])
+    assert named["status"] == "failed"
+    assert "tool 'lookup' has no server_url" in named["error"]["message"]
 
 
 @pytest.mark.parametrize(

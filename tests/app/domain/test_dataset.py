@@ -112,6 +112,14 @@ def test_a_bad_row_is_named_by_line_and_pointer(item: Any, pointer: str, text: s
     assert str(error).startswith("Line 2")
 
 
+def test_rows_of_a_job_without_tools_offer_any_tool() -> None:
+    line = json.dumps({"messages": [USER], "tools": [TOOL]}).encode()
+    [row] = parse_rows([line], None, 1)
+    assert row.tools == [TOOL]
+    with pytest.raises(DatasetError, match="listed twice"):
+        parse_rows([json.dumps({"messages": [USER], "tools": [TOOL, TOOL]}).encode()], None, 1)
+
+
 def test_one_row_too_many_is_refused_at_its_line() -> None:
     assert len(rows({"messages": [USER]}, {"messages": [USER]}, most=2)) == 2
     with pytest.raises(DatasetError, match="more than 1 examples") as caught:

@@ -28,7 +28,7 @@ def look(
     training: list[bytes],
     validation: list[bytes],
     *,
-    tools: frozenset[str] = frozenset(),
+    tools: frozenset[str] | None = frozenset(),
     base: BaseModelSpec | None = None,
     method: Any = "reinforcement",
     effort: str | None = None,
@@ -165,6 +165,17 @@ def test_a_registered_tool_that_no_row_offers_is_reported(tmp_path: Path) -> Non
     rows = [row(f"a{n}") for n in range(10)]
     report = look(tmp_path, rows, [row(f"v{n}") for n in range(10)], tools=frozenset({"idle"}))
     assert [(f.severity, f.code) for f in report.findings] == [("warning", "unused_tool")]
+
+
+def test_tools_that_are_not_run_are_reported(tmp_path: Path) -> None:
+    plain = [row(f"a{n}") for n in range(10)]
+    offering = [row(f"v{n}", tools=[TOOL]) for n in range(10)]
+    report = look(tmp_path, plain, offering, tools=None)
+    warned = [(f.severity, f.code, f.param) for f in report.findings if f.code != "tool_schema"]
+    assert warned == [("warning", "tools_not_run", "method.reinforcement.tools")]
+    assert report.validation is not None
+    assert report.validation.tools == {"lookup": 10}
+    assert look(tmp_path, plain, plain[::-1], tools=None).findings[:-1] == ()
 
 
 def test_prompts_are_as_long_as_the_jobs_effort_makes_them(tmp_path: Path) -> None:
