@@ -26,6 +26,7 @@ from app.api import (
     preflight,
     project_keys,
     projects,
+    reference,
     registered_graders,
     rollouts,
     service_accounts,
@@ -70,6 +71,7 @@ _ROUTES = (
     service_accounts,
     admin_keys,
     health,
+    reference,
 )
 
 
@@ -101,6 +103,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         summary="Reinforcement fine-tuning of tool-using agents, on your own GPUs",
         lifespan=lifespan,
         redirect_slashes=False,
+        openapi_url=None,  # `reference` serves it, with a page that needs no network
     )
     for module in _ROUTES:
         app.include_router(module.router)

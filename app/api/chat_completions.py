@@ -7,6 +7,7 @@ from fastapi.responses import JSONResponse, StreamingResponse
 
 from app.api.middleware.hang_up import unless_client_hangs_up
 from app.api.schemas.chat_completions import ChatCompletionRequest
+from app.api.schemas.chat_replies import CHUNK_SCHEMA, ChatCompletion
 from app.api.support.dependencies import Services
 from app.api.support.errors import responses
 
@@ -14,10 +15,10 @@ router = APIRouter(prefix="/v1/chat/completions", tags=["Chat"])
 _REPLIES: dict[int | str, dict[str, Any]] = {
     **responses(404),
     200: {
+        "model": ChatCompletion,
         "description": "A completion; with `stream`, its chunks as server-sent events.",
         "content": {
-            "application/json": {"schema": {"type": "object"}},
-            "text/event-stream": {"example": "data: {…}\n\ndata: [DONE]\n\n"},
+            "text/event-stream": {"schema": CHUNK_SCHEMA},
         },
     },
 }
@@ -29,6 +30,9 @@ _REPLIES: dict[int | str, dict[str, Any]] = {
 async def create_chat_completion(
     body: ChatCompletionRequest, request: Request, services: Services
 ) -> Response:
+    """Samples a model. With `stream` the answer is sent in chunks; the last one is followed by
+    `data: [DONE]`.
+    """
     asked = body.model_dump(mode="json", exclude_unset=True)
     if body.stream:
         opening = services.completions().chat_stream(asked)

@@ -14,6 +14,7 @@ router = APIRouter(prefix="/v1/fine_tuning/jobs/{job_id}/checkpoints", tags=["Fi
 async def list_checkpoints(
     job_id: str, services: Services, after: After = None, limit: Limit = 10
 ) -> Page[FineTuningJobCheckpoint]:
+    """Lists the checkpoints of a job, newest first. Each is a model that chat and new jobs take."""
     checkpoints, has_more = await services.checkpoints().page(job_id, after=after, limit=limit)
     data = [FineTuningJobCheckpoint.of(checkpoint) for checkpoint in checkpoints]
     return paged(data, has_more=has_more)

@@ -21,6 +21,7 @@ router = APIRouter(prefix="/v1/curricula", tags=["Curricula"])
 
 @router.post("", operation_id="createCurriculum", responses=responses())
 async def create_curriculum(body: CreateCurriculum, services: Services) -> Curriculum:
+    """Registers a curriculum, as version 1."""
     created = await services.curricula().create(
         body.name, body.to_data(every=True), metadata=body.metadata
     )
@@ -39,6 +40,7 @@ async def list_curricula(
 async def get_curriculum(
     curriculum_id: str, services: Services, version: Version = None
 ) -> Curriculum:
+    """Returns a curriculum, in its newest version unless `version` is sent."""
     return Curriculum.of(await services.curricula().get(curriculum_id, version=version))
 
 

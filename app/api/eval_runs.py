@@ -23,6 +23,7 @@ Order = Literal["asc", "desc"]
 async def create_run(
     eval_id: str, body: CreateEvalRun, context: Context, services: Services
 ) -> EvalRunObject:
+    """Starts a run: samples each item where a model is named, and grades it."""
     run = await services.eval_runs().create(
         eval_id, body.to_source(), name=body.name, metadata=body.metadata
     )
@@ -39,6 +40,7 @@ async def list_runs(
     order: Order = "asc",
     status: Annotated[EvalRunStatus | None, Query(description="Only runs in this state")] = None,
 ) -> Page[EvalRunObject]:
+    """Lists the runs of an eval."""
     rows, has_more = await services.eval_runs().page(
         eval_id, status=status, after=after, limit=limit, descending=order == "desc"
     )
@@ -48,6 +50,7 @@ async def list_runs(
 
 @router.get("/{run_id}", operation_id="getEvalRun", responses=responses(404))
 async def get_run(eval_id: str, run_id: str, context: Context, services: Services) -> EvalRunObject:
+    """Returns a run with its counts so far."""
     run = await services.eval_runs().get(eval_id, run_id)
     return EvalRunObject.of(run, public_url=context.settings.public_url)
 
@@ -64,6 +67,7 @@ async def cancel_run(
 
 @router.delete("/{run_id}", operation_id="deleteEvalRun", responses=responses(404))
 async def delete_run(eval_id: str, run_id: str, services: Services) -> EvalRunDeleted:
+    """Deletes a run with its output items."""
     await services.eval_runs().delete(eval_id, run_id)
     return EvalRunDeleted(run_id=run_id)
 
@@ -82,6 +86,7 @@ async def list_output_items(
         Literal["pass", "fail", "error"] | None, Query(description="Only items of this outcome")
     ] = None,
 ) -> Page[OutputItemObject]:
+    """Lists the output items of a run, in the order of the items."""
     rows, has_more = await services.eval_runs().items(
         eval_id, run_id, status=status, after=after, limit=limit, descending=order == "desc"
     )
@@ -96,4 +101,5 @@ async def list_output_items(
 async def get_output_item(
     eval_id: str, run_id: str, output_item_id: str, services: Services
 ) -> OutputItemObject:
+    """Returns an output item: the sample, and the verdict of each criterion."""
     return OutputItemObject.of(await services.eval_runs().item(eval_id, run_id, output_item_id))

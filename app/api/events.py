@@ -14,5 +14,6 @@ router = APIRouter(prefix="/v1/fine_tuning/jobs/{job_id}/events", tags=["Fine-tu
 async def list_events(
     job_id: str, services: Services, after: After = None, limit: Limit = 20
 ) -> Page[FineTuningJobEvent]:
+    """Lists the events of a job, newest first."""
     events, has_more = await services.events().page(job_id, after=after, limit=limit)
     return paged([FineTuningJobEvent.of(event) for event in events], has_more=has_more)

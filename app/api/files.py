@@ -28,13 +28,26 @@ _UPLOAD_BODY: dict[str, Any] = {
                     "type": "object",
                     "required": ["file", "purpose"],
                     "properties": {
-                        "file": {"type": "string", "format": "binary"},
-                        "purpose": {"type": "string", "enum": list(PURPOSES)},
-                        "expires_after[anchor]": {"type": "string", "enum": ["created_at"]},
+                        "file": {
+                            "type": "string",
+                            "format": "binary",
+                            "description": "The file.",
+                        },
+                        "purpose": {
+                            "type": "string",
+                            "enum": list(PURPOSES),
+                            "description": "`fine-tune` for the rows of a job.",
+                        },
+                        "expires_after[anchor]": {
+                            "type": "string",
+                            "enum": ["created_at"],
+                            "description": "The time from which the seconds count.",
+                        },
                         "expires_after[seconds]": {
                             "type": "integer",
                             "minimum": MIN_EXPIRY_S,
                             "maximum": MAX_EXPIRY_S,
+                            "description": "Seconds until the file is deleted; absent: never.",
                         },
                     },
                 }
@@ -46,6 +59,7 @@ _UPLOAD_BODY: dict[str, Any] = {
 
 @router.post("", operation_id="createFile", responses=responses(), openapi_extra=_UPLOAD_BODY)
 async def create_file(request: Request, services: Services) -> FileObject:
+    """Stores a file. The rows of a job are checked when the job is made."""
     form = StreamedForm(request, file="file")
     await form.open()
 
@@ -72,6 +86,7 @@ async def list_files(
     limit: FileLimit = 10_000,
     order: Literal["asc", "desc"] = "desc",
 ) -> Page[FileObject]:
+    """Lists files."""
     rows, has_more = await services.files().page(
         purpose=purpose, after=after, limit=limit, order=order
     )
@@ -80,11 +95,13 @@ async def list_files(
 
 @router.get("/{file_id}", operation_id="retrieveFile", responses=responses(404))
 async def get_file(file_id: str, services: Services) -> FileObject:
+    """Returns what is known of a file."""
     return FileObject.of(await services.files().get(file_id))
 
 
 @router.delete("/{file_id}", operation_id="deleteFile", responses=responses(404))
 async def delete_file(file_id: str, services: Services) -> Deleted:
+    """Deletes a file that no unfinished job reads."""
     await services.files().delete(file_id)
     return Deleted(id=file_id, object="file", deleted=True)
 
@@ -104,6 +121,7 @@ async def delete_file(file_id: str, services: Services) -> Deleted:
     response_class=StreamingResponse,
 )
 async def get_content(file_id: str, services: Services) -> StreamingResponse:
+    """Returns the bytes of a file."""
     row, chunks = await services.files().content(file_id)
     headers = {
         "content-length": str(row.bytes),

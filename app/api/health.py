@@ -16,6 +16,7 @@ is at <a href="/docs">/docs</a>.</p></body></html>"""
 @router.head("/healthz", include_in_schema=False)
 @router.get("/healthz", operation_id="liveness")
 async def liveness() -> dict[str, str]:
+    """Answers while the process runs. Needs no key."""
     return {"status": "ok"}
 
 

@@ -5,11 +5,8 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 
 from app.api.schemas.common import Deleted, Page, paged
-from app.api.schemas.jobs import (
-    CreateFineTuningJob,
-    FineTuningJob,
-    ResumeFineTuningJob,
-)
+from app.api.schemas.job_replies import FineTuningJob
+from app.api.schemas.jobs import CreateFineTuningJob, ResumeFineTuningJob
 from app.api.support.dependencies import After, Limit, Services
 from app.api.support.errors import responses
 from app.domain.jobs.usage import NO_CAPS
@@ -47,6 +44,7 @@ async def list_jobs(
 
 @router.get("/{job_id}", operation_id="retrieveFineTuningJob", responses=responses(404))
 async def get_job(job_id: str, services: Services) -> FineTuningJob:
+    """Returns a job with its state, usage and place in the queue."""
     return FineTuningJob.of(await services.jobs().get(job_id))
 
 
@@ -61,11 +59,13 @@ async def delete_job(job_id: str, services: Services) -> Deleted:
 
 @router.post("/{job_id}/cancel", operation_id="cancelFineTuningJob", responses=responses(404))
 async def cancel_job(job_id: str, services: Services) -> FineTuningJob:
+    """Cancels a job that has not ended. Its checkpoints stay."""
     return FineTuningJob.of(await services.jobs().cancel(job_id))
 
 
 @router.post("/{job_id}/pause", operation_id="pauseFineTuningJob", responses=responses(404))
 async def pause_job(job_id: str, services: Services) -> FineTuningJob:
+    """Pauses a job after its current step; a waiting job at once. `resume` goes on from there."""
     return FineTuningJob.of(await services.jobs().pause(job_id))
 
 

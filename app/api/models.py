@@ -30,6 +30,7 @@ _ADAPTER_REPLIES: dict[int | str, dict[str, Any]] = {
 
 @router.get("", operation_id="listModels", responses=responses())
 async def list_models(services: Services) -> ModelList:
+    """Lists the base models, and the tuned models that the project may use."""
     return ModelList(
         data=[
             Model(id=model.name, created=model.created_at, owned_by=model.owned_by)
@@ -59,11 +60,13 @@ async def download_adapter(
 
 @router.get("/{model:path}", operation_id="retrieveModel", responses=responses(404))
 async def get_model(model: str, services: Services) -> Model:
+    """Returns a base model or a tuned one."""
     served = await services.models().get(model)
     return Model(id=served.name, created=served.created_at, owned_by=served.owned_by)
 
 
 @router.delete("/{model:path}", operation_id="deleteModel", responses=responses(404))
 async def delete_model(model: str, services: Services) -> Deleted:
+    """Deletes a tuned model: no call finds it any more. Base models cannot be deleted."""
     await services.models().delete(model)
     return Deleted(id=model, object="model", deleted=True)

@@ -31,6 +31,7 @@ async def list_permissions(
     limit: Limit = 10,
     order: Literal["ascending", "descending"] = "descending",
 ) -> Page[PermissionObject]:
+    """Lists the projects that may use a checkpoint's model."""
     rows, has_more = await permission_service(context, principal).page(
         fine_tuned_model_checkpoint,
         project_id=project_id,
@@ -48,6 +49,7 @@ async def create_permissions(
     context: Context,
     principal: AnyPrincipal,
 ) -> Page[PermissionObject]:
+    """Lets other projects of the organization use a checkpoint's model."""
     permissions = permission_service(context, principal)
     rows = await permissions.grant(fine_tuned_model_checkpoint, body.project_ids)
     return _page(rows, has_more=False)
@@ -61,6 +63,7 @@ async def create_permissions(
 async def delete_permission(
     fine_tuned_model_checkpoint: str, permission_id: str, context: Context, principal: AnyPrincipal
 ) -> Deleted:
+    """Takes a project's permission back."""
     permissions = permission_service(context, principal)
     await permissions.revoke(fine_tuned_model_checkpoint, permission_id)
     return Deleted(id=permission_id, object="checkpoint.permission", deleted=True)

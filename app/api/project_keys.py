@@ -24,6 +24,7 @@ async def list_keys(
     limit: Limit = 20,
     owner_project_access: Literal["active", "inactive", "any"] | None = None,
 ) -> Page[ProjectKeyObject]:
+    """Lists the keys of a project."""
     rows, has_more = await services.project_keys(project_id).page(
         after=after, limit=limit, usable=_USABLE[owner_project_access]
     )
@@ -32,6 +33,7 @@ async def list_keys(
 
 @router.get("/{api_key_id}", operation_id="retrieve-project-api-key", responses=responses(404))
 async def get_key(project_id: str, api_key_id: str, services: Administered) -> ProjectKeyObject:
+    """Returns a key of a project, without its value."""
     return ProjectKeyObject.of(await services.project_keys(project_id).get(api_key_id))
 
 
@@ -39,6 +41,7 @@ async def get_key(project_id: str, api_key_id: str, services: Administered) -> P
 async def update_key(
     project_id: str, api_key_id: str, body: UpdateProjectKey, services: Administered
 ) -> ProjectKeyObject:
+    """Sets the time at which a key expires."""
     if body.expires_in_seconds is None and body.scopes is None:
         raise InvalidRequest(
             "Provide at least one of 'scopes' and 'expires_in_seconds'.",
@@ -53,5 +56,6 @@ async def update_key(
 
 @router.delete("/{api_key_id}", operation_id="delete-project-api-key", responses=responses(404))
 async def delete_key(project_id: str, api_key_id: str, services: Administered) -> ProjectKeyDeleted:
+    """Deletes a key; it stops working at once."""
     await services.project_keys(project_id).delete(api_key_id)
     return ProjectKeyDeleted(id=api_key_id)

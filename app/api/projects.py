@@ -19,6 +19,7 @@ async def list_projects(
     limit: Limit = 20,
     include_archived: Annotated[bool, Query()] = False,
 ) -> Page[ProjectObject]:
+    """Lists the projects of the organization. Needs an admin key, as do all operations here."""
     rows, has_more = await services.projects().page(
         archived=include_archived, after=after, limit=limit
     )
@@ -27,11 +28,13 @@ async def list_projects(
 
 @router.post("", operation_id="create-project", responses=responses())
 async def create_project(body: CreateProject, services: Administered) -> ProjectObject:
+    """Creates a project."""
     return ProjectObject.of(await services.projects().create(body.name))
 
 
 @router.get("/{project_id}", operation_id="retrieve-project", responses=responses(404))
 async def get_project(project_id: str, services: Administered) -> ProjectObject:
+    """Returns a project."""
     return ProjectObject.of(await services.projects().get(project_id))
 
 
@@ -39,9 +42,11 @@ async def get_project(project_id: str, services: Administered) -> ProjectObject:
 async def update_project(
     project_id: str, body: UpdateProject, services: Administered
 ) -> ProjectObject:
+    """Renames a project."""
     return ProjectObject.of(await services.projects().rename(project_id, body.name))
 
 
 @router.post("/{project_id}/archive", operation_id="archive-project", responses=responses(404))
 async def archive_project(project_id: str, services: Administered) -> ProjectObject:
+    """Archives a project: its keys stop working. This cannot be undone."""
     return ProjectObject.of(await services.projects().archive(project_id))

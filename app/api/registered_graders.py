@@ -21,6 +21,7 @@ router = APIRouter(prefix="/v1/graders", tags=["Graders"])
 
 @router.post("", operation_id="createGrader", responses=responses())
 async def create_grader(body: CreateGrader, services: Services) -> RegisteredGrader:
+    """Registers a grader, as version 1."""
     created = await services.registered_graders().create(
         body.name, body.grader, metadata=body.metadata
     )
@@ -40,6 +41,7 @@ async def list_graders(
 async def get_grader(
     grader_id: str, services: Services, version: Version = None
 ) -> RegisteredGrader:
+    """Returns a grader, in its newest version unless `version` is sent."""
     return RegisteredGrader.of(await services.registered_graders().get(grader_id, version=version))
 
 
@@ -63,6 +65,7 @@ async def update_grader(grader_id: str, body: UpdateGrader, services: Services) 
 
 @router.delete("/{grader_id}", operation_id="deleteGrader", responses=responses(404))
 async def delete_grader(grader_id: str, services: Services) -> Deleted:
+    """Deletes a grader with all its versions. Jobs keep the definition that they were made with."""
     await services.registered_graders().delete(grader_id)
     return Deleted(id=grader_id, object="grader", deleted=True)
 

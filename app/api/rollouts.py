@@ -37,6 +37,7 @@ async def list_rollouts(
     responses=responses(404),
 )
 async def get_rollout(job_id: str, rollout_id: str, services: Services) -> Rollout:
+    """Returns a rollout with its messages, calls and grades."""
     return Rollout.of(await services.rollouts().get(job_id, rollout_id))
 
 

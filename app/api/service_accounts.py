@@ -26,6 +26,7 @@ _ONE = "/{service_account_id}"
 async def list_accounts(
     project_id: str, services: Administered, after: After = None, limit: Limit = 20
 ) -> Page[ServiceAccountObject]:
+    """Lists the service accounts of a project."""
     rows, has_more = await services.service_accounts(project_id).page(after=after, limit=limit)
     return paged([ServiceAccountObject.of(row) for row in rows], has_more=has_more)
 
@@ -34,6 +35,7 @@ async def list_accounts(
 async def create_account(
     project_id: str, body: CreateServiceAccount, services: Administered
 ) -> NewServiceAccount:
+    """Creates a service account with its first key, whose value this reply alone shows."""
     account, key = await services.service_accounts(project_id).create(
         body.name,
         with_key=not body.create_service_account_only,
@@ -47,6 +49,7 @@ async def create_account(
 async def get_account(
     project_id: str, service_account_id: str, services: Administered
 ) -> ServiceAccountObject:
+    """Returns a service account."""
     account = await services.service_accounts(project_id).get(service_account_id)
     return ServiceAccountObject.of(account)
 
@@ -55,6 +58,7 @@ async def get_account(
 async def update_account(
     project_id: str, service_account_id: str, body: UpdateServiceAccount, services: Administered
 ) -> ServiceAccountObject:
+    """Changes the name or the role of a service account."""
     role = None if body.role is None else ServiceAccountRole(body.role)
     changed = await services.service_accounts(project_id).change(
         service_account_id, name=body.name, role=role
@@ -66,6 +70,7 @@ async def update_account(
 async def delete_account(
     project_id: str, service_account_id: str, services: Administered
 ) -> ServiceAccountDeleted:
+    """Deletes a service account with its keys."""
     await services.service_accounts(project_id).delete(service_account_id)
     return ServiceAccountDeleted(id=service_account_id)
 
@@ -81,6 +86,7 @@ async def create_account_key(
     body: CreateServiceAccountKey,
     services: Administered,
 ) -> ServiceAccountKey:
+    """Creates a further key of a service account. This reply alone shows its value."""
     key = await services.service_accounts(project_id).create_key(
         service_account_id, name=body.name, lifetime_s=body.expires_in_seconds
     )

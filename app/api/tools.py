@@ -15,6 +15,7 @@ router = APIRouter(prefix="/v1/tools", tags=["Tools"])
 
 @router.post("", operation_id="createTool", responses=responses())
 async def create_tool(body: CreateTool, services: Services) -> Tool:
+    """Registers a tool, as version 1."""
     sent = body.model_dump(exclude_unset=True)
     return Tool.of(await services.tools().create(sent))
 
@@ -27,6 +28,7 @@ async def list_tools(services: Services, after: After = None, limit: Limit = 20)
 
 @router.get("/{tool_id}", operation_id="retrieveTool", responses=responses(404))
 async def get_tool(tool_id: str, services: Services, version: Version = None) -> Tool:
+    """Returns a tool, in its newest version unless `version` is sent."""
     return Tool.of(await services.tools().get(tool_id, version=version))
 
 
@@ -48,6 +50,7 @@ async def update_tool(tool_id: str, body: UpdateTool, services: Services) -> Too
 
 @router.delete("/{tool_id}", operation_id="deleteTool", responses=responses(404))
 async def delete_tool(tool_id: str, services: Services) -> Deleted:
+    """Deletes a tool with all its versions. Jobs keep the definition that they were made with."""
     await services.tools().delete(tool_id)
     return Deleted(id=tool_id, object="tool", deleted=True)
 

@@ -19,6 +19,7 @@ router = APIRouter(prefix="/v1/fine_tuning/alpha", tags=["Fine-tuning"])
 
 @router.post("/graders/run", operation_id="runGrader", responses=responses())
 async def run_grader(body: RunGraderRequest, request: Request, services: Services) -> GraderRun:
+    """Grades one answer, without a job."""
     work = services.trials().run_grader(
         body.grader,
         model_sample=body.model_sample,
@@ -31,11 +32,13 @@ async def run_grader(body: RunGraderRequest, request: Request, services: Service
 
 @router.post("/graders/validate", operation_id="validateGrader", responses=responses())
 async def validate_grader(body: ValidateGraderRequest, services: Services) -> ValidatedGrader:
+    """Checks a grader's definition without running it."""
     return ValidatedGrader(grader=await services.trials().validate_grader(body.grader))
 
 
 @router.post("/tool/run", operation_id="runTool", responses=responses())
 async def run_tool(body: RunToolRequest, request: Request, services: Services) -> ToolRun:
+    """Calls a tool once, as training would."""
     trial = body.to_trial()
     outcome = await unless_client_hangs_up(request, services.trials().run_tool(trial))
     return ToolRun(

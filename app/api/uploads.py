@@ -20,7 +20,13 @@ _PART_BODY: dict[str, Any] = {
                 "schema": {
                     "type": "object",
                     "required": ["data"],
-                    "properties": {"data": {"type": "string", "format": "binary"}},
+                    "properties": {
+                        "data": {
+                            "type": "string",
+                            "format": "binary",
+                            "description": "The bytes of the part.",
+                        }
+                    },
                 }
             }
         },
@@ -30,6 +36,7 @@ _PART_BODY: dict[str, Any] = {
 
 @router.post("", operation_id="createUpload", responses=responses())
 async def create_upload(body: CreateUpload, services: Services) -> UploadObject:
+    """Begins the upload of a large file in parts."""
     lifetime_s = None if body.expires_after is None else body.expires_after.seconds
     row = await services.uploads().create(
         NewFile(plain_name(body.filename), body.purpose, lifetime_s),
@@ -46,6 +53,7 @@ async def create_upload(body: CreateUpload, services: Services) -> UploadObject:
     openapi_extra=_PART_BODY,
 )
 async def add_part(upload_id: str, request: Request, services: Services) -> UploadPart:
+    """Adds a part. Parts may arrive in any order and side by side."""
     uploads = services.uploads()
     upload = await uploads.pending(upload_id)
     form = StreamedForm(request, file="data")
@@ -56,10 +64,12 @@ async def add_part(upload_id: str, request: Request, services: Services) -> Uplo
 
 @router.post("/{upload_id}/complete", operation_id="completeUpload", responses=responses(404))
 async def complete_upload(upload_id: str, body: CompleteUpload, services: Services) -> UploadObject:
+    """Joins the parts to a file, in the order of the ids."""
     row, file = await services.uploads().complete(upload_id, body.part_ids, md5=body.md5)
     return UploadObject.of(row, file)
 
 
 @router.post("/{upload_id}/cancel", operation_id="cancelUpload", responses=responses(404))
 async def cancel_upload(upload_id: str, services: Services) -> UploadObject:
+    """Gives an upload up and deletes its parts."""
     return UploadObject.of(await services.uploads().cancel(upload_id))

@@ -27,6 +27,7 @@ _PATH = "/webhook_endpoints/{webhook_endpoint_id}"
 async def create_endpoint(
     body: CreateWebhookEndpoint, services: Services
 ) -> WebhookEndpointWithSecret:
+    """Subscribes an address to events. The reply alone shows the secret that signs them."""
     endpoint, secret = await services.webhook_endpoints().create(
         name=body.name, url=body.url, event_types=body.event_types
     )
@@ -37,12 +38,14 @@ async def create_endpoint(
 async def list_endpoints(
     services: Services, after: After = None, limit: Limit = 20
 ) -> Page[WebhookEndpointObject]:
+    """Lists webhook endpoints, newest first."""
     rows, has_more = await services.webhook_endpoints().page(after=after, limit=limit)
     return paged([WebhookEndpointObject.of(row) for row in rows], has_more=has_more)
 
 
 @router.get(_PATH, operation_id="retrieveWebhookEndpoint", responses=responses(404))
 async def get_endpoint(webhook_endpoint_id: str, services: Services) -> WebhookEndpointObject:
+    """Returns a webhook endpoint."""
     return WebhookEndpointObject.of(await services.webhook_endpoints().get(webhook_endpoint_id))
 
 
@@ -50,6 +53,7 @@ async def get_endpoint(webhook_endpoint_id: str, services: Services) -> WebhookE
 async def update_endpoint(
     webhook_endpoint_id: str, body: UpdateWebhookEndpoint, services: Services
 ) -> WebhookEndpointObject:
+    """Changes an endpoint, and enables it again if it was disabled."""
     endpoint = await services.webhook_endpoints().update(
         webhook_endpoint_id, name=body.name, url=body.url, event_types=body.event_types
     )
@@ -58,6 +62,7 @@ async def update_endpoint(
 
 @router.delete(_PATH, operation_id="deleteWebhookEndpoint", responses=responses(404))
 async def delete_endpoint(webhook_endpoint_id: str, services: Services) -> WebhookEndpointDeleted:
+    """Deletes an endpoint; nothing more is sent to it."""
     await services.webhook_endpoints().delete(webhook_endpoint_id)
     return WebhookEndpointDeleted(id=webhook_endpoint_id)
 
@@ -70,6 +75,7 @@ async def delete_endpoint(webhook_endpoint_id: str, services: Services) -> Webho
 async def rotate_secret(
     webhook_endpoint_id: str, body: RotateWebhookSecret, services: Services
 ) -> WebhookEndpointWithSecret:
+    """Makes a new signing secret. The reply alone shows it."""
     endpoint, secret = await services.webhook_endpoints().rotate(
         webhook_endpoint_id, keep_old=body.keep_old_secret_active_for_24_hours
     )
@@ -102,4 +108,5 @@ async def list_deliveries(
 
 @router.get("/webhook_event_types", operation_id="listWebhookEventTypes", responses=responses())
 async def list_event_types(_: CurrentTenant) -> WebhookEventTypeList:
+    """Lists the events that can be subscribed to."""
     return WebhookEventTypeList(data=list(EVENT_TYPES))

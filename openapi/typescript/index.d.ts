@@ -56,7 +56,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get Job */
+        /**
+         * Get Job
+         * @description Returns a job with its state, usage and place in the queue.
+         */
         get: operations["retrieveFineTuningJob"];
         put?: never;
         post?: never;
@@ -80,7 +83,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Cancel Job */
+        /**
+         * Cancel Job
+         * @description Cancels a job that has not ended. Its checkpoints stay.
+         */
         post: operations["cancelFineTuningJob"];
         delete?: never;
         options?: never;
@@ -97,7 +103,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Pause Job */
+        /**
+         * Pause Job
+         * @description Pauses a job after its current step; a waiting job at once. `resume` goes on from there.
+         */
         post: operations["pauseFineTuningJob"];
         delete?: never;
         options?: never;
@@ -132,7 +141,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List Events */
+        /**
+         * List Events
+         * @description Lists the events of a job, newest first.
+         */
         get: operations["listFineTuningEvents"];
         put?: never;
         post?: never;
@@ -149,7 +161,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List Checkpoints */
+        /**
+         * List Checkpoints
+         * @description Lists the checkpoints of a job, newest first. Each is a model that chat and new jobs take.
+         */
         get: operations["listFineTuningJobCheckpoints"];
         put?: never;
         post?: never;
@@ -166,10 +181,16 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List Permissions */
+        /**
+         * List Permissions
+         * @description Lists the projects that may use a checkpoint's model.
+         */
         get: operations["listFineTuningCheckpointPermissions"];
         put?: never;
-        /** Create Permissions */
+        /**
+         * Create Permissions
+         * @description Lets other projects of the organization use a checkpoint's model.
+         */
         post: operations["createFineTuningCheckpointPermission"];
         delete?: never;
         options?: never;
@@ -187,7 +208,10 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Delete Permission */
+        /**
+         * Delete Permission
+         * @description Takes a project's permission back.
+         */
         delete: operations["deleteFineTuningCheckpointPermission"];
         options?: never;
         head?: never;
@@ -330,7 +354,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get Rollout */
+        /**
+         * Get Rollout
+         * @description Returns a rollout with its messages, calls and grades.
+         */
         get: operations["retrieveFineTuningJobRollout"];
         put?: never;
         post?: never;
@@ -367,10 +394,16 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List Files */
+        /**
+         * List Files
+         * @description Lists files.
+         */
         get: operations["listFiles"];
         put?: never;
-        /** Create File */
+        /**
+         * Create File
+         * @description Stores a file. The rows of a job are checked when the job is made.
+         */
         post: operations["createFile"];
         delete?: never;
         options?: never;
@@ -385,11 +418,17 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get File */
+        /**
+         * Get File
+         * @description Returns what is known of a file.
+         */
         get: operations["retrieveFile"];
         put?: never;
         post?: never;
-        /** Delete File */
+        /**
+         * Delete File
+         * @description Deletes a file that no unfinished job reads.
+         */
         delete: operations["deleteFile"];
         options?: never;
         head?: never;
@@ -403,7 +442,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get Content */
+        /**
+         * Get Content
+         * @description Returns the bytes of a file.
+         */
         get: operations["downloadFile"];
         put?: never;
         post?: never;
@@ -422,7 +464,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Create Upload */
+        /**
+         * Create Upload
+         * @description Begins the upload of a large file in parts.
+         */
         post: operations["createUpload"];
         delete?: never;
         options?: never;
@@ -439,7 +484,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Add Part */
+        /**
+         * Add Part
+         * @description Adds a part. Parts may arrive in any order and side by side.
+         */
         post: operations["addUploadPart"];
         delete?: never;
         options?: never;
@@ -456,7 +504,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Complete Upload */
+        /**
+         * Complete Upload
+         * @description Joins the parts to a file, in the order of the ids.
+         */
         post: operations["completeUpload"];
         delete?: never;
         options?: never;
@@ -473,7 +524,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Cancel Upload */
+        /**
+         * Cancel Upload
+         * @description Gives an upload up and deletes its parts.
+         */
         post: operations["cancelUpload"];
         delete?: never;
         options?: never;
@@ -494,7 +548,10 @@ export interface paths {
          */
         get: operations["listTools"];
         put?: never;
-        /** Create Tool */
+        /**
+         * Create Tool
+         * @description Registers a tool, as version 1.
+         */
         post: operations["createTool"];
         delete?: never;
         options?: never;
@@ -509,7 +566,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get Tool */
+        /**
+         * Get Tool
+         * @description Returns a tool, in its newest version unless `version` is sent.
+         */
         get: operations["retrieveTool"];
         put?: never;
         /**
@@ -517,7 +577,10 @@ export interface paths {
          * @description Makes a new version; jobs and earlier versions do not change.
          */
         post: operations["updateTool"];
-        /** Delete Tool */
+        /**
+         * Delete Tool
+         * @description Deletes a tool with all its versions. Jobs keep the definition that they were made with.
+         */
         delete: operations["deleteTool"];
         options?: never;
         head?: never;
@@ -577,7 +640,10 @@ export interface paths {
          */
         get: operations["listGraders"];
         put?: never;
-        /** Create Grader */
+        /**
+         * Create Grader
+         * @description Registers a grader, as version 1.
+         */
         post: operations["createGrader"];
         delete?: never;
         options?: never;
@@ -592,7 +658,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get Grader */
+        /**
+         * Get Grader
+         * @description Returns a grader, in its newest version unless `version` is sent.
+         */
         get: operations["retrieveGrader"];
         put?: never;
         /**
@@ -600,7 +669,10 @@ export interface paths {
          * @description Makes a new version; jobs and earlier versions do not change.
          */
         post: operations["updateGrader"];
-        /** Delete Grader */
+        /**
+         * Delete Grader
+         * @description Deletes a grader with all its versions. Jobs keep the definition that they were made with.
+         */
         delete: operations["deleteGrader"];
         options?: never;
         head?: never;
@@ -660,7 +732,10 @@ export interface paths {
          */
         get: operations["listCurricula"];
         put?: never;
-        /** Create Curriculum */
+        /**
+         * Create Curriculum
+         * @description Registers a curriculum, as version 1.
+         */
         post: operations["createCurriculum"];
         delete?: never;
         options?: never;
@@ -675,7 +750,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get Curriculum */
+        /**
+         * Get Curriculum
+         * @description Returns a curriculum, in its newest version unless `version` is sent.
+         */
         get: operations["retrieveCurriculum"];
         put?: never;
         /**
@@ -740,7 +818,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List Models */
+        /**
+         * List Models
+         * @description Lists the base models, and the tuned models that the project may use.
+         */
         get: operations["listModels"];
         put?: never;
         post?: never;
@@ -780,11 +861,17 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get Model */
+        /**
+         * Get Model
+         * @description Returns a base model or a tuned one.
+         */
         get: operations["retrieveModel"];
         put?: never;
         post?: never;
-        /** Delete Model */
+        /**
+         * Delete Model
+         * @description Deletes a tuned model: no call finds it any more. Base models cannot be deleted.
+         */
         delete: operations["deleteModel"];
         options?: never;
         head?: never;
@@ -800,7 +887,11 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Create Chat Completion */
+        /**
+         * Create Chat Completion
+         * @description Samples a model. With `stream` the answer is sent in chunks; the last one is followed by
+         *     `data: [DONE]`.
+         */
         post: operations["createChatCompletion"];
         delete?: never;
         options?: never;
@@ -815,10 +906,16 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List Evals */
+        /**
+         * List Evals
+         * @description Lists evals. Each reinforcement job has one, whose runs are its validations.
+         */
         get: operations["listEvals"];
         put?: never;
-        /** Create Eval */
+        /**
+         * Create Eval
+         * @description Creates an eval: the form of its items, and the graders that judge them.
+         */
         post: operations["createEval"];
         delete?: never;
         options?: never;
@@ -833,12 +930,21 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get Eval */
+        /**
+         * Get Eval
+         * @description Returns an eval.
+         */
         get: operations["getEval"];
         put?: never;
-        /** Update Eval */
+        /**
+         * Update Eval
+         * @description Changes the name or the metadata of an eval.
+         */
         post: operations["updateEval"];
-        /** Delete Eval */
+        /**
+         * Delete Eval
+         * @description Deletes an eval with its runs, unless it belongs to a job.
+         */
         delete: operations["deleteEval"];
         options?: never;
         head?: never;
@@ -852,10 +958,16 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List Runs */
+        /**
+         * List Runs
+         * @description Lists the runs of an eval.
+         */
         get: operations["getEvalRuns"];
         put?: never;
-        /** Create Run */
+        /**
+         * Create Run
+         * @description Starts a run: samples each item where a model is named, and grades it.
+         */
         post: operations["createEvalRun"];
         delete?: never;
         options?: never;
@@ -870,7 +982,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get Run */
+        /**
+         * Get Run
+         * @description Returns a run with its counts so far.
+         */
         get: operations["getEvalRun"];
         put?: never;
         /**
@@ -878,7 +993,10 @@ export interface paths {
          * @description Cancels a run: at the path in the hosted specification, and at the path of the Python SDK.
          */
         post: operations["cancelEvalRun"];
-        /** Delete Run */
+        /**
+         * Delete Run
+         * @description Deletes a run with its output items.
+         */
         delete: operations["deleteEvalRun"];
         options?: never;
         head?: never;
@@ -892,7 +1010,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List Output Items */
+        /**
+         * List Output Items
+         * @description Lists the output items of a run, in the order of the items.
+         */
         get: operations["getEvalRunOutputItems"];
         put?: never;
         post?: never;
@@ -909,7 +1030,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get Output Item */
+        /**
+         * Get Output Item
+         * @description Returns an output item: the sample, and the verdict of each criterion.
+         */
         get: operations["getEvalRunOutputItem"];
         put?: never;
         post?: never;
@@ -926,10 +1050,16 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List Endpoints */
+        /**
+         * List Endpoints
+         * @description Lists webhook endpoints, newest first.
+         */
         get: operations["listWebhookEndpoints"];
         put?: never;
-        /** Create Endpoint */
+        /**
+         * Create Endpoint
+         * @description Subscribes an address to events. The reply alone shows the secret that signs them.
+         */
         post: operations["createWebhookEndpoint"];
         delete?: never;
         options?: never;
@@ -944,12 +1074,21 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get Endpoint */
+        /**
+         * Get Endpoint
+         * @description Returns a webhook endpoint.
+         */
         get: operations["retrieveWebhookEndpoint"];
         put?: never;
-        /** Update Endpoint */
+        /**
+         * Update Endpoint
+         * @description Changes an endpoint, and enables it again if it was disabled.
+         */
         post: operations["updateWebhookEndpoint"];
-        /** Delete Endpoint */
+        /**
+         * Delete Endpoint
+         * @description Deletes an endpoint; nothing more is sent to it.
+         */
         delete: operations["deleteWebhookEndpoint"];
         options?: never;
         head?: never;
@@ -965,7 +1104,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Rotate Secret */
+        /**
+         * Rotate Secret
+         * @description Makes a new signing secret. The reply alone shows it.
+         */
         post: operations["rotateWebhookEndpointSecret"];
         delete?: never;
         options?: never;
@@ -1020,7 +1162,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List Event Types */
+        /**
+         * List Event Types
+         * @description Lists the events that can be subscribed to.
+         */
         get: operations["listWebhookEventTypes"];
         put?: never;
         post?: never;
@@ -1037,7 +1182,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get Signing Secret */
+        /**
+         * Get Signing Secret
+         * @description Returns the project's secret, which signs the calls of tools and graders.
+         */
         get: operations["retrieveSigningSecret"];
         put?: never;
         post?: never;
@@ -1056,7 +1204,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Run Grader */
+        /**
+         * Run Grader
+         * @description Grades one answer, without a job.
+         */
         post: operations["runGrader"];
         delete?: never;
         options?: never;
@@ -1073,7 +1224,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Validate Grader */
+        /**
+         * Validate Grader
+         * @description Checks a grader's definition without running it.
+         */
         post: operations["validateGrader"];
         delete?: never;
         options?: never;
@@ -1090,7 +1244,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Run Tool */
+        /**
+         * Run Tool
+         * @description Calls a tool once, as training would.
+         */
         post: operations["runTool"];
         delete?: never;
         options?: never;
@@ -1105,10 +1262,16 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List Projects */
+        /**
+         * List Projects
+         * @description Lists the projects of the organization. Needs an admin key, as do all operations here.
+         */
         get: operations["list-projects"];
         put?: never;
-        /** Create Project */
+        /**
+         * Create Project
+         * @description Creates a project.
+         */
         post: operations["create-project"];
         delete?: never;
         options?: never;
@@ -1123,10 +1286,16 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get Project */
+        /**
+         * Get Project
+         * @description Returns a project.
+         */
         get: operations["retrieve-project"];
         put?: never;
-        /** Update Project */
+        /**
+         * Update Project
+         * @description Renames a project.
+         */
         post: operations["modify-project"];
         delete?: never;
         options?: never;
@@ -1143,7 +1312,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Archive Project */
+        /**
+         * Archive Project
+         * @description Archives a project: its keys stop working. This cannot be undone.
+         */
         post: operations["archive-project"];
         delete?: never;
         options?: never;
@@ -1158,7 +1330,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List Keys */
+        /**
+         * List Keys
+         * @description Lists the keys of a project.
+         */
         get: operations["list-project-api-keys"];
         put?: never;
         post?: never;
@@ -1175,12 +1350,21 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get Key */
+        /**
+         * Get Key
+         * @description Returns a key of a project, without its value.
+         */
         get: operations["retrieve-project-api-key"];
         put?: never;
-        /** Update Key */
+        /**
+         * Update Key
+         * @description Sets the time at which a key expires.
+         */
         post: operations["modify-project-api-key"];
-        /** Delete Key */
+        /**
+         * Delete Key
+         * @description Deletes a key; it stops working at once.
+         */
         delete: operations["delete-project-api-key"];
         options?: never;
         head?: never;
@@ -1194,10 +1378,16 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List Accounts */
+        /**
+         * List Accounts
+         * @description Lists the service accounts of a project.
+         */
         get: operations["list-project-service-accounts"];
         put?: never;
-        /** Create Account */
+        /**
+         * Create Account
+         * @description Creates a service account with its first key, whose value this reply alone shows.
+         */
         post: operations["create-project-service-account"];
         delete?: never;
         options?: never;
@@ -1212,12 +1402,21 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get Account */
+        /**
+         * Get Account
+         * @description Returns a service account.
+         */
         get: operations["retrieve-project-service-account"];
         put?: never;
-        /** Update Account */
+        /**
+         * Update Account
+         * @description Changes the name or the role of a service account.
+         */
         post: operations["update-project-service-account"];
-        /** Delete Account */
+        /**
+         * Delete Account
+         * @description Deletes a service account with its keys.
+         */
         delete: operations["delete-project-service-account"];
         options?: never;
         head?: never;
@@ -1233,7 +1432,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Create Account Key */
+        /**
+         * Create Account Key
+         * @description Creates a further key of a service account. This reply alone shows its value.
+         */
         post: operations["CreateanAPIkeyforaserviceaccount"];
         delete?: never;
         options?: never;
@@ -1248,10 +1450,16 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List Admin Keys */
+        /**
+         * List Admin Keys
+         * @description Lists the organization's admin keys.
+         */
         get: operations["admin-api-keys-list"];
         put?: never;
-        /** Create Admin Key */
+        /**
+         * Create Admin Key
+         * @description Creates an admin key. This reply alone shows its value.
+         */
         post: operations["admin-api-keys-create"];
         delete?: never;
         options?: never;
@@ -1266,11 +1474,17 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get Admin Key */
+        /**
+         * Get Admin Key
+         * @description Returns an admin key, without its value.
+         */
         get: operations["admin-api-keys-get"];
         put?: never;
         post?: never;
-        /** Delete Admin Key */
+        /**
+         * Delete Admin Key
+         * @description Deletes an admin key; it stops working at once.
+         */
         delete: operations["admin-api-keys-delete"];
         options?: never;
         head?: never;
@@ -1284,7 +1498,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Liveness */
+        /**
+         * Liveness
+         * @description Answers while the process runs. Needs no key.
+         */
         get: operations["liveness"];
         put?: never;
         post?: never;
@@ -1442,16 +1659,21 @@ export interface components {
     schemas: {
         /** AdminKeyDeleted */
         AdminKeyDeleted: {
-            /** Id */
+            /**
+             * Id
+             * @description Id of the object.
+             */
             id: string;
             /**
              * Object
+             * @description Type of the object; each type has one constant value.
              * @default organization.admin_api_key.deleted
              * @constant
              */
             object: "organization.admin_api_key.deleted";
             /**
              * Deleted
+             * @description True: the object is deleted.
              * @default true
              * @constant
              */
@@ -1459,24 +1681,44 @@ export interface components {
         };
         /** AdminKeyObject */
         AdminKeyObject: {
-            /** Id */
+            /**
+             * Id
+             * @description Id of the object.
+             */
             id: string;
             /**
              * Object
+             * @description Type of the object; each type has one constant value.
              * @default organization.admin_api_key
              * @constant
              */
             object: "organization.admin_api_key";
-            /** Name */
+            /**
+             * Name
+             * @description Name for readers; it need not be unique.
+             */
             name: string;
-            /** Redacted Value */
+            /**
+             * Redacted Value
+             * @description A part of the key, to recognise it by.
+             */
             redacted_value: string;
-            /** Created At */
+            /**
+             * Created At
+             * @description Unix seconds at which the object was made.
+             */
             created_at: number;
-            /** Expires At */
+            /**
+             * Expires At
+             * @description Unix seconds at which it expires; `null`: it does not expire.
+             */
             expires_at: number | null;
-            /** Last Used At */
+            /**
+             * Last Used At
+             * @description Time of the last use, to the minute.
+             */
             last_used_at: number | null;
+            /** @description The organization. */
             owner: components["schemas"]["AdminKeyOwner"];
         };
         /**
@@ -1486,24 +1728,36 @@ export interface components {
         AdminKeyOwner: {
             /**
              * Type
+             * @description Selects the kind of the object.
              * @default user
              * @constant
              */
             type: "user";
             /**
              * Object
+             * @description Type of the object; each type has one constant value.
              * @default organization.user
              * @constant
              */
             object: "organization.user";
-            /** Id */
+            /**
+             * Id
+             * @description Id of the organization.
+             */
             id: string;
-            /** Name */
+            /**
+             * Name
+             * @description Name for readers; it need not be unique.
+             */
             name: string;
-            /** Created At */
+            /**
+             * Created At
+             * @description Unix seconds at which the object was made.
+             */
             created_at: number;
             /**
              * Role
+             * @description Always `owner`.
              * @default owner
              * @constant
              */
@@ -1511,26 +1765,49 @@ export interface components {
         };
         /** AdminKeyWithValue */
         AdminKeyWithValue: {
-            /** Id */
+            /**
+             * Id
+             * @description Id of the object.
+             */
             id: string;
             /**
              * Object
+             * @description Type of the object; each type has one constant value.
              * @default organization.admin_api_key
              * @constant
              */
             object: "organization.admin_api_key";
-            /** Name */
+            /**
+             * Name
+             * @description Name for readers; it need not be unique.
+             */
             name: string;
-            /** Redacted Value */
+            /**
+             * Redacted Value
+             * @description A part of the key, to recognise it by.
+             */
             redacted_value: string;
-            /** Created At */
+            /**
+             * Created At
+             * @description Unix seconds at which the object was made.
+             */
             created_at: number;
-            /** Expires At */
+            /**
+             * Expires At
+             * @description Unix seconds at which it expires; `null`: it does not expire.
+             */
             expires_at: number | null;
-            /** Last Used At */
+            /**
+             * Last Used At
+             * @description Time of the last use, to the minute.
+             */
             last_used_at: number | null;
+            /** @description The organization. */
             owner: components["schemas"]["AdminKeyOwner"];
-            /** Value */
+            /**
+             * Value
+             * @description The key. No later reply contains it.
+             */
             value: string;
         };
         /**
@@ -1544,6 +1821,7 @@ export interface components {
         AdvantageOptions: {
             /**
              * Type
+             * @description Selects the kind of the object.
              * @enum {string}
              */
             type: "centred" | "std" | "leave_one_out" | "batch_std";
@@ -1554,17 +1832,19 @@ export interface components {
          */
         AsyncOptions: {
             /**
-             * @description discriminator enum property added by openapi-typescript
+             * @description Selects the kind of the object. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             type: "async";
             /**
              * Max Staleness
+             * @description Published versions that a rollout may be behind, from its dispatch to its training.
              * @default 1
              */
             max_staleness: number;
             /**
              * Max Requeues
+             * @description Number of times a straggler prompt is requeued before the scheduler waits for it.
              * @default 2
              */
             max_requeues: number;
@@ -1575,31 +1855,193 @@ export interface components {
          */
         BradleyTerryOptions: {
             /**
-             * @description discriminator enum property added by openapi-typescript
+             * @description Selects the kind of the object. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             type: "bradley_terry";
             /**
              * Margin
+             * @description Nats by which the chosen completion must be the likelier.
              * @default 0
              */
             margin: number;
             /**
              * Length Normalised
+             * @description Compare means over tokens, not sums.
              * @default false
              */
             length_normalised: boolean;
         };
-        /** ChatCompletionRequest */
-        ChatCompletionRequest: {
-            /** Model */
+        /** ChatChoice */
+        ChatChoice: {
+            /**
+             * Index
+             * @description Number of the answer, from 0.
+             */
+            index: number;
+            /** @description The answer. */
+            message: components["schemas"]["ChatMessage"];
+            /** @description Log-probs of the sampled tokens, if they were asked for. */
+            logprobs: components["schemas"]["Logprobs"] | null;
+            /**
+             * Finish Reason
+             * @description `length`: the answer was cut at the limit of tokens or at the end of the context.
+             * @enum {string}
+             */
+            finish_reason: "stop" | "length" | "tool_calls";
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * ChatCompletion
+         * @description A whole answer.
+         */
+        ChatCompletion: {
+            /**
+             * Id
+             * @description Id of the call.
+             */
+            id: string;
+            /**
+             * Object
+             * @description Type of the object; each type has one constant value.
+             * @constant
+             */
+            object: "chat.completion";
+            /**
+             * Created
+             * @description Unix seconds.
+             */
+            created: number;
+            /**
+             * Model
+             * @description Name of the model, as in the call.
+             */
             model: string;
-            /** Messages */
+            /**
+             * Choices
+             * @description The answer.
+             */
+            choices: components["schemas"]["ChatChoice"][];
+            /** @description Tokens of the call. */
+            usage: components["schemas"]["ChatUsage"];
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * ChatCompletionRequest
+         * @description A call of a model. Further fields are those of the hosted API; one that the service cannot
+         *     honour is refused by name.
+         */
+        ChatCompletionRequest: {
+            /**
+             * Model
+             * @description Name of a base model, of a tuned model or of a checkpoint's.
+             */
+            model: string;
+            /**
+             * Messages
+             * @description The conversation so far.
+             */
             messages: {
                 [key: string]: unknown;
             }[];
-            /** Stream */
+            /**
+             * Stream
+             * @description True sends the answer in chunks, as server-sent events.
+             */
             stream?: boolean | null;
+        } & {
+            [key: string]: unknown;
+        };
+        /** ChatFunctionCall */
+        ChatFunctionCall: {
+            /**
+             * Name
+             * @description Name of the function.
+             */
+            name: string;
+            /**
+             * Arguments
+             * @description JSON as text.
+             */
+            arguments: string;
+        } & {
+            [key: string]: unknown;
+        };
+        /** ChatMessage */
+        ChatMessage: {
+            /**
+             * Role
+             * @description Always `assistant`.
+             * @constant
+             */
+            role: "assistant";
+            /**
+             * Content
+             * @description The answer without reasoning and tool calls; `null` if there are only calls.
+             */
+            content: string | null;
+            /**
+             * Reasoning
+             * @description Reasoning in front of the answer (an extension).
+             */
+            reasoning?: string | null;
+            /**
+             * Tool Calls
+             * @description Calls of the tools that were offered.
+             */
+            tool_calls?: components["schemas"]["ChatToolCall"][];
+            /** @description Present if the model wrote a call that cannot be parsed (an extension). */
+            tool_call_error?: components["schemas"]["ToolCallError"] | null;
+        } & {
+            [key: string]: unknown;
+        };
+        /** ChatToolCall */
+        ChatToolCall: {
+            /**
+             * Id
+             * @description Id that the `tool` message in reply repeats.
+             */
+            id: string;
+            /**
+             * Type
+             * @description Always `function`.
+             * @constant
+             */
+            type: "function";
+            /** @description The function that is called. */
+            function: components["schemas"]["ChatFunctionCall"];
+        } & {
+            [key: string]: unknown;
+        };
+        /** ChatUsage */
+        ChatUsage: {
+            /**
+             * Prompt Tokens
+             * @description Tokens of the prompt.
+             */
+            prompt_tokens: number;
+            /**
+             * Completion Tokens
+             * @description Tokens that were sampled.
+             */
+            completion_tokens: number;
+            /**
+             * Total Tokens
+             * @description Their sum.
+             */
+            total_tokens: number;
+            /**
+             * @description Parts of the prompt.
+             * @default null
+             */
+            prompt_tokens_details: components["schemas"]["PromptTokensDetails"] | null;
+            /**
+             * @description Parts of the answer.
+             * @default null
+             */
+            completion_tokens_details: components["schemas"]["CompletionTokensDetails"] | null;
         } & {
             [key: string]: unknown;
         };
@@ -1610,17 +2052,20 @@ export interface components {
         ChosenRewardRule: {
             /**
              * Action
+             * @description The effect of the rule: none, an event, a pause, or the end with the best checkpoint.
              * @default warn
              * @enum {string}
              */
             action: "off" | "warn" | "pause" | "stop";
             /**
              * Below
+             * @description Mean implicit reward of a step's preferred answers.
              * @default 0
              */
             below: number;
             /**
              * Steps
+             * @description In succession.
              * @default 3
              */
             steps: number;
@@ -1628,17 +2073,19 @@ export interface components {
         /** CispoOptions */
         CispoOptions: {
             /**
-             * @description discriminator enum property added by openapi-typescript
+             * @description Selects the kind of the object. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             type: "cispo";
             /**
              * Low
+             * @description Lower bound of the ratio a token is weighted by.
              * @default 0
              */
             low: number;
             /**
              * High
+             * @description Bounds of the ratio a token is weighted by.
              * @default 4
              */
             high: number;
@@ -1653,37 +2100,37 @@ export interface components {
              * Base Mean
              * @description Mean of the base model itself; `null` where it was not measured.
              */
-            base_mean: number | null;
+            base_mean?: number | null;
             /**
              * Start Mean
              * @description Mean of the model that training started from: the base model, or a tuned one.
              */
-            start_mean: number | null;
+            start_mean?: number | null;
             /**
              * Start Ci95
              * @description 95 % interval of `start_mean` over rows (bootstrap).
              */
-            start_ci95: number[] | null;
+            start_ci95?: number[] | null;
             /**
              * Tuned Mean
              * @description Mean of the published model.
              */
-            tuned_mean: number | null;
+            tuned_mean?: number | null;
             /**
              * Tuned Ci95
              * @description 95 % interval of `tuned_mean` over rows (bootstrap).
              */
-            tuned_ci95: number[] | null;
+            tuned_ci95?: number[] | null;
             /**
              * Difference
              * @description Mean over rows of tuned less start.
              */
-            difference: number | null;
+            difference?: number | null;
             /**
              * Difference Ci95
              * @description 95 % interval of `difference` (paired bootstrap).
              */
-            difference_ci95: number[] | null;
+            difference_ci95?: number[] | null;
         } & {
             [key: string]: unknown;
         };
@@ -1692,10 +2139,26 @@ export interface components {
          * @description Body of `POST /v1/uploads/{upload_id}/complete`.
          */
         CompleteUpload: {
-            /** Part Ids */
+            /**
+             * Part Ids
+             * @description Ids of the parts, in the order of the file.
+             */
             part_ids: string[];
-            /** Md5 */
+            /**
+             * Md5
+             * @description MD5 of the whole file, which is compared.
+             */
             md5?: string | null;
+        } & {
+            [key: string]: unknown;
+        };
+        /** CompletionTokensDetails */
+        CompletionTokensDetails: {
+            /**
+             * Reasoning Tokens
+             * @description Sampled tokens that are reasoning.
+             */
+            reasoning_tokens: number;
         } & {
             [key: string]: unknown;
         };
@@ -1704,32 +2167,56 @@ export interface components {
          * @description Body of `POST /v1/organization/admin_api_keys`.
          */
         CreateAdminKey: {
-            /** Name */
+            /**
+             * Name
+             * @description Name for readers; it need not be unique.
+             */
             name: string;
-            /** Expires In Seconds */
+            /**
+             * Expires In Seconds
+             * @description Seconds until the key expires; absent: it does not expire.
+             */
             expires_in_seconds?: number | null;
         } & {
             [key: string]: unknown;
         };
         /** CreateCurriculum */
         CreateCurriculum: {
-            /** Training File */
+            /**
+             * Training File
+             * @description Id of the file with the training rows.
+             */
             training_file?: string | null;
-            /** Validation File */
+            /**
+             * Validation File
+             * @description Id of the file with the held-out rows.
+             */
             validation_file?: string | null;
-            /** Training */
+            /**
+             * Training
+             * @description Training rows, in place of `training_file`.
+             */
             training?: {
                 [key: string]: unknown;
             }[] | null;
-            /** Validation */
+            /**
+             * Validation
+             * @description Held-out rows, in place of `validation_file`.
+             */
             validation?: {
                 [key: string]: unknown;
             }[] | null;
-            /** Metadata */
+            /**
+             * Metadata
+             * @description Up to 16 pairs of text of the user's own; the service does not read them.
+             */
             metadata?: {
                 [key: string]: string;
             } | null;
-            /** Name */
+            /**
+             * Name
+             * @description Name for readers; it need not be unique.
+             */
             name: string;
         } & {
             [key: string]: unknown;
@@ -1739,14 +2226,24 @@ export interface components {
          * @description Body of `POST /v1/evals`.
          */
         CreateEval: {
+            /** @description The form of the items; only `custom` is available. */
             data_source_config: components["schemas"]["DataSourceConfig"];
-            /** Testing Criteria */
+            /**
+             * Testing Criteria
+             * @description Graders that judge each item.
+             */
             testing_criteria: {
                 [key: string]: unknown;
             }[];
-            /** Name */
+            /**
+             * Name
+             * @description Name for readers; it need not be unique.
+             */
             name?: string | null;
-            /** Metadata */
+            /**
+             * Metadata
+             * @description Up to 16 pairs of text of the user's own; the service does not read them.
+             */
             metadata?: {
                 [key: string]: string;
             } | null;
@@ -1758,13 +2255,22 @@ export interface components {
          * @description Body of `POST /v1/evals/{eval_id}/runs`.
          */
         CreateEvalRun: {
-            /** Data Source */
+            /**
+             * Data Source
+             * @description Items, as `jsonl`, or prompts that a model is asked first, as `completions` or `responses`.
+             */
             data_source: {
                 [key: string]: unknown;
             };
-            /** Name */
+            /**
+             * Name
+             * @description Name for readers; it need not be unique.
+             */
             name?: string | null;
-            /** Metadata */
+            /**
+             * Metadata
+             * @description Up to 16 pairs of text of the user's own; the service does not read them.
+             */
             metadata?: {
                 [key: string]: string;
             } | null;
@@ -1801,47 +2307,93 @@ export interface components {
          *     }
          */
         CreateFineTuningJob: {
-            /** Max Training Time S */
+            /**
+             * Max Training Time S
+             * @description Cap in seconds of wall time: the job pauses at the step that reaches it (an extension).
+             */
             max_training_time_s?: number | null;
-            /** Max Rollouts */
+            /**
+             * Max Rollouts
+             * @description Cap on rollouts of training and validation: the job pauses at the step that reaches it (an extension).
+             */
             max_rollouts?: number | null;
-            /** Model */
+            /**
+             * Model
+             * @description Name of a base model, or of a tuned model (`ft:…`) to go on from.
+             */
             model: string;
-            /** Training File */
+            /**
+             * Training File
+             * @description Id of a file; required without a curriculum.
+             */
             training_file?: string | null;
-            /** Validation File */
+            /**
+             * Validation File
+             * @description Id of a file with held-out rows; required by reinforcement without a curriculum.
+             */
             validation_file?: string | null;
-            /** Curriculum */
+            /**
+             * Curriculum
+             * @description Replaces the files (an extension): an id, `{"id", "version"}`, or rows as `{"training", "validation"}`.
+             */
             curriculum?: string | {
                 [key: string]: unknown;
             } | null;
+            /** @description An absent method is supervised. */
             method?: components["schemas"]["Method"] | null;
-            /** Hyperparameters */
+            /**
+             * Hyperparameters
+             * @description Deprecated: hyperparameters of a supervised job. `method.supervised` takes precedence.
+             */
             hyperparameters?: {
                 [key: string]: unknown;
             } | null;
-            /** Suffix */
+            /**
+             * Suffix
+             * @description Part of the tuned model's name.
+             */
             suffix?: string | null;
-            /** Seed */
+            /**
+             * Seed
+             * @description Seed of sampling and training; absent: chosen by the service and shown in the job.
+             */
             seed?: number | null;
-            /** Metadata */
+            /**
+             * Metadata
+             * @description Up to 16 pairs of text of the user's own; the service does not read them.
+             */
             metadata?: {
                 [key: string]: string;
             } | null;
-            /** Integrations */
+            /**
+             * Integrations
+             * @description The service stores and echoes them; it sends nothing.
+             */
             integrations?: components["schemas"]["WandbIntegration"][] | null;
-            /** Priority */
+            /**
+             * Priority
+             * @description Jobs of the project with a higher priority start first (an extension; default 0). It has no effect on other projects.
+             */
             priority?: number | null;
         } & {
             [key: string]: unknown;
         };
         /** CreateGrader */
         CreateGrader: {
-            /** Name */
+            /**
+             * Name
+             * @description Name for readers; it need not be unique.
+             */
             name: string;
-            /** Grader */
+            /**
+             * Grader
+             * @description The grader, as in a create call of a job.
+             */
             grader: components["schemas"]["StringCheckGrader"] | components["schemas"]["TextSimilarityGrader"] | components["schemas"]["ScoreModelGrader"] | components["schemas"]["EndpointGrader"] | components["schemas"]["MultiGrader"];
-            /** Metadata */
+            /**
+             * Metadata
+             * @description Up to 16 pairs of text of the user's own; the service does not read them.
+             */
             metadata?: {
                 [key: string]: string;
             } | null;
@@ -1853,7 +2405,10 @@ export interface components {
          * @description Body of `POST …/permissions`.
          */
         CreatePermissions: {
-            /** Project Ids */
+            /**
+             * Project Ids
+             * @description Ids of projects that may use the checkpoint's model.
+             */
             project_ids: string[];
         } & {
             [key: string]: unknown;
@@ -1863,7 +2418,10 @@ export interface components {
          * @description Body of `POST /v1/organization/projects`.
          */
         CreateProject: {
-            /** Name */
+            /**
+             * Name
+             * @description Name for readers; it need not be unique.
+             */
             name: string;
             /**
              * Residency
@@ -1888,11 +2446,20 @@ export interface components {
          * @description Body of `POST …/service_accounts`.
          */
         CreateServiceAccount: {
-            /** Name */
+            /**
+             * Name
+             * @description Name for readers; it need not be unique.
+             */
             name: string;
-            /** Create Service Account Only */
+            /**
+             * Create Service Account Only
+             * @description True makes no key, so the account has no role yet.
+             */
             create_service_account_only?: boolean | null;
-            /** Expires In Seconds */
+            /**
+             * Expires In Seconds
+             * @description Seconds until its first key expires; absent: it does not expire.
+             */
             expires_in_seconds?: number | null;
         } & {
             [key: string]: unknown;
@@ -1902,36 +2469,66 @@ export interface components {
          * @description Body of `POST …/service_accounts/{service_account_id}/api_keys`.
          */
         CreateServiceAccountKey: {
-            /** Name */
+            /**
+             * Name
+             * @description Name for readers; it need not be unique.
+             */
             name?: string | null;
-            /** Expires In Seconds */
+            /**
+             * Expires In Seconds
+             * @description Seconds until the key expires; absent: it does not expire.
+             */
             expires_in_seconds?: number | null;
-            /** Scopes */
+            /**
+             * Scopes
+             * @description Must be empty: a key has all rights of its project.
+             */
             scopes?: string[] | null;
         } & {
             [key: string]: unknown;
         };
         /** CreateTool */
         CreateTool: {
-            /** Headers */
+            /**
+             * Headers
+             * @description Headers sent with every call; stored encrypted, shown as `[redacted]`.
+             */
             headers?: {
                 [key: string]: string;
             } | null;
-            /** Description */
+            /**
+             * Description
+             * @description Purpose of the tool, for readers; the model reads the row's own description.
+             */
             description?: string | null;
-            /** Parameters */
+            /**
+             * Parameters
+             * @description JSON schema of the arguments.
+             */
             parameters?: {
                 [key: string]: unknown;
             } | null;
-            /** Rate Limit */
+            /**
+             * Rate Limit
+             * @description Limit of requests per second from jobs.
+             */
             rate_limit?: number | null;
-            /** Metadata */
+            /**
+             * Metadata
+             * @description Up to 16 pairs of text of the user's own; the service does not read them.
+             */
             metadata?: {
                 [key: string]: string;
             } | null;
-            /** Name */
+            /**
+             * Name
+             * @description Name that the model calls.
+             */
             name: string;
-            /** Server Url */
+            /**
+             * Server Url
+             * @description Address that the calls are sent to.
+             */
             server_url: string;
         } & {
             [key: string]: unknown;
@@ -1941,14 +2538,27 @@ export interface components {
          * @description Body of `POST /v1/uploads`.
          */
         CreateUpload: {
-            /** Filename */
+            /**
+             * Filename
+             * @description Name of the file.
+             */
             filename: string;
-            /** Purpose */
+            /**
+             * Purpose
+             * @description Purpose of the file, such as `fine-tune`.
+             */
             purpose: string;
-            /** Bytes */
+            /**
+             * Bytes
+             * @description Size of the whole file.
+             */
             bytes: number;
-            /** Mime Type */
+            /**
+             * Mime Type
+             * @description Media type of the file.
+             */
             mime_type: string;
+            /** @description Time at which the service deletes the file; absent: it does not. */
             expires_after?: components["schemas"]["ExpiresAfter"] | null;
         } & {
             [key: string]: unknown;
@@ -1958,123 +2568,215 @@ export interface components {
          * @description Body of `POST /v1/webhook_endpoints`.
          */
         CreateWebhookEndpoint: {
-            /** Name */
+            /**
+             * Name
+             * @description Name for readers; it need not be unique.
+             */
             name: string;
-            /** Url */
+            /**
+             * Url
+             * @description Address that events are sent to.
+             */
             url: string;
-            /** Event Types */
+            /**
+             * Event Types
+             * @description Events that are sent to it.
+             */
             event_types: ("fine_tuning.job.succeeded" | "fine_tuning.job.failed" | "fine_tuning.job.cancelled" | "eval.run.succeeded" | "eval.run.failed" | "eval.run.canceled")[];
         } & {
             [key: string]: unknown;
         };
         /** CriterionResult */
         CriterionResult: {
-            /** Testing Criteria */
+            /**
+             * Testing Criteria
+             * @description Name of the criterion.
+             */
             testing_criteria: string;
-            /** Passed */
+            /**
+             * Passed
+             * @description Items that passed it.
+             */
             passed: number;
-            /** Failed */
+            /**
+             * Failed
+             * @description Items that failed it.
+             */
             failed: number;
         };
         /** CrossEntropyOptions */
         CrossEntropyOptions: {
             /**
-             * @description discriminator enum property added by openapi-typescript
+             * @description Selects the kind of the object. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             type: "cross_entropy";
         };
         /** Curriculum */
         Curriculum: {
-            /** Id */
+            /**
+             * Id
+             * @description Id of the object.
+             */
             id: string;
-            /** Created At */
+            /**
+             * Created At
+             * @description Unix seconds at which the object was made.
+             */
             created_at: number;
-            /** Updated At */
+            /**
+             * Updated At
+             * @description Creation time of this version.
+             */
             updated_at: number;
-            /** Version */
+            /**
+             * Version
+             * @description Number of the version, from 1.
+             */
             version: number;
-            /** Name */
+            /**
+             * Name
+             * @description Name for readers; it need not be unique.
+             */
             name: string;
-            /** Metadata */
+            /**
+             * Metadata
+             * @description Up to 16 pairs of text of the user's own; the service does not read them.
+             */
             metadata: {
                 [key: string]: string;
             } | null;
             /**
              * Object
+             * @description Type of the object; each type has one constant value.
              * @default curriculum
              * @constant
              */
             object: "curriculum";
-            /** Training File */
+            /**
+             * Training File
+             * @description Id of the file with the training rows.
+             */
             training_file: string;
-            /** Validation File */
+            /**
+             * Validation File
+             * @description Id of the file with the held-out rows.
+             */
             validation_file: string | null;
-            /** Training Rows */
+            /**
+             * Training Rows
+             * @description Lines that are not blank, counted in the file.
+             */
             training_rows: number;
-            /** Validation Rows */
+            /**
+             * Validation Rows
+             * @description As `training_rows`.
+             */
             validation_rows: number | null;
-            /** Training Sha256 */
+            /**
+             * Training Sha256
+             * @description SHA-256 of the file's bytes.
+             */
             training_sha256: string;
-            /** Validation Sha256 */
+            /**
+             * Validation Sha256
+             * @description As `training_sha256`.
+             */
             validation_sha256: string | null;
         };
         /** CurriculumTest */
         CurriculumTest: {
             /**
              * Object
+             * @description Type of the object; each type has one constant value.
              * @default curriculum.test
              * @constant
              */
             object: "curriculum.test";
-            /** Curriculum Id */
+            /**
+             * Curriculum Id
+             * @description Id of the curriculum.
+             */
             curriculum_id: string;
-            /** Version */
+            /**
+             * Version
+             * @description Number of the version, from 1.
+             */
             version: number;
-            /** Passed */
+            /**
+             * Passed
+             * @description True when no fault is an error.
+             */
             passed: boolean;
+            /** @description Counts of the training file. */
             training: components["schemas"]["SplitTest"];
+            /** @description Counts of the validation file; `null` without one. */
             validation: components["schemas"]["SplitTest"] | null;
-            /** Overlapping Rows */
+            /**
+             * Overlapping Rows
+             * @description Validation rows whose prompt is in the training file too.
+             */
             overlapping_rows: number;
-            /** Overlapping Lines */
+            /**
+             * Overlapping Lines
+             * @description Line in the training file, line in the validation file.
+             */
             overlapping_lines: components["schemas"]["LinePair"][];
-            /** Faults */
+            /**
+             * Faults
+             * @description Issues of rows, at most 100, then issues of a file as a whole.
+             */
             faults: components["schemas"]["Fault"][];
         };
         /** Curve */
         Curve: {
-            /** Id */
+            /**
+             * Id
+             * @description `<split>:<name>`
+             */
             id: string;
             /**
              * Object
+             * @description Type of the object; each type has one constant value.
              * @default fine_tuning.job.metric
              * @constant
              */
             object: "fine_tuning.job.metric";
-            /** Name */
+            /**
+             * Name
+             * @description Name of the curve, such as `reward/mean`.
+             */
             name: string;
             /**
              * Split
+             * @description The rollouts or rows that it measures.
              * @enum {string}
              */
             split: "train" | "valid" | "test" | "valid_greedy" | "valid_base";
-            /** Points */
+            /**
+             * Points
+             * @description Points by step, thinned to `max_points`.
+             */
             points: components["schemas"]["Point"][];
         };
         /** DataSourceConfig */
         DataSourceConfig: {
             /**
              * Type
+             * @description Selects the kind of the object.
              * @enum {string}
              */
             type: "custom" | "logs" | "stored_completions";
-            /** Item Schema */
+            /**
+             * Item Schema
+             * @description JSON schema of an item.
+             */
             item_schema?: {
                 [key: string]: unknown;
             } | null;
             /**
              * Include Sample Schema
+             * @description True if criteria read `sample` beside `item`.
              * @default false
              */
             include_sample_schema: boolean;
@@ -2083,11 +2785,20 @@ export interface components {
         };
         /** Deleted */
         Deleted: {
-            /** Id */
+            /**
+             * Id
+             * @description Id of the object.
+             */
             id: string;
-            /** Object */
+            /**
+             * Object
+             * @description Type of the deleted object.
+             */
             object: string;
-            /** Deleted */
+            /**
+             * Deleted
+             * @description True: the object is deleted.
+             */
             deleted: boolean;
         };
         /**
@@ -2108,21 +2819,25 @@ export interface components {
         DpoHyperparameters: {
             /**
              * Batch Size
+             * @description Examples per optimizer step.
              * @default auto
              */
             batch_size?: number | "auto" | null;
             /**
              * Learning Rate Multiplier
+             * @description Factor on the base model's own learning rate.
              * @default auto
              */
             learning_rate_multiplier?: number | "auto" | null;
             /**
              * N Epochs
+             * @description Times that the training file is used.
              * @default auto
              */
             n_epochs?: number | "auto" | null;
             /**
              * Beta
+             * @description Weight of the distance from the base model.
              * @default auto
              */
             beta?: number | "auto" | null;
@@ -2134,10 +2849,16 @@ export interface components {
          * @description `method.dpo` of the create call; unknown keys are kept and echoed.
          */
         DpoMethod: {
+            /** @description Rules that warn, pause the job or end it early (an extension). */
             stop?: components["schemas"]["PreferenceStopOptions"] | null;
+            /** @description Number of checkpoints that are kept (an extension). */
             keep_checkpoints?: components["schemas"]["KeepCheckpoints"] | null;
+            /** @description Sizes and rates. */
             hyperparameters?: components["schemas"]["DpoHyperparameters"] | null;
-            /** Loss */
+            /**
+             * Loss
+             * @description Extension of this project; `None` is DPO as published.
+             */
             loss?: (components["schemas"]["DpoOptions"] | components["schemas"]["BradleyTerryOptions"]) | null;
         } & {
             [key: string]: unknown;
@@ -2148,18 +2869,20 @@ export interface components {
          */
         DpoOptions: {
             /**
-             * @description discriminator enum property added by openapi-typescript
+             * @description Selects the kind of the object. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             type: "dpo";
             /**
              * Variant
+             * @description `ipo` is the squared loss of IPO.
              * @default sigmoid
              * @enum {string}
              */
             variant: "sigmoid" | "ipo";
             /**
              * Label Smoothing
+             * @description Share of pairs taken to be labelled the wrong way round; for `sigmoid`.
              * @default 0
              */
             label_smoothing: number;
@@ -2167,11 +2890,14 @@ export interface components {
         /** DroOptions */
         DroOptions: {
             /**
-             * @description discriminator enum property added by openapi-typescript
+             * @description Selects the kind of the object. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             type: "dro";
-            /** Beta */
+            /**
+             * Beta
+             * @description Weight of the squared distance from the sampler; in published runs 0.01 to 0.05.
+             */
             beta: number;
         };
         /**
@@ -2179,17 +2905,35 @@ export interface components {
          * @description Result of a HEAD request to a customer's address; nothing is run.
          */
         EndpointCheck: {
-            /** Param */
+            /**
+             * Param
+             * @description The parameter of the create call with the address.
+             */
             param: string;
-            /** Name */
+            /**
+             * Name
+             * @description Name of the tool or grader.
+             */
             name: string;
-            /** Reachable */
+            /**
+             * Reachable
+             * @description True if it answered, whatever the status.
+             */
             reachable: boolean;
-            /** Status */
+            /**
+             * Status
+             * @description HTTP status of the answer.
+             */
             status: number | null;
-            /** Latency Ms */
+            /**
+             * Latency Ms
+             * @description Milliseconds until the answer.
+             */
             latency_ms: number | null;
-            /** Detail */
+            /**
+             * Detail
+             * @description The failure in a sentence.
+             */
             detail: string | null;
         };
         /**
@@ -2197,25 +2941,38 @@ export interface components {
          * @description The customer's own HTTP grader: POST `{sample, item, trace_id}`, reply `{"score": …}`.
          */
         EndpointGrader: {
-            /** Pass Threshold */
+            /**
+             * Pass Threshold
+             * @description Decides pass or fail where results are shown; never the reward.
+             */
             pass_threshold?: number | null;
             /**
-             * @description discriminator enum property added by openapi-typescript
+             * @description Selects the kind of the object. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             type: "endpoint";
-            /** Url */
+            /**
+             * Url
+             * @description Address that samples are sent to.
+             */
             url: string;
             /**
              * Name
+             * @description Name for readers; it need not be unique.
              * @default endpoint
              */
             name: string;
-            /** Headers */
+            /**
+             * Headers
+             * @description Headers sent with every request; stored encrypted, shown as `[redacted]`.
+             */
             headers?: {
                 [key: string]: string;
             } | null;
-            /** Rate Limit */
+            /**
+             * Rate Limit
+             * @description Requests per second this job may send to it.
+             */
             rate_limit?: number | null;
         } & {
             [key: string]: unknown;
@@ -2227,22 +2984,26 @@ export interface components {
         EntropyRiseRule: {
             /**
              * Action
+             * @description The effect of the rule: none, an event, a pause, or the end with the best checkpoint.
              * @default warn
              * @enum {string}
              */
             action: "off" | "warn" | "pause" | "stop";
             /**
              * Ratio
+             * @description Mean entropy of the latest `steps` steps against that of the first.
              * @default 3
              */
             ratio: number;
             /**
              * Min Rise
+             * @description Nats per token that it has risen by at least.
              * @default 0.5
              */
             min_rise: number;
             /**
              * Steps
+             * @description Length of both windows.
              * @default 3
              */
             steps: number;
@@ -2254,30 +3015,45 @@ export interface components {
         EntropyRule: {
             /**
              * Action
+             * @description The effect of the rule: none, an event, a pause, or the end with the best checkpoint.
              * @default warn
              * @enum {string}
              */
             action: "off" | "warn" | "pause" | "stop";
             /**
              * Below
+             * @description Nats per trained token.
              * @default 0.02
              */
             below: number;
             /**
              * Steps
+             * @description Trained steps in succession.
              * @default 5
              */
             steps: number;
         };
         /** ErrorBody */
         ErrorBody: {
-            /** Message */
+            /**
+             * Message
+             * @description The fault in a sentence, with its cure.
+             */
             message: string;
-            /** Type */
+            /**
+             * Type
+             * @description Class of the error, such as `invalid_request_error`.
+             */
             type: string;
-            /** Param */
+            /**
+             * Param
+             * @description The parameter at fault, as a path: `method.reinforcement.tools[0].server_url`.
+             */
             param: string | null;
-            /** Code */
+            /**
+             * Code
+             * @description The error in a word that programs can compare, such as `model_not_found`.
+             */
             code: string | null;
         };
         /**
@@ -2285,6 +3061,7 @@ export interface components {
          * @description Shape of every error, as in the hosted API.
          */
         ErrorEnvelope: {
+            /** @description The error. */
             error: components["schemas"]["ErrorBody"];
         };
         /**
@@ -2292,37 +3069,64 @@ export interface components {
          * @description Estimated cost of the job if it runs to its last step.
          */
         Estimate: {
-            /** Total Steps */
+            /**
+             * Total Steps
+             * @description Optimizer steps.
+             */
             total_steps: number;
-            /** Train Rollouts */
+            /**
+             * Train Rollouts
+             * @description Rollouts of training.
+             */
             train_rollouts: number;
-            /** Validation Rollouts */
+            /**
+             * Validation Rollouts
+             * @description Rollouts of all validations.
+             */
             validation_rollouts: number;
-            /** Prompt Tokens */
+            /**
+             * Prompt Tokens
+             * @description Tokens of all prompts.
+             */
             prompt_tokens: number;
-            /** Completion Tokens */
+            /**
+             * Completion Tokens
+             * @description Tokens that the policy would sample.
+             */
             completion_tokens: number;
-            /** Training Seconds */
+            /**
+             * Training Seconds
+             * @description Wall time of one worker, `None` where nothing tells the pace.
+             */
             training_seconds: number | null;
             /**
              * Basis
+             * @description `history`: the pace and lengths of this project's finished jobs on the same base model.
              * @enum {string}
              */
             basis: "history" | "assumption";
-            /** Explanation */
+            /**
+             * Explanation
+             * @description The basis of the figures in a sentence.
+             */
             explanation: string;
         };
         /** EvalDeleted */
         EvalDeleted: {
             /**
              * Deleted
+             * @description True: the object is deleted.
              * @default true
              */
             deleted: boolean;
-            /** Eval Id */
+            /**
+             * Eval Id
+             * @description Id of the eval.
+             */
             eval_id: string;
             /**
              * Object
+             * @description Type of the object; each type has one constant value.
              * @default eval.deleted
              * @constant
              */
@@ -2330,53 +3134,85 @@ export interface components {
         };
         /** EvalObject */
         EvalObject: {
-            /** Id */
+            /**
+             * Id
+             * @description Id of the object.
+             */
             id: string;
             /**
              * Object
+             * @description Type of the object; each type has one constant value.
              * @default eval
              * @constant
              */
             object: "eval";
-            /** Name */
+            /**
+             * Name
+             * @description Name for readers; it need not be unique.
+             */
             name: string;
-            /** Data Source Config */
+            /**
+             * Data Source Config
+             * @description The form of the items.
+             */
             data_source_config: {
                 [key: string]: unknown;
             };
-            /** Testing Criteria */
+            /**
+             * Testing Criteria
+             * @description Graders that judge each item, with secrets redacted.
+             */
             testing_criteria: {
                 [key: string]: unknown;
             }[];
-            /** Metadata */
+            /**
+             * Metadata
+             * @description Up to 16 pairs of text of the user's own; the service does not read them.
+             */
             metadata: {
                 [key: string]: string;
             } | null;
-            /** Created At */
+            /**
+             * Created At
+             * @description Unix seconds at which the object was made.
+             */
             created_at: number;
-            /** Updated At */
+            /**
+             * Updated At
+             * @description Time of the last change (an extension).
+             */
             updated_at: number;
             /**
              * Shared With Openai
+             * @description Always false.
              * @default false
              */
             shared_with_openai: boolean;
         };
         /** EvalRunCanceledWebhookEvent */
         EvalRunCanceledWebhookEvent: {
-            /** Id */
+            /**
+             * Id
+             * @description Id of the event, the same in every attempt.
+             */
             id: string;
             /**
              * Object
+             * @description Type of the object; each type has one constant value.
              * @default event
              * @constant
              */
             object: "event";
-            /** Created At */
+            /**
+             * Created At
+             * @description Unix seconds at which the object was made.
+             */
             created_at: number;
+            /** @description The job or eval run that ended. */
             data: components["schemas"]["EventSubject"];
             /**
              * Type
+             * @description Selects the kind of the object.
              * @constant
              */
             type: "eval.run.canceled";
@@ -2385,13 +3221,18 @@ export interface components {
         EvalRunDeleted: {
             /**
              * Deleted
+             * @description True: the object is deleted.
              * @default true
              */
             deleted: boolean;
-            /** Run Id */
+            /**
+             * Run Id
+             * @description Id of the eval run.
+             */
             run_id: string;
             /**
              * Object
+             * @description Type of the object; each type has one constant value.
              * @default eval.run.deleted
              * @constant
              */
@@ -2399,63 +3240,109 @@ export interface components {
         };
         /** EvalRunFailedWebhookEvent */
         EvalRunFailedWebhookEvent: {
-            /** Id */
+            /**
+             * Id
+             * @description Id of the event, the same in every attempt.
+             */
             id: string;
             /**
              * Object
+             * @description Type of the object; each type has one constant value.
              * @default event
              * @constant
              */
             object: "event";
-            /** Created At */
+            /**
+             * Created At
+             * @description Unix seconds at which the object was made.
+             */
             created_at: number;
+            /** @description The job or eval run that ended. */
             data: components["schemas"]["EventSubject"];
             /**
              * Type
+             * @description Selects the kind of the object.
              * @constant
              */
             type: "eval.run.failed";
         };
         /** EvalRunObject */
         EvalRunObject: {
-            /** Id */
+            /**
+             * Id
+             * @description Id of the object.
+             */
             id: string;
             /**
              * Object
+             * @description Type of the object; each type has one constant value.
              * @default eval.run
              * @constant
              */
             object: "eval.run";
-            /** Eval Id */
+            /**
+             * Eval Id
+             * @description Id of the eval.
+             */
             eval_id: string;
-            /** Name */
+            /**
+             * Name
+             * @description Name for readers; it need not be unique.
+             */
             name: string;
+            /** @description State of the run. */
             status: components["schemas"]["EvalRunStatus"];
-            /** Model */
+            /**
+             * Model
+             * @description The model that is measured; `null` where items hold their samples.
+             */
             model: string | null;
-            /** Data Source */
+            /**
+             * Data Source
+             * @description As sent, with secrets redacted.
+             */
             data_source: {
                 [key: string]: unknown;
             };
-            /** Created At */
+            /**
+             * Created At
+             * @description Unix seconds at which the object was made.
+             */
             created_at: number;
-            /** Error */
+            /**
+             * Error
+             * @description Code and message of a run that failed.
+             */
             error: {
                 [key: string]: unknown;
             } | null;
-            /** Metadata */
+            /**
+             * Metadata
+             * @description Up to 16 pairs of text of the user's own; the service does not read them.
+             */
             metadata: {
                 [key: string]: string;
             } | null;
-            /** Report Url */
+            /**
+             * Report Url
+             * @description Address of this run; there is no other report.
+             */
             report_url: string;
+            /** @description Items by result. */
             result_counts: components["schemas"]["ResultCountsBody"];
-            /** Per Model Usage */
+            /**
+             * Per Model Usage
+             * @description Calls and tokens of each model.
+             */
             per_model_usage: components["schemas"]["ModelUsage"][];
-            /** Per Testing Criteria Results */
+            /**
+             * Per Testing Criteria Results
+             * @description Results by criterion.
+             */
             per_testing_criteria_results: components["schemas"]["CriterionResult"][];
             /**
              * Shared With Openai
+             * @description Always false.
              * @default false
              */
             shared_with_openai: boolean;
@@ -2467,36 +3354,52 @@ export interface components {
         EvalRunStatus: "queued" | "in_progress" | "completed" | "canceled" | "failed";
         /** EvalRunSucceededWebhookEvent */
         EvalRunSucceededWebhookEvent: {
-            /** Id */
+            /**
+             * Id
+             * @description Id of the event, the same in every attempt.
+             */
             id: string;
             /**
              * Object
+             * @description Type of the object; each type has one constant value.
              * @default event
              * @constant
              */
             object: "event";
-            /** Created At */
+            /**
+             * Created At
+             * @description Unix seconds at which the object was made.
+             */
             created_at: number;
+            /** @description The job or eval run that ended. */
             data: components["schemas"]["EventSubject"];
             /**
              * Type
+             * @description Selects the kind of the object.
              * @constant
              */
             type: "eval.run.succeeded";
         };
         /** EventSubject */
         EventSubject: {
-            /** Id */
+            /**
+             * Id
+             * @description Id of the job or the eval run.
+             */
             id: string;
         };
         /** ExpiresAfter */
         ExpiresAfter: {
             /**
              * Anchor
+             * @description The time from which the seconds count.
              * @constant
              */
             anchor: "created_at";
-            /** Seconds */
+            /**
+             * Seconds
+             * @description Seconds until the file is deleted.
+             */
             seconds: number;
         } & {
             [key: string]: unknown;
@@ -2514,43 +3417,84 @@ export interface components {
         Fault: {
             /**
              * Severity
+             * @description `error`: the job would be refused or fail. `warning`: it would run.
              * @enum {string}
              */
             severity: "error" | "warning";
-            /** Code */
+            /**
+             * Code
+             * @description The fault in a word that programs can compare.
+             */
             code: string;
-            /** Message */
+            /**
+             * Message
+             * @description The fault in a sentence, with its cure.
+             */
             message: string;
-            /** Param */
+            /**
+             * Param
+             * @description The parameter of the create call at fault.
+             */
             param: string | null;
-            /** Line */
+            /**
+             * Line
+             * @description Line of the file, from 1.
+             */
             line: number | null;
-            /** Pointer */
+            /**
+             * Pointer
+             * @description JSON pointer into that line.
+             */
             pointer: string | null;
         };
         /** FileObject */
         FileObject: {
-            /** Id */
+            /**
+             * Id
+             * @description Id of the object.
+             */
             id: string;
             /**
              * Object
+             * @description Type of the object; each type has one constant value.
              * @default file
              * @constant
              */
             object: "file";
-            /** Bytes */
+            /**
+             * Bytes
+             * @description Size in bytes.
+             */
             bytes: number;
-            /** Created At */
+            /**
+             * Created At
+             * @description Unix seconds at which the object was made.
+             */
             created_at: number;
-            /** Filename */
+            /**
+             * Filename
+             * @description Name that the client sent.
+             */
             filename: string;
-            /** Purpose */
+            /**
+             * Purpose
+             * @description `fine-tune` for the rows of a job; a job's results have `fine-tune-results`.
+             */
             purpose: string;
-            /** Status */
+            /**
+             * Status
+             * @description `processed`: the file can be used at once. Rows are checked when a job is made.
+             */
             status: string;
-            /** Expires At */
+            /**
+             * Expires At
+             * @description Unix seconds at which it expires; `null`: it does not expire.
+             */
             expires_at: number | null;
-            /** Status Details */
+            /**
+             * Status Details
+             * @description Always `null`.
+             */
             status_details: string | null;
         };
         /**
@@ -2558,19 +3502,35 @@ export interface components {
          * @description Summary of one file. Faulty rows are counted too.
          */
         FileSummary: {
-            /** Rows */
+            /**
+             * Rows
+             * @description Lines that are not blank.
+             */
             rows: number;
-            /** Faulty Rows */
+            /**
+             * Faulty Rows
+             * @description Rows with at least one fault.
+             */
             faulty_rows: number;
-            /** Duplicate Rows */
+            /**
+             * Duplicate Rows
+             * @description Rows whose messages stand on an earlier line as well.
+             */
             duplicate_rows: number;
-            /** Duplicate Lines */
+            /**
+             * Duplicate Lines
+             * @description The first of them: (earlier line, repeated line).
+             */
             duplicate_lines: [
                 number,
                 number
             ][];
+            /** @description Lengths of its prompts; `null` without a known base model. */
             tokens: components["schemas"]["TokenLengths"] | null;
-            /** Tools */
+            /**
+             * Tools
+             * @description Rows that offer each tool.
+             */
             tools: {
                 [key: string]: number;
             };
@@ -2580,192 +3540,339 @@ export interface components {
          * @description The hosted job object; every key is always present.
          */
         FineTuningJob: {
-            /** Id */
+            /**
+             * Id
+             * @description Id of the job.
+             */
             id: string;
             /**
              * Object
+             * @description Type of the object; each type has one constant value.
              * @default fine_tuning.job
              * @constant
              */
             object: "fine_tuning.job";
-            /** Created At */
+            /**
+             * Created At
+             * @description Unix seconds at which the object was made.
+             */
             created_at: number;
-            /** Model */
+            /**
+             * Model
+             * @description The base model, with its version, or the tuned model that the job starts from.
+             */
             model: string;
-            /** Fine Tuned Model */
+            /**
+             * Fine Tuned Model
+             * @description Name of the published model, once the job has succeeded.
+             */
             fine_tuned_model: string | null;
-            /** Finished At */
+            /**
+             * Finished At
+             * @description Unix seconds of the job's end.
+             */
             finished_at: number | null;
-            /** Organization Id */
+            /**
+             * Organization Id
+             * @description Id of the organization.
+             */
             organization_id: string;
-            /** Result Files */
+            /**
+             * Result Files
+             * @description Ids of files with the points of all curves, once the job has ended.
+             */
             result_files: string[];
+            /** @description State of the job. */
             status: components["schemas"]["JobStatus"];
-            /** Trained Tokens */
+            /**
+             * Trained Tokens
+             * @description Tokens with a weight in the loss so far; `null` before the first step.
+             */
             trained_tokens: number | null;
-            /** Training File */
+            /**
+             * Training File
+             * @description Id of the file with the training rows.
+             */
             training_file: string;
-            /** Validation File */
+            /**
+             * Validation File
+             * @description Id of the file with the held-out rows.
+             */
             validation_file: string | null;
-            /** Hyperparameters */
+            /**
+             * Hyperparameters
+             * @description Hyperparameters of a supervised job; `null` for others.
+             */
             hyperparameters: {
                 [key: string]: unknown;
             } | null;
-            /** Seed */
+            /**
+             * Seed
+             * @description Seed of sampling and training.
+             */
             seed: number;
-            /** Error */
+            /**
+             * Error
+             * @description Code, message and parameter of a job that failed; else empty.
+             */
             error: components["schemas"]["JobErrorBody"] | {
                 [key: string]: unknown;
             };
-            /** Estimated Finish */
+            /**
+             * Estimated Finish
+             * @description Unix seconds at which a running job should end.
+             */
             estimated_finish: number | null;
-            /** Integrations */
+            /**
+             * Integrations
+             * @description As sent.
+             */
             integrations: {
                 [key: string]: unknown;
             }[];
-            /** Method */
+            /**
+             * Method
+             * @description Method with every default and, once the files are validated, every `auto` replaced.
+             */
             method: {
                 [key: string]: unknown;
             };
-            /** Metadata */
+            /**
+             * Metadata
+             * @description Up to 16 pairs of text of the user's own; the service does not read them.
+             */
             metadata: {
                 [key: string]: string;
             } | null;
-            /** User Provided Suffix */
+            /**
+             * User Provided Suffix
+             * @description The suffix of the create call.
+             */
             user_provided_suffix: string | null;
+            /** @description Time, rollouts, tokens and cost so far; `null` before the first step. */
             usage_metrics: components["schemas"]["UsageMetrics"] | null;
             /**
              * Shared With Openai
+             * @description Always false.
              * @default false
              */
             shared_with_openai: boolean;
-            /** Step */
+            /**
+             * Step
+             * @description Last committed step (an extension).
+             */
             step: number;
-            /** Eval Id */
+            /**
+             * Eval Id
+             * @description The eval whose runs are the job's validations.
+             */
             eval_id: string | null;
-            /** Total Steps */
+            /**
+             * Total Steps
+             * @description Number of steps, known once the files are validated (an extension).
+             */
             total_steps: number | null;
-            /** Ended Early */
+            /**
+             * Ended Early
+             * @description `{rule, action, step, reason}` of the rule that ended the job early (an extension).
+             */
             ended_early: {
                 [key: string]: unknown;
             } | null;
+            /** @description Says if the job is the same to the bit; known once a worker has begun (an extension). */
             reproducibility: components["schemas"]["Reproducibility"] | null;
-            /** Max Training Time S */
+            /**
+             * Max Training Time S
+             * @description Cap (an extension): the job pauses at the step that reaches it.
+             */
             max_training_time_s: number | null;
-            /** Max Rollouts */
+            /**
+             * Max Rollouts
+             * @description Cap (an extension): the job pauses at the step that reaches it.
+             */
             max_rollouts: number | null;
-            /** Priority */
+            /**
+             * Priority
+             * @description Jobs of the project with a higher priority start first (an extension).
+             */
             priority: number;
-            /** Queue Position */
+            /**
+             * Queue Position
+             * @description Position in the queue of jobs that wait for a worker; 1 is next (an extension).
+             */
             queue_position: number | null;
-            /** Estimated Start */
+            /**
+             * Estimated Start
+             * @description Unix seconds at which a worker should be free, if running jobs have an estimate.
+             */
             estimated_start: number | null;
         };
         /** FineTuningJobCancelledWebhookEvent */
         FineTuningJobCancelledWebhookEvent: {
-            /** Id */
+            /**
+             * Id
+             * @description Id of the event, the same in every attempt.
+             */
             id: string;
             /**
              * Object
+             * @description Type of the object; each type has one constant value.
              * @default event
              * @constant
              */
             object: "event";
-            /** Created At */
+            /**
+             * Created At
+             * @description Unix seconds at which the object was made.
+             */
             created_at: number;
+            /** @description The job or eval run that ended. */
             data: components["schemas"]["EventSubject"];
             /**
              * Type
+             * @description Selects the kind of the object.
              * @constant
              */
             type: "fine_tuning.job.cancelled";
         };
         /** FineTuningJobCheckpoint */
         FineTuningJobCheckpoint: {
-            /** Id */
+            /**
+             * Id
+             * @description Id of the object.
+             */
             id: string;
             /**
              * Object
+             * @description Type of the object; each type has one constant value.
              * @default fine_tuning.job.checkpoint
              * @constant
              */
             object: "fine_tuning.job.checkpoint";
-            /** Created At */
+            /**
+             * Created At
+             * @description Unix seconds at which the object was made.
+             */
             created_at: number;
-            /** Fine Tuned Model Checkpoint */
+            /**
+             * Fine Tuned Model Checkpoint
+             * @description Name of the checkpoint's model, which chat, evals and new jobs take.
+             */
             fine_tuned_model_checkpoint: string;
-            /** Fine Tuning Job Id */
+            /**
+             * Fine Tuning Job Id
+             * @description Id of the job.
+             */
             fine_tuning_job_id: string;
-            /** Step Number */
+            /**
+             * Step Number
+             * @description The committed step.
+             */
             step_number: number;
-            /** Metrics */
+            /**
+             * Metrics
+             * @description Figures of the step, such as `full_valid_mean_reward`, by name.
+             */
             metrics: {
                 [key: string]: number;
             };
         };
         /** FineTuningJobEvent */
         FineTuningJobEvent: {
-            /** Id */
+            /**
+             * Id
+             * @description Id of the object.
+             */
             id: string;
             /**
              * Object
+             * @description Type of the object; each type has one constant value.
              * @default fine_tuning.job.event
              * @constant
              */
             object: "fine_tuning.job.event";
-            /** Created At */
+            /**
+             * Created At
+             * @description Unix seconds at which the object was made.
+             */
             created_at: number;
             /**
              * Level
+             * @description `warn` and `error` need attention.
              * @enum {string}
              */
             level: "info" | "warn" | "error";
-            /** Message */
+            /**
+             * Message
+             * @description The event in a sentence.
+             */
             message: string;
             /**
              * Type
+             * @description `metrics` has the figures of a step in `data`.
              * @enum {string}
              */
             type: "message" | "metrics";
-            /** Data */
+            /**
+             * Data
+             * @description Figures, codes and parameters of the event.
+             */
             data: {
                 [key: string]: unknown;
             } | null;
         };
         /** FineTuningJobFailedWebhookEvent */
         FineTuningJobFailedWebhookEvent: {
-            /** Id */
+            /**
+             * Id
+             * @description Id of the event, the same in every attempt.
+             */
             id: string;
             /**
              * Object
+             * @description Type of the object; each type has one constant value.
              * @default event
              * @constant
              */
             object: "event";
-            /** Created At */
+            /**
+             * Created At
+             * @description Unix seconds at which the object was made.
+             */
             created_at: number;
+            /** @description The job or eval run that ended. */
             data: components["schemas"]["EventSubject"];
             /**
              * Type
+             * @description Selects the kind of the object.
              * @constant
              */
             type: "fine_tuning.job.failed";
         };
         /** FineTuningJobSucceededWebhookEvent */
         FineTuningJobSucceededWebhookEvent: {
-            /** Id */
+            /**
+             * Id
+             * @description Id of the event, the same in every attempt.
+             */
             id: string;
             /**
              * Object
+             * @description Type of the object; each type has one constant value.
              * @default event
              * @constant
              */
             object: "event";
-            /** Created At */
+            /**
+             * Created At
+             * @description Unix seconds at which the object was made.
+             */
             created_at: number;
+            /** @description The job or eval run that ended. */
             data: components["schemas"]["EventSubject"];
             /**
              * Type
+             * @description Selects the kind of the object.
              * @constant
              */
             type: "fine_tuning.job.succeeded";
@@ -2779,36 +3886,60 @@ export interface components {
         FineTuningJobValidation: {
             /**
              * Object
+             * @description Type of the object; each type has one constant value.
              * @default fine_tuning.job.validation
              * @constant
              */
             object: "fine_tuning.job.validation";
-            /** Valid */
+            /**
+             * Valid
+             * @description True if there are no errors.
+             */
             valid: boolean;
-            /** Model */
+            /**
+             * Model
+             * @description Name of the base model; `null` if it is unknown.
+             */
             model: string | null;
-            /** Method */
+            /**
+             * Method
+             * @description `reinforcement`, `supervised` or `dpo`.
+             */
             method: string;
-            /** Errors */
+            /**
+             * Errors
+             * @description Faults for which the job would be refused or fail.
+             */
             errors: components["schemas"]["Fault"][];
-            /** Warnings */
+            /**
+             * Warnings
+             * @description Faults with which the job would run.
+             */
             warnings: components["schemas"]["Fault"][];
+            /** @description Counts of the training file; `null` without a usable one. */
             training_file: components["schemas"]["FileSummary"] | null;
+            /** @description Counts of the validation file; `null` without a usable one. */
             validation_file: components["schemas"]["FileSummary"] | null;
+            /** @description Rows that are in both files; `null` without both. */
             overlap: components["schemas"]["Overlap"] | null;
-            /** Endpoints */
+            /**
+             * Endpoints
+             * @description Tools and graders, each asked once without a call.
+             */
             endpoints: components["schemas"]["EndpointCheck"][];
+            /** @description Estimated cost; `null` for other methods and where the call cannot be read. */
             estimate: components["schemas"]["Estimate"] | null;
         };
         /** FocalOptions */
         FocalOptions: {
             /**
-             * @description discriminator enum property added by openapi-typescript
+             * @description Selects the kind of the object. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             type: "focal";
             /**
              * Gamma
+             * @description Exponent that lowers the weight of tokens the model is sure of; 0 is cross-entropy.
              * @default 2
              */
             gamma: number;
@@ -2820,17 +3951,20 @@ export interface components {
         GapRule: {
             /**
              * Action
+             * @description The effect of the rule: none, an event, a pause, or the end with the best checkpoint.
              * @default warn
              * @enum {string}
              */
             action: "off" | "warn" | "pause" | "stop";
             /**
              * Threshold
+             * @description Mean training value since the validation before, less the validation's.
              * @default 0.2
              */
             threshold: number;
             /**
              * Evaluations
+             * @description Validations in succession with such a gap.
              * @default 2
              */
             evaluations: number;
@@ -2842,51 +3976,98 @@ export interface components {
         GeometricMeanMask: {
             /**
              * Low
+             * @description Lower end of the band.
              * @default 0.99
              */
             low: number;
             /**
              * High
+             * @description Upper end of the band.
              * @default 1.01
              */
             high: number;
             /**
-             * @description discriminator enum property added by openapi-typescript
+             * @description Selects the kind of the object. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             type: "geometric_mean";
         };
         /** GraderErrorFlags */
         GraderErrorFlags: {
-            /** Formula Parse Error */
+            /**
+             * Formula Parse Error
+             * @description The formula of a multi grader has no value.
+             */
             formula_parse_error: boolean;
-            /** Sample Parse Error */
+            /**
+             * Sample Parse Error
+             * @description The sample is not in the form that the grader reads.
+             */
             sample_parse_error: boolean;
-            /** Truncated Observation Error */
+            /**
+             * Truncated Observation Error
+             * @description The sample was cut before it was graded.
+             */
             truncated_observation_error: boolean;
-            /** Unresponsive Reward Error */
+            /**
+             * Unresponsive Reward Error
+             * @description The grader did not answer in time.
+             */
             unresponsive_reward_error: boolean;
-            /** Invalid Variable Error */
+            /**
+             * Invalid Variable Error
+             * @description A template names a path that `item` or `sample` lacks.
+             */
             invalid_variable_error: boolean;
-            /** Other Error */
+            /**
+             * Other Error
+             * @description Any other fault; `details` names it.
+             */
             other_error: boolean;
-            /** Python Grader Server Error */
+            /**
+             * Python Grader Server Error
+             * @description Always false: python graders are not available.
+             */
             python_grader_server_error: boolean;
-            /** Python Grader Server Error Type */
+            /**
+             * Python Grader Server Error Type
+             * @description Always `null`.
+             */
             python_grader_server_error_type: string | null;
-            /** Python Grader Runtime Error */
+            /**
+             * Python Grader Runtime Error
+             * @description Always false: python graders are not available.
+             */
             python_grader_runtime_error: boolean;
-            /** Python Grader Runtime Error Details */
+            /**
+             * Python Grader Runtime Error Details
+             * @description Always `null`.
+             */
             python_grader_runtime_error_details: string | null;
-            /** Model Grader Server Error */
+            /**
+             * Model Grader Server Error
+             * @description The judge did not answer.
+             */
             model_grader_server_error: boolean;
-            /** Model Grader Refusal Error */
+            /**
+             * Model Grader Refusal Error
+             * @description The judge refused to answer.
+             */
             model_grader_refusal_error: boolean;
-            /** Model Grader Parse Error */
+            /**
+             * Model Grader Parse Error
+             * @description The judge's answer holds no score.
+             */
             model_grader_parse_error: boolean;
-            /** Model Grader Server Error Details */
+            /**
+             * Model Grader Server Error Details
+             * @description Answer of the judge's server.
+             */
             model_grader_server_error_details: string | null;
-            /** Details */
+            /**
+             * Details
+             * @description Reason of a raised flag (an extension).
+             */
             details: string | null;
         };
         /**
@@ -2896,17 +4077,20 @@ export interface components {
         GraderErrorsRule: {
             /**
              * Action
+             * @description The effect of the rule: none, an event, a pause, or the end with the best checkpoint.
              * @default warn
              * @enum {string}
              */
             action: "off" | "warn" | "pause" | "stop";
             /**
              * Share
+             * @description Smallest share of a step's rollouts.
              * @default 0.1
              */
             share: number;
             /**
              * Steps
+             * @description In succession.
              * @default 3
              */
             steps: number;
@@ -2916,14 +4100,24 @@ export interface components {
          * @description Result of a trial run. A grader's fault gives reward 0 and error flags, not an HTTP error.
          */
         GraderRun: {
-            /** Reward */
+            /**
+             * Reward
+             * @description The score.
+             */
             reward: number;
+            /** @description Faults, parts, time and tokens of the run. */
             metadata: components["schemas"]["GraderRunMetadata"];
-            /** Sub Rewards */
+            /**
+             * Sub Rewards
+             * @description Scores of a multi grader's parts, by name.
+             */
             sub_rewards: {
                 [key: string]: number;
             };
-            /** Model Grader Token Usage Per Model */
+            /**
+             * Model Grader Token Usage Per Model
+             * @description Tokens that judges used, by model.
+             */
             model_grader_token_usage_per_model: {
                 [key: string]: {
                     [key: string]: unknown;
@@ -2932,20 +4126,39 @@ export interface components {
         };
         /** GraderRunMetadata */
         GraderRunMetadata: {
-            /** Name */
+            /**
+             * Name
+             * @description Name of the grader.
+             */
             name: string;
-            /** Type */
+            /**
+             * Type
+             * @description Kind of the grader.
+             */
             type: string;
+            /** @description Faults of this run; each one that is true gave a score of 0. */
             errors: components["schemas"]["GraderErrorFlags"];
-            /** Execution Time */
+            /**
+             * Execution Time
+             * @description Seconds.
+             */
             execution_time: number;
-            /** Scores */
+            /**
+             * Scores
+             * @description Scores of a multi grader's parts, by name.
+             */
             scores: {
                 [key: string]: number;
             };
-            /** Token Usage */
+            /**
+             * Token Usage
+             * @description Tokens that judges used; `null` without a judge.
+             */
             token_usage: number | null;
-            /** Sampled Model Name */
+            /**
+             * Sampled Model Name
+             * @description Name of the judge's model.
+             */
             sampled_model_name: string | null;
         };
         /**
@@ -2958,40 +4171,49 @@ export interface components {
              * Accuracy
              * @description Share of pairs whose preferred answer has the higher implicit reward.
              */
-            accuracy: number | null;
+            accuracy?: number | null;
             /**
              * Margin
              * @description Mean implicit reward of the preferred answer less that of the rejected one.
              */
-            margin: number | null;
+            margin?: number | null;
             /**
              * Chosen
              * @description Mean implicit reward of the preferred answers; below 0 they became less probable.
              */
-            chosen: number | null;
+            chosen?: number | null;
             /**
              * Rejected
              * @description Mean implicit reward of the rejected answers.
              */
-            rejected: number | null;
+            rejected?: number | null;
         } & {
             [key: string]: unknown;
         };
         /** ImportanceSamplingOptions */
         ImportanceSamplingOptions: {
             /**
-             * @description discriminator enum property added by openapi-typescript
+             * @description Selects the kind of the object. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             type: "importance_sampling";
         };
         /** JobErrorBody */
         JobErrorBody: {
-            /** Code */
+            /**
+             * Code
+             * @description The error in a word that programs can compare.
+             */
             code: string | null;
-            /** Message */
+            /**
+             * Message
+             * @description The fault in a sentence, with its cure.
+             */
             message: string | null;
-            /** Param */
+            /**
+             * Param
+             * @description The parameter of the create call at fault.
+             */
             param: string | null;
         };
         /**
@@ -3006,12 +4228,19 @@ export interface components {
         JudgeMessage: {
             /**
              * Role
+             * @description Role of the message.
              * @enum {string}
              */
             role: "user" | "assistant" | "system" | "developer";
-            /** Content */
+            /**
+             * Content
+             * @description A template, or parts with a template each.
+             */
             content: string | components["schemas"]["TextPart"] | (string | components["schemas"]["TextPart"])[];
-            /** Type */
+            /**
+             * Type
+             * @description Selects the kind of the object.
+             */
             type?: "message" | null;
         } & {
             [key: string]: unknown;
@@ -3021,17 +4250,35 @@ export interface components {
          * @description `max_completions_tokens` is the hosted spelling; the usual one is taken too.
          */
         JudgeSampling: {
-            /** Seed */
+            /**
+             * Seed
+             * @description Seed of sampling.
+             */
             seed?: number | null;
-            /** Temperature */
+            /**
+             * Temperature
+             * @description Temperature of sampling.
+             */
             temperature?: number | null;
-            /** Top P */
+            /**
+             * Top P
+             * @description Nucleus of sampling.
+             */
             top_p?: number | null;
-            /** Max Completions Tokens */
+            /**
+             * Max Completions Tokens
+             * @description Most tokens of an answer.
+             */
             max_completions_tokens?: number | null;
-            /** Max Completion Tokens */
+            /**
+             * Max Completion Tokens
+             * @description Most tokens of an answer, in the usual spelling.
+             */
             max_completion_tokens?: number | null;
-            /** Reasoning Effort */
+            /**
+             * Reasoning Effort
+             * @description Reasoning effort of the judge, where its model has one.
+             */
             reasoning_effort?: string | null;
         } & {
             [key: string]: unknown;
@@ -3046,11 +4293,13 @@ export interface components {
         KeepCheckpoints: {
             /**
              * Best
+             * @description By validation, of equals the earlier; what the job publishes is the first of them.
              * @default 3
              */
             best: number;
             /**
              * Last
+             * @description The newest, good or not.
              * @default 1
              */
             last: number;
@@ -3058,12 +4307,13 @@ export interface components {
         /** LabelSmoothingOptions */
         LabelSmoothingOptions: {
             /**
-             * @description discriminator enum property added by openapi-typescript
+             * @description Selects the kind of the object. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             type: "label_smoothing";
             /**
              * Smoothing
+             * @description Share of each target that is spread evenly over the vocabulary.
              * @default 0.1
              */
             smoothing: number;
@@ -3075,62 +4325,105 @@ export interface components {
         LimitStopsRule: {
             /**
              * Action
+             * @description The effect of the rule: none, an event, a pause, or the end with the best checkpoint.
              * @default warn
              * @enum {string}
              */
             action: "off" | "warn" | "pause" | "stop";
             /**
              * Share
+             * @description Smallest share of a step's rollouts.
              * @default 0.5
              */
             share: number;
             /**
              * Steps
+             * @description In succession.
              * @default 3
              */
             steps: number;
         };
         /** LinePair */
         LinePair: {
-            /** First */
+            /**
+             * First
+             * @description Line number, from 1.
+             */
             first: number;
-            /** Second */
+            /**
+             * Second
+             * @description Line number of the same prompt, from 1.
+             */
             second: number;
+        };
+        /** Logprobs */
+        Logprobs: {
+            /**
+             * Content
+             * @description One entry for each sampled token.
+             */
+            content: components["schemas"]["TokenLogprob"][] | null;
+            /**
+             * Refusal
+             * @description Always `null`.
+             * @default null
+             */
+            refusal: components["schemas"]["TokenLogprob"][] | null;
+        } & {
+            [key: string]: unknown;
         };
         /** MaxStepsRule */
         MaxStepsRule: {
             /**
              * Action
+             * @description The effect of the rule: none, an event, a pause, or the end with the best checkpoint.
              * @default stop
              * @enum {string}
              */
             action: "off" | "warn" | "pause" | "stop";
-            /** Steps */
+            /**
+             * Steps
+             * @description Steps after which the job ends.
+             */
             steps: number;
         };
         /** MaxTimeRule */
         MaxTimeRule: {
             /**
              * Action
+             * @description The effect of the rule: none, an event, a pause, or the end with the best checkpoint.
              * @default stop
              * @enum {string}
              */
             action: "off" | "warn" | "pause" | "stop";
-            /** Seconds */
+            /**
+             * Seconds
+             * @description Time of committed steps, with publishing and validation, without waiting and restarts.
+             */
             seconds: number;
         };
         /** Method */
         Method: {
             /**
              * Type
+             * @description The training method.
              * @enum {string}
              */
             type: "supervised" | "dpo" | "reinforcement";
-            /** Reinforcement */
+            /**
+             * Reinforcement
+             * @description Options of reinforcement learning.
+             */
             reinforcement?: components["schemas"]["ReinforcementBody"] | null;
-            /** Supervised */
+            /**
+             * Supervised
+             * @description Options of supervised training.
+             */
             supervised?: components["schemas"]["SupervisedMethod"] | null;
-            /** Dpo */
+            /**
+             * Dpo
+             * @description Options of preference training.
+             */
             dpo?: components["schemas"]["DpoMethod"] | null;
         } & {
             [key: string]: unknown;
@@ -3139,30 +4432,45 @@ export interface components {
         MismatchOptions: {
             /**
              * Truncation
+             * @description `auto` is by token in the mode `async` when no loss is named, and none otherwise.
              * @default auto
              */
             truncation: components["schemas"]["Truncation"] | "auto" | null;
-            /** Sequence Mask */
+            /**
+             * Sequence Mask
+             * @description Leaves out rollouts that are too far from the trained policy; `null` leaves out none.
+             */
             sequence_mask?: (components["schemas"]["GeometricMeanMask"] | components["schemas"]["ProductMask"]) | null;
             /**
              * Max Log Ratio
+             * @description Tokens whose log-ratio is greater either way have no gradient.
              * @default 20
              */
             max_log_ratio: number;
         };
         /** Model */
         Model: {
-            /** Id */
+            /**
+             * Id
+             * @description Name of the model, for chat, evals and jobs.
+             */
             id: string;
             /**
              * Object
+             * @description Type of the object; each type has one constant value.
              * @default model
              * @constant
              */
             object: "model";
-            /** Created */
+            /**
+             * Created
+             * @description Unix seconds at which the model was made.
+             */
             created: number;
-            /** Owned By */
+            /**
+             * Owned By
+             * @description `system` for a base model, else the id of its project.
+             */
             owned_by: string;
         };
         /**
@@ -3172,26 +4480,48 @@ export interface components {
         ModelList: {
             /**
              * Object
+             * @description Type of the object; each type has one constant value.
              * @default list
              * @constant
              */
             object: "list";
-            /** Data */
+            /**
+             * Data
+             * @description All models.
+             */
             data: components["schemas"]["Model"][];
         };
         /** ModelUsage */
         ModelUsage: {
-            /** Model Name */
+            /**
+             * Model Name
+             * @description Name of the model.
+             */
             model_name: string;
-            /** Invocation Count */
+            /**
+             * Invocation Count
+             * @description Calls of the model.
+             */
             invocation_count: number;
-            /** Prompt Tokens */
+            /**
+             * Prompt Tokens
+             * @description Tokens of prompts.
+             */
             prompt_tokens: number;
-            /** Completion Tokens */
+            /**
+             * Completion Tokens
+             * @description Tokens that were sampled.
+             */
             completion_tokens: number;
-            /** Cached Tokens */
+            /**
+             * Cached Tokens
+             * @description Prompt tokens read from a cache.
+             */
             cached_tokens: number;
-            /** Total Tokens */
+            /**
+             * Total Tokens
+             * @description Prompt and completion tokens.
+             */
             total_tokens: number;
         };
         /**
@@ -3199,25 +4529,38 @@ export interface components {
          * @description Several graders and the formula that joins their scores. No nesting.
          */
         MultiGrader: {
-            /** Pass Threshold */
+            /**
+             * Pass Threshold
+             * @description Decides pass or fail where results are shown; never the reward.
+             */
             pass_threshold?: number | null;
             /**
-             * @description discriminator enum property added by openapi-typescript
+             * @description Selects the kind of the object. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             type: "multi";
             /**
              * Name
+             * @description Name for readers; it need not be unique.
              * @default multi
              */
             name: string;
-            /** Graders */
+            /**
+             * Graders
+             * @description The parts by name.
+             */
             graders: {
                 [key: string]: components["schemas"]["StringCheckGrader"] | components["schemas"]["TextSimilarityGrader"] | components["schemas"]["ScoreModelGrader"] | components["schemas"]["EndpointGrader"];
             };
-            /** Calculate Output */
+            /**
+             * Calculate Output
+             * @description Formula of the reward over the names of the parts, such as `0.5 * exact + judge`.
+             */
             calculate_output: string;
-            /** Invalid Grade */
+            /**
+             * Invalid Grade
+             * @description The score when the formula has no finite value.
+             */
             invalid_grade?: number | null;
         } & {
             [key: string]: unknown;
@@ -3227,23 +4570,35 @@ export interface components {
          * @description A new service account: with its first key, or without a role.
          */
         NewServiceAccount: {
-            /** Id */
+            /**
+             * Id
+             * @description Id of the object.
+             */
             id: string;
             /**
              * Object
+             * @description Type of the object; each type has one constant value.
              * @default organization.project.service_account
              * @constant
              */
             object: "organization.project.service_account";
-            /** Name */
+            /**
+             * Name
+             * @description Name for readers; it need not be unique.
+             */
             name: string;
             /**
              * Role
+             * @description `none` without a key.
              * @enum {string}
              */
             role: "member" | "none";
-            /** Created At */
+            /**
+             * Created At
+             * @description Unix seconds at which the object was made.
+             */
             created_at: number;
+            /** @description Its first key; `null` with `create_service_account_only`. */
             api_key: components["schemas"]["ServiceAccountKey"] | null;
         };
         /**
@@ -3251,8 +4606,12 @@ export interface components {
          * @description A service that cannot be called: its database fails, or its disk is full.
          */
         NotReady: {
+            /** @description The error. */
             error: components["schemas"]["ErrorBody"];
-            /** Parts */
+            /**
+             * Parts
+             * @description The parts by name.
+             */
             parts: {
                 [key: string]: components["schemas"]["PartObject"];
             };
@@ -3266,30 +4625,26 @@ export interface components {
         NothingToLearnOptions: {
             /**
              * Action
-             * @description `fail` ends the job with the reason and its cure in `error`; `warn` writes an event and goes
-             *     on; `off` does not look. A job that trained nothing to its end fails in any case.
+             * @description `fail` ends the job with the reason and its cure in `error`; `warn` writes an event and goes on; `off` does not look. A job that trained nothing to its end fails in any case.
              * @default fail
              * @enum {string}
              */
             action: "fail" | "warn" | "off";
             /**
              * Error Share
-             * @description Share of graded rollouts with the same grader error, or without any token to answer, from
-             *     which the job ends.
+             * @description Share of graded rollouts with the same grader error, or without any token to answer, from which the job ends.
              * @default 0.95
              */
             error_share: number;
             /**
              * Equal Rewards
-             * @description Rollouts of equal reward from which the job ends. Fewer give a warning, unless the reward is
-             *     the highest that the grader gives: then the job ends, since no report could show a gain.
+             * @description Rollouts of equal reward from which the job ends. Fewer give a warning, unless the reward is the highest that the grader gives: then the job ends, since no report could show a gain.
              * @default 64
              */
             equal_rewards: number;
             /**
              * Untrained Groups
-             * @description Groups in succession from the first step on, none with different rewards, from which the job
-             *     ends.
+             * @description Groups in succession from the first step on, none with different rewards, from which the job ends.
              * @default 60
              */
             untrained_groups: number;
@@ -3301,12 +4656,14 @@ export interface components {
         NothingTrainedRule: {
             /**
              * Action
+             * @description The effect of the rule: none, an event, a pause, or the end with the best checkpoint.
              * @default warn
              * @enum {string}
              */
             action: "off" | "warn" | "pause" | "stop";
             /**
              * Steps
+             * @description Steps from the first one on.
              * @default 3
              */
             steps: number;
@@ -3319,70 +4676,106 @@ export interface components {
         ObjectiveOptions: {
             /**
              * Token Penalty
+             * @description Reward lost by a rollout of `token_budget` sampled tokens or more, in proportion below.
              * @default 0.02
              */
             token_penalty: number;
             /**
              * Token Budget
+             * @description `auto` is the most tokens that the base model may write in one turn, as the job's reasoning effort has it.
              * @default auto
              */
             token_budget: number | "auto";
-            /** Call Budget */
+            /**
+             * Call Budget
+             * @description Tool calls that cost nothing; `null` is no budget.
+             */
             call_budget?: number | null;
             /**
              * Call Budget Penalty
+             * @description Per call over the budget, for at most ten.
              * @default 0.05
              */
             call_budget_penalty: number;
             /**
              * Repeated Call Penalty
+             * @description Per call with the name and arguments of an earlier one, for at most ten.
              * @default 0
              */
             repeated_call_penalty: number;
+            /** @description A penalty on long rollouts; `null` is none. */
             overlong?: components["schemas"]["OverlongOptions"] | null;
             /**
              * Clamp Limit Stop
+             * @description A rollout that a limit stopped earns at most 0.
              * @default false
              */
             clamp_limit_stop: boolean;
             /**
              * Kl Coefficient
+             * @description Advantage lost by a token per nat that it is likelier under the policy than under the model that the job started from, compared with the other tokens of its group.
              * @default 0
              */
             kl_coefficient: number;
         };
         /** OutputItemObject */
         OutputItemObject: {
-            /** Id */
+            /**
+             * Id
+             * @description Id of the object.
+             */
             id: string;
             /**
              * Object
+             * @description Type of the object; each type has one constant value.
              * @default eval.run.output_item
              * @constant
              */
             object: "eval.run.output_item";
-            /** Eval Id */
+            /**
+             * Eval Id
+             * @description Id of the eval.
+             */
             eval_id: string;
-            /** Run Id */
+            /**
+             * Run Id
+             * @description Id of the eval run.
+             */
             run_id: string;
-            /** Created At */
+            /**
+             * Created At
+             * @description Unix seconds at which the object was made.
+             */
             created_at: number;
-            /** Datasource Item Id */
+            /**
+             * Datasource Item Id
+             * @description Number of the item, from 0.
+             */
             datasource_item_id: number;
-            /** Datasource Item */
+            /**
+             * Datasource Item
+             * @description The item.
+             */
             datasource_item: {
                 [key: string]: unknown;
             };
             /**
              * Status
+             * @description Result of the item.
              * @enum {string}
              */
             status: "pass" | "fail" | "error";
-            /** Results */
+            /**
+             * Results
+             * @description Score and verdict of each criterion.
+             */
             results: {
                 [key: string]: unknown;
             }[];
-            /** Sample */
+            /**
+             * Sample
+             * @description The graded sample: input, output, usage and error.
+             */
             sample: {
                 [key: string]: unknown;
             };
@@ -3396,17 +4789,17 @@ export interface components {
              * Base
              * @description The base model's own; `null` where it was not measured.
              */
-            base: number | null;
+            base?: number | null;
             /**
              * Start
              * @description The mean under the model that training started from.
              */
-            start: number | null;
+            start?: number | null;
             /**
              * Tuned
              * @description The mean under the published model.
              */
-            tuned: number | null;
+            tuned?: number | null;
         } & {
             [key: string]: unknown;
         };
@@ -3415,9 +4808,15 @@ export interface components {
          * @description Validation rows whose messages are in the training file too: they measure memory.
          */
         Overlap: {
-            /** Rows */
+            /**
+             * Rows
+             * @description Number of such rows.
+             */
             rows: number;
-            /** Lines */
+            /**
+             * Lines
+             * @description The first of them: (training line, validation line).
+             */
             lines: [
                 number,
                 number
@@ -3428,15 +4827,20 @@ export interface components {
          * @description A penalty that grows over the last `buffer` of `limit` sampled tokens of a rollout.
          */
         OverlongOptions: {
-            /** Limit */
+            /**
+             * Limit
+             * @description Sampled tokens at which the whole penalty is due.
+             */
             limit: number;
             /**
              * Buffer
+             * @description Tokens; `auto` is a fifth of the limit.
              * @default auto
              */
             buffer: number | "auto";
             /**
              * Penalty
+             * @description Reward lost at the limit and beyond.
              * @default 1
              */
             penalty: number;
@@ -3444,30 +4848,44 @@ export interface components {
         /** OwnedByServiceAccount */
         OwnedByServiceAccount: {
             /**
-             * @description discriminator enum property added by openapi-typescript
+             * @description Selects the kind of the object. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             type: "service_account";
+            /** @description The service account. */
             service_account: components["schemas"]["OwnerServiceAccount"];
         };
         /** OwnedByUser */
         OwnedByUser: {
             /**
-             * @description discriminator enum property added by openapi-typescript
+             * @description Selects the kind of the object. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             type: "user";
+            /** @description The organization. */
             user: components["schemas"]["OwnerUser"];
         };
         /** OwnerServiceAccount */
         OwnerServiceAccount: {
-            /** Id */
+            /**
+             * Id
+             * @description Id of the object.
+             */
             id: string;
-            /** Name */
+            /**
+             * Name
+             * @description Name for readers; it need not be unique.
+             */
             name: string;
-            /** Created At */
+            /**
+             * Created At
+             * @description Unix seconds at which the object was made.
+             */
             created_at: number;
-            /** Role */
+            /**
+             * Role
+             * @description Role of the service account in the project.
+             */
             role: string;
         };
         /**
@@ -3475,20 +4893,31 @@ export interface components {
          * @description The organization, as owner of a key that its operator created; the service has no users.
          */
         OwnerUser: {
-            /** Id */
+            /**
+             * Id
+             * @description Id of the organization.
+             */
             id: string;
             /**
              * Email
+             * @description Always empty: the service has no users.
              * @default
              * @constant
              */
             email: "";
-            /** Name */
+            /**
+             * Name
+             * @description Name for readers; it need not be unique.
+             */
             name: string;
-            /** Created At */
+            /**
+             * Created At
+             * @description Unix seconds at which the object was made.
+             */
             created_at: number;
             /**
              * Role
+             * @description Always `owner`.
              * @default owner
              * @constant
              */
@@ -3498,323 +4927,570 @@ export interface components {
         Page_AdminKeyObject_: {
             /**
              * Object
+             * @description Type of the object; each type has one constant value.
              * @default list
              * @constant
              */
             object: "list";
-            /** Data */
+            /**
+             * Data
+             * @description The objects of this page.
+             */
             data: components["schemas"]["AdminKeyObject"][];
-            /** Has More */
+            /**
+             * Has More
+             * @description True if a further page follows; ask for it with `after` set to `last_id`.
+             */
             has_more: boolean;
-            /** First Id */
+            /**
+             * First Id
+             * @description Id of the first object; `null` on an empty page.
+             */
             first_id: string | null;
-            /** Last Id */
+            /**
+             * Last Id
+             * @description Id of the last object; `null` on an empty page.
+             */
             last_id: string | null;
         };
         /** Page[Curriculum] */
         Page_Curriculum_: {
             /**
              * Object
+             * @description Type of the object; each type has one constant value.
              * @default list
              * @constant
              */
             object: "list";
-            /** Data */
+            /**
+             * Data
+             * @description The objects of this page.
+             */
             data: components["schemas"]["Curriculum"][];
-            /** Has More */
+            /**
+             * Has More
+             * @description True if a further page follows; ask for it with `after` set to `last_id`.
+             */
             has_more: boolean;
-            /** First Id */
+            /**
+             * First Id
+             * @description Id of the first object; `null` on an empty page.
+             */
             first_id: string | null;
-            /** Last Id */
+            /**
+             * Last Id
+             * @description Id of the last object; `null` on an empty page.
+             */
             last_id: string | null;
         };
         /** Page[Curve] */
         Page_Curve_: {
             /**
              * Object
+             * @description Type of the object; each type has one constant value.
              * @default list
              * @constant
              */
             object: "list";
-            /** Data */
+            /**
+             * Data
+             * @description The objects of this page.
+             */
             data: components["schemas"]["Curve"][];
-            /** Has More */
+            /**
+             * Has More
+             * @description True if a further page follows; ask for it with `after` set to `last_id`.
+             */
             has_more: boolean;
-            /** First Id */
+            /**
+             * First Id
+             * @description Id of the first object; `null` on an empty page.
+             */
             first_id: string | null;
-            /** Last Id */
+            /**
+             * Last Id
+             * @description Id of the last object; `null` on an empty page.
+             */
             last_id: string | null;
         };
         /** Page[EvalObject] */
         Page_EvalObject_: {
             /**
              * Object
+             * @description Type of the object; each type has one constant value.
              * @default list
              * @constant
              */
             object: "list";
-            /** Data */
+            /**
+             * Data
+             * @description The objects of this page.
+             */
             data: components["schemas"]["EvalObject"][];
-            /** Has More */
+            /**
+             * Has More
+             * @description True if a further page follows; ask for it with `after` set to `last_id`.
+             */
             has_more: boolean;
-            /** First Id */
+            /**
+             * First Id
+             * @description Id of the first object; `null` on an empty page.
+             */
             first_id: string | null;
-            /** Last Id */
+            /**
+             * Last Id
+             * @description Id of the last object; `null` on an empty page.
+             */
             last_id: string | null;
         };
         /** Page[EvalRunObject] */
         Page_EvalRunObject_: {
             /**
              * Object
+             * @description Type of the object; each type has one constant value.
              * @default list
              * @constant
              */
             object: "list";
-            /** Data */
+            /**
+             * Data
+             * @description The objects of this page.
+             */
             data: components["schemas"]["EvalRunObject"][];
-            /** Has More */
+            /**
+             * Has More
+             * @description True if a further page follows; ask for it with `after` set to `last_id`.
+             */
             has_more: boolean;
-            /** First Id */
+            /**
+             * First Id
+             * @description Id of the first object; `null` on an empty page.
+             */
             first_id: string | null;
-            /** Last Id */
+            /**
+             * Last Id
+             * @description Id of the last object; `null` on an empty page.
+             */
             last_id: string | null;
         };
         /** Page[FileObject] */
         Page_FileObject_: {
             /**
              * Object
+             * @description Type of the object; each type has one constant value.
              * @default list
              * @constant
              */
             object: "list";
-            /** Data */
+            /**
+             * Data
+             * @description The objects of this page.
+             */
             data: components["schemas"]["FileObject"][];
-            /** Has More */
+            /**
+             * Has More
+             * @description True if a further page follows; ask for it with `after` set to `last_id`.
+             */
             has_more: boolean;
-            /** First Id */
+            /**
+             * First Id
+             * @description Id of the first object; `null` on an empty page.
+             */
             first_id: string | null;
-            /** Last Id */
+            /**
+             * Last Id
+             * @description Id of the last object; `null` on an empty page.
+             */
             last_id: string | null;
         };
         /** Page[FineTuningJobCheckpoint] */
         Page_FineTuningJobCheckpoint_: {
             /**
              * Object
+             * @description Type of the object; each type has one constant value.
              * @default list
              * @constant
              */
             object: "list";
-            /** Data */
+            /**
+             * Data
+             * @description The objects of this page.
+             */
             data: components["schemas"]["FineTuningJobCheckpoint"][];
-            /** Has More */
+            /**
+             * Has More
+             * @description True if a further page follows; ask for it with `after` set to `last_id`.
+             */
             has_more: boolean;
-            /** First Id */
+            /**
+             * First Id
+             * @description Id of the first object; `null` on an empty page.
+             */
             first_id: string | null;
-            /** Last Id */
+            /**
+             * Last Id
+             * @description Id of the last object; `null` on an empty page.
+             */
             last_id: string | null;
         };
         /** Page[FineTuningJobEvent] */
         Page_FineTuningJobEvent_: {
             /**
              * Object
+             * @description Type of the object; each type has one constant value.
              * @default list
              * @constant
              */
             object: "list";
-            /** Data */
+            /**
+             * Data
+             * @description The objects of this page.
+             */
             data: components["schemas"]["FineTuningJobEvent"][];
-            /** Has More */
+            /**
+             * Has More
+             * @description True if a further page follows; ask for it with `after` set to `last_id`.
+             */
             has_more: boolean;
-            /** First Id */
+            /**
+             * First Id
+             * @description Id of the first object; `null` on an empty page.
+             */
             first_id: string | null;
-            /** Last Id */
+            /**
+             * Last Id
+             * @description Id of the last object; `null` on an empty page.
+             */
             last_id: string | null;
         };
         /** Page[FineTuningJob] */
         Page_FineTuningJob_: {
             /**
              * Object
+             * @description Type of the object; each type has one constant value.
              * @default list
              * @constant
              */
             object: "list";
-            /** Data */
+            /**
+             * Data
+             * @description The objects of this page.
+             */
             data: components["schemas"]["FineTuningJob"][];
-            /** Has More */
+            /**
+             * Has More
+             * @description True if a further page follows; ask for it with `after` set to `last_id`.
+             */
             has_more: boolean;
-            /** First Id */
+            /**
+             * First Id
+             * @description Id of the first object; `null` on an empty page.
+             */
             first_id: string | null;
-            /** Last Id */
+            /**
+             * Last Id
+             * @description Id of the last object; `null` on an empty page.
+             */
             last_id: string | null;
         };
         /** Page[OutputItemObject] */
         Page_OutputItemObject_: {
             /**
              * Object
+             * @description Type of the object; each type has one constant value.
              * @default list
              * @constant
              */
             object: "list";
-            /** Data */
+            /**
+             * Data
+             * @description The objects of this page.
+             */
             data: components["schemas"]["OutputItemObject"][];
-            /** Has More */
+            /**
+             * Has More
+             * @description True if a further page follows; ask for it with `after` set to `last_id`.
+             */
             has_more: boolean;
-            /** First Id */
+            /**
+             * First Id
+             * @description Id of the first object; `null` on an empty page.
+             */
             first_id: string | null;
-            /** Last Id */
+            /**
+             * Last Id
+             * @description Id of the last object; `null` on an empty page.
+             */
             last_id: string | null;
         };
         /** Page[PermissionObject] */
         Page_PermissionObject_: {
             /**
              * Object
+             * @description Type of the object; each type has one constant value.
              * @default list
              * @constant
              */
             object: "list";
-            /** Data */
+            /**
+             * Data
+             * @description The objects of this page.
+             */
             data: components["schemas"]["PermissionObject"][];
-            /** Has More */
+            /**
+             * Has More
+             * @description True if a further page follows; ask for it with `after` set to `last_id`.
+             */
             has_more: boolean;
-            /** First Id */
+            /**
+             * First Id
+             * @description Id of the first object; `null` on an empty page.
+             */
             first_id: string | null;
-            /** Last Id */
+            /**
+             * Last Id
+             * @description Id of the last object; `null` on an empty page.
+             */
             last_id: string | null;
         };
         /** Page[ProjectKeyObject] */
         Page_ProjectKeyObject_: {
             /**
              * Object
+             * @description Type of the object; each type has one constant value.
              * @default list
              * @constant
              */
             object: "list";
-            /** Data */
+            /**
+             * Data
+             * @description The objects of this page.
+             */
             data: components["schemas"]["ProjectKeyObject"][];
-            /** Has More */
+            /**
+             * Has More
+             * @description True if a further page follows; ask for it with `after` set to `last_id`.
+             */
             has_more: boolean;
-            /** First Id */
+            /**
+             * First Id
+             * @description Id of the first object; `null` on an empty page.
+             */
             first_id: string | null;
-            /** Last Id */
+            /**
+             * Last Id
+             * @description Id of the last object; `null` on an empty page.
+             */
             last_id: string | null;
         };
         /** Page[ProjectObject] */
         Page_ProjectObject_: {
             /**
              * Object
+             * @description Type of the object; each type has one constant value.
              * @default list
              * @constant
              */
             object: "list";
-            /** Data */
+            /**
+             * Data
+             * @description The objects of this page.
+             */
             data: components["schemas"]["ProjectObject"][];
-            /** Has More */
+            /**
+             * Has More
+             * @description True if a further page follows; ask for it with `after` set to `last_id`.
+             */
             has_more: boolean;
-            /** First Id */
+            /**
+             * First Id
+             * @description Id of the first object; `null` on an empty page.
+             */
             first_id: string | null;
-            /** Last Id */
+            /**
+             * Last Id
+             * @description Id of the last object; `null` on an empty page.
+             */
             last_id: string | null;
         };
         /** Page[RegisteredGrader] */
         Page_RegisteredGrader_: {
             /**
              * Object
+             * @description Type of the object; each type has one constant value.
              * @default list
              * @constant
              */
             object: "list";
-            /** Data */
+            /**
+             * Data
+             * @description The objects of this page.
+             */
             data: components["schemas"]["RegisteredGrader"][];
-            /** Has More */
+            /**
+             * Has More
+             * @description True if a further page follows; ask for it with `after` set to `last_id`.
+             */
             has_more: boolean;
-            /** First Id */
+            /**
+             * First Id
+             * @description Id of the first object; `null` on an empty page.
+             */
             first_id: string | null;
-            /** Last Id */
+            /**
+             * Last Id
+             * @description Id of the last object; `null` on an empty page.
+             */
             last_id: string | null;
         };
         /** Page[Rollout] */
         Page_Rollout_: {
             /**
              * Object
+             * @description Type of the object; each type has one constant value.
              * @default list
              * @constant
              */
             object: "list";
-            /** Data */
+            /**
+             * Data
+             * @description The objects of this page.
+             */
             data: components["schemas"]["Rollout"][];
-            /** Has More */
+            /**
+             * Has More
+             * @description True if a further page follows; ask for it with `after` set to `last_id`.
+             */
             has_more: boolean;
-            /** First Id */
+            /**
+             * First Id
+             * @description Id of the first object; `null` on an empty page.
+             */
             first_id: string | null;
-            /** Last Id */
+            /**
+             * Last Id
+             * @description Id of the last object; `null` on an empty page.
+             */
             last_id: string | null;
         };
         /** Page[ServiceAccountObject] */
         Page_ServiceAccountObject_: {
             /**
              * Object
+             * @description Type of the object; each type has one constant value.
              * @default list
              * @constant
              */
             object: "list";
-            /** Data */
+            /**
+             * Data
+             * @description The objects of this page.
+             */
             data: components["schemas"]["ServiceAccountObject"][];
-            /** Has More */
+            /**
+             * Has More
+             * @description True if a further page follows; ask for it with `after` set to `last_id`.
+             */
             has_more: boolean;
-            /** First Id */
+            /**
+             * First Id
+             * @description Id of the first object; `null` on an empty page.
+             */
             first_id: string | null;
-            /** Last Id */
+            /**
+             * Last Id
+             * @description Id of the last object; `null` on an empty page.
+             */
             last_id: string | null;
         };
         /** Page[Tool] */
         Page_Tool_: {
             /**
              * Object
+             * @description Type of the object; each type has one constant value.
              * @default list
              * @constant
              */
             object: "list";
-            /** Data */
+            /**
+             * Data
+             * @description The objects of this page.
+             */
             data: components["schemas"]["Tool"][];
-            /** Has More */
+            /**
+             * Has More
+             * @description True if a further page follows; ask for it with `after` set to `last_id`.
+             */
             has_more: boolean;
-            /** First Id */
+            /**
+             * First Id
+             * @description Id of the first object; `null` on an empty page.
+             */
             first_id: string | null;
-            /** Last Id */
+            /**
+             * Last Id
+             * @description Id of the last object; `null` on an empty page.
+             */
             last_id: string | null;
         };
         /** Page[WebhookDeliveryObject] */
         Page_WebhookDeliveryObject_: {
             /**
              * Object
+             * @description Type of the object; each type has one constant value.
              * @default list
              * @constant
              */
             object: "list";
-            /** Data */
+            /**
+             * Data
+             * @description The objects of this page.
+             */
             data: components["schemas"]["WebhookDeliveryObject"][];
-            /** Has More */
+            /**
+             * Has More
+             * @description True if a further page follows; ask for it with `after` set to `last_id`.
+             */
             has_more: boolean;
-            /** First Id */
+            /**
+             * First Id
+             * @description Id of the first object; `null` on an empty page.
+             */
             first_id: string | null;
-            /** Last Id */
+            /**
+             * Last Id
+             * @description Id of the last object; `null` on an empty page.
+             */
             last_id: string | null;
         };
         /** Page[WebhookEndpointObject] */
         Page_WebhookEndpointObject_: {
             /**
              * Object
+             * @description Type of the object; each type has one constant value.
              * @default list
              * @constant
              */
             object: "list";
-            /** Data */
+            /**
+             * Data
+             * @description The objects of this page.
+             */
             data: components["schemas"]["WebhookEndpointObject"][];
-            /** Has More */
+            /**
+             * Has More
+             * @description True if a further page follows; ask for it with `after` set to `last_id`.
+             */
             has_more: boolean;
-            /** First Id */
+            /**
+             * First Id
+             * @description Id of the first object; `null` on an empty page.
+             */
             first_id: string | null;
-            /** Last Id */
+            /**
+             * Last Id
+             * @description Id of the last object; `null` on an empty page.
+             */
             last_id: string | null;
         };
         /**
@@ -3824,17 +5500,20 @@ export interface components {
         ParseErrorsRule: {
             /**
              * Action
+             * @description The effect of the rule: none, an event, a pause, or the end with the best checkpoint.
              * @default warn
              * @enum {string}
              */
             action: "off" | "warn" | "pause" | "stop";
             /**
              * Per Rollout
+             * @description Mean number of such turns.
              * @default 0.5
              */
             per_rollout: number;
             /**
              * Steps
+             * @description In succession.
              * @default 3
              */
             steps: number;
@@ -3846,6 +5525,7 @@ export interface components {
         PartObject: {
             /**
              * Status
+             * @description `failing` if the part does not do its work.
              * @enum {string}
              */
             status: "ok" | "failing";
@@ -3857,17 +5537,27 @@ export interface components {
         };
         /** PermissionObject */
         PermissionObject: {
-            /** Id */
+            /**
+             * Id
+             * @description Id of the object.
+             */
             id: string;
             /**
              * Object
+             * @description Type of the object; each type has one constant value.
              * @default checkpoint.permission
              * @constant
              */
             object: "checkpoint.permission";
-            /** Created At */
+            /**
+             * Created At
+             * @description Unix seconds at which the object was made.
+             */
             created_at: number;
-            /** Project Id */
+            /**
+             * Project Id
+             * @description Id of the project.
+             */
             project_id: string;
         };
         /**
@@ -3877,43 +5567,59 @@ export interface components {
         PlateauRule: {
             /**
              * Action
+             * @description The effect of the rule: none, an event, a pause, or the end with the best checkpoint.
              * @default warn
              * @enum {string}
              */
             action: "off" | "warn" | "pause" | "stop";
             /**
              * Evaluations
+             * @description Validations in succession without a new best.
              * @default 3
              */
             evaluations: number;
             /**
              * Min Improvement
+             * @description Smallest improvement that counts as a new best, in the metric's own unit.
              * @default 0.01
              */
             min_improvement: number;
         };
         /** Point */
         Point: {
-            /** Step */
+            /**
+             * Step
+             * @description The committed step; 0 is before training.
+             */
             step: number;
-            /** Value */
+            /**
+             * Value
+             * @description The value at that step.
+             */
             value: number;
         };
         /** PpoOptions */
         PpoOptions: {
             /**
-             * @description discriminator enum property added by openapi-typescript
+             * @description Selects the kind of the object. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             type: "ppo";
             /**
              * Epsilon
+             * @description Largest distance of a token's ratio from 1 at which it still has a gradient.
              * @default 0.2
              */
             epsilon: number;
-            /** Epsilon High */
+            /**
+             * Epsilon High
+             * @description The same upwards, where it differs; 0.28 is "clip higher".
+             */
             epsilon_high?: number | null;
-            /** Dual Clip */
+            /**
+             * Dual Clip
+             * @description Ratio beyond which a token of negative advantage has no gradient either; usually 3.
+             */
             dual_clip?: number | null;
         };
         /**
@@ -3922,6 +5628,7 @@ export interface components {
          */
         PreferenceStopOptions: {
             /**
+             * @description Validation has not become better for a while.
              * @default {
              *       "action": "warn",
              *       "evaluations": 3,
@@ -3929,10 +5636,14 @@ export interface components {
              *     }
              */
             plateau: components["schemas"]["PlateauRule"];
+            /** @description Validation is as good as it has to be; `null` is off. */
             target?: components["schemas"]["TargetRule"] | null;
+            /** @description A number of steps; `null` is off. */
             max_steps?: components["schemas"]["MaxStepsRule"] | null;
+            /** @description A time of training; `null` is off. */
             max_time?: components["schemas"]["MaxTimeRule"] | null;
             /**
+             * @description Training has run away from validation.
              * @default {
              *       "action": "warn",
              *       "threshold": 0.2,
@@ -3941,6 +5652,7 @@ export interface components {
              */
             gap: components["schemas"]["GapRule"];
             /**
+             * @description No step has changed a weight.
              * @default {
              *       "action": "warn",
              *       "steps": 3
@@ -3948,6 +5660,7 @@ export interface components {
              */
             nothing_trained: components["schemas"]["NothingTrainedRule"];
             /**
+             * @description Training makes the preferred answers less probable.
              * @default {
              *       "action": "warn",
              *       "below": 0,
@@ -3963,32 +5676,39 @@ export interface components {
         ProductMask: {
             /**
              * Low
+             * @description Lower end of the band.
              * @default 0
              */
             low: number;
             /**
              * High
+             * @description Upper end of the band.
              * @default 3
              */
             high: number;
             /**
-             * @description discriminator enum property added by openapi-typescript
+             * @description Selects the kind of the object. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             type: "product";
         };
         /** ProjectKeyDeleted */
         ProjectKeyDeleted: {
-            /** Id */
+            /**
+             * Id
+             * @description Id of the object.
+             */
             id: string;
             /**
              * Object
+             * @description Type of the object; each type has one constant value.
              * @default organization.project.api_key.deleted
              * @constant
              */
             object: "organization.project.api_key.deleted";
             /**
              * Deleted
+             * @description True: the object is deleted.
              * @default true
              * @constant
              */
@@ -3996,55 +5716,105 @@ export interface components {
         };
         /** ProjectKeyObject */
         ProjectKeyObject: {
-            /** Id */
+            /**
+             * Id
+             * @description Id of the object.
+             */
             id: string;
             /**
              * Object
+             * @description Type of the object; each type has one constant value.
              * @default organization.project.api_key
              * @constant
              */
             object: "organization.project.api_key";
-            /** Name */
+            /**
+             * Name
+             * @description Name for readers; it need not be unique.
+             */
             name: string;
-            /** Redacted Value */
+            /**
+             * Redacted Value
+             * @description A part of the key, to recognise it by.
+             */
             redacted_value: string;
-            /** Created At */
+            /**
+             * Created At
+             * @description Unix seconds at which the object was made.
+             */
             created_at: number;
-            /** Expires At */
+            /**
+             * Expires At
+             * @description Unix seconds at which it expires; `null`: it does not expire.
+             */
             expires_at: number | null;
-            /** Last Used At */
+            /**
+             * Last Used At
+             * @description Time of the last use, to the minute.
+             */
             last_used_at: number | null;
-            /** Owner */
+            /**
+             * Owner
+             * @description The service account, or the organization for keys of its operator.
+             */
             owner: components["schemas"]["OwnedByServiceAccount"] | components["schemas"]["OwnedByUser"];
             /**
              * Owner Project Access
+             * @description `inactive` while the project is archived.
              * @enum {string}
              */
             owner_project_access: "active" | "inactive";
         };
         /** ProjectObject */
         ProjectObject: {
-            /** Id */
+            /**
+             * Id
+             * @description Id of the object.
+             */
             id: string;
             /**
              * Object
+             * @description Type of the object; each type has one constant value.
              * @default organization.project
              * @constant
              */
             object: "organization.project";
-            /** Name */
+            /**
+             * Name
+             * @description Name for readers; it need not be unique.
+             */
             name: string;
-            /** Created At */
+            /**
+             * Created At
+             * @description Unix seconds at which the object was made.
+             */
             created_at: number;
-            /** Archived At */
+            /**
+             * Archived At
+             * @description Unix seconds at which it was archived; `null` while it is active.
+             */
             archived_at: number | null;
             /**
              * Status
+             * @description An archived project runs no new jobs.
              * @enum {string}
              */
             status: "active" | "archived";
-            /** External Key Id */
+            /**
+             * External Key Id
+             * @description Always `null`.
+             */
             external_key_id: null;
+        };
+        /** PromptTokensDetails */
+        PromptTokensDetails: {
+            /**
+             * Cached Tokens
+             * @description Prompt tokens that were read from the prefix cache.
+             */
+            cached_tokens: number;
+        } & {
+            [key: string]: unknown;
         };
         /**
          * Readiness
@@ -4057,34 +5827,59 @@ export interface components {
              * @enum {string}
              */
             status: "ok" | "degraded";
-            /** Parts */
+            /**
+             * Parts
+             * @description The parts by name.
+             */
             parts: {
                 [key: string]: components["schemas"]["PartObject"];
             };
         };
         /** RegisteredGrader */
         RegisteredGrader: {
-            /** Id */
+            /**
+             * Id
+             * @description Id of the object.
+             */
             id: string;
-            /** Created At */
+            /**
+             * Created At
+             * @description Unix seconds at which the object was made.
+             */
             created_at: number;
-            /** Updated At */
+            /**
+             * Updated At
+             * @description Creation time of this version.
+             */
             updated_at: number;
-            /** Version */
+            /**
+             * Version
+             * @description Number of the version, from 1.
+             */
             version: number;
-            /** Name */
+            /**
+             * Name
+             * @description Name for readers; it need not be unique.
+             */
             name: string;
-            /** Metadata */
+            /**
+             * Metadata
+             * @description Up to 16 pairs of text of the user's own; the service does not read them.
+             */
             metadata: {
                 [key: string]: string;
             } | null;
             /**
              * Object
+             * @description Type of the object; each type has one constant value.
              * @default grader
              * @constant
              */
             object: "grader";
-            /** Grader */
+            /**
+             * Grader
+             * @description The definition, with secrets redacted.
+             */
             grader: {
                 [key: string]: unknown;
             };
@@ -4094,9 +5889,15 @@ export interface components {
          * @description A registered object in place of its definition.
          */
         RegisteredReference: {
-            /** Id */
+            /**
+             * Id
+             * @description Id of the registered object.
+             */
             id: string;
-            /** Version */
+            /**
+             * Version
+             * @description The newest when absent.
+             */
             version?: number | null;
         };
         /**
@@ -4127,26 +5928,51 @@ export interface components {
          * @description `method.reinforcement` of a create call.
          */
         ReinforcementBody: {
-            /** Mode */
+            /**
+             * Mode
+             * @description An extension; `None` is `sync`.
+             */
             mode?: (components["schemas"]["SyncOptions"] | components["schemas"]["StreamingOptions"] | components["schemas"]["AsyncOptions"]) | null;
-            /** Loss */
+            /**
+             * Loss
+             * @description An extension; `None` is `ppo`.
+             */
             loss?: (components["schemas"]["ImportanceSamplingOptions"] | components["schemas"]["PpoOptions"] | components["schemas"]["CispoOptions"] | components["schemas"]["DroOptions"]) | null;
+            /** @description An extension; `None` is `centred`. */
             advantage?: components["schemas"]["AdvantageOptions"] | null;
+            /** @description An extension; `None` is a light token penalty. */
             objective?: components["schemas"]["ObjectiveOptions"] | null;
+            /** @description An extension: corrections for a sampler that was not quite the trained policy. */
             mismatch?: components["schemas"]["MismatchOptions"] | null;
-            /** Grader */
+            /**
+             * Grader
+             * @description The function that scores each rollout: a definition, or a registered one.
+             */
             grader: (components["schemas"]["StringCheckGrader"] | components["schemas"]["TextSimilarityGrader"] | components["schemas"]["ScoreModelGrader"] | components["schemas"]["EndpointGrader"] | components["schemas"]["MultiGrader"]) | components["schemas"]["RegisteredReference"];
-            /** Tools */
+            /**
+             * Tools
+             * @description Tools that the service calls for the model: definitions, or registered ones. Without any, the tools of rows are offered and their calls graded, not run.
+             */
             tools?: (components["schemas"]["ToolSpec"] | components["schemas"]["RegisteredReference"])[] | null;
-            /** Max Episode Steps */
+            /**
+             * Max Episode Steps
+             * @description Most turns and tool calls of a rollout; absent: 10.
+             */
             max_episode_steps?: number | null;
-            /** Response Format */
+            /**
+             * Response Format
+             * @description The job keeps and echoes it; no engine enforces it.
+             */
             response_format?: {
                 [key: string]: unknown;
             } | null;
+            /** @description Rules that warn, pause the job or end it early (an extension). */
             stop?: components["schemas"]["ReinforcementStopOptions"] | null;
+            /** @description Number of checkpoints that are kept (an extension). */
             keep_checkpoints?: components["schemas"]["KeepCheckpoints"] | null;
+            /** @description Limits of the check that ends a job in which nothing can be learned (an extension). */
             nothing_to_learn?: components["schemas"]["NothingToLearnOptions"] | null;
+            /** @description Sizes, rates and intervals. */
             hyperparameters?: components["schemas"]["ReinforcementHyperparameters"] | null;
         } & {
             [key: string]: unknown;
@@ -4158,46 +5984,55 @@ export interface components {
         ReinforcementHyperparameters: {
             /**
              * Batch Size
+             * @description Examples (prompts) per optimizer step.
              * @default auto
              */
             batch_size?: number | "auto" | null;
             /**
              * Learning Rate Multiplier
+             * @description Factor on the base model's own learning rate.
              * @default auto
              */
             learning_rate_multiplier?: number | "auto" | null;
             /**
              * N Epochs
+             * @description Times that the training file is used.
              * @default auto
              */
             n_epochs?: number | "auto" | null;
             /**
              * Compute Multiplier
+             * @description Factor on the rollouts of each example; 1 is 8 rollouts.
              * @default auto
              */
             compute_multiplier?: number | "auto" | null;
             /**
              * Eval Interval
+             * @description Steps between validations.
              * @default auto
              */
             eval_interval?: number | "auto" | null;
             /**
              * Eval Samples
+             * @description Rollouts of each held-out row in a validation.
              * @default auto
              */
             eval_samples?: number | "auto" | null;
             /**
              * Eval Temperature
+             * @description Temperature of these rollouts; an extension.
              * @default auto
              */
             eval_temperature?: number | "auto" | null;
             /**
              * Eval Greedy
+             * @description One more rollout of each held-out row, at temperature 0; an extension.
              * @default true
              */
             eval_greedy?: boolean | null;
             /**
              * Reasoning Effort
+             * @description Reasoning effort of the rollouts; kept by calls of the tuned model.
              * @default default
              */
             reasoning_effort?: ("default" | "low" | "medium" | "high") | null;
@@ -4210,6 +6045,7 @@ export interface components {
          */
         ReinforcementStopOptions: {
             /**
+             * @description Validation has not become better for a while.
              * @default {
              *       "action": "warn",
              *       "evaluations": 3,
@@ -4217,10 +6053,14 @@ export interface components {
              *     }
              */
             plateau: components["schemas"]["PlateauRule"];
+            /** @description Validation is as good as it has to be; `null` is off. */
             target?: components["schemas"]["TargetRule"] | null;
+            /** @description A number of steps; `null` is off. */
             max_steps?: components["schemas"]["MaxStepsRule"] | null;
+            /** @description A time of training; `null` is off. */
             max_time?: components["schemas"]["MaxTimeRule"] | null;
             /**
+             * @description Training has run away from validation.
              * @default {
              *       "action": "warn",
              *       "threshold": 0.2,
@@ -4229,6 +6069,7 @@ export interface components {
              */
             gap: components["schemas"]["GapRule"];
             /**
+             * @description No step has changed a weight.
              * @default {
              *       "action": "warn",
              *       "steps": 3
@@ -4236,6 +6077,7 @@ export interface components {
              */
             nothing_trained: components["schemas"]["NothingTrainedRule"];
             /**
+             * @description Rollouts write more and more.
              * @default {
              *       "action": "warn",
              *       "ratio": 2,
@@ -4244,6 +6086,7 @@ export interface components {
              */
             token_growth: components["schemas"]["TokenGrowthRule"];
             /**
+             * @description The policy has stopped exploring.
              * @default {
              *       "action": "warn",
              *       "below": 0.02,
@@ -4252,6 +6095,7 @@ export interface components {
              */
             entropy_collapse: components["schemas"]["EntropyRule"];
             /**
+             * @description No group has rollouts of different reward.
              * @default {
              *       "action": "warn",
              *       "steps": 5
@@ -4259,6 +6103,7 @@ export interface components {
              */
             zero_variance: components["schemas"]["ZeroVarianceRule"];
             /**
+             * @description The policy becomes random.
              * @default {
              *       "action": "warn",
              *       "ratio": 3,
@@ -4268,6 +6113,7 @@ export interface components {
              */
             entropy_rise: components["schemas"]["EntropyRiseRule"];
             /**
+             * @description Rollouts end at a limit instead of with an answer.
              * @default {
              *       "action": "warn",
              *       "share": 0.5,
@@ -4276,6 +6122,7 @@ export interface components {
              */
             limit_stops: components["schemas"]["LimitStopsRule"];
             /**
+             * @description The policy has stopped calling its tools.
              * @default {
              *       "action": "warn",
              *       "share": 0.1,
@@ -4284,6 +6131,7 @@ export interface components {
              */
             tool_call_collapse: components["schemas"]["ToolCallCollapseRule"];
             /**
+             * @description Grades carry an error flag, or the grader fails.
              * @default {
              *       "action": "warn",
              *       "share": 0.1,
@@ -4292,6 +6140,7 @@ export interface components {
              */
             grader_errors: components["schemas"]["GraderErrorsRule"];
             /**
+             * @description The policy writes tool calls that cannot be parsed.
              * @default {
              *       "action": "warn",
              *       "per_rollout": 0.5,
@@ -4307,6 +6156,7 @@ export interface components {
         Report: {
             /**
              * Object
+             * @description Type of the object; each type has one constant value.
              * @constant
              */
             object: "fine_tuning.job.report";
@@ -4319,7 +6169,7 @@ export interface components {
              * Method
              * @description `reinforcement`, `supervised` or `dpo`.
              */
-            method: string | null;
+            method?: string | null;
             /**
              * Base Model
              * @description Name of the base model.
@@ -4339,7 +6189,7 @@ export interface components {
              * Ended Early
              * @description The stop rule that ended the job, if one did.
              */
-            ended_early: {
+            ended_early?: {
                 [key: string]: unknown;
             } | null;
             /**
@@ -4351,13 +6201,12 @@ export interface components {
              * Rows Left Out
              * @description Rows with a value that is not finite before or after training (supervised and DPO).
              */
-            rows_left_out: number | null;
+            rows_left_out?: number | null;
             /**
              * Wins By
-             * @description The measure by which a row is better: a higher reward, a smaller loss, or the order of a
-             *     pair's answers by log-prob.
+             * @description The measure by which a row is better: a higher reward, a smaller loss, or the order of a pair's answers by log-prob.
              */
-            wins_by: ("reward" | "loss" | "logprob_order") | null;
+            wins_by?: ("reward" | "loss" | "logprob_order") | null;
             /**
              * Wins
              * @description Rows that became better.
@@ -4375,56 +6224,55 @@ export interface components {
             losses: number;
             /**
              * Regressions
-             * @description The rows that became worse, worst first. For pairs: log-prob of the preferred answer less
-             *     that of the rejected one.
+             * @description The rows that became worse, worst first. For pairs: log-prob of the preferred answer less that of the rejected one.
              */
             regressions: components["schemas"]["Regression"][];
             /**
              * Eval Temperature
              * @description Temperature of the held-out rollouts (reinforcement).
              */
-            eval_temperature: number | null;
+            eval_temperature?: number | null;
             /**
              * Eval Samples
              * @description Rollouts of each held-out row (reinforcement).
              */
-            eval_samples: number | null;
+            eval_samples?: number | null;
             /** @description The grader's rewards (reinforcement). */
-            reward: components["schemas"]["Comparison"] | null;
+            reward?: components["schemas"]["Comparison"] | null;
             /** @description Tool calls per rollout (reinforcement). */
-            tool_calls: components["schemas"]["Comparison"] | null;
+            tool_calls?: components["schemas"]["Comparison"] | null;
             /**
              * Components
              * @description Numbers that the grader reports beside the reward, by name (reinforcement).
              */
-            components: {
+            components?: {
                 [key: string]: components["schemas"]["Comparison"];
             } | null;
             /** @description The same for one rollout of each row at temperature 0 (reinforcement). */
-            greedy: components["schemas"]["RewardComparison"] | null;
+            greedy?: components["schemas"]["RewardComparison"] | null;
             /** @description Loss of a row (supervised and DPO). */
-            loss: components["schemas"]["Comparison"] | null;
+            loss?: components["schemas"]["Comparison"] | null;
             /** @description Share of a row's learned tokens that are the most probable one (supervised). */
-            token_accuracy: components["schemas"]["Comparison"] | null;
+            token_accuracy?: components["schemas"]["Comparison"] | null;
             /** @description Share of pairs whose preferred answer is more probable than the rejected one (DPO). */
-            preference_accuracy: components["schemas"]["Comparison"] | null;
+            preference_accuracy?: components["schemas"]["Comparison"] | null;
             /** @description Log-prob of a whole preferred answer (DPO). */
-            chosen_logprob: components["schemas"]["Comparison"] | null;
+            chosen_logprob?: components["schemas"]["Comparison"] | null;
             /** @description Log-prob of a whole rejected answer (DPO). */
-            rejected_logprob: components["schemas"]["Comparison"] | null;
+            rejected_logprob?: components["schemas"]["Comparison"] | null;
             /**
              * Chosen Less Probable
              * @description Pairs whose preferred answer became less probable (DPO).
              */
-            chosen_less_probable: number | null;
+            chosen_less_probable?: number | null;
             /** @description Values of the tuned model against the start (DPO). */
-            implicit_rewards: components["schemas"]["ImplicitRewards"] | null;
+            implicit_rewards?: components["schemas"]["ImplicitRewards"] | null;
             /** @description Loss over all held-out rows (supervised and DPO). */
-            full_valid_loss: components["schemas"]["OverAll"] | null;
+            full_valid_loss?: components["schemas"]["OverAll"] | null;
             /** @description Token accuracy over all held-out rows (supervised). */
-            full_valid_mean_token_accuracy: components["schemas"]["OverAll"] | null;
+            full_valid_mean_token_accuracy?: components["schemas"]["OverAll"] | null;
             /** @description Accuracy by log-prob over all held-out pairs (DPO). */
-            full_valid_preference_accuracy: components["schemas"]["OverAll"] | null;
+            full_valid_preference_accuracy?: components["schemas"]["OverAll"] | null;
         } & {
             [key: string]: unknown;
         };
@@ -4433,22 +6281,43 @@ export interface components {
          * @description The machines that a job ran on, and if they keep the promise of mode `sync`.
          */
         Reproducibility: {
-            /** Same To The Bit */
+            /**
+             * Same To The Bit
+             * @description True if a run of the same job, killed and resumed at any moment, ends with the same bits on these processors.
+             */
             same_to_the_bit: boolean;
-            /** Reasons */
+            /**
+             * Reasons
+             * @description The reasons against it; empty if it is kept.
+             */
             reasons: string[];
-            /** Processors */
+            /**
+             * Processors
+             * @description Processors and libraries of the trainer and the engine, over all claims of the job.
+             */
             processors: string[];
         };
         /** ResultCountsBody */
         ResultCountsBody: {
-            /** Total */
+            /**
+             * Total
+             * @description All items.
+             */
             total: number;
-            /** Errored */
+            /**
+             * Errored
+             * @description Items that could not be sampled or graded.
+             */
             errored: number;
-            /** Failed */
+            /**
+             * Failed
+             * @description Items that failed a criterion.
+             */
             failed: number;
-            /** Passed */
+            /**
+             * Passed
+             * @description Items that passed every criterion.
+             */
             passed: number;
         };
         /**
@@ -4456,9 +6325,15 @@ export interface components {
          * @description Optional body of `POST …/resume`. Caps that are absent or null do not change.
          */
         ResumeFineTuningJob: {
-            /** Max Training Time S */
+            /**
+             * Max Training Time S
+             * @description Cap in seconds of wall time: the job pauses at the step that reaches it (an extension).
+             */
             max_training_time_s?: number | null;
-            /** Max Rollouts */
+            /**
+             * Max Rollouts
+             * @description Cap on rollouts of training and validation: the job pauses at the step that reaches it (an extension).
+             */
             max_rollouts?: number | null;
         } & {
             [key: string]: unknown;
@@ -4509,64 +6384,124 @@ export interface components {
         };
         /** Rollout */
         Rollout: {
-            /** Id */
+            /**
+             * Id
+             * @description Id of the object.
+             */
             id: string;
             /**
              * Object
+             * @description Type of the object; each type has one constant value.
              * @default fine_tuning.job.rollout
              * @constant
              */
             object: "fine_tuning.job.rollout";
-            /** Fine Tuning Job Id */
+            /**
+             * Fine Tuning Job Id
+             * @description Id of the job.
+             */
             fine_tuning_job_id: string;
             /**
              * Split
+             * @description `train`, `valid`, `valid_greedy` (temperature 0) or `valid_base`.
              * @enum {string}
              */
             split: "train" | "valid" | "test" | "valid_greedy" | "valid_base";
-            /** Step */
+            /**
+             * Step
+             * @description The step that it belongs to; 0 is before training.
+             */
             step: number;
-            /** Prompt Index */
+            /**
+             * Prompt Index
+             * @description Row number in the split's file, from 0.
+             */
             prompt_index: number;
-            /** Sample Index */
+            /**
+             * Sample Index
+             * @description Number of the rollout in its group, from 0.
+             */
             sample_index: number;
-            /** Trace Id */
+            /**
+             * Trace Id
+             * @description Id that tools and graders were sent with the calls of this rollout.
+             */
             trace_id: string;
-            /** Reward */
+            /**
+             * Reward
+             * @description `null` when the rollout was discarded: a failure is never a reward.
+             */
             reward: number | null;
-            /** Failure Class */
+            /**
+             * Failure Class
+             * @description The infrastructure failure that it was lost to.
+             */
             failure_class: string | null;
-            /** Failure Message */
+            /**
+             * Failure Message
+             * @description The failure in a sentence.
+             */
             failure_message: string | null;
-            /** Stop Reason */
+            /**
+             * Stop Reason
+             * @description `final_answer`, or the limit that it reached.
+             */
             stop_reason: string | null;
-            /** Policy Version */
+            /**
+             * Policy Version
+             * @description The last version of the policy that sampled it.
+             */
             policy_version: number;
-            /** Prompt Tokens */
+            /**
+             * Prompt Tokens
+             * @description Tokens of the prompt.
+             */
             prompt_tokens: number;
-            /** Completion Tokens */
+            /**
+             * Completion Tokens
+             * @description Tokens that the policy sampled.
+             */
             completion_tokens: number;
-            /** Reasoning Tokens */
+            /**
+             * Reasoning Tokens
+             * @description The sampled tokens that are reasoning.
+             */
             reasoning_tokens: number;
-            /** Tool Calls */
+            /**
+             * Tool Calls
+             * @description Tool calls that were run.
+             */
             tool_calls: number;
-            /** Components */
+            /**
+             * Components
+             * @description Numbers beside the reward, such as the scores of a multi grader's parts, by name.
+             */
             components: {
                 [key: string]: number;
             };
-            /** Trace */
+            /**
+             * Trace
+             * @description Messages, turns, tool calls and grades.
+             */
             trace: {
                 [key: string]: unknown;
             };
-            /** Started At */
+            /**
+             * Started At
+             * @description Unix seconds.
+             */
             started_at: number;
-            /** Finished At */
+            /**
+             * Finished At
+             * @description Unix seconds.
+             */
             finished_at: number;
         };
         /** RotateWebhookSecret */
         RotateWebhookSecret: {
             /**
              * Keep Old Secret Active For 24 Hours
+             * @description True signs with both secrets for a day.
              * @default false
              */
             keep_old_secret_active_for_24_hours: boolean;
@@ -4575,35 +6510,59 @@ export interface components {
         };
         /** RunCurriculumTest */
         RunCurriculumTest: {
-            /** Tools */
+            /**
+             * Tools
+             * @description Names of the job's tools; without them, rows may offer any tool.
+             */
             tools?: string[] | null;
         } & {
             [key: string]: unknown;
         };
         /** RunGraderRequest */
         RunGraderRequest: {
-            /** Grader */
+            /**
+             * Grader
+             * @description The grader, as in a create call of a job.
+             */
             grader: components["schemas"]["StringCheckGrader"] | components["schemas"]["TextSimilarityGrader"] | components["schemas"]["ScoreModelGrader"] | components["schemas"]["EndpointGrader"] | components["schemas"]["MultiGrader"];
-            /** Model Sample */
+            /**
+             * Model Sample
+             * @description The answer that is graded.
+             */
             model_sample: string;
-            /** Item */
+            /**
+             * Item
+             * @description The row, as templates and endpoints read it.
+             */
             item?: {
                 [key: string]: unknown;
             } | null;
-            /** Trace Id */
+            /**
+             * Trace Id
+             * @description Id of the call, sent to an endpoint.
+             */
             trace_id?: string | null;
         } & {
             [key: string]: unknown;
         };
         /** RunRegisteredGrader */
         RunRegisteredGrader: {
-            /** Model Sample */
+            /**
+             * Model Sample
+             * @description The answer that is graded.
+             */
             model_sample: string;
-            /** Item */
+            /**
+             * Item
+             * @description The row, as templates and endpoints read it.
+             */
             item?: {
                 [key: string]: unknown;
             } | null;
-            /** Trace Id */
+            /**
+             * Trace Id
+             * @description Id of the call, sent to an endpoint.
+             */
             trace_id?: string | null;
         } & {
             [key: string]: unknown;
@@ -4615,50 +6574,83 @@ export interface components {
         RunToolRequest: {
             /**
              * Type
+             * @description As in the calls of training.
              * @default function_call
              * @constant
              */
             type: "function_call";
-            /** Name */
+            /**
+             * Name
+             * @description Name of the tool.
+             */
             name: string;
-            /** Server Url */
+            /**
+             * Server Url
+             * @description Address of the tool.
+             */
             server_url: string;
-            /** Headers */
+            /**
+             * Headers
+             * @description Headers that are sent to it.
+             */
             headers?: {
                 [key: string]: string;
             } | null;
-            /** Arguments */
+            /**
+             * Arguments
+             * @description JSON as text.
+             */
             arguments: string;
-            /** Item */
+            /**
+             * Item
+             * @description The row that is sent with the call.
+             */
             item?: {
                 [key: string]: unknown;
             } | null;
-            /** Trace Id */
+            /**
+             * Trace Id
+             * @description Id of the rollout that the call should seem to belong to.
+             */
             trace_id?: string | null;
-            /** Id */
+            /**
+             * Id
+             * @description Id of the call's message.
+             */
             id?: string | null;
-            /** Call Id */
+            /**
+             * Call Id
+             * @description Id of the call.
+             */
             call_id?: string | null;
         } & {
             [key: string]: unknown;
         };
         /** RunToolTest */
         RunToolTest: {
-            /** Arguments */
+            /**
+             * Arguments
+             * @description Arguments that the tool accepts; when absent, they are generated from its `parameters`.
+             */
             arguments?: {
                 [key: string]: unknown;
             } | null;
-            /** Item */
+            /**
+             * Item
+             * @description The row that is sent with each call.
+             */
             item?: {
                 [key: string]: unknown;
             } | null;
             /**
              * Requests
+             * @description Number of calls that measure latency.
              * @default 20
              */
             requests: number;
             /**
              * Rate
+             * @description Calls per second.
              * @default 10
              */
             rate: number;
@@ -4670,24 +6662,35 @@ export interface components {
          * @description A model that answers with a number, clamped to `range`.
          */
         ScoreModelGrader: {
-            /** Pass Threshold */
+            /**
+             * Pass Threshold
+             * @description Decides pass or fail where results are shown; never the reward.
+             */
             pass_threshold?: number | null;
             /**
-             * @description discriminator enum property added by openapi-typescript
+             * @description Selects the kind of the object. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             type: "score_model";
             /**
              * Name
+             * @description Name for readers; it need not be unique.
              * @default score_model
              */
             name: string;
-            /** Model */
+            /**
+             * Model
+             * @description Name of the judge: a model of this service, or of the server at `base_url`.
+             */
             model: string;
-            /** Input */
+            /**
+             * Input
+             * @description The judge's prompt, whose texts are templates.
+             */
             input: components["schemas"]["JudgeMessage"][];
             /**
              * Range
+             * @description Lowest and highest score.
              * @default [
              *       0,
              *       1
@@ -4697,10 +6700,17 @@ export interface components {
                 number,
                 number
             ];
+            /** @description Sampling of the judge. */
             sampling_params?: components["schemas"]["JudgeSampling"] | null;
-            /** Base Url */
+            /**
+             * Base Url
+             * @description The customer's own OpenAI-compatible server, e.g. `https://api.example/v1` (an extension).
+             */
             base_url?: string | null;
-            /** Headers */
+            /**
+             * Headers
+             * @description Headers for `base_url` alone (an extension).
+             */
             headers?: {
                 [key: string]: string;
             } | null;
@@ -4709,16 +6719,21 @@ export interface components {
         };
         /** ServiceAccountDeleted */
         ServiceAccountDeleted: {
-            /** Id */
+            /**
+             * Id
+             * @description Id of the object.
+             */
             id: string;
             /**
              * Object
+             * @description Type of the object; each type has one constant value.
              * @default organization.project.service_account.deleted
              * @constant
              */
             object: "organization.project.service_account.deleted";
             /**
              * Deleted
+             * @description True: the object is deleted.
              * @default true
              * @constant
              */
@@ -4729,67 +6744,116 @@ export interface components {
          * @description A new key with its value, which no other reply contains.
          */
         ServiceAccountKey: {
-            /** Id */
+            /**
+             * Id
+             * @description Id of the object.
+             */
             id: string;
             /**
              * Object
+             * @description Type of the object; each type has one constant value.
              * @default organization.project.service_account.api_key
              * @constant
              */
             object: "organization.project.service_account.api_key";
-            /** Name */
+            /**
+             * Name
+             * @description Name for readers; it need not be unique.
+             */
             name: string;
-            /** Created At */
+            /**
+             * Created At
+             * @description Unix seconds at which the object was made.
+             */
             created_at: number;
-            /** Expires At */
+            /**
+             * Expires At
+             * @description Unix seconds at which it expires; `null`: it does not expire.
+             */
             expires_at: number | null;
-            /** Value */
+            /**
+             * Value
+             * @description The key. No later reply contains it.
+             */
             value: string;
         };
         /** ServiceAccountObject */
         ServiceAccountObject: {
-            /** Id */
+            /**
+             * Id
+             * @description Id of the object.
+             */
             id: string;
             /**
              * Object
+             * @description Type of the object; each type has one constant value.
              * @default organization.project.service_account
              * @constant
              */
             object: "organization.project.service_account";
-            /** Name */
+            /**
+             * Name
+             * @description Name for readers; it need not be unique.
+             */
             name: string;
             /**
              * Role
+             * @description `none` without a key.
              * @enum {string}
              */
             role: "owner" | "member" | "none";
-            /** Created At */
+            /**
+             * Created At
+             * @description Unix seconds at which the object was made.
+             */
             created_at: number;
         };
         /** SigningSecret */
         SigningSecret: {
             /**
              * Object
+             * @description Type of the object; each type has one constant value.
              * @default signing_secret
              * @constant
              */
             object: "signing_secret";
-            /** Secret */
+            /**
+             * Secret
+             * @description `whsec_…`, in the form that Standard Webhooks libraries read.
+             */
             secret: string;
         };
         /** SplitTest */
         SplitTest: {
-            /** File Id */
+            /**
+             * File Id
+             * @description Id of the file.
+             */
             file_id: string;
-            /** Rows */
+            /**
+             * Rows
+             * @description Lines that are not blank.
+             */
             rows: number;
-            /** Faulty Rows */
+            /**
+             * Faulty Rows
+             * @description Rows with at least one fault.
+             */
             faulty_rows: number;
-            /** Duplicate Rows */
+            /**
+             * Duplicate Rows
+             * @description Rows whose messages stand on an earlier line as well.
+             */
             duplicate_rows: number;
-            /** Duplicate Lines */
+            /**
+             * Duplicate Lines
+             * @description The first of them: earlier line, repeated line.
+             */
             duplicate_lines: components["schemas"]["LinePair"][];
-            /** Tools */
+            /**
+             * Tools
+             * @description Number of rows that offer each tool, by name.
+             */
             tools: {
                 [key: string]: number;
             };
@@ -4800,6 +6864,7 @@ export interface components {
          */
         StopOptions: {
             /**
+             * @description Validation has not become better for a while.
              * @default {
              *       "action": "warn",
              *       "evaluations": 3,
@@ -4807,10 +6872,14 @@ export interface components {
              *     }
              */
             plateau: components["schemas"]["PlateauRule"];
+            /** @description Validation is as good as it has to be; `null` is off. */
             target?: components["schemas"]["TargetRule"] | null;
+            /** @description A number of steps; `null` is off. */
             max_steps?: components["schemas"]["MaxStepsRule"] | null;
+            /** @description A time of training; `null` is off. */
             max_time?: components["schemas"]["MaxTimeRule"] | null;
             /**
+             * @description Training has run away from validation.
              * @default {
              *       "action": "warn",
              *       "threshold": 0.2,
@@ -4819,6 +6888,7 @@ export interface components {
              */
             gap: components["schemas"]["GapRule"];
             /**
+             * @description No step has changed a weight.
              * @default {
              *       "action": "warn",
              *       "steps": 3
@@ -4838,12 +6908,13 @@ export interface components {
          */
         StreamingOptions: {
             /**
-             * @description discriminator enum property added by openapi-typescript
+             * @description Selects the kind of the object. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             type: "streaming";
             /**
              * Minibatches
+             * @description Parts of a step, each trained once its groups are there; at most one part per prompt. The optimizer steps once, after the last part.
              * @default 4
              */
             minibatches: number;
@@ -4853,24 +6924,35 @@ export interface components {
          * @description 1 when the comparison holds, else 0.
          */
         StringCheckGrader: {
-            /** Pass Threshold */
+            /**
+             * Pass Threshold
+             * @description Decides pass or fail where results are shown; never the reward.
+             */
             pass_threshold?: number | null;
             /**
-             * @description discriminator enum property added by openapi-typescript
+             * @description Selects the kind of the object. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             type: "string_check";
             /**
              * Name
+             * @description Name for readers; it need not be unique.
              * @default string_check
              */
             name: string;
-            /** Input */
+            /**
+             * Input
+             * @description Template of the text that is checked, such as `{{sample.output_text}}`.
+             */
             input: string;
-            /** Reference */
+            /**
+             * Reference
+             * @description Template of the text that it is compared with.
+             */
             reference: string;
             /**
              * Operation
+             * @description `like`: input contains reference; `ilike` ignores case; `neq` is `ne`.
              * @enum {string}
              */
             operation: "eq" | "ne" | "neq" | "like" | "ilike";
@@ -4884,16 +6966,19 @@ export interface components {
         SupervisedHyperparameters: {
             /**
              * Batch Size
+             * @description Examples per optimizer step.
              * @default auto
              */
             batch_size?: number | "auto" | null;
             /**
              * Learning Rate Multiplier
+             * @description Factor on the base model's own learning rate.
              * @default auto
              */
             learning_rate_multiplier?: number | "auto" | null;
             /**
              * N Epochs
+             * @description Times that the training file is used.
              * @default auto
              */
             n_epochs?: number | "auto" | null;
@@ -4905,12 +6990,21 @@ export interface components {
          * @description `method.supervised` of the create call; unknown keys are kept and echoed.
          */
         SupervisedMethod: {
+            /** @description Rules that warn, pause the job or end it early (an extension). */
             stop?: components["schemas"]["StopOptions"] | null;
+            /** @description Number of checkpoints that are kept (an extension). */
             keep_checkpoints?: components["schemas"]["KeepCheckpoints"] | null;
+            /** @description Sizes and rates. */
             hyperparameters?: components["schemas"]["SupervisedHyperparameters"] | null;
-            /** Loss */
+            /**
+             * Loss
+             * @description Extension of this project; `None` is cross-entropy.
+             */
             loss?: (components["schemas"]["CrossEntropyOptions"] | components["schemas"]["LabelSmoothingOptions"] | components["schemas"]["FocalOptions"]) | null;
-            /** Train On */
+            /**
+             * Train On
+             * @description Extension of this project; `None` is `all`.
+             */
             train_on?: ("all" | "last") | null;
         } & {
             [key: string]: unknown;
@@ -4921,7 +7015,7 @@ export interface components {
          */
         SyncOptions: {
             /**
-             * @description discriminator enum property added by openapi-typescript
+             * @description Selects the kind of the object. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             type: "sync";
@@ -4933,17 +7027,22 @@ export interface components {
         TargetRule: {
             /**
              * Action
+             * @description The effect of the rule: none, an event, a pause, or the end with the best checkpoint.
              * @default stop
              * @enum {string}
              */
             action: "off" | "warn" | "pause" | "stop";
-            /** Value */
+            /**
+             * Value
+             * @description Mean validation reward at least, or validation loss at most.
+             */
             value: number;
         };
         /** TestWebhookEndpoint */
         TestWebhookEndpoint: {
             /**
              * Event Type
+             * @description Type of the sample event.
              * @enum {string}
              */
             event_type: "fine_tuning.job.succeeded" | "fine_tuning.job.failed" | "fine_tuning.job.cancelled" | "eval.run.succeeded" | "eval.run.failed" | "eval.run.canceled";
@@ -4954,10 +7053,14 @@ export interface components {
         TextPart: {
             /**
              * Type
+             * @description Selects the kind of the object.
              * @enum {string}
              */
             type: "text" | "input_text" | "output_text";
-            /** Text */
+            /**
+             * Text
+             * @description A template.
+             */
             text: string;
         } & {
             [key: string]: unknown;
@@ -4967,24 +7070,35 @@ export interface components {
          * @description Similarity of two texts, 0…1.
          */
         TextSimilarityGrader: {
-            /** Pass Threshold */
+            /**
+             * Pass Threshold
+             * @description Decides pass or fail where results are shown; never the reward.
+             */
             pass_threshold?: number | null;
             /**
-             * @description discriminator enum property added by openapi-typescript
+             * @description Selects the kind of the object. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             type: "text_similarity";
             /**
              * Name
+             * @description Name for readers; it need not be unique.
              * @default text_similarity
              */
             name: string;
-            /** Input */
+            /**
+             * Input
+             * @description Template of the text that is compared, such as `{{sample.output_text}}`.
+             */
             input: string;
-            /** Reference */
+            /**
+             * Reference
+             * @description Template of the text that it is compared with.
+             */
             reference: string;
             /**
              * Evaluation Metric
+             * @description The measure of similarity.
              * @enum {string}
              */
             evaluation_metric: "fuzzy_match" | "bleu" | "gleu" | "meteor" | "rouge_1" | "rouge_2" | "rouge_3" | "rouge_4" | "rouge_5" | "rouge_l";
@@ -4998,17 +7112,20 @@ export interface components {
         TokenGrowthRule: {
             /**
              * Action
+             * @description The effect of the rule: none, an event, a pause, or the end with the best checkpoint.
              * @default warn
              * @enum {string}
              */
             action: "off" | "warn" | "pause" | "stop";
             /**
              * Ratio
+             * @description Mean completion tokens of the latest `steps` steps against those of the first.
              * @default 2
              */
             ratio: number;
             /**
              * Steps
+             * @description Length of both windows.
              * @default 5
              */
             steps: number;
@@ -5018,58 +7135,141 @@ export interface components {
          * @description Prompt lengths in tokens, through the model's own chat template.
          */
         TokenLengths: {
-            /** Measured Rows */
+            /**
+             * Measured Rows
+             * @description All of them, or an even sample and the longest ones of a large file.
+             */
             measured_rows: number;
-            /** Mean */
+            /**
+             * Mean
+             * @description Mean over the measured rows.
+             */
             mean: number;
-            /** P50 */
+            /**
+             * P50
+             * @description Half of the rows are at most as long.
+             */
             p50: number;
-            /** P90 */
+            /**
+             * P90
+             * @description Nine of ten rows are at most as long.
+             */
             p90: number;
-            /** P99 */
+            /**
+             * P99
+             * @description 99 of 100 rows are at most as long.
+             */
             p99: number;
-            /** Max */
+            /**
+             * Max
+             * @description The longest row.
+             */
             max: number;
-            /** Context Length */
+            /**
+             * Context Length
+             * @description Tokens that the base model has room for.
+             */
             context_length: number;
-            /** Over Context */
+            /**
+             * Over Context
+             * @description Measured prompts that leave the model no room for an answer.
+             */
             over_context: number;
+        };
+        /** TokenLogprob */
+        TokenLogprob: {
+            /**
+             * Token
+             * @description Text of the token.
+             */
+            token: string;
+            /**
+             * Logprob
+             * @description Natural logarithm of its probability.
+             */
+            logprob: number;
+            /**
+             * Bytes
+             * @description UTF-8 bytes of the text.
+             */
+            bytes: number[] | null;
+            /**
+             * Top Logprobs
+             * @description The most probable tokens at this place, as many as were asked for.
+             */
+            top_logprobs: components["schemas"]["TopLogprob"][];
+        } & {
+            [key: string]: unknown;
         };
         /** Tool */
         Tool: {
-            /** Id */
+            /**
+             * Id
+             * @description Id of the object.
+             */
             id: string;
-            /** Created At */
+            /**
+             * Created At
+             * @description Unix seconds at which the object was made.
+             */
             created_at: number;
-            /** Updated At */
+            /**
+             * Updated At
+             * @description Creation time of this version.
+             */
             updated_at: number;
-            /** Version */
+            /**
+             * Version
+             * @description Number of the version, from 1.
+             */
             version: number;
-            /** Name */
+            /**
+             * Name
+             * @description Name for readers; it need not be unique.
+             */
             name: string;
-            /** Metadata */
+            /**
+             * Metadata
+             * @description Up to 16 pairs of text of the user's own; the service does not read them.
+             */
             metadata: {
                 [key: string]: string;
             } | null;
             /**
              * Object
+             * @description Type of the object; each type has one constant value.
              * @default tool
              * @constant
              */
             object: "tool";
-            /** Server Url */
+            /**
+             * Server Url
+             * @description Address that the calls are sent to, with query values redacted.
+             */
             server_url: string;
-            /** Headers */
+            /**
+             * Headers
+             * @description Headers sent with every call, each shown as `[redacted]`.
+             */
             headers: {
                 [key: string]: string;
             } | null;
-            /** Description */
+            /**
+             * Description
+             * @description Purpose of the tool, for readers; the model reads the row's own description.
+             */
             description: string | null;
-            /** Parameters */
+            /**
+             * Parameters
+             * @description JSON schema of the arguments.
+             */
             parameters: {
                 [key: string]: unknown;
             } | null;
-            /** Rate Limit */
+            /**
+             * Rate Limit
+             * @description Limit of requests per second from jobs.
+             */
             rate_limit: number | null;
         } & {
             [key: string]: unknown;
@@ -5081,34 +7281,68 @@ export interface components {
         ToolCallCollapseRule: {
             /**
              * Action
+             * @description The effect of the rule: none, an event, a pause, or the end with the best checkpoint.
              * @default warn
              * @enum {string}
              */
             action: "off" | "warn" | "pause" | "stop";
             /**
              * Share
+             * @description Mean calls of the latest `steps` steps at most, as a share of those of the first.
              * @default 0.1
              */
             share: number;
             /**
              * Steps
+             * @description Length of both windows.
              * @default 3
              */
             steps: number;
+        };
+        /**
+         * ToolCallError
+         * @description A tool call that cannot be parsed (an extension): its text is the message's content.
+         */
+        ToolCallError: {
+            /**
+             * Type
+             * @description Always `unparsable_tool_call`.
+             * @constant
+             */
+            type: "unparsable_tool_call";
+            /**
+             * Message
+             * @description The sentence that the model reads in training, as the reply to the call.
+             */
+            message: string;
+            /**
+             * Tool Call Id
+             * @description Id for the `tool` message in reply.
+             */
+            tool_call_id: string;
+        } & {
+            [key: string]: unknown;
         };
         /**
          * ToolCheck
          * @description One check; it may have further keys with its figures.
          */
         ToolCheck: {
-            /** Name */
+            /**
+             * Name
+             * @description Name of the check.
+             */
             name: string;
             /**
              * Status
+             * @description Result of the check.
              * @enum {string}
              */
             status: "passed" | "failed" | "warned" | "skipped";
-            /** Detail */
+            /**
+             * Detail
+             * @description The result in a sentence.
+             */
             detail: string;
         } & {
             [key: string]: unknown;
@@ -5117,21 +7351,40 @@ export interface components {
         ToolRun: {
             /**
              * Type
+             * @description As in the replies of tools.
              * @default function_call_output
              * @constant
              */
             type: "function_call_output";
-            /** Id */
+            /**
+             * Id
+             * @description Id of the reply's message.
+             */
             id: string;
-            /** Call Id */
+            /**
+             * Call Id
+             * @description Id of the call.
+             */
             call_id: string;
-            /** Output */
+            /**
+             * Output
+             * @description Text that a model would read: the tool's `output`, or its 4xx reply as text.
+             */
             output: string;
-            /** Error */
+            /**
+             * Error
+             * @description Class of the failure: `http_404`, `too_large`, `tool_reported`, … (an extension).
+             */
             error: string | null;
-            /** Attempts */
+            /**
+             * Attempts
+             * @description Requests that were sent.
+             */
             attempts: number;
-            /** Latency S */
+            /**
+             * Latency S
+             * @description Seconds until the last answer.
+             */
             latency_s: number;
         };
         /**
@@ -5139,11 +7392,20 @@ export interface components {
          * @description One tool: the name that a model calls, and the endpoint that answers.
          */
         ToolSpec: {
-            /** Name */
+            /**
+             * Name
+             * @description Name that the model calls; rows offer it with its schema.
+             */
             name: string;
-            /** Server Url */
+            /**
+             * Server Url
+             * @description Address that the calls are sent to.
+             */
             server_url: string;
-            /** Headers */
+            /**
+             * Headers
+             * @description Headers sent with every call; stored encrypted, shown as `[redacted]`.
+             */
             headers?: {
                 [key: string]: string;
             } | null;
@@ -5154,28 +7416,76 @@ export interface components {
         ToolTest: {
             /**
              * Object
+             * @description Type of the object; each type has one constant value.
              * @default tool.test
              * @constant
              */
             object: "tool.test";
-            /** Tool Id */
+            /**
+             * Tool Id
+             * @description Id of the tool.
+             */
             tool_id: string;
-            /** Version */
+            /**
+             * Version
+             * @description Number of the version, from 1.
+             */
             version: number;
-            /** Name */
+            /**
+             * Name
+             * @description Name that the model calls.
+             */
             name: string;
-            /** Server Url */
+            /**
+             * Server Url
+             * @description Address that was called.
+             */
             server_url: string;
-            /** Created At */
+            /**
+             * Created At
+             * @description Unix seconds at which the object was made.
+             */
             created_at: number;
-            /** Duration Ms */
+            /**
+             * Duration Ms
+             * @description Milliseconds of the whole test.
+             */
             duration_ms: number;
-            /** Calls */
+            /**
+             * Calls
+             * @description Number of calls that were made.
+             */
             calls: number;
-            /** Passed */
+            /**
+             * Passed
+             * @description True when no check failed.
+             */
             passed: boolean;
-            /** Checks */
+            /**
+             * Checks
+             * @description The checks, in the order in which they ran.
+             */
             checks: components["schemas"]["ToolCheck"][];
+        };
+        /** TopLogprob */
+        TopLogprob: {
+            /**
+             * Token
+             * @description Text of the token.
+             */
+            token: string;
+            /**
+             * Logprob
+             * @description Natural logarithm of its probability.
+             */
+            logprob: number;
+            /**
+             * Bytes
+             * @description UTF-8 bytes of the text.
+             */
+            bytes: number[] | null;
+        } & {
+            [key: string]: unknown;
         };
         /**
          * Truncation
@@ -5185,11 +7495,15 @@ export interface components {
         Truncation: {
             /**
              * Level
+             * @description A token's own ratio, or the product of those of its rollout.
              * @default token
              * @enum {string}
              */
             level: "token" | "sequence";
-            /** Cap */
+            /**
+             * Cap
+             * @description 2 for tokens and 5 for sequences, where it is not sent.
+             */
             cap: number;
         };
         /**
@@ -5197,23 +7511,41 @@ export interface components {
          * @description Absent fields do not change; `null` removes the validation file.
          */
         UpdateCurriculum: {
-            /** Training File */
+            /**
+             * Training File
+             * @description Id of the file with the training rows.
+             */
             training_file?: string | null;
-            /** Validation File */
+            /**
+             * Validation File
+             * @description Id of the file with the held-out rows.
+             */
             validation_file?: string | null;
-            /** Training */
+            /**
+             * Training
+             * @description Training rows, in place of `training_file`.
+             */
             training?: {
                 [key: string]: unknown;
             }[] | null;
-            /** Validation */
+            /**
+             * Validation
+             * @description Held-out rows, in place of `validation_file`.
+             */
             validation?: {
                 [key: string]: unknown;
             }[] | null;
-            /** Metadata */
+            /**
+             * Metadata
+             * @description Up to 16 pairs of text of the user's own; the service does not read them.
+             */
             metadata?: {
                 [key: string]: string;
             } | null;
-            /** Name */
+            /**
+             * Name
+             * @description Name for readers; it need not be unique.
+             */
             name?: string | null;
         } & {
             [key: string]: unknown;
@@ -5223,9 +7555,15 @@ export interface components {
          * @description Body of `POST /v1/evals/{eval_id}`; absent fields do not change, `metadata: null` clears.
          */
         UpdateEval: {
-            /** Name */
+            /**
+             * Name
+             * @description Name for readers; it need not be unique.
+             */
             name?: string | null;
-            /** Metadata */
+            /**
+             * Metadata
+             * @description Up to 16 pairs of text of the user's own; the service does not read them.
+             */
             metadata?: {
                 [key: string]: string;
             } | null;
@@ -5237,11 +7575,20 @@ export interface components {
          * @description Absent fields do not change.
          */
         UpdateGrader: {
-            /** Name */
+            /**
+             * Name
+             * @description Name for readers; it need not be unique.
+             */
             name?: string | null;
-            /** Grader */
+            /**
+             * Grader
+             * @description The new definition; `[redacted]` keeps a secret while its address stays.
+             */
             grader?: (components["schemas"]["StringCheckGrader"] | components["schemas"]["TextSimilarityGrader"] | components["schemas"]["ScoreModelGrader"] | components["schemas"]["EndpointGrader"] | components["schemas"]["MultiGrader"]) | null;
-            /** Metadata */
+            /**
+             * Metadata
+             * @description Up to 16 pairs of text of the user's own; the service does not read them.
+             */
             metadata?: {
                 [key: string]: string;
             } | null;
@@ -5253,7 +7600,10 @@ export interface components {
          * @description Absent fields do not change.
          */
         UpdateProject: {
-            /** Name */
+            /**
+             * Name
+             * @description Name for readers; it need not be unique.
+             */
             name?: string | null;
             /**
              * Geography
@@ -5273,9 +7623,15 @@ export interface components {
          * @description Absent fields do not change.
          */
         UpdateProjectKey: {
-            /** Expires In Seconds */
+            /**
+             * Expires In Seconds
+             * @description Seconds from now until the key expires.
+             */
             expires_in_seconds?: number | null;
-            /** Scopes */
+            /**
+             * Scopes
+             * @description Must be empty: a key has all rights of its project.
+             */
             scopes?: string[] | null;
         } & {
             [key: string]: unknown;
@@ -5285,9 +7641,15 @@ export interface components {
          * @description Absent fields do not change.
          */
         UpdateServiceAccount: {
-            /** Name */
+            /**
+             * Name
+             * @description Name for readers; it need not be unique.
+             */
             name?: string | null;
-            /** Role */
+            /**
+             * Role
+             * @description The new role.
+             */
             role?: ("member" | "owner") | null;
         } & {
             [key: string]: unknown;
@@ -5297,25 +7659,46 @@ export interface components {
          * @description Absent fields do not change; `null` removes an optional key.
          */
         UpdateTool: {
-            /** Headers */
+            /**
+             * Headers
+             * @description Headers sent with every call; stored encrypted, shown as `[redacted]`.
+             */
             headers?: {
                 [key: string]: string;
             } | null;
-            /** Description */
+            /**
+             * Description
+             * @description Purpose of the tool, for readers; the model reads the row's own description.
+             */
             description?: string | null;
-            /** Parameters */
+            /**
+             * Parameters
+             * @description JSON schema of the arguments.
+             */
             parameters?: {
                 [key: string]: unknown;
             } | null;
-            /** Rate Limit */
+            /**
+             * Rate Limit
+             * @description Limit of requests per second from jobs.
+             */
             rate_limit?: number | null;
-            /** Metadata */
+            /**
+             * Metadata
+             * @description Up to 16 pairs of text of the user's own; the service does not read them.
+             */
             metadata?: {
                 [key: string]: string;
             } | null;
-            /** Name */
+            /**
+             * Name
+             * @description Name that the model calls.
+             */
             name?: string | null;
-            /** Server Url */
+            /**
+             * Server Url
+             * @description Address that the calls are sent to.
+             */
             server_url?: string | null;
         } & {
             [key: string]: unknown;
@@ -5325,55 +7708,95 @@ export interface components {
          * @description Absent fields do not change.
          */
         UpdateWebhookEndpoint: {
-            /** Name */
+            /**
+             * Name
+             * @description Name for readers; it need not be unique.
+             */
             name?: string | null;
-            /** Url */
+            /**
+             * Url
+             * @description Address that events are sent to.
+             */
             url?: string | null;
-            /** Event Types */
+            /**
+             * Event Types
+             * @description Events that are sent to it.
+             */
             event_types?: ("fine_tuning.job.succeeded" | "fine_tuning.job.failed" | "fine_tuning.job.cancelled" | "eval.run.succeeded" | "eval.run.failed" | "eval.run.canceled")[] | null;
         } & {
             [key: string]: unknown;
         };
         /** UploadObject */
         UploadObject: {
-            /** Id */
+            /**
+             * Id
+             * @description Id of the object.
+             */
             id: string;
             /**
              * Object
+             * @description Type of the object; each type has one constant value.
              * @default upload
              * @constant
              */
             object: "upload";
-            /** Bytes */
+            /**
+             * Bytes
+             * @description Size of the whole file.
+             */
             bytes: number;
-            /** Created At */
+            /**
+             * Created At
+             * @description Unix seconds at which the object was made.
+             */
             created_at: number;
-            /** Expires At */
+            /**
+             * Expires At
+             * @description Unix seconds at which an incomplete upload is given up.
+             */
             expires_at: number;
-            /** Filename */
+            /**
+             * Filename
+             * @description Name of the file.
+             */
             filename: string;
-            /** Purpose */
+            /**
+             * Purpose
+             * @description Purpose of the file.
+             */
             purpose: string;
             /**
              * Status
+             * @description State of the upload.
              * @enum {string}
              */
             status: "pending" | "completed" | "cancelled" | "expired";
+            /** @description The file, once the upload is complete. */
             file: components["schemas"]["FileObject"] | null;
         };
         /** UploadPart */
         UploadPart: {
-            /** Id */
+            /**
+             * Id
+             * @description Id of the object.
+             */
             id: string;
             /**
              * Object
+             * @description Type of the object; each type has one constant value.
              * @default upload.part
              * @constant
              */
             object: "upload.part";
-            /** Created At */
+            /**
+             * Created At
+             * @description Unix seconds at which the object was made.
+             */
             created_at: number;
-            /** Upload Id */
+            /**
+             * Upload Id
+             * @description Id of the upload.
+             */
             upload_id: string;
         };
         /**
@@ -5381,31 +7804,70 @@ export interface components {
          * @description Usage of the job up to its last committed step. Times in seconds.
          */
         UsageMetrics: {
-            /** Training Time S */
+            /**
+             * Training Time S
+             * @description Wall time of the run; the basis of `max_training_time_s` and of the price.
+             */
             training_time_s: number;
-            /** Sampling Time S */
+            /**
+             * Sampling Time S
+             * @description Part of it in which rollouts were played.
+             */
             sampling_time_s: number;
-            /** Update Time S */
+            /**
+             * Update Time S
+             * @description Part of it in which weights were trained.
+             */
             update_time_s: number;
-            /** Evaluation Time S */
+            /**
+             * Evaluation Time S
+             * @description Part of it in which validations ran.
+             */
             evaluation_time_s: number;
-            /** Rollouts */
+            /**
+             * Rollouts
+             * @description Rollouts of training and validation; `max_rollouts` limits them.
+             */
             rollouts: number;
-            /** Prompt Tokens */
+            /**
+             * Prompt Tokens
+             * @description Tokens of prompts.
+             */
             prompt_tokens: number;
-            /** Completion Tokens */
+            /**
+             * Completion Tokens
+             * @description Tokens that were sampled.
+             */
             completion_tokens: number;
-            /** Tool Calls */
+            /**
+             * Tool Calls
+             * @description Calls of tools that were run.
+             */
             tool_calls: number;
-            /** Trained Tokens */
+            /**
+             * Trained Tokens
+             * @description Tokens with a weight in the loss.
+             */
             trained_tokens: number;
-            /** Gpu Seconds */
+            /**
+             * Gpu Seconds
+             * @description Wall time multiplied by the accelerators that the trainer uses; 0 on a CPU.
+             */
             gpu_seconds: number;
-            /** Estimated Cost */
+            /**
+             * Estimated Cost
+             * @description Cost in `currency`; null while the operator has set no price.
+             */
             estimated_cost: number | null;
-            /** Currency */
+            /**
+             * Currency
+             * @description Currency of `estimated_cost`.
+             */
             currency: string | null;
-            /** Model Graders */
+            /**
+             * Model Graders
+             * @description Tokens that model graders used, by model.
+             */
             model_graders: {
                 [key: string]: {
                     [key: string]: number;
@@ -5414,27 +7876,45 @@ export interface components {
         };
         /** ValidateGraderRequest */
         ValidateGraderRequest: {
-            /** Grader */
+            /**
+             * Grader
+             * @description The grader, as in a create call of a job.
+             */
             grader: components["schemas"]["StringCheckGrader"] | components["schemas"]["TextSimilarityGrader"] | components["schemas"]["ScoreModelGrader"] | components["schemas"]["EndpointGrader"] | components["schemas"]["MultiGrader"];
         } & {
             [key: string]: unknown;
         };
         /** ValidatedGrader */
         ValidatedGrader: {
-            /** Grader */
+            /**
+             * Grader
+             * @description The grader with default values added and secrets redacted.
+             */
             grader: {
                 [key: string]: unknown;
             };
         };
         /** Wandb */
         Wandb: {
-            /** Project */
+            /**
+             * Project
+             * @description Name of the project there.
+             */
             project: string;
-            /** Name */
+            /**
+             * Name
+             * @description Name of the run there.
+             */
             name?: string | null;
-            /** Entity */
+            /**
+             * Entity
+             * @description User or team there.
+             */
             entity?: string | null;
-            /** Tags */
+            /**
+             * Tags
+             * @description Labels of the run there.
+             */
             tags?: string[] | null;
         } & {
             [key: string]: unknown;
@@ -5446,9 +7926,11 @@ export interface components {
         WandbIntegration: {
             /**
              * Type
+             * @description The only kind that is accepted; nothing is sent to it.
              * @constant
              */
             type: "wandb";
+            /** @description The place that the hosted service would send the curves to. */
             wandb: components["schemas"]["Wandb"];
         } & {
             [key: string]: unknown;
@@ -5458,43 +7940,75 @@ export interface components {
          * @description Delivery of one event to one endpoint, over all its attempts.
          */
         WebhookDeliveryObject: {
-            /** Id */
+            /**
+             * Id
+             * @description Id of the object.
+             */
             id: string;
             /**
              * Object
+             * @description Type of the object; each type has one constant value.
              * @default webhook_endpoint.delivery
              * @constant
              */
             object: "webhook_endpoint.delivery";
-            /** Event Id */
+            /**
+             * Event Id
+             * @description Id sent as `webhook-id` with every attempt.
+             */
             event_id: string;
-            /** Event Type */
+            /**
+             * Event Type
+             * @description Type of the event.
+             */
             event_type: string;
+            /** @description State of the delivery. */
             status: components["schemas"]["DeliveryStatus"];
-            /** Attempts */
+            /**
+             * Attempts
+             * @description Attempts so far.
+             */
             attempts: number;
-            /** Last Status Code */
+            /**
+             * Last Status Code
+             * @description Status that the endpoint answered last.
+             */
             last_status_code: number | null;
+            /** @description Reason why the last attempt got no status, or was not made. */
             last_error: components["schemas"]["DeliveryError"] | null;
-            /** Next Attempt At */
+            /**
+             * Next Attempt At
+             * @description Unix seconds of the next attempt; `null` when there is none.
+             */
             next_attempt_at: number | null;
-            /** Created At */
+            /**
+             * Created At
+             * @description Unix seconds at which the object was made.
+             */
             created_at: number;
-            /** Finished At */
+            /**
+             * Finished At
+             * @description Unix seconds of the last attempt.
+             */
             finished_at: number | null;
         };
         /** WebhookEndpointDeleted */
         WebhookEndpointDeleted: {
-            /** Id */
+            /**
+             * Id
+             * @description Id of the object.
+             */
             id: string;
             /**
              * Object
+             * @description Type of the object; each type has one constant value.
              * @default webhook_endpoint.deleted
              * @constant
              */
             object: "webhook_endpoint.deleted";
             /**
              * Deleted
+             * @description True: the object is deleted.
              * @default true
              * @constant
              */
@@ -5502,90 +8016,164 @@ export interface components {
         };
         /** WebhookEndpointObject */
         WebhookEndpointObject: {
-            /** Id */
+            /**
+             * Id
+             * @description Id of the object.
+             */
             id: string;
             /**
              * Object
+             * @description Type of the object; each type has one constant value.
              * @default webhook_endpoint
              * @constant
              */
             object: "webhook_endpoint";
-            /** Created At */
+            /**
+             * Created At
+             * @description Unix seconds at which the object was made.
+             */
             created_at: number;
-            /** Updated At */
+            /**
+             * Updated At
+             * @description Time of the last change of configuration or secret.
+             */
             updated_at: number;
-            /** Name */
+            /**
+             * Name
+             * @description Name for readers; it need not be unique.
+             */
             name: string;
-            /** Url */
+            /**
+             * Url
+             * @description Address that events are sent to, with query values redacted.
+             */
             url: string;
-            /** Event Types */
+            /**
+             * Event Types
+             * @description Events that are sent to it.
+             */
             event_types: string[];
-            /** Signing Secret Hint */
+            /**
+             * Signing Secret Hint
+             * @description The secret's last characters, to recognise it by.
+             */
             signing_secret_hint: string;
-            /** Disabled At */
+            /**
+             * Disabled At
+             * @description Time of the 410 reply that disabled the endpoint; any update enables it again.
+             */
             disabled_at: number | null;
-            /** Last Failed At */
+            /**
+             * Last Failed At
+             * @description Time of the last delivery that failed after all attempts, unless one succeeded since.
+             */
             last_failed_at: number | null;
         };
         /** WebhookEndpointTestResult */
         WebhookEndpointTestResult: {
             /**
              * Object
+             * @description Type of the object; each type has one constant value.
              * @default webhook_endpoint.test
              * @constant
              */
             object: "webhook_endpoint.test";
-            /** Webhook Endpoint Id */
+            /**
+             * Webhook Endpoint Id
+             * @description Id of the endpoint.
+             */
             webhook_endpoint_id: string;
-            /** Event Type */
+            /**
+             * Event Type
+             * @description Type of the event that was sent.
+             */
             event_type: string;
             /**
              * Success
+             * @description True when the endpoint answered; its status shows if it accepted the event.
              * @default true
              * @constant
              */
             success: true;
-            /** Status Code */
+            /**
+             * Status Code
+             * @description Status that the endpoint answered.
+             */
             status_code: number;
         };
         /** WebhookEndpointWithSecret */
         WebhookEndpointWithSecret: {
-            /** Id */
+            /**
+             * Id
+             * @description Id of the object.
+             */
             id: string;
             /**
              * Object
+             * @description Type of the object; each type has one constant value.
              * @default webhook_endpoint
              * @constant
              */
             object: "webhook_endpoint";
-            /** Created At */
+            /**
+             * Created At
+             * @description Unix seconds at which the object was made.
+             */
             created_at: number;
-            /** Updated At */
+            /**
+             * Updated At
+             * @description Time of the last change of configuration or secret.
+             */
             updated_at: number;
-            /** Name */
+            /**
+             * Name
+             * @description Name for readers; it need not be unique.
+             */
             name: string;
-            /** Url */
+            /**
+             * Url
+             * @description Address that events are sent to, with query values redacted.
+             */
             url: string;
-            /** Event Types */
+            /**
+             * Event Types
+             * @description Events that are sent to it.
+             */
             event_types: string[];
-            /** Signing Secret Hint */
+            /**
+             * Signing Secret Hint
+             * @description The secret's last characters, to recognise it by.
+             */
             signing_secret_hint: string;
-            /** Disabled At */
+            /**
+             * Disabled At
+             * @description Time of the 410 reply that disabled the endpoint; any update enables it again.
+             */
             disabled_at: number | null;
-            /** Last Failed At */
+            /**
+             * Last Failed At
+             * @description Time of the last delivery that failed after all attempts, unless one succeeded since.
+             */
             last_failed_at: number | null;
-            /** Signing Secret */
+            /**
+             * Signing Secret
+             * @description The signing secret; no later reply contains it.
+             */
             signing_secret: string;
         };
         /** WebhookEventTypeList */
         WebhookEventTypeList: {
             /**
              * Object
+             * @description Type of the object; each type has one constant value.
              * @default list
              * @constant
              */
             object: "list";
-            /** Data */
+            /**
+             * Data
+             * @description Names of the event types.
+             */
             data: string[];
         };
         /**
@@ -5595,15 +8183,141 @@ export interface components {
         ZeroVarianceRule: {
             /**
              * Action
+             * @description The effect of the rule: none, an event, a pause, or the end with the best checkpoint.
              * @default warn
              * @enum {string}
              */
             action: "off" | "warn" | "pause" | "stop";
             /**
              * Steps
+             * @description In succession.
              * @default 5
              */
             steps: number;
+        };
+        /** ChatChunkChoice */
+        ChatChunkChoice: {
+            /**
+             * Index
+             * @description Number of the answer, from 0.
+             */
+            index: number;
+            /** @description The addition. */
+            delta: components["schemas"]["ChatDelta"];
+            /**
+             * @description Log-probs of the tokens since the chunk before, if they were asked for.
+             * @default null
+             */
+            logprobs: components["schemas"]["Logprobs"] | null;
+            /**
+             * Finish Reason
+             * @description In the last chunk of the answer.
+             */
+            finish_reason: ("stop" | "length" | "tool_calls") | null;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * ChatCompletionChunk
+         * @description A part of a streamed answer, the data of one server-sent event.
+         */
+        ChatCompletionChunk: {
+            /**
+             * Id
+             * @description Id of the call, the same in all of its chunks.
+             */
+            id: string;
+            /**
+             * Object
+             * @description Type of the object; each type has one constant value.
+             * @constant
+             */
+            object: "chat.completion.chunk";
+            /**
+             * Created
+             * @description Unix seconds, the same in all chunks.
+             */
+            created: number;
+            /**
+             * Model
+             * @description Name of the model, as in the call.
+             */
+            model: string;
+            /**
+             * Choices
+             * @description The addition; empty in the chunk with the usage.
+             */
+            choices: components["schemas"]["ChatChunkChoice"][];
+            /**
+             * @description Tokens of the call, in a last chunk of its own with `stream_options.include_usage`.
+             * @default null
+             */
+            usage: components["schemas"]["ChatUsage"] | null;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * ChatDelta
+         * @description An addition to the message.
+         */
+        ChatDelta: {
+            /**
+             * Role
+             * @description In the first chunk.
+             * @default null
+             */
+            role: "assistant" | null;
+            /**
+             * Content
+             * @description Text to append.
+             * @default null
+             */
+            content: string | null;
+            /**
+             * Reasoning
+             * @description Reasoning to append (an extension).
+             * @default null
+             */
+            reasoning: string | null;
+            /**
+             * Tool Calls
+             * @description Calls to append.
+             * @default null
+             */
+            tool_calls: components["schemas"]["ChatToolCallDelta"][] | null;
+            /**
+             * @description In the last chunk of an answer with a call that cannot be parsed (an extension).
+             * @default null
+             */
+            tool_call_error: components["schemas"]["ToolCallError"] | null;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * ChatToolCallDelta
+         * @description A tool call in a stream; it comes in one piece.
+         */
+        ChatToolCallDelta: {
+            /**
+             * Id
+             * @description Id that the `tool` message in reply repeats.
+             */
+            id: string;
+            /**
+             * Type
+             * @description Always `function`.
+             * @constant
+             */
+            type: "function";
+            /** @description The function that is called. */
+            function: components["schemas"]["ChatFunctionCall"];
+            /**
+             * Index
+             * @description Number of the call in its message, from 0.
+             */
+            index: number;
+        } & {
+            [key: string]: unknown;
         };
     };
     responses: never;
@@ -5630,6 +8344,36 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "model": "tiny-agent",
+                 *       "training_file": "file-1f6a0c9be2d84f0f",
+                 *       "validation_file": "file-7a3de5508c1b4d7e",
+                 *       "suffix": "records",
+                 *       "seed": 42,
+                 *       "method": {
+                 *         "type": "reinforcement",
+                 *         "reinforcement": {
+                 *           "grader": {
+                 *             "type": "endpoint",
+                 *             "name": "endpoint",
+                 *             "url": "https://tools.example/grade"
+                 *           },
+                 *           "tools": [
+                 *             {
+                 *               "name": "lookup",
+                 *               "server_url": "https://tools.example/lookup"
+                 *             }
+                 *           ],
+                 *           "max_episode_steps": 10,
+                 *           "hyperparameters": {
+                 *             "n_epochs": 1,
+                 *             "batch_size": 8
+                 *           }
+                 *         }
+                 *       }
+                 *     }
+                 */
                 "application/json": components["schemas"]["CreateFineTuningJob"];
             };
         };
@@ -5642,6 +8386,57 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "object": "fine_tuning.job.validation",
+                     *       "valid": false,
+                     *       "model": "tiny-agent-2026-11-21",
+                     *       "method": "reinforcement",
+                     *       "errors": [
+                     *         {
+                     *           "severity": "error",
+                     *           "code": "invalid_training_file",
+                     *           "message": "must be one of developer, system, user, assistant, tool",
+                     *           "param": "training_file",
+                     *           "line": 3,
+                     *           "pointer": "/messages/0/role"
+                     *         }
+                     *       ],
+                     *       "warnings": [],
+                     *       "training_file": {
+                     *         "rows": 160,
+                     *         "faulty_rows": 1,
+                     *         "duplicate_rows": 0,
+                     *         "duplicate_lines": [],
+                     *         "tokens": {
+                     *           "measured_rows": 159,
+                     *           "mean": 88.4,
+                     *           "p50": 87,
+                     *           "p90": 102,
+                     *           "p99": 110,
+                     *           "max": 113,
+                     *           "context_length": 1024,
+                     *           "over_context": 0
+                     *         },
+                     *         "tools": {
+                     *           "lookup": 159
+                     *         }
+                     *       },
+                     *       "validation_file": null,
+                     *       "overlap": null,
+                     *       "endpoints": [
+                     *         {
+                     *           "param": "method.reinforcement.tools[0].server_url",
+                     *           "name": "lookup",
+                     *           "reachable": true,
+                     *           "status": 405,
+                     *           "latency_ms": 12.5,
+                     *           "detail": null
+                     *         }
+                     *       ],
+                     *       "estimate": null
+                     *     }
+                     */
                     "application/json": components["schemas"]["FineTuningJobValidation"];
                 };
             };
@@ -5723,6 +8518,18 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
             /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
@@ -5742,6 +8549,7 @@ export interface operations {
             query?: {
                 /** @description Id of the last object of the previous page */
                 after?: string | null;
+                /** @description Objects of a page */
                 limit?: number;
                 /** @description `null`: only jobs without metadata */
                 metadata?: string | null;
@@ -5807,6 +8615,18 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
             /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
@@ -5830,6 +8650,36 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "model": "tiny-agent",
+                 *       "training_file": "file-1f6a0c9be2d84f0f",
+                 *       "validation_file": "file-7a3de5508c1b4d7e",
+                 *       "suffix": "records",
+                 *       "seed": 42,
+                 *       "method": {
+                 *         "type": "reinforcement",
+                 *         "reinforcement": {
+                 *           "grader": {
+                 *             "type": "endpoint",
+                 *             "name": "endpoint",
+                 *             "url": "https://tools.example/grade"
+                 *           },
+                 *           "tools": [
+                 *             {
+                 *               "name": "lookup",
+                 *               "server_url": "https://tools.example/lookup"
+                 *             }
+                 *           ],
+                 *           "max_episode_steps": 10,
+                 *           "hyperparameters": {
+                 *             "n_epochs": 1,
+                 *             "batch_size": 8
+                 *           }
+                 *         }
+                 *       }
+                 *     }
+                 */
                 "application/json": components["schemas"]["CreateFineTuningJob"];
             };
         };
@@ -5842,6 +8692,62 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "ftjob-5f0b6f6f4b0a4f0f",
+                     *       "object": "fine_tuning.job",
+                     *       "created_at": 1795332000,
+                     *       "model": "tiny-agent-2026-11-21",
+                     *       "fine_tuned_model": null,
+                     *       "finished_at": null,
+                     *       "organization_id": "org-4c1d",
+                     *       "result_files": [],
+                     *       "status": "validating_files",
+                     *       "trained_tokens": null,
+                     *       "training_file": "file-1f6a0c9be2d84f0f",
+                     *       "validation_file": "file-7a3de5508c1b4d7e",
+                     *       "hyperparameters": null,
+                     *       "seed": 42,
+                     *       "error": {},
+                     *       "estimated_finish": null,
+                     *       "integrations": [],
+                     *       "method": {
+                     *         "type": "reinforcement",
+                     *         "reinforcement": {
+                     *           "grader": {
+                     *             "type": "endpoint",
+                     *             "name": "endpoint",
+                     *             "url": "https://tools.example/grade"
+                     *           },
+                     *           "tools": [
+                     *             {
+                     *               "name": "lookup",
+                     *               "server_url": "https://tools.example/lookup"
+                     *             }
+                     *           ],
+                     *           "max_episode_steps": 10,
+                     *           "hyperparameters": {
+                     *             "n_epochs": 1,
+                     *             "batch_size": 8
+                     *           }
+                     *         }
+                     *       },
+                     *       "metadata": null,
+                     *       "user_provided_suffix": "records",
+                     *       "usage_metrics": null,
+                     *       "shared_with_openai": false,
+                     *       "step": 0,
+                     *       "eval_id": "eval_ftjob-5f0b6f6f4b0a4f0f",
+                     *       "total_steps": null,
+                     *       "ended_early": null,
+                     *       "reproducibility": null,
+                     *       "max_training_time_s": null,
+                     *       "max_rollouts": null,
+                     *       "priority": 0,
+                     *       "queue_position": 1,
+                     *       "estimated_start": null
+                     *     }
+                     */
                     "application/json": components["schemas"]["FineTuningJob"];
                 };
             };
@@ -5923,6 +8829,18 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
             /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
@@ -5942,6 +8860,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the job. */
                 job_id: string;
             };
             cookie?: never;
@@ -5956,6 +8875,84 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "ftjob-5f0b6f6f4b0a4f0f",
+                     *       "object": "fine_tuning.job",
+                     *       "created_at": 1795332000,
+                     *       "model": "tiny-agent-2026-11-21",
+                     *       "fine_tuned_model": "ft:tiny-agent-2026-11-21:acme:records:8f0c2a1b",
+                     *       "finished_at": 1795332061,
+                     *       "organization_id": "org-4c1d",
+                     *       "result_files": [
+                     *         "file-c0ffee5508c1b4d7"
+                     *       ],
+                     *       "status": "succeeded",
+                     *       "trained_tokens": 61440,
+                     *       "training_file": "file-1f6a0c9be2d84f0f",
+                     *       "validation_file": "file-7a3de5508c1b4d7e",
+                     *       "hyperparameters": null,
+                     *       "seed": 42,
+                     *       "error": {},
+                     *       "estimated_finish": null,
+                     *       "integrations": [],
+                     *       "method": {
+                     *         "type": "reinforcement",
+                     *         "reinforcement": {
+                     *           "grader": {
+                     *             "type": "endpoint",
+                     *             "name": "endpoint",
+                     *             "url": "https://tools.example/grade"
+                     *           },
+                     *           "tools": [
+                     *             {
+                     *               "name": "lookup",
+                     *               "server_url": "https://tools.example/lookup"
+                     *             }
+                     *           ],
+                     *           "max_episode_steps": 10,
+                     *           "hyperparameters": {
+                     *             "n_epochs": 1,
+                     *             "batch_size": 8
+                     *           }
+                     *         }
+                     *       },
+                     *       "metadata": null,
+                     *       "user_provided_suffix": "records",
+                     *       "usage_metrics": {
+                     *         "training_time_s": 58.2,
+                     *         "sampling_time_s": 31.5,
+                     *         "update_time_s": 17.9,
+                     *         "evaluation_time_s": 6.1,
+                     *         "rollouts": 1520,
+                     *         "prompt_tokens": 136800,
+                     *         "completion_tokens": 66880,
+                     *         "tool_calls": 2204,
+                     *         "trained_tokens": 61440,
+                     *         "gpu_seconds": 0,
+                     *         "estimated_cost": null,
+                     *         "currency": null,
+                     *         "model_graders": {}
+                     *       },
+                     *       "shared_with_openai": false,
+                     *       "step": 20,
+                     *       "eval_id": "eval_ftjob-5f0b6f6f4b0a4f0f",
+                     *       "total_steps": 20,
+                     *       "ended_early": null,
+                     *       "reproducibility": {
+                     *         "same_to_the_bit": true,
+                     *         "reasons": [],
+                     *         "processors": [
+                     *           "Xeon with AVX-512, torch 2.13.0"
+                     *         ]
+                     *       },
+                     *       "max_training_time_s": null,
+                     *       "max_rollouts": null,
+                     *       "priority": 0,
+                     *       "queue_position": null,
+                     *       "estimated_start": null
+                     *     }
+                     */
                     "application/json": components["schemas"]["FineTuningJob"];
                 };
             };
@@ -6014,6 +9011,18 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
             /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
@@ -6033,6 +9042,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the job. */
                 job_id: string;
             };
             cookie?: never;
@@ -6105,6 +9115,18 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
             /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
@@ -6124,6 +9146,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the job. */
                 job_id: string;
             };
             cookie?: never;
@@ -6213,6 +9236,18 @@ export interface operations {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
                     "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -6238,6 +9273,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the job. */
                 job_id: string;
             };
             cookie?: never;
@@ -6333,6 +9369,18 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
             /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
@@ -6352,6 +9400,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the job. */
                 job_id: string;
             };
             cookie?: never;
@@ -6462,6 +9511,18 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
             /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
@@ -6481,10 +9542,12 @@ export interface operations {
             query?: {
                 /** @description Id of the last object of the previous page */
                 after?: string | null;
+                /** @description Objects of a page */
                 limit?: number;
             };
             header?: never;
             path: {
+                /** @description Id of the job. */
                 job_id: string;
             };
             cookie?: never;
@@ -6499,6 +9562,25 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "object": "list",
+                     *       "data": [
+                     *         {
+                     *           "id": "ftevent-91be",
+                     *           "object": "fine_tuning.job.event",
+                     *           "created_at": 1795332061,
+                     *           "level": "info",
+                     *           "message": "The job has successfully completed",
+                     *           "type": "message",
+                     *           "data": null
+                     *         }
+                     *       ],
+                     *       "has_more": false,
+                     *       "first_id": "ftevent-91be",
+                     *       "last_id": "ftevent-91be"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Page_FineTuningJobEvent_"];
                 };
             };
@@ -6557,6 +9639,18 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
             /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
@@ -6576,10 +9670,12 @@ export interface operations {
             query?: {
                 /** @description Id of the last object of the previous page */
                 after?: string | null;
+                /** @description Objects of a page */
                 limit?: number;
             };
             header?: never;
             path: {
+                /** @description Id of the job. */
                 job_id: string;
             };
             cookie?: never;
@@ -6594,6 +9690,28 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "object": "list",
+                     *       "data": [
+                     *         {
+                     *           "id": "ftckpt-20ab",
+                     *           "object": "fine_tuning.job.checkpoint",
+                     *           "created_at": 1795332060,
+                     *           "fine_tuned_model_checkpoint": "ft:tiny-agent-2026-11-21:acme:records:8f0c2a1b",
+                     *           "fine_tuning_job_id": "ftjob-5f0b6f6f4b0a4f0f",
+                     *           "step_number": 20,
+                     *           "metrics": {
+                     *             "step": 20,
+                     *             "full_valid_mean_reward": 0.95
+                     *           }
+                     *         }
+                     *       ],
+                     *       "has_more": false,
+                     *       "first_id": "ftckpt-20ab",
+                     *       "last_id": "ftckpt-20ab"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Page_FineTuningJobCheckpoint_"];
                 };
             };
@@ -6652,6 +9770,18 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
             /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
@@ -6669,14 +9799,18 @@ export interface operations {
     listFineTuningCheckpointPermissions: {
         parameters: {
             query?: {
+                /** @description Id of the project. */
                 project_id?: string | null;
                 /** @description Id of the last object of the previous page */
                 after?: string | null;
+                /** @description Objects of a page */
                 limit?: number;
+                /** @description Order by time of creation. */
                 order?: "ascending" | "descending";
             };
             header?: never;
             path: {
+                /** @description Name of the checkpoint's model. */
                 fine_tuned_model_checkpoint: string;
             };
             cookie?: never;
@@ -6749,6 +9883,18 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
             /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
@@ -6768,6 +9914,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Name of the checkpoint's model. */
                 fine_tuned_model_checkpoint: string;
             };
             cookie?: never;
@@ -6878,6 +10025,18 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
             /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
@@ -6897,7 +10056,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Name of the checkpoint's model. */
                 fine_tuned_model_checkpoint: string;
+                /** @description Id of the permission. */
                 permission_id: string;
             };
             cookie?: never;
@@ -6970,6 +10131,18 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
             /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
@@ -6989,12 +10162,16 @@ export interface operations {
             query?: {
                 /** @description Curves to return, repeated or separated by commas */
                 names?: string[] | null;
+                /** @description Only values of training (`train`), or of validations. */
                 split?: ("train" | "valid" | "test" | "valid_greedy" | "valid_base") | null;
+                /** @description Only points of later steps. */
                 after_step?: number | null;
+                /** @description Most points of a curve; more are thinned evenly. */
                 max_points?: number;
             };
             header?: never;
             path: {
+                /** @description Id of the job. */
                 job_id: string;
             };
             cookie?: never;
@@ -7009,6 +10186,32 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "object": "list",
+                     *       "data": [
+                     *         {
+                     *           "id": "train:reward/mean",
+                     *           "object": "fine_tuning.job.metric",
+                     *           "name": "reward/mean",
+                     *           "split": "train",
+                     *           "points": [
+                     *             {
+                     *               "step": 1,
+                     *               "value": 0.21
+                     *             },
+                     *             {
+                     *               "step": 20,
+                     *               "value": 0.93
+                     *             }
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "has_more": false,
+                     *       "first_id": "train:reward/mean",
+                     *       "last_id": "train:reward/mean"
+                     *     }
+                     */
                     "application/json": components["schemas"]["Page_Curve_"];
                 };
             };
@@ -7067,6 +10270,18 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
             /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
@@ -7084,7 +10299,9 @@ export interface operations {
     listFineTuningJobRollouts: {
         parameters: {
             query?: {
+                /** @description Only values of training (`train`), or of validations. */
                 split?: ("train" | "valid" | "test" | "valid_greedy" | "valid_base") | null;
+                /** @description Only values of this step; 0 is before training. */
                 step?: number | null;
                 /** @description Row number in the split's file, from 0 */
                 prompt_index?: number | null;
@@ -7098,13 +10315,16 @@ export interface operations {
                 failure_class?: components["schemas"]["FailureClass"] | null;
                 /** @description `reward` lists graded rollouts only, of equal reward by step */
                 order_by?: "step" | "reward";
+                /** @description Order by time of creation. */
                 order?: "asc" | "desc";
                 /** @description Id of the last object of the previous page */
                 after?: string | null;
+                /** @description Objects of a page. */
                 limit?: number;
             };
             header?: never;
             path: {
+                /** @description Id of the job. */
                 job_id: string;
             };
             cookie?: never;
@@ -7177,6 +10397,18 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
             /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
@@ -7196,7 +10428,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the job. */
                 job_id: string;
+                /** @description Id of the rollout. */
                 rollout_id: string;
             };
             cookie?: never;
@@ -7269,6 +10503,18 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
             /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
@@ -7288,6 +10534,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the job. */
                 job_id: string;
             };
             cookie?: never;
@@ -7302,6 +10549,93 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "object": "fine_tuning.job.report",
+                     *       "job_id": "ftjob-5f0b6f6f4b0a4f0f",
+                     *       "method": "reinforcement",
+                     *       "base_model": "tiny-agent-2026-11-21",
+                     *       "start_model": "tiny-agent-2026-11-21",
+                     *       "step": 20,
+                     *       "ended_early": null,
+                     *       "rows": 40,
+                     *       "rows_left_out": null,
+                     *       "wins_by": "reward",
+                     *       "wins": 31,
+                     *       "ties": 9,
+                     *       "losses": 0,
+                     *       "regressions": [],
+                     *       "eval_temperature": 1,
+                     *       "eval_samples": 1,
+                     *       "reward": {
+                     *         "base_mean": 0.17,
+                     *         "start_mean": 0.17,
+                     *         "start_ci95": [
+                     *           0.09,
+                     *           0.27
+                     *         ],
+                     *         "tuned_mean": 0.95,
+                     *         "tuned_ci95": [
+                     *           0.89,
+                     *           1
+                     *         ],
+                     *         "difference": 0.78,
+                     *         "difference_ci95": [
+                     *           0.67,
+                     *           0.88
+                     *         ]
+                     *       },
+                     *       "tool_calls": {
+                     *         "base_mean": 1.3,
+                     *         "start_mean": 1.3,
+                     *         "start_ci95": [
+                     *           1.1,
+                     *           1.5
+                     *         ],
+                     *         "tuned_mean": 1,
+                     *         "tuned_ci95": [
+                     *           1,
+                     *           1.1
+                     *         ],
+                     *         "difference": -0.3,
+                     *         "difference_ci95": [
+                     *           -0.5,
+                     *           -0.1
+                     *         ]
+                     *       },
+                     *       "components": {
+                     *         "correct": {
+                     *           "base_mean": 0.17,
+                     *           "start_mean": 0.17,
+                     *           "start_ci95": [
+                     *             0.09,
+                     *             0.27
+                     *           ],
+                     *           "tuned_mean": 0.95,
+                     *           "tuned_ci95": [
+                     *             0.89,
+                     *             1
+                     *           ],
+                     *           "difference": 0.78,
+                     *           "difference_ci95": [
+                     *             0.67,
+                     *             0.88
+                     *           ]
+                     *         }
+                     *       },
+                     *       "greedy": null,
+                     *       "loss": null,
+                     *       "token_accuracy": null,
+                     *       "preference_accuracy": null,
+                     *       "chosen_logprob": null,
+                     *       "rejected_logprob": null,
+                     *       "chosen_less_probable": null,
+                     *       "implicit_rewards": null,
+                     *       "full_valid_loss": null,
+                     *       "full_valid_mean_token_accuracy": null,
+                     *       "full_valid_preference_accuracy": null
+                     *     }
+                     */
                     "application/json": components["schemas"]["Report"];
                 };
             };
@@ -7360,6 +10694,18 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
             /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
@@ -7377,10 +10723,13 @@ export interface operations {
     listFiles: {
         parameters: {
             query?: {
+                /** @description Only files of this purpose. */
                 purpose?: string | null;
                 /** @description Id of the last object of the previous page */
                 after?: string | null;
+                /** @description Objects of a page. */
                 limit?: number;
+                /** @description Order by time of creation. */
                 order?: "asc" | "desc";
             };
             header?: never;
@@ -7444,6 +10793,18 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
             /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
@@ -7468,12 +10829,22 @@ export interface operations {
         requestBody: {
             content: {
                 "multipart/form-data": {
-                    /** Format: binary */
+                    /**
+                     * Format: binary
+                     * @description The file.
+                     */
                     file: string;
-                    /** @enum {string} */
+                    /**
+                     * @description `fine-tune` for the rows of a job.
+                     * @enum {string}
+                     */
                     purpose: "assistants" | "batch" | "fine-tune" | "vision" | "user_data" | "evals";
-                    /** @enum {string} */
+                    /**
+                     * @description The time from which the seconds count.
+                     * @enum {string}
+                     */
                     "expires_after[anchor]"?: "created_at";
+                    /** @description Seconds until the file is deleted; absent: never. */
                     "expires_after[seconds]"?: number;
                 };
             };
@@ -7487,6 +10858,19 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "file-1f6a0c9be2d84f0f",
+                     *       "object": "file",
+                     *       "bytes": 48211,
+                     *       "created_at": 1795331900,
+                     *       "filename": "train.jsonl",
+                     *       "purpose": "fine-tune",
+                     *       "status": "processed",
+                     *       "expires_at": null,
+                     *       "status_details": null
+                     *     }
+                     */
                     "application/json": components["schemas"]["FileObject"];
                 };
             };
@@ -7568,6 +10952,18 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
             /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
@@ -7587,6 +10983,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the file. */
                 file_id: string;
             };
             cookie?: never;
@@ -7659,6 +11056,18 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
             /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
@@ -7678,6 +11087,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the file. */
                 file_id: string;
             };
             cookie?: never;
@@ -7750,6 +11160,18 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
             /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
@@ -7769,6 +11191,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the file. */
                 file_id: string;
             };
             cookie?: never;
@@ -7835,6 +11258,18 @@ export interface operations {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
                     "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -7957,6 +11392,18 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
             /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
@@ -7976,6 +11423,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the upload. */
                 upload_id: string;
             };
             cookie?: never;
@@ -7983,7 +11431,10 @@ export interface operations {
         requestBody: {
             content: {
                 "multipart/form-data": {
-                    /** Format: binary */
+                    /**
+                     * Format: binary
+                     * @description The bytes of the part.
+                     */
                     data: string;
                 };
             };
@@ -8089,6 +11540,18 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
             /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
@@ -8108,6 +11571,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the upload. */
                 upload_id: string;
             };
             cookie?: never;
@@ -8218,6 +11682,18 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
             /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
@@ -8237,6 +11713,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the upload. */
                 upload_id: string;
             };
             cookie?: never;
@@ -8332,6 +11809,18 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
             /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
@@ -8351,6 +11840,7 @@ export interface operations {
             query?: {
                 /** @description Id of the last object of the previous page */
                 after?: string | null;
+                /** @description Objects of a page */
                 limit?: number;
             };
             header?: never;
@@ -8408,6 +11898,18 @@ export interface operations {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
                     "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -8530,6 +12032,18 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
             /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
@@ -8552,6 +12066,7 @@ export interface operations {
             };
             header?: never;
             path: {
+                /** @description Id of the tool. */
                 tool_id: string;
             };
             cookie?: never;
@@ -8624,6 +12139,18 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
             /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
@@ -8643,6 +12170,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the tool. */
                 tool_id: string;
             };
             cookie?: never;
@@ -8753,6 +12281,18 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
             /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
@@ -8772,6 +12312,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the tool. */
                 tool_id: string;
             };
             cookie?: never;
@@ -8844,6 +12385,18 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
             /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
@@ -8863,10 +12416,12 @@ export interface operations {
             query?: {
                 /** @description Number of the last version of the previous page */
                 after?: number | null;
+                /** @description Objects of a page */
                 limit?: number;
             };
             header?: never;
             path: {
+                /** @description Id of the tool. */
                 tool_id: string;
             };
             cookie?: never;
@@ -8939,6 +12494,18 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
             /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
@@ -8958,6 +12525,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the tool. */
                 tool_id: string;
             };
             cookie?: never;
@@ -9068,6 +12636,18 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
             /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
@@ -9087,6 +12667,7 @@ export interface operations {
             query?: {
                 /** @description Id of the last object of the previous page */
                 after?: string | null;
+                /** @description Objects of a page */
                 limit?: number;
             };
             header?: never;
@@ -9144,6 +12725,18 @@ export interface operations {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
                     "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -9266,6 +12859,18 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
             /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
@@ -9288,6 +12893,7 @@ export interface operations {
             };
             header?: never;
             path: {
+                /** @description Id of the grader. */
                 grader_id: string;
             };
             cookie?: never;
@@ -9360,6 +12966,18 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
             /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
@@ -9379,6 +12997,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the grader. */
                 grader_id: string;
             };
             cookie?: never;
@@ -9489,6 +13108,18 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
             /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
@@ -9508,6 +13139,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the grader. */
                 grader_id: string;
             };
             cookie?: never;
@@ -9580,6 +13212,18 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
             /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
@@ -9599,10 +13243,12 @@ export interface operations {
             query?: {
                 /** @description Number of the last version of the previous page */
                 after?: number | null;
+                /** @description Objects of a page */
                 limit?: number;
             };
             header?: never;
             path: {
+                /** @description Id of the grader. */
                 grader_id: string;
             };
             cookie?: never;
@@ -9675,6 +13321,18 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
             /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
@@ -9694,6 +13352,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the grader. */
                 grader_id: string;
             };
             cookie?: never;
@@ -9804,6 +13463,18 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
             /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
@@ -9823,6 +13494,7 @@ export interface operations {
             query?: {
                 /** @description Id of the last object of the previous page */
                 after?: string | null;
+                /** @description Objects of a page */
                 limit?: number;
             };
             header?: never;
@@ -9880,6 +13552,18 @@ export interface operations {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
                     "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -10002,6 +13686,18 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
             /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
@@ -10024,6 +13720,7 @@ export interface operations {
             };
             header?: never;
             path: {
+                /** @description Id of the curriculum. */
                 curriculum_id: string;
             };
             cookie?: never;
@@ -10096,6 +13793,18 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
             /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
@@ -10115,6 +13824,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the curriculum. */
                 curriculum_id: string;
             };
             cookie?: never;
@@ -10225,6 +13935,18 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
             /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
@@ -10244,6 +13966,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the curriculum. */
                 curriculum_id: string;
             };
             cookie?: never;
@@ -10316,6 +14039,18 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
             /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
@@ -10335,10 +14070,12 @@ export interface operations {
             query?: {
                 /** @description Number of the last version of the previous page */
                 after?: number | null;
+                /** @description Objects of a page */
                 limit?: number;
             };
             header?: never;
             path: {
+                /** @description Id of the curriculum. */
                 curriculum_id: string;
             };
             cookie?: never;
@@ -10411,6 +14148,18 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
             /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
@@ -10430,6 +14179,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the curriculum. */
                 curriculum_id: string;
             };
             cookie?: never;
@@ -10540,6 +14290,18 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
             /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
@@ -10618,6 +14380,18 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
             /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
@@ -10642,6 +14416,7 @@ export interface operations {
                 "If-Range"?: string | null;
             };
             path: {
+                /** @description Name of the model. */
                 model: string;
             };
             cookie?: never;
@@ -10754,6 +14529,18 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
             /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
@@ -10773,6 +14560,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Name of the model. */
                 model: string;
             };
             cookie?: never;
@@ -10845,6 +14633,18 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
             /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
@@ -10864,6 +14664,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Name of the model. */
                 model: string;
             };
             cookie?: never;
@@ -10936,6 +14737,18 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
             /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
@@ -10959,6 +14772,37 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "model": "ft:tiny-agent-2026-11-21:acme:records:8f0c2a1b",
+                 *       "messages": [
+                 *         {
+                 *           "role": "user",
+                 *           "content": "What does record 17 hold?"
+                 *         }
+                 *       ],
+                 *       "tools": [
+                 *         {
+                 *           "type": "function",
+                 *           "function": {
+                 *             "name": "lookup",
+                 *             "parameters": {
+                 *               "type": "object",
+                 *               "properties": {
+                 *                 "record": {
+                 *                   "type": "integer"
+                 *                 }
+                 *               },
+                 *               "required": [
+                 *                 "record"
+                 *               ]
+                 *             }
+                 *           }
+                 *         }
+                 *       ],
+                 *       "temperature": 0
+                 *     }
+                 */
                 "application/json": components["schemas"]["ChatCompletionRequest"];
             };
         };
@@ -10971,13 +14815,48 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": Record<string, never>;
                     /**
-                     * @example data: {…}
-                     *
-                     *     data: [DONE]
+                     * @example {
+                     *       "id": "chatcmpl-8d1c2b",
+                     *       "object": "chat.completion",
+                     *       "created": 1795332100,
+                     *       "model": "ft:tiny-agent-2026-11-21:acme:records:8f0c2a1b",
+                     *       "choices": [
+                     *         {
+                     *           "index": 0,
+                     *           "message": {
+                     *             "role": "assistant",
+                     *             "content": null,
+                     *             "tool_calls": [
+                     *               {
+                     *                 "id": "call_0f3a",
+                     *                 "type": "function",
+                     *                 "function": {
+                     *                   "name": "lookup",
+                     *                   "arguments": "{\"record\": 17}"
+                     *                 }
+                     *               }
+                     *             ]
+                     *           },
+                     *           "logprobs": null,
+                     *           "finish_reason": "tool_calls"
+                     *         }
+                     *       ],
+                     *       "usage": {
+                     *         "prompt_tokens": 88,
+                     *         "completion_tokens": 21,
+                     *         "total_tokens": 109,
+                     *         "prompt_tokens_details": {
+                     *           "cached_tokens": 64
+                     *         },
+                     *         "completion_tokens_details": {
+                     *           "reasoning_tokens": 0
+                     *         }
+                     *       }
+                     *     }
                      */
-                    "text/event-stream": unknown;
+                    "application/json": components["schemas"]["ChatCompletion"];
+                    "text/event-stream": components["schemas"]["ChatCompletionChunk"];
                 };
             };
             /** @description The request is malformed, or the object is in the wrong state for it. */
@@ -11069,6 +14948,18 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
             /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
@@ -11088,7 +14979,9 @@ export interface operations {
             query?: {
                 /** @description Id of the last object of the previous page */
                 after?: string | null;
+                /** @description Objects of a page */
                 limit?: number;
+                /** @description Order by time of creation. */
                 order?: "asc" | "desc";
                 /** @description Time by which `order` sorts */
                 order_by?: "created_at" | "updated_at";
@@ -11148,6 +15041,18 @@ export interface operations {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
                     "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11270,6 +15175,18 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
             /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
@@ -11289,6 +15206,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the eval. */
                 eval_id: string;
             };
             cookie?: never;
@@ -11361,6 +15279,18 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
             /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
@@ -11380,6 +15310,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the eval. */
                 eval_id: string;
             };
             cookie?: never;
@@ -11490,6 +15421,18 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
             /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
@@ -11509,6 +15452,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the eval. */
                 eval_id: string;
             };
             cookie?: never;
@@ -11581,6 +15525,18 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
             /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
@@ -11600,13 +15556,16 @@ export interface operations {
             query?: {
                 /** @description Id of the last object of the previous page */
                 after?: string | null;
+                /** @description Objects of a page */
                 limit?: number;
+                /** @description Order by time of creation. */
                 order?: "asc" | "desc";
                 /** @description Only runs in this state */
                 status?: components["schemas"]["EvalRunStatus"] | null;
             };
             header?: never;
             path: {
+                /** @description Id of the eval. */
                 eval_id: string;
             };
             cookie?: never;
@@ -11679,6 +15638,18 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
             /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
@@ -11698,6 +15669,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the eval. */
                 eval_id: string;
             };
             cookie?: never;
@@ -11808,6 +15780,18 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
             /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
@@ -11827,7 +15811,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the eval. */
                 eval_id: string;
+                /** @description Id of the eval run. */
                 run_id: string;
             };
             cookie?: never;
@@ -11900,6 +15886,18 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
             /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
@@ -11919,7 +15917,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the eval. */
                 eval_id: string;
+                /** @description Id of the eval run. */
                 run_id: string;
             };
             cookie?: never;
@@ -12015,6 +16015,18 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
             /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
@@ -12034,7 +16046,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the eval. */
                 eval_id: string;
+                /** @description Id of the eval run. */
                 run_id: string;
             };
             cookie?: never;
@@ -12107,6 +16121,18 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
             /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
@@ -12126,14 +16152,18 @@ export interface operations {
             query?: {
                 /** @description Id of the last object of the previous page */
                 after?: string | null;
+                /** @description Objects of a page */
                 limit?: number;
+                /** @description Order by time of creation. */
                 order?: "asc" | "desc";
                 /** @description Only items of this outcome */
                 status?: ("pass" | "fail" | "error") | null;
             };
             header?: never;
             path: {
+                /** @description Id of the eval. */
                 eval_id: string;
+                /** @description Id of the eval run. */
                 run_id: string;
             };
             cookie?: never;
@@ -12206,6 +16236,18 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
             /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
@@ -12225,8 +16267,11 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the eval. */
                 eval_id: string;
+                /** @description Id of the eval run. */
                 run_id: string;
+                /** @description Id of the output item. */
                 output_item_id: string;
             };
             cookie?: never;
@@ -12299,6 +16344,18 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
             /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
@@ -12318,6 +16375,7 @@ export interface operations {
             query?: {
                 /** @description Id of the last object of the previous page */
                 after?: string | null;
+                /** @description Objects of a page */
                 limit?: number;
             };
             header?: never;
@@ -12375,6 +16433,18 @@ export interface operations {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
                     "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12497,6 +16567,18 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
             /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
@@ -12516,6 +16598,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the webhook endpoint. */
                 webhook_endpoint_id: string;
             };
             cookie?: never;
@@ -12588,6 +16671,18 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
             /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
@@ -12607,6 +16702,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the webhook endpoint. */
                 webhook_endpoint_id: string;
             };
             cookie?: never;
@@ -12717,6 +16813,18 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
             /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
@@ -12736,6 +16844,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the webhook endpoint. */
                 webhook_endpoint_id: string;
             };
             cookie?: never;
@@ -12808,6 +16917,18 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
             /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
@@ -12827,6 +16948,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the webhook endpoint. */
                 webhook_endpoint_id: string;
             };
             cookie?: never;
@@ -12937,6 +17059,18 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
             /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
@@ -12956,6 +17090,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the webhook endpoint. */
                 webhook_endpoint_id: string;
             };
             cookie?: never;
@@ -13066,6 +17201,18 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
             /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
@@ -13085,10 +17232,12 @@ export interface operations {
             query?: {
                 /** @description Id of the last object of the previous page */
                 after?: string | null;
+                /** @description Objects of a page */
                 limit?: number;
             };
             header?: never;
             path: {
+                /** @description Id of the webhook endpoint. */
                 webhook_endpoint_id: string;
             };
             cookie?: never;
@@ -13155,6 +17304,18 @@ export interface operations {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
                     "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13239,6 +17400,18 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
             /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
@@ -13317,6 +17490,18 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
             /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
@@ -13340,6 +17525,21 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "grader": {
+                 *         "type": "string_check",
+                 *         "name": "exact",
+                 *         "input": "{{sample.output_text}}",
+                 *         "reference": "{{item.answer}}",
+                 *         "operation": "eq"
+                 *       },
+                 *       "model_sample": "Lima",
+                 *       "item": {
+                 *         "answer": "Lima"
+                 *       }
+                 *     }
+                 */
                 "application/json": components["schemas"]["RunGraderRequest"];
             };
         };
@@ -13352,6 +17552,38 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "reward": 1,
+                     *       "metadata": {
+                     *         "name": "exact",
+                     *         "type": "string_check",
+                     *         "errors": {
+                     *           "formula_parse_error": false,
+                     *           "sample_parse_error": false,
+                     *           "truncated_observation_error": false,
+                     *           "unresponsive_reward_error": false,
+                     *           "invalid_variable_error": false,
+                     *           "other_error": false,
+                     *           "python_grader_server_error": false,
+                     *           "python_grader_runtime_error": false,
+                     *           "model_grader_server_error": false,
+                     *           "model_grader_refusal_error": false,
+                     *           "model_grader_parse_error": false,
+                     *           "python_grader_server_error_type": null,
+                     *           "python_grader_runtime_error_details": null,
+                     *           "model_grader_server_error_details": null,
+                     *           "details": null
+                     *         },
+                     *         "execution_time": 0.0004,
+                     *         "scores": {},
+                     *         "token_usage": null,
+                     *         "sampled_model_name": null
+                     *       },
+                     *       "sub_rewards": {},
+                     *       "model_grader_token_usage_per_model": {}
+                     *     }
+                     */
                     "application/json": components["schemas"]["GraderRun"];
                 };
             };
@@ -13427,6 +17659,18 @@ export interface operations {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
                     "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13549,6 +17793,18 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
             /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
@@ -13665,6 +17921,18 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
             /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
@@ -13684,7 +17952,9 @@ export interface operations {
             query?: {
                 /** @description Id of the last object of the previous page */
                 after?: string | null;
+                /** @description Objects of a page */
                 limit?: number;
+                /** @description True lists archived projects too. */
                 include_archived?: boolean;
             };
             header?: never;
@@ -13742,6 +18012,18 @@ export interface operations {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
                     "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -13864,6 +18146,18 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
             /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
@@ -13883,6 +18177,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the project. */
                 project_id: string;
             };
             cookie?: never;
@@ -13955,6 +18250,18 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
             /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
@@ -13974,6 +18281,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the project. */
                 project_id: string;
             };
             cookie?: never;
@@ -14084,6 +18392,18 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
             /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
@@ -14103,6 +18423,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the project. */
                 project_id: string;
             };
             cookie?: never;
@@ -14198,6 +18519,18 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
             /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
@@ -14217,11 +18550,14 @@ export interface operations {
             query?: {
                 /** @description Id of the last object of the previous page */
                 after?: string | null;
+                /** @description Objects of a page */
                 limit?: number;
+                /** @description Only keys whose project is active, or archived (`inactive`). */
                 owner_project_access?: ("active" | "inactive" | "any") | null;
             };
             header?: never;
             path: {
+                /** @description Id of the project. */
                 project_id: string;
             };
             cookie?: never;
@@ -14294,6 +18630,18 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
             /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
@@ -14313,7 +18661,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the project. */
                 project_id: string;
+                /** @description Id of the key. */
                 api_key_id: string;
             };
             cookie?: never;
@@ -14386,6 +18736,18 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
             /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
@@ -14405,7 +18767,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the project. */
                 project_id: string;
+                /** @description Id of the key. */
                 api_key_id: string;
             };
             cookie?: never;
@@ -14516,6 +18880,18 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
             /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
@@ -14535,7 +18911,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the project. */
                 project_id: string;
+                /** @description Id of the key. */
                 api_key_id: string;
             };
             cookie?: never;
@@ -14608,6 +18986,18 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
             /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
@@ -14627,10 +19017,12 @@ export interface operations {
             query?: {
                 /** @description Id of the last object of the previous page */
                 after?: string | null;
+                /** @description Objects of a page */
                 limit?: number;
             };
             header?: never;
             path: {
+                /** @description Id of the project. */
                 project_id: string;
             };
             cookie?: never;
@@ -14703,6 +19095,18 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
             /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
@@ -14722,6 +19126,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the project. */
                 project_id: string;
             };
             cookie?: never;
@@ -14832,6 +19237,18 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
             /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
@@ -14851,7 +19268,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the project. */
                 project_id: string;
+                /** @description Id of the service account. */
                 service_account_id: string;
             };
             cookie?: never;
@@ -14924,6 +19343,18 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
             /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
@@ -14943,7 +19374,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the project. */
                 project_id: string;
+                /** @description Id of the service account. */
                 service_account_id: string;
             };
             cookie?: never;
@@ -15054,6 +19487,18 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
             /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
@@ -15073,7 +19518,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the project. */
                 project_id: string;
+                /** @description Id of the service account. */
                 service_account_id: string;
             };
             cookie?: never;
@@ -15146,6 +19593,18 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
             /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
@@ -15165,7 +19624,9 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the project. */
                 project_id: string;
+                /** @description Id of the service account. */
                 service_account_id: string;
             };
             cookie?: never;
@@ -15276,6 +19737,18 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
             /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
@@ -15295,7 +19768,9 @@ export interface operations {
             query?: {
                 /** @description Id of the last object of the previous page */
                 after?: string | null;
+                /** @description Objects of a page */
                 limit?: number;
+                /** @description Order by time of creation. */
                 order?: "asc" | "desc";
             };
             header?: never;
@@ -15353,6 +19828,18 @@ export interface operations {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
                     "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15475,6 +19962,18 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
             /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
@@ -15494,6 +19993,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the key. */
                 key_id: string;
             };
             cookie?: never;
@@ -15566,6 +20066,18 @@ export interface operations {
                     "application/json": components["schemas"]["ErrorEnvelope"];
                 };
             };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
             /** @description A part of the service is not available at the moment; retry. */
             503: {
                 headers: {
@@ -15585,6 +20097,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /** @description Id of the key. */
                 key_id: string;
             };
             cookie?: never;
@@ -15651,6 +20164,18 @@ export interface operations {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
                     "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
                     [name: string]: unknown;
                 };
                 content: {

@@ -12,6 +12,7 @@ from openapi_spec_validator import validate
 from pydantic import BaseModel
 
 from app.api.schemas.jobs import CreateFineTuningJob
+from app.api.support.examples import examples
 from app.domain.errors import InvalidRequest
 from app.domain.methods.reinforcement import ReinforcementMethod
 from app.domain.methods.supervised import DpoMethod, SupervisedMethod
@@ -66,13 +67,51 @@ def test_every_guarded_operation_documents_its_errors(specification: dict[str, A
         if not where.partition(" ")[2].startswith("/v1/"):
             continue
         replies = operation["responses"]
-        assert {"400", "401", "403", "413", "503"} <= replies.keys(), where
+        assert {"400", "401", "403", "413", "429", "503"} <= replies.keys(), where
         assert ("404" in replies) or "{" not in where, where
         assert "default" not in replies, where
         assert operation["security"], where
         for status in replies.keys() - {"200", "201", "206"}:
             schema = replies[status]["content"]["application/json"]["schema"]
             assert schema == {"$ref": "#/components/schemas/ErrorEnvelope"}, (where, status)
+
+
+def test_every_operation_and_its_parameters_are_described(specification: dict[str, Any]) -> None:
+    undescribed = [where for where, operation in each(specification) if not described(operation)]
+    assert undescribed == [], "write a docstring for the route"
+    undescribed = [
+        f"{where} ?{parameter['name']}"
+        for where, operation in each(specification)
+        for parameter in operation.get("parameters", ())
+        if not described(parameter)
+    ]
+    assert undescribed == [], "describe it at the route or in app/api/support/parameter_texts.py"
+
+
+def test_every_property_is_described(specification: dict[str, Any]) -> None:
+    found = list(properties(specification))
+    assert len(found) > 1000
+    undescribed = [f"{place}.{name}" for place, name, field in found if not described(field)]
+    assert undescribed == [], "write a text under the field"
+
+
+def described(node: dict[str, Any]) -> bool:
+    return len(node.get("description", "").strip()) > 3
+
+
+def properties(node: Any, place: str = "") -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """Yields place, name and schema of each property of any schema, examples left out."""
+    if isinstance(node, list):
+        for inner in node:
+            yield from properties(inner, place)
+    elif isinstance(node, dict):
+        fields = node.get("properties")
+        if isinstance(fields, dict) and not place.endswith(".properties"):
+            for name, field in fields.items():
+                yield place, name, field
+        for key, inner in node.items():
+            if key not in {"example", "examples", "default", "const", "enum"}:
+                yield from properties(inner, f"{place}.{key}")
 
 
 def test_every_reply_documents_the_request_id(specification: dict[str, Any]) -> None:
@@ -118,6 +157,32 @@ def test_the_pinned_document_names_what_the_official_client_calls(
     assert len(keys) == len(upstream["paths"]) + sum(
         len(methods) - 1 for methods in upstream["paths"].values()
     )
+
+
+MAIN_CALLS = (
+    "createFile", "validateFineTuningJob", "createFineTuningJob", "retrieveFineTuningJob",
+    "listFineTuningEvents", "listFineTuningJobCheckpoints", "listFineTuningJobMetrics",
+    "retrieveFineTuningJobReport", "createChatCompletion", "runGrader",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MAIN_CALLS)
+def test_the_examples_of_the_main_calls_fit_their_schemas(
+    specification: dict[str, Any], name: str
+) -> None:
+    found = next(o for _, o in each(specification) if o["operationId"] == name)
+    reply = found["responses"]["200"]["content"]["application/json"]
+    contents = [reply]
+    for kind, sent in found.get("requestBody", {"content": {}})["content"].items():
+        if kind == "application/json":
+            contents.append(sent)
+    for content in contents:
+        Draft202012Validator({**content["schema"], **specification}).validate(content["example"])
+
+
+def test_the_example_of_a_new_job_is_read_and_nothing_in_it_is_unknown() -> None:
+    body = CreateFineTuningJob.model_validate(examples()["createFineTuningJob"].request)
+    assert body.to_spec().unread == ()
 
 
 GRADER: dict[str, Any] = {"type": "endpoint", "name": "g", "url": "https://g.example/grade"}

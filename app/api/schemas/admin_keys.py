@@ -2,11 +2,12 @@
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from app.api.schemas.common import WireModel
 from app.api.schemas.projects import Name
 from app.domain.accounts.keys import Organization, OwnedKey
+from app.domain.described import Described
 
 MAX_LIFETIME_S = 31_536_000
 Lifetime = Annotated[int, Field(ge=1, le=MAX_LIFETIME_S, strict=True)]
@@ -17,33 +18,38 @@ class CreateAdminKey(WireModel):
 
     name: Name
     expires_in_seconds: Lifetime | None = None
+    """Seconds until the key expires; absent: it does not expire."""
 
 
-class AdminKeyOwner(BaseModel):
+class AdminKeyOwner(Described):
     """Owner of an admin key: the organization, because the service has no users."""
 
     type: Literal["user"] = "user"
     object: Literal["organization.user"] = "organization.user"
     id: str
+    """Id of the organization."""
     name: str
     created_at: int
     role: Literal["owner"] = "owner"
+    """Always `owner`."""
 
     @classmethod
     def of(cls, organization: Organization) -> "AdminKeyOwner":
         return cls(id=organization.id, name=organization.title, created_at=organization.created_at)
 
 
-class AdminKeyObject(BaseModel):
+class AdminKeyObject(Described):
     id: str
     object: Literal["organization.admin_api_key"] = "organization.admin_api_key"
     name: str
     redacted_value: str
+    """A part of the key, to recognise it by."""
     created_at: int
     expires_at: int | None
     last_used_at: int | None
     """Time of the last use, to the minute."""
     owner: AdminKeyOwner
+    """The organization."""
 
     @classmethod
     def of(cls, owned: OwnedKey) -> "AdminKeyObject":
@@ -68,7 +74,7 @@ class AdminKeyWithValue(AdminKeyObject):
         return cls(**AdminKeyObject.of(owned).model_dump(), value=value)
 
 
-class AdminKeyDeleted(BaseModel):
+class AdminKeyDeleted(Described):
     id: str
     object: Literal["organization.admin_api_key.deleted"] = "organization.admin_api_key.deleted"
     deleted: Literal[True] = True

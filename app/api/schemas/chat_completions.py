@@ -22,6 +22,13 @@ _STREAM = {"anyOf": [{"type": "boolean"}, {"type": "null"}]}
 
 
 class ChatCompletionRequest(WireModel):
+    """A call of a model. Further fields are those of the hosted API; one that the service cannot
+    honour is refused by name.
+    """
+
     model: Annotated[Any, WithJsonSchema(_MODEL)]
+    """Name of a base model, of a tuned model or of a checkpoint's."""
     messages: Annotated[Any, WithJsonSchema(_MESSAGES)]
+    """The conversation so far."""
     stream: Annotated[Any, WithJsonSchema(_STREAM)] = None
+    """True sends the answer in chunks, as server-sent events."""

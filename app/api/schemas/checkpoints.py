@@ -2,19 +2,21 @@
 
 from typing import Literal
 
-from pydantic import BaseModel
-
+from app.domain.described import Described
 from app.domain.jobs.jobs import Checkpoint
 
 
-class FineTuningJobCheckpoint(BaseModel):
+class FineTuningJobCheckpoint(Described):
     id: str
     object: Literal["fine_tuning.job.checkpoint"] = "fine_tuning.job.checkpoint"
     created_at: int
     fine_tuned_model_checkpoint: str
+    """Name of the checkpoint's model, which chat, evals and new jobs take."""
     fine_tuning_job_id: str
     step_number: int
+    """The committed step."""
     metrics: dict[str, float]
+    """Figures of the step, such as `full_valid_mean_reward`, by name."""
 
     @classmethod
     def of(cls, checkpoint: Checkpoint) -> "FineTuningJobCheckpoint":

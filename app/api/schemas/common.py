@@ -2,32 +2,43 @@
 
 from typing import Any, Generic, Literal, Protocol, TypeVar
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import ConfigDict
+
+from app.domain.described import Described
 
 Row = TypeVar("Row")
 
 
-class ErrorBody(BaseModel):
+class ErrorBody(Described):
     message: str
+    """The fault in a sentence, with its cure."""
     type: str
+    """Class of the error, such as `invalid_request_error`."""
     param: str | None
+    """The parameter at fault, as a path: `method.reinforcement.tools[0].server_url`."""
     code: str | None
+    """The error in a word that programs can compare, such as `model_not_found`."""
 
 
-class ErrorEnvelope(BaseModel):
+class ErrorEnvelope(Described):
     """Shape of every error, as in the hosted API."""
 
     error: ErrorBody
+    """The error."""
 
 
-class Page(BaseModel, Generic[Row]):
+class Page(Described, Generic[Row]):
     """A list page. It always contains `has_more`, because the Node SDK stops without it."""
 
     object: Literal["list"] = "list"
     data: list[Row]
+    """The objects of this page."""
     has_more: bool
+    """True if a further page follows; ask for it with `after` set to `last_id`."""
     first_id: str | None
+    """Id of the first object; `null` on an empty page."""
     last_id: str | None
+    """Id of the last object; `null` on an empty page."""
 
 
 class Identified(Protocol):
@@ -58,13 +69,14 @@ def none_if_empty(cursor: object) -> object:
     return None if cursor == "" else cursor
 
 
-class Deleted(BaseModel):
+class Deleted(Described):
     id: str
     object: str
+    """Type of the deleted object."""
     deleted: bool
 
 
-class WireModel(BaseModel):
+class WireModel(Described):
     """A request body. Unknown keys are retained, as in the hosted API."""
 
     model_config = ConfigDict(extra="allow")

@@ -2,12 +2,13 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from app.api.schemas.common import Json, WireModel
 from app.api.schemas.jobs import Text
 from app.api.schemas.preflight import Fault
 from app.api.schemas.registry import Metadata, RegisteredObject, own_keys
+from app.domain.described import Described
 from app.domain.registry.curricula import (
     CURRICULUM_PARTS,
     MAX_ROWS,
@@ -26,9 +27,13 @@ class _CurriculumKeys(WireModel):
     """Each split is the id of a file, or rows, from which a file of the project is made."""
 
     training_file: Text | None = None
+    """Id of the file with the training rows."""
     validation_file: Text | None = None
+    """Id of the file with the held-out rows."""
     training: Rows | None = None
+    """Training rows, in place of `training_file`."""
     validation: Rows | None = None
+    """Held-out rows, in place of `validation_file`."""
     metadata: Metadata | None = None
 
     def to_data(self, *, every: bool) -> dict[CurriculumPart, SentData]:
@@ -55,13 +60,17 @@ class UpdateCurriculum(_CurriculumKeys):
 class Curriculum(RegisteredObject):
     object: Literal["curriculum"] = "curriculum"
     training_file: str
+    """Id of the file with the training rows."""
     validation_file: str | None
+    """Id of the file with the held-out rows."""
     training_rows: int
     """Lines that are not blank, counted in the file."""
     validation_rows: int | None
+    """As `training_rows`."""
     training_sha256: str
     """SHA-256 of the file's bytes."""
     validation_sha256: str | None
+    """As `training_sha256`."""
 
     @classmethod
     def of(cls, registered: Registered) -> "Curriculum":
@@ -81,18 +90,26 @@ class RunCurriculumTest(WireModel):
     """Names of the job's tools; without them, rows may offer any tool."""
 
 
-class LinePair(BaseModel):
+class LinePair(Described):
     first: int
+    """Line number, from 1."""
     second: int
+    """Line number of the same prompt, from 1."""
 
 
-class SplitTest(BaseModel):
+class SplitTest(Described):
     file_id: str
+    """Id of the file."""
     rows: int
+    """Lines that are not blank."""
     faulty_rows: int
+    """Rows with at least one fault."""
     duplicate_rows: int
+    """Rows whose messages stand on an earlier line as well."""
     duplicate_lines: list[LinePair]
+    """The first of them: earlier line, repeated line."""
     tools: dict[str, int]
+    """Number of rows that offer each tool, by name."""
 
     @classmethod
     def of(cls, report: SplitReport) -> "SplitTest":
@@ -106,15 +123,19 @@ class SplitTest(BaseModel):
         )
 
 
-class CurriculumTest(BaseModel):
+class CurriculumTest(Described):
     object: Literal["curriculum.test"] = "curriculum.test"
     curriculum_id: str
+    """Id of the curriculum."""
     version: int
     passed: bool
     """True when no fault is an error."""
     training: SplitTest
+    """Counts of the training file."""
     validation: SplitTest | None
+    """Counts of the validation file; `null` without one."""
     overlapping_rows: int
+    """Validation rows whose prompt is in the training file too."""
     overlapping_lines: list[LinePair]
     """Line in the training file, line in the validation file."""
     faults: list[Fault]

@@ -4,10 +4,11 @@
 
 from typing import Literal
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from app.api.schemas.common import Json, WireModel
 from app.api.schemas.evals import Metadata, Name, fault_of
+from app.domain.described import Described
 from app.domain.errors import InvalidRequest
 from app.domain.evals.data_sources import DATA_SOURCE, JsonlSource, SampledSource
 from app.domain.evals.evals import EvalRun, EvalRunStatus, ItemStatus, OutputItem
@@ -20,6 +21,8 @@ class CreateEvalRun(WireModel):
     """Body of `POST /v1/evals/{eval_id}/runs`."""
 
     data_source: Json
+    """Items, as `jsonl`, or prompts that a model is asked first, as `completions` or
+    `responses`."""
     name: Name | None = None
     metadata: Metadata | None = None
 
@@ -40,43 +43,62 @@ class CreateEvalRun(WireModel):
             raise fault_of(error, "data_source", tagged=_TAGGED) from error
 
 
-class ResultCountsBody(BaseModel):
+class ResultCountsBody(Described):
     total: int
+    """All items."""
     errored: int
+    """Items that could not be sampled or graded."""
     failed: int
+    """Items that failed a criterion."""
     passed: int
+    """Items that passed every criterion."""
 
 
-class CriterionResult(BaseModel):
+class CriterionResult(Described):
     testing_criteria: str
+    """Name of the criterion."""
     passed: int
+    """Items that passed it."""
     failed: int
+    """Items that failed it."""
 
 
-class ModelUsage(BaseModel):
+class ModelUsage(Described):
     model_name: str
+    """Name of the model."""
     invocation_count: int
+    """Calls of the model."""
     prompt_tokens: int
     completion_tokens: int
     cached_tokens: int
+    """Prompt tokens read from a cache."""
     total_tokens: int
+    """Prompt and completion tokens."""
 
 
-class EvalRunObject(BaseModel):
+class EvalRunObject(Described):
     id: str
     object: Literal["eval.run"] = "eval.run"
     eval_id: str
     name: str
     status: EvalRunStatus
+    """State of the run."""
     model: str | None
+    """The model that is measured; `null` where items hold their samples."""
     data_source: Json
+    """As sent, with secrets redacted."""
     created_at: int
     error: Json | None
+    """Code and message of a run that failed."""
     metadata: dict[str, str] | None
     report_url: str
+    """Address of this run; there is no other report."""
     result_counts: ResultCountsBody
+    """Items by result."""
     per_model_usage: list[ModelUsage]
+    """Calls and tokens of each model."""
     per_testing_criteria_results: list[CriterionResult]
+    """Results by criterion."""
     shared_with_openai: bool = False
 
     @classmethod
@@ -105,23 +127,28 @@ class EvalRunObject(BaseModel):
         )
 
 
-class EvalRunDeleted(BaseModel):
+class EvalRunDeleted(Described):
     deleted: bool = True
     run_id: str
     object: Literal["eval.run.deleted"] = "eval.run.deleted"
 
 
-class OutputItemObject(BaseModel):
+class OutputItemObject(Described):
     id: str
     object: Literal["eval.run.output_item"] = "eval.run.output_item"
     eval_id: str
     run_id: str
     created_at: int
     datasource_item_id: int
+    """Number of the item, from 0."""
     datasource_item: Json
+    """The item."""
     status: ItemStatus
+    """Result of the item."""
     results: list[Json]
+    """Score and verdict of each criterion."""
     sample: Json
+    """The graded sample: input, output, usage and error."""
 
     @classmethod
     def of(cls, item: OutputItem) -> "OutputItemObject":

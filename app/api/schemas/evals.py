@@ -2,11 +2,12 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, Field, StringConstraints, TypeAdapter, ValidationError
+from pydantic import Field, StringConstraints, TypeAdapter, ValidationError
 
 from app.api.schemas.common import Json, WireModel
 from app.api.schemas.jobs import MetadataKey, MetadataValue
 from app.api.schemas.parameters import dotted
+from app.domain.described import Described
 from app.domain.errors import InvalidRequest
 from app.domain.evals.evals import Criterion, Eval, NewEval
 from app.domain.graders.graders import NOT_AVAILABLE, Grader, TextSimilarityGrader
@@ -20,14 +21,18 @@ _MAX_CRITERIA = 32
 class DataSourceConfig(WireModel):
     type: Literal["custom", "logs", "stored_completions"]
     item_schema: Json | None = None
+    """JSON schema of an item."""
     include_sample_schema: Annotated[bool, Field(strict=True)] = False
+    """True if criteria read `sample` beside `item`."""
 
 
 class CreateEval(WireModel):
     """Body of `POST /v1/evals`."""
 
     data_source_config: DataSourceConfig
+    """The form of the items; only `custom` is available."""
     testing_criteria: Annotated[list[Json], Field(min_length=1, max_length=_MAX_CRITERIA)]
+    """Graders that judge each item."""
     name: Name | None = None
     metadata: Metadata | None = None
 
@@ -66,12 +71,14 @@ class UpdateEval(WireModel):
         return {key: value for key, value in sent.items() if key != "name" or value is not None}
 
 
-class EvalObject(BaseModel):
+class EvalObject(Described):
     id: str
     object: Literal["eval"] = "eval"
     name: str
     data_source_config: Json
+    """The form of the items."""
     testing_criteria: list[Json]
+    """Graders that judge each item, with secrets redacted."""
     metadata: dict[str, str] | None
     created_at: int
     updated_at: int
@@ -91,7 +98,7 @@ class EvalObject(BaseModel):
         )
 
 
-class EvalDeleted(BaseModel):
+class EvalDeleted(Described):
     deleted: bool = True
     eval_id: str
     object: Literal["eval.deleted"] = "eval.deleted"

@@ -2,20 +2,23 @@
 
 from typing import Literal
 
-from pydantic import BaseModel
-
 from app.api.schemas.common import Json
+from app.domain.described import Described
 from app.domain.jobs.jobs import JobEvent
 
 
-class FineTuningJobEvent(BaseModel):
+class FineTuningJobEvent(Described):
     id: str
     object: Literal["fine_tuning.job.event"] = "fine_tuning.job.event"
     created_at: int
     level: Literal["info", "warn", "error"]
+    """`warn` and `error` need attention."""
     message: str
+    """The event in a sentence."""
     type: Literal["message", "metrics"]
+    """`metrics` has the figures of a step in `data`."""
     data: Json | None
+    """Figures, codes and parameters of the event."""
 
     @classmethod
     def of(cls, event: JobEvent) -> "FineTuningJobEvent":

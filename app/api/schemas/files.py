@@ -2,23 +2,27 @@
 
 from typing import Literal
 
-from pydantic import BaseModel
-
 from app.domain.data.files import FileRow
+from app.domain.described import Described
 
 MIN_EXPIRY_S, MAX_EXPIRY_S = 3600, 2_592_000
 
 
-class FileObject(BaseModel):
+class FileObject(Described):
     id: str
     object: Literal["file"] = "file"
     bytes: int
+    """Size in bytes."""
     created_at: int
     filename: str
+    """Name that the client sent."""
     purpose: str
+    """`fine-tune` for the rows of a job; a job's results have `fine-tune-results`."""
     status: str
+    """`processed`: the file can be used at once. Rows are checked when a job is made."""
     expires_at: int | None
     status_details: str | None
+    """Always `null`."""
 
     @classmethod
     def of(cls, row: FileRow) -> "FileObject":

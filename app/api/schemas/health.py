@@ -2,16 +2,18 @@
 
 from typing import Literal, Self
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from app.api.schemas.common import ErrorBody, ErrorEnvelope
+from app.domain.described import Described
 from app.domain.health import Health, PartName
 
 
-class PartObject(BaseModel):
+class PartObject(Described):
     """The state of one part of the service."""
 
     status: Literal["ok", "failing"]
+    """`failing` if the part does not do its work."""
     problem: str | None = Field(None, description="What is wrong, and what it means for callers")
 
 
@@ -22,7 +24,7 @@ def _parts(health: Health) -> dict[PartName, PartObject]:
     }
 
 
-class Readiness(BaseModel):
+class Readiness(Described):
     """A service that can be called."""
 
     status: Literal["ok", "degraded"] = Field(
@@ -30,6 +32,7 @@ class Readiness(BaseModel):
         "served, jobs wait, calls of a model may fail"
     )
     parts: dict[PartName, PartObject]
+    """The parts by name."""
 
     @classmethod
     def of(cls, health: Health) -> Self:
@@ -41,6 +44,7 @@ class NotReady(ErrorEnvelope):
     """A service that cannot be called: its database fails, or its disk is full."""
 
     parts: dict[PartName, PartObject]
+    """The parts by name."""
 
     @classmethod
     def of(cls, health: Health) -> Self:

@@ -11,16 +11,22 @@ Name = Annotated[str, StringConstraints(min_length=1, max_length=256)]
 
 class Wandb(WireModel):
     project: Name
+    """Name of the project there."""
     name: Name | None = None
+    """Name of the run there."""
     entity: Name | None = None
+    """User or team there."""
     tags: list[Name] | None = None
+    """Labels of the run there."""
 
 
 class WandbIntegration(WireModel):
     """An integration, whose known keys are stored and echoed."""
 
     type: Literal["wandb"]
+    """The only kind that is accepted; nothing is sent to it."""
     wandb: Wandb
+    """The place that the hosted service would send the curves to."""
 
     def kept(self) -> Json:
         """Returns the known keys that were sent. Nothing reads others, which may be credentials."""

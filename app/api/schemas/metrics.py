@@ -2,24 +2,28 @@
 
 from typing import Literal
 
-from pydantic import BaseModel
-
+from app.domain.described import Described
 from app.domain.ids import Split
 from app.domain.rollouts.metrics import MetricPoint
 
 
-class Point(BaseModel):
+class Point(Described):
     step: int
+    """The committed step; 0 is before training."""
     value: float
+    """The value at that step."""
 
 
-class Curve(BaseModel):
+class Curve(Described):
     id: str
     """`<split>:<name>`"""
     object: Literal["fine_tuning.job.metric"] = "fine_tuning.job.metric"
     name: str
+    """Name of the curve, such as `reward/mean`."""
     split: Split
+    """The rollouts or rows that it measures."""
     points: list[Point]
+    """Points by step, thinned to `max_points`."""
 
     @classmethod
     def of(cls, points: list[MetricPoint]) -> "Curve":

@@ -2,18 +2,22 @@
 
 from typing import Literal
 
-from pydantic import BaseModel
+from app.domain.described import Described
 
 
-class Model(BaseModel):
+class Model(Described):
     id: str
+    """Name of the model, for chat, evals and jobs."""
     object: Literal["model"] = "model"
     created: int
+    """Unix seconds at which the model was made."""
     owned_by: str
+    """`system` for a base model, else the id of its project."""
 
 
-class ModelList(BaseModel):
+class ModelList(Described):
     """All models on one page without a cursor, as in the hosted API."""
 
     object: Literal["list"] = "list"
     data: list[Model]
+    """All models."""

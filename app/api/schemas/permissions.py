@@ -2,9 +2,10 @@
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, Field, StringConstraints
+from pydantic import Field, StringConstraints
 
 from app.api.schemas.common import WireModel
+from app.domain.described import Described
 from app.domain.models.permissions import CheckpointPermission
 
 ProjectIdText = Annotated[str, StringConstraints(min_length=1, max_length=128)]
@@ -14,9 +15,10 @@ class CreatePermissions(WireModel):
     """Body of `POST …/permissions`."""
 
     project_ids: Annotated[list[ProjectIdText], Field(min_length=1, max_length=100)]
+    """Ids of projects that may use the checkpoint's model."""
 
 
-class PermissionObject(BaseModel):
+class PermissionObject(Described):
     id: str
     object: Literal["checkpoint.permission"] = "checkpoint.permission"
     created_at: int

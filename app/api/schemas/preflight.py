@@ -4,11 +4,12 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any, Final, Literal
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from app.api.schemas.jobs import CreateFineTuningJob, call_fields
 from app.api.schemas.parameters import dotted
 from app.api.schemas.tuning_methods import other_bodies
+from app.domain.described import Described
 from app.domain.errors import InvalidRequest
 from app.domain.jobs.preflight import (
     DatasetReport,
@@ -28,22 +29,28 @@ MAX_FAULTS: Final = 200
 """Limit of issues with the call itself; issues of rows have a separate limit."""
 
 
-class Fault(BaseModel):
+class Fault(Described):
     """One fault. `line` counts from 1; `pointer` is a JSON pointer into that line."""
 
     severity: Literal["error", "warning"]
+    """`error`: the job would be refused or fail. `warning`: it would run."""
     code: str
+    """The fault in a word that programs can compare."""
     message: str
+    """The fault in a sentence, with its cure."""
     param: str | None
+    """The parameter of the create call at fault."""
     line: int | None
+    """Line of the file, from 1."""
     pointer: str | None
+    """JSON pointer into that line."""
 
     @classmethod
     def of(cls, finding: PreflightIssue) -> "Fault":
         return cls(**asdict(finding))
 
 
-class FineTuningJobValidation(BaseModel):
+class FineTuningJobValidation(Described):
     """Report on a create call that was checked but not made.
 
     `valid` means that there are no errors. Lengths are in tokens, `latency_ms` in milliseconds.
@@ -51,15 +58,25 @@ class FineTuningJobValidation(BaseModel):
 
     object: Literal["fine_tuning.job.validation"] = "fine_tuning.job.validation"
     valid: bool
+    """True if there are no errors."""
     model: str | None
+    """Name of the base model; `null` if it is unknown."""
     method: str
+    """`reinforcement`, `supervised` or `dpo`."""
     errors: list[Fault]
+    """Faults for which the job would be refused or fail."""
     warnings: list[Fault]
+    """Faults with which the job would run."""
     training_file: FileSummary | None
+    """Counts of the training file; `null` without a usable one."""
     validation_file: FileSummary | None
+    """Counts of the validation file; `null` without a usable one."""
     overlap: Overlap | None
+    """Rows that are in both files; `null` without both."""
     endpoints: list[EndpointCheck]
+    """Tools and graders, each asked once without a call."""
     estimate: Estimate | None
+    """Estimated cost; `null` for other methods and where the call cannot be read."""
 
     @classmethod
     def of(cls, report: PreflightReport) -> "FineTuningJobValidation":

@@ -2,11 +2,12 @@
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from app.api.schemas.admin_keys import Lifetime
 from app.api.schemas.common import WireModel
 from app.domain.accounts.keys import OwnedKey
+from app.domain.described import Described
 
 NoScopes = Annotated[
     list[str], Field(max_length=0, description="Must be empty: a key has all rights of its project")
@@ -17,47 +18,58 @@ class UpdateProjectKey(WireModel):
     """Absent fields do not change."""
 
     expires_in_seconds: Lifetime | None = None
+    """Seconds from now until the key expires."""
     scopes: NoScopes | None = None
+    """Must be empty: a key has all rights of its project."""
 
 
-class OwnerServiceAccount(BaseModel):
+class OwnerServiceAccount(Described):
     id: str
     name: str
     created_at: int
     role: str
+    """Role of the service account in the project."""
 
 
-class OwnerUser(BaseModel):
+class OwnerUser(Described):
     """The organization, as owner of a key that its operator created; the service has no users."""
 
     id: str
+    """Id of the organization."""
     email: Literal[""] = ""
+    """Always empty: the service has no users."""
     name: str
     created_at: int
     role: Literal["owner"] = "owner"
+    """Always `owner`."""
 
 
-class OwnedByServiceAccount(BaseModel):
+class OwnedByServiceAccount(Described):
     type: Literal["service_account"] = "service_account"
     service_account: OwnerServiceAccount
+    """The service account."""
 
 
-class OwnedByUser(BaseModel):
+class OwnedByUser(Described):
     type: Literal["user"] = "user"
     user: OwnerUser
+    """The organization."""
 
 
-class ProjectKeyObject(BaseModel):
+class ProjectKeyObject(Described):
     id: str
     object: Literal["organization.project.api_key"] = "organization.project.api_key"
     name: str
     redacted_value: str
+    """A part of the key, to recognise it by."""
     created_at: int
     expires_at: int | None
     last_used_at: int | None
     """Time of the last use, to the minute."""
     owner: Annotated[OwnedByServiceAccount | OwnedByUser, Field(discriminator="type")]
+    """The service account, or the organization for keys of its operator."""
     owner_project_access: Literal["active", "inactive"]
+    """`inactive` while the project is archived."""
 
     @classmethod
     def of(cls, owned: OwnedKey) -> "ProjectKeyObject":
@@ -92,7 +104,7 @@ def _owner(owned: OwnedKey) -> OwnedByServiceAccount | OwnedByUser:
     )
 
 
-class ProjectKeyDeleted(BaseModel):
+class ProjectKeyDeleted(Described):
     id: str
     object: Literal["organization.project.api_key.deleted"] = "organization.project.api_key.deleted"
     deleted: Literal[True] = True

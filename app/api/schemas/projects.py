@@ -2,10 +2,11 @@
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, Field, StringConstraints
+from pydantic import Field, StringConstraints
 
 from app.api.schemas.common import WireModel
 from app.domain.accounts.keys import Project
+from app.domain.described import Described
 
 Name = Annotated[str, StringConstraints(min_length=1, max_length=256)]
 
@@ -29,14 +30,17 @@ class UpdateProject(WireModel):
     external_key_id: Annotated[None, Field(description="Not offered")] = None
 
 
-class ProjectObject(BaseModel):
+class ProjectObject(Described):
     id: str
     object: Literal["organization.project"] = "organization.project"
     name: str
     created_at: int
     archived_at: int | None
+    """Unix seconds at which it was archived; `null` while it is active."""
     status: Literal["active", "archived"]
+    """An archived project runs no new jobs."""
     external_key_id: None = None
+    """Always `null`."""
 
     @classmethod
     def of(cls, project: Project) -> "ProjectObject":

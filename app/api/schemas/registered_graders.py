@@ -13,6 +13,7 @@ from app.domain.registry.registered_objects import Registered
 class CreateGrader(WireModel):
     name: Text
     grader: Grader
+    """The grader, as in a create call of a job."""
     metadata: Metadata | None = None
 
 
@@ -21,12 +22,14 @@ class UpdateGrader(WireModel):
 
     name: Text | None = None
     grader: Grader | None = None
+    """The new definition; `[redacted]` keeps a secret while its address stays."""
     metadata: Metadata | None = None
 
 
 class RegisteredGrader(RegisteredObject):
     object: Literal["grader"] = "grader"
     grader: Json
+    """The definition, with secrets redacted."""
 
     @classmethod
     def of(cls, registered: Registered) -> "RegisteredGrader":
@@ -35,5 +38,8 @@ class RegisteredGrader(RegisteredObject):
 
 class RunRegisteredGrader(WireModel):
     model_sample: str
+    """The answer that is graded."""
     item: Json | None = None
+    """The row, as templates and endpoints read it."""
     trace_id: HeaderSafe | None = None
+    """Id of the call, sent to an endpoint."""

@@ -3,10 +3,11 @@
 from typing import Annotated, Any
 
 from fastapi import Query
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from app.api.schemas.common import WireModel
 from app.api.schemas.jobs import MetadataKey, MetadataValue
+from app.domain.described import Described
 from app.domain.registry.registered_objects import LabelChanges, Registered
 
 Metadata = Annotated[dict[MetadataKey, MetadataValue], Field(max_length=16)]
@@ -15,7 +16,7 @@ Version = Annotated[
 ]
 
 
-class RegisteredObject(BaseModel):
+class RegisteredObject(Described):
     """Fields of every registered object that the service sets."""
 
     id: str
@@ -23,6 +24,7 @@ class RegisteredObject(BaseModel):
     updated_at: int
     """Creation time of this version."""
     version: int
+    """Number of the version, from 1."""
     name: str
     metadata: dict[str, str] | None
 

@@ -3,17 +3,18 @@
 A report is stored as it was made and never changed, so fields that older jobs lack are optional.
 """
 
-from typing import Literal
+from typing import Final, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import ConfigDict
 
 from app.api.schemas.common import Json
+from app.domain.described import Described
 
 Interval = list[float]
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(extra="allow", use_attribute_docstrings=True)
+class _Part(Described):
+    model_config = ConfigDict(extra="allow")
 
 
 class Comparison(_Part):
@@ -161,3 +162,14 @@ class Report(_Part):
     """Token accuracy over all held-out rows (supervised)."""
     full_valid_preference_accuracy: OverAll | None = None
     """Accuracy by log-prob over all held-out pairs (DPO)."""
+
+
+REPORT_PARTS: Final[tuple[type[Described], ...]] = (
+    Comparison,
+    Regression,
+    RewardComparison,
+    OverAll,
+    ImplicitRewards,
+    Report,
+)
+"""Models of a report, whose optional fields may be absent."""

@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from app.api.schemas.common import Json, none_if_empty
+from app.domain.described import Described
 from app.domain.ids import Split
 from app.domain.rollouts.rollouts import RolloutFilter, RolloutOrder, RolloutRow
 from app.domain.rollouts.trajectory import FailureClass, StopReason
@@ -53,30 +54,46 @@ class RolloutQuery(BaseModel):
         )
 
 
-class Rollout(BaseModel):
+class Rollout(Described):
     id: str
     object: Literal["fine_tuning.job.rollout"] = "fine_tuning.job.rollout"
     fine_tuning_job_id: str
     split: Split
+    """`train`, `valid`, `valid_greedy` (temperature 0) or `valid_base`."""
     step: int
+    """The step that it belongs to; 0 is before training."""
     prompt_index: int
     """Row number in the split's file, from 0."""
     sample_index: int
+    """Number of the rollout in its group, from 0."""
     trace_id: str
+    """Id that tools and graders were sent with the calls of this rollout."""
     reward: float | None
     """`null` when the rollout was discarded: a failure is never a reward."""
     failure_class: str | None
+    """The infrastructure failure that it was lost to."""
     failure_message: str | None
+    """The failure in a sentence."""
     stop_reason: str | None
+    """`final_answer`, or the limit that it reached."""
     policy_version: int
+    """The last version of the policy that sampled it."""
     prompt_tokens: int
+    """Tokens of the prompt."""
     completion_tokens: int
+    """Tokens that the policy sampled."""
     reasoning_tokens: int
+    """The sampled tokens that are reasoning."""
     tool_calls: int
+    """Tool calls that were run."""
     components: dict[str, float]
+    """Numbers beside the reward, such as the scores of a multi grader's parts, by name."""
     trace: Json
+    """Messages, turns, tool calls and grades."""
     started_at: float
+    """Unix seconds."""
     finished_at: float
+    """Unix seconds."""
 
     @classmethod
     def of(cls, row: RolloutRow) -> "Rollout":

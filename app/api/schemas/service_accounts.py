@@ -2,13 +2,12 @@
 
 from typing import Literal
 
-from pydantic import BaseModel
-
 from app.api.schemas.admin_keys import Lifetime
 from app.api.schemas.common import WireModel
 from app.api.schemas.project_keys import NoScopes
 from app.api.schemas.projects import Name
 from app.domain.accounts.keys import ApiKeyRow, ServiceAccount
+from app.domain.described import Described
 
 
 class CreateServiceAccount(WireModel):
@@ -16,7 +15,9 @@ class CreateServiceAccount(WireModel):
 
     name: Name
     create_service_account_only: bool | None = None
+    """True makes no key, so the account has no role yet."""
     expires_in_seconds: Lifetime | None = None
+    """Seconds until its first key expires; absent: it does not expire."""
 
 
 class UpdateServiceAccount(WireModel):
@@ -24,6 +25,7 @@ class UpdateServiceAccount(WireModel):
 
     name: Name | None = None
     role: Literal["member", "owner"] | None = None
+    """The new role."""
 
 
 class CreateServiceAccountKey(WireModel):
@@ -31,10 +33,12 @@ class CreateServiceAccountKey(WireModel):
 
     name: Name | None = None
     expires_in_seconds: Lifetime | None = None
+    """Seconds until the key expires; absent: it does not expire."""
     scopes: NoScopes | None = None
+    """Must be empty: a key has all rights of its project."""
 
 
-class ServiceAccountKey(BaseModel):
+class ServiceAccountKey(Described):
     """A new key with its value, which no other reply contains."""
 
     id: str
@@ -45,6 +49,7 @@ class ServiceAccountKey(BaseModel):
     created_at: int
     expires_at: int | None
     value: str
+    """The key. No later reply contains it."""
 
     @classmethod
     def showing(cls, key: ApiKeyRow, value: str) -> "ServiceAccountKey":
@@ -57,11 +62,12 @@ class ServiceAccountKey(BaseModel):
         )
 
 
-class ServiceAccountObject(BaseModel):
+class ServiceAccountObject(Described):
     id: str
     object: Literal["organization.project.service_account"] = "organization.project.service_account"
     name: str
     role: Literal["owner", "member", "none"]
+    """`none` without a key."""
     created_at: int
 
     @classmethod
@@ -74,15 +80,17 @@ class ServiceAccountObject(BaseModel):
         )
 
 
-class NewServiceAccount(BaseModel):
+class NewServiceAccount(Described):
     """A new service account: with its first key, or without a role."""
 
     id: str
     object: Literal["organization.project.service_account"] = "organization.project.service_account"
     name: str
     role: Literal["member", "none"]
+    """`none` without a key."""
     created_at: int
     api_key: ServiceAccountKey | None
+    """Its first key; `null` with `create_service_account_only`."""
 
     @classmethod
     def showing(
@@ -97,7 +105,7 @@ class NewServiceAccount(BaseModel):
         )
 
 
-class ServiceAccountDeleted(BaseModel):
+class ServiceAccountDeleted(Described):
     id: str
     object: Literal["organization.project.service_account.deleted"] = (
         "organization.project.service_account.deleted"

@@ -2,10 +2,10 @@
 
 from typing import Literal
 
-from pydantic import BaseModel
+from app.domain.described import Described
 
 
-class SigningSecret(BaseModel):
+class SigningSecret(Described):
     object: Literal["signing_secret"] = "signing_secret"
     secret: str
     """`whsec_…`, in the form that Standard Webhooks libraries read."""

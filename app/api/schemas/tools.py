@@ -2,10 +2,11 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import ConfigDict, Field, StringConstraints
 
 from app.api.schemas.common import Json, WireModel
 from app.api.schemas.registry import Metadata, RegisteredObject, own_keys
+from app.domain.described import Described
 from app.domain.registry.registered_objects import Registered
 from app.domain.tools.contract import (
     MAX_RATE,
@@ -27,6 +28,7 @@ class _ToolKeys(WireModel):
     headers: Annotated[dict[str, str], Field(max_length=64)] | None = None
     """Headers sent with every call; stored encrypted, shown as `[redacted]`."""
     description: str | None = None
+    """Purpose of the tool, for readers; the model reads the row's own description."""
     parameters: Json | None = None
     """JSON schema of the arguments."""
     rate_limit: RateLimit | None = None
@@ -36,14 +38,18 @@ class _ToolKeys(WireModel):
 
 class CreateTool(_ToolKeys):
     name: ToolName
+    """Name that the model calls."""
     server_url: Url
+    """Address that the calls are sent to."""
 
 
 class UpdateTool(_ToolKeys):
     """Absent fields do not change; `null` removes an optional key."""
 
     name: ToolName | None = None
+    """Name that the model calls."""
     server_url: Url | None = None
+    """Address that the calls are sent to."""
 
 
 class Tool(RegisteredObject):
@@ -51,10 +57,15 @@ class Tool(RegisteredObject):
 
     object: Literal["tool"] = "tool"
     server_url: str
+    """Address that the calls are sent to, with query values redacted."""
     headers: dict[str, str] | None = None
+    """Headers sent with every call, each shown as `[redacted]`."""
     description: str | None = None
+    """Purpose of the tool, for readers; the model reads the row's own description."""
     parameters: Json | None = None
+    """JSON schema of the arguments."""
     rate_limit: float | None = None
+    """Limit of requests per second from jobs."""
 
     @classmethod
     def of(cls, registered: Registered) -> "Tool":
@@ -65,7 +76,9 @@ class RunToolTest(WireModel):
     arguments: Json | None = None
     """Arguments that the tool accepts; when absent, they are generated from its `parameters`."""
     item: Json | None = None
+    """The row that is sent with each call."""
     requests: Annotated[int, Field(ge=1, le=MAX_REQUESTS, strict=True)] = 20
+    """Number of calls that measure latency."""
     rate: Annotated[float, Field(ge=0.1, le=MAX_RATE, strict=True)] = 10.0
     """Calls per second."""
 
@@ -73,28 +86,37 @@ class RunToolTest(WireModel):
         return CallPlan(self.arguments, self.item or {}, self.requests, self.rate)
 
 
-class ToolCheck(BaseModel):
+class ToolCheck(Described):
     """One check; it may have further keys with its figures."""
 
     model_config = ConfigDict(extra="allow")
 
     name: str
+    """Name of the check."""
     status: CheckStatus
+    """Result of the check."""
     detail: str
+    """The result in a sentence."""
 
 
-class ToolTest(BaseModel):
+class ToolTest(Described):
     object: Literal["tool.test"] = "tool.test"
     tool_id: str
+    """Id of the tool."""
     version: int
     name: str
+    """Name that the model calls."""
     server_url: str
+    """Address that was called."""
     created_at: int
     duration_ms: float
+    """Milliseconds of the whole test."""
     calls: int
+    """Number of calls that were made."""
     passed: bool
     """True when no check failed."""
     checks: list[ToolCheck]
+    """The checks, in the order in which they ran."""
 
     @classmethod
     def of(cls, report: ContractReport) -> "ToolTest":

@@ -5,9 +5,10 @@ Agent RFT alpha's `tool/run`.
 from dataclasses import asdict
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, Field, StringConstraints
+from pydantic import Field, StringConstraints
 
 from app.api.schemas.common import Json, WireModel
+from app.domain.described import Described
 from app.domain.graders.graders import Grader
 from app.domain.tools.tools import TOOL_NAME, ToolSpec
 from app.domain.tools.trials import ToolTrial
@@ -18,56 +19,86 @@ HeaderSafe = Annotated[str, StringConstraints(pattern=r"^[!-~]{1,256}$")]
 
 class RunGraderRequest(WireModel):
     grader: Grader
+    """The grader, as in a create call of a job."""
     model_sample: str
+    """The answer that is graded."""
     item: Json | None = None
+    """The row, as templates and endpoints read it."""
     trace_id: HeaderSafe | None = None
+    """Id of the call, sent to an endpoint."""
 
 
 class ValidateGraderRequest(WireModel):
     grader: Grader
+    """The grader, as in a create call of a job."""
 
 
-class ValidatedGrader(BaseModel):
+class ValidatedGrader(Described):
     grader: Json
     """The grader with default values added and secrets redacted."""
 
 
-class GraderErrorFlags(BaseModel):
+class GraderErrorFlags(Described):
     formula_parse_error: bool
+    """The formula of a multi grader has no value."""
     sample_parse_error: bool
+    """The sample is not in the form that the grader reads."""
     truncated_observation_error: bool
+    """The sample was cut before it was graded."""
     unresponsive_reward_error: bool
+    """The grader did not answer in time."""
     invalid_variable_error: bool
+    """A template names a path that `item` or `sample` lacks."""
     other_error: bool
+    """Any other fault; `details` names it."""
     python_grader_server_error: bool
+    """Always false: python graders are not available."""
     python_grader_server_error_type: str | None
+    """Always `null`."""
     python_grader_runtime_error: bool
+    """Always false: python graders are not available."""
     python_grader_runtime_error_details: str | None
+    """Always `null`."""
     model_grader_server_error: bool
+    """The judge did not answer."""
     model_grader_refusal_error: bool
+    """The judge refused to answer."""
     model_grader_parse_error: bool
+    """The judge's answer holds no score."""
     model_grader_server_error_details: str | None
+    """Answer of the judge's server."""
     details: str | None
     """Reason of a raised flag (an extension)."""
 
 
-class GraderRunMetadata(BaseModel):
+class GraderRunMetadata(Described):
     name: str
+    """Name of the grader."""
     type: str
+    """Kind of the grader."""
     errors: GraderErrorFlags
+    """Faults of this run; each one that is true gave a score of 0."""
     execution_time: float
+    """Seconds."""
     scores: dict[str, float]
+    """Scores of a multi grader's parts, by name."""
     token_usage: int | None
+    """Tokens that judges used; `null` without a judge."""
     sampled_model_name: str | None
+    """Name of the judge's model."""
 
 
-class GraderRun(BaseModel):
+class GraderRun(Described):
     """Result of a trial run. A grader's fault gives reward 0 and error flags, not an HTTP error."""
 
     reward: float
+    """The score."""
     metadata: GraderRunMetadata
+    """Faults, parts, time and tokens of the run."""
     sub_rewards: dict[str, float]
+    """Scores of a multi grader's parts, by name."""
     model_grader_token_usage_per_model: dict[str, Json]
+    """Tokens that judges used, by model."""
 
     @classmethod
     def of(cls, grader: Any, result: Any, elapsed_s: float) -> "GraderRun":
@@ -101,15 +132,23 @@ class RunToolRequest(WireModel):
     """A tool call as training sends it, with the URL of the tool."""
 
     type: Literal["function_call"] = "function_call"
+    """As in the calls of training."""
     name: Annotated[str, StringConstraints(pattern=TOOL_NAME)]
+    """Name of the tool."""
     server_url: Annotated[str, StringConstraints(min_length=1, max_length=2048)]
+    """Address of the tool."""
     headers: dict[str, str] | None = None
+    """Headers that are sent to it."""
     arguments: str
     """JSON as text."""
     item: Json | None = None
+    """The row that is sent with the call."""
     trace_id: HeaderSafe | None = None
+    """Id of the rollout that the call should seem to belong to."""
     id: HeaderSafe | None = None
+    """Id of the call's message."""
     call_id: HeaderSafe | None = None
+    """Id of the call."""
 
     def to_trial(self) -> ToolTrial:
         """Returns the trial; keys that are no part of the call are the tool's."""
@@ -127,13 +166,18 @@ class RunToolRequest(WireModel):
         )
 
 
-class ToolRun(BaseModel):
+class ToolRun(Described):
     type: Literal["function_call_output"] = "function_call_output"
+    """As in the replies of tools."""
     id: str
+    """Id of the reply's message."""
     call_id: str
+    """Id of the call."""
     output: str
     """Text that a model would read: the tool's `output`, or its 4xx reply as text."""
     error: str | None
     """Class of the failure: `http_404`, `too_large`, `tool_reported`, … (an extension)."""
     attempts: int = Field(ge=0)
+    """Requests that were sent."""
     latency_s: float
+    """Seconds until the last answer."""

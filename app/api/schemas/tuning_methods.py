@@ -40,7 +40,10 @@ class CapsBody(WireModel):
     """Limits at which a job pauses."""
 
     max_training_time_s: MaxTrainingTime | None = None
+    """Cap in seconds of wall time: the job pauses at the step that reaches it (an extension)."""
     max_rollouts: MaxRollouts | None = None
+    """Cap on rollouts of training and validation: the job pauses at the step that reaches it (an
+    extension)."""
 
     def to_caps(self) -> Caps:
         return Caps(self.max_training_time_s, self.max_rollouts)
@@ -48,9 +51,13 @@ class CapsBody(WireModel):
 
 class Method(WireModel):
     type: Literal["supervised", "dpo", "reinforcement"]
+    """The training method."""
     reinforcement: Annotated[Json, DescribedBy(ReinforcementBody)] | None = None
+    """Options of reinforcement learning."""
     supervised: Annotated[Json, DescribedBy(SupervisedMethod)] | None = None
+    """Options of supervised training."""
     dpo: Annotated[Json, DescribedBy(DpoMethod)] | None = None
+    """Options of preference training."""
 
 
 class _NestedCaps(CapsBody):

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, Field, StringConstraints
+from pydantic import Field, StringConstraints
 
 from app.api.schemas.common import WireModel
 from app.api.schemas.files import MAX_EXPIRY_S, MIN_EXPIRY_S, FileObject
@@ -14,42 +14,58 @@ from app.domain.data.uploads import (
     UploadRow,
     UploadStatus,
 )
+from app.domain.described import Described
 
 Name = Annotated[str, StringConstraints(min_length=1, max_length=255)]
 
 
 class ExpiresAfter(WireModel):
     anchor: Literal["created_at"]
+    """The time from which the seconds count."""
     seconds: Annotated[int, Field(ge=MIN_EXPIRY_S, le=MAX_EXPIRY_S, strict=True)]
+    """Seconds until the file is deleted."""
 
 
 class CreateUpload(WireModel):
     """Body of `POST /v1/uploads`."""
 
     filename: Name
+    """Name of the file."""
     purpose: Annotated[str, StringConstraints(min_length=1, max_length=64)]
+    """Purpose of the file, such as `fine-tune`."""
     bytes: Annotated[int, Field(ge=1, le=MAX_UPLOAD_BYTES, strict=True)]
+    """Size of the whole file."""
     mime_type: Name
+    """Media type of the file."""
     expires_after: ExpiresAfter | None = None
+    """Time at which the service deletes the file; absent: it does not."""
 
 
 class CompleteUpload(WireModel):
     """Body of `POST /v1/uploads/{upload_id}/complete`."""
 
     part_ids: Annotated[list[Name], Field(min_length=1, max_length=MAX_PARTS)]
+    """Ids of the parts, in the order of the file."""
     md5: Annotated[str, StringConstraints(pattern=r"^[0-9a-fA-F]{32}$")] | None = None
+    """MD5 of the whole file, which is compared."""
 
 
-class UploadObject(BaseModel):
+class UploadObject(Described):
     id: str
     object: Literal["upload"] = "upload"
     bytes: int
+    """Size of the whole file."""
     created_at: int
     expires_at: int
+    """Unix seconds at which an incomplete upload is given up."""
     filename: str
+    """Name of the file."""
     purpose: str
+    """Purpose of the file."""
     status: UploadStatus
+    """State of the upload."""
     file: FileObject | None
+    """The file, once the upload is complete."""
 
     @classmethod
     def of(cls, row: UploadRow, file: FileRow | None = None) -> "UploadObject":
@@ -65,11 +81,12 @@ class UploadObject(BaseModel):
         )
 
 
-class UploadPart(BaseModel):
+class UploadPart(Described):
     id: str
     object: Literal["upload.part"] = "upload.part"
     created_at: int
     upload_id: str
+    """Id of the upload."""
 
     @classmethod
     def of(cls, row: UploadPartRow) -> "UploadPart":

@@ -2,9 +2,10 @@
 
 from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, Field, StringConstraints
+from pydantic import Field, StringConstraints
 
 from app.api.schemas.common import WireModel
+from app.domain.described import Described
 from app.domain.events.webhooks import (
     DeliveryError,
     DeliveryStatus,
@@ -24,7 +25,9 @@ class CreateWebhookEndpoint(WireModel):
 
     name: Name
     url: Url
+    """Address that events are sent to."""
     event_types: EventTypes
+    """Events that are sent to it."""
 
 
 class UpdateWebhookEndpoint(WireModel):
@@ -32,18 +35,22 @@ class UpdateWebhookEndpoint(WireModel):
 
     name: Name | None = None
     url: Url | None = None
+    """Address that events are sent to."""
     event_types: EventTypes | None = None
+    """Events that are sent to it."""
 
 
 class RotateWebhookSecret(WireModel):
     keep_old_secret_active_for_24_hours: bool = False
+    """True signs with both secrets for a day."""
 
 
 class TestWebhookEndpoint(WireModel):
     event_type: EventType
+    """Type of the sample event."""
 
 
-class WebhookEndpointObject(BaseModel):
+class WebhookEndpointObject(Described):
     id: str
     object: Literal["webhook_endpoint"] = "webhook_endpoint"
     created_at: int
@@ -51,8 +58,11 @@ class WebhookEndpointObject(BaseModel):
     """Time of the last change of configuration or secret."""
     name: str
     url: str
+    """Address that events are sent to, with query values redacted."""
     event_types: list[str]
+    """Events that are sent to it."""
     signing_secret_hint: str
+    """The secret's last characters, to recognise it by."""
     disabled_at: int | None
     """Time of the 410 reply that disabled the endpoint; any update enables it again."""
     last_failed_at: int | None
@@ -86,27 +96,31 @@ def _fields(row: WebhookEndpoint) -> dict[str, object]:
     }
 
 
-class WebhookEndpointDeleted(BaseModel):
+class WebhookEndpointDeleted(Described):
     id: str
     object: Literal["webhook_endpoint.deleted"] = "webhook_endpoint.deleted"
     deleted: Literal[True] = True
 
 
-class WebhookEndpointTestResult(BaseModel):
+class WebhookEndpointTestResult(Described):
     object: Literal["webhook_endpoint.test"] = "webhook_endpoint.test"
     webhook_endpoint_id: str
+    """Id of the endpoint."""
     event_type: str
+    """Type of the event that was sent."""
     success: Literal[True] = True
     """True when the endpoint answered; its status shows if it accepted the event."""
     status_code: int
+    """Status that the endpoint answered."""
 
 
-class WebhookEventTypeList(BaseModel):
+class WebhookEventTypeList(Described):
     object: Literal["list"] = "list"
     data: list[str]
+    """Names of the event types."""
 
 
-class WebhookDeliveryObject(BaseModel):
+class WebhookDeliveryObject(Described):
     """Delivery of one event to one endpoint, over all its attempts."""
 
     id: str
@@ -114,14 +128,20 @@ class WebhookDeliveryObject(BaseModel):
     event_id: str
     """Id sent as `webhook-id` with every attempt."""
     event_type: str
+    """Type of the event."""
     status: DeliveryStatus
+    """State of the delivery."""
     attempts: int
+    """Attempts so far."""
     last_status_code: int | None
+    """Status that the endpoint answered last."""
     last_error: DeliveryError | None
     """Reason why the last attempt got no status, or was not made."""
     next_attempt_at: int | None
+    """Unix seconds of the next attempt; `null` when there is none."""
     created_at: int
     finished_at: int | None
+    """Unix seconds of the last attempt."""
 
     @classmethod
     def of(cls, row: WebhookDelivery) -> Self:

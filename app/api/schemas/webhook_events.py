@@ -2,23 +2,24 @@
 
 from typing import Final, Literal
 
-from pydantic import BaseModel
-
+from app.domain.described import Described
 from app.domain.events.webhooks import EventType
 
 
-class EventSubject(BaseModel):
+class EventSubject(Described):
     id: str
     """Id of the job or the eval run."""
 
 
-class WebhookEvent(BaseModel):
+class WebhookEvent(Described):
     """An event, signed by Standard Webhooks; `id` is the same at every attempt to deliver it."""
 
     id: str
+    """Id of the event, the same in every attempt."""
     object: Literal["event"] = "event"
     created_at: int
     data: EventSubject
+    """The job or eval run that ended."""
 
 
 class FineTuningJobSucceededWebhookEvent(WebhookEvent):

@@ -103,4 +103,4 @@ After = Annotated[
     Query(max_length=128, description="Id of the last object of the previous page"),
     BeforeValidator(none_if_empty),
 ]
-Limit = Annotated[int, Query(ge=1, le=100)]
+Limit = Annotated[int, Query(ge=1, le=100, description="Objects of a page")]

@@ -45,7 +45,7 @@ def responses(*codes: int) -> dict[int | str, dict[str, Any]]:
     """
     documented: dict[int | str, dict[str, Any]] = {
         code: {"model": ErrorEnvelope, "description": _DESCRIPTIONS[code]}
-        for code in sorted({400, 401, 403, 413, 503, *codes})
+        for code in sorted({400, 401, 403, 413, 429, 503, *codes})
     }
     documented["default"] = {"model": ErrorEnvelope, "description": "Any other error."}
     return documented

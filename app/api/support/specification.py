@@ -1,17 +1,25 @@
 """Completes the published specification, which FastAPI derives from the routes.
 
-Adds the server, the meaning of tags, the headers of every reply and the events that the service
-sends. Promises that the document lists each status that a route may answer with.
+Adds the server, the meaning of tags and parameters, examples, the headers of every reply, the
+chunks of streams and the events that the service sends. Promises that the document lists each
+status that a route may answer with.
 """
 
+import json
 import re
 from collections.abc import Awaitable, Callable
+from threading import Lock
 from typing import Any
 
 from fastapi import APIRouter, FastAPI
+from pydantic.json_schema import models_json_schema
 from typing_extensions import override
 
+from app.api.schemas.chat_replies import CHAT_REPLIES, ChatCompletionChunk
+from app.api.schemas.reports import REPORT_PARTS
 from app.api.schemas.webhook_events import SENT, WebhookEvent
+from app.api.support.examples import examples
+from app.api.support.parameter_texts import PARAMETERS
 
 _TAGS = {
     "Fine-tuning": "Jobs, their events, checkpoints, curves and rollouts; trial runs of graders.",
@@ -68,14 +76,24 @@ _METHODS = {"get", "post", "put", "patch", "delete"}
 
 
 class SpecifiedApp(FastAPI):
-    """FastAPI that completes its document once, at the first request for it."""
+    """FastAPI that builds and completes its document once, at the first request for it."""
+
+    _building = Lock()
+    _written: bytes | None = None
 
     @override
     def openapi(self) -> dict[str, Any]:
-        if self.openapi_schema is None:
-            _complete(super().openapi())
+        with self._building:
+            if self.openapi_schema is None:
+                _complete(super().openapi())
         document: dict[str, Any] = self.openapi_schema or {}
         return document
+
+    def specification(self) -> bytes:
+        """Returns the document as JSON."""
+        if self._written is None:
+            self._written = json.dumps(self.openapi(), ensure_ascii=False).encode()
+        return self._written
 
 
 def _complete(document: dict[str, Any]) -> None:
@@ -101,6 +119,9 @@ def _complete(document: dict[str, Any]) -> None:
             for name, component in names.items():
                 headers.setdefault(name, {"$ref": f"#/components/headers/{component}"})
 
+    _describe_parameters(document)
+    _add_chunks(document)
+    _add_examples(document)
     _link(document)
     for methods in document["webhooks"].values():
         methods["post"]["responses"] = {"2XX": {"description": _ACCEPTED}}
@@ -113,6 +134,35 @@ def _take_key(operation: dict[str, Any]) -> None:
     if refused is not None:
         operation["responses"].setdefault("409", {**refused, "description": _AT_WORK})
         operation["responses"].setdefault("422", {**refused, "description": _REUSED})
+
+
+def _describe_parameters(document: dict[str, Any]) -> None:
+    """Describes the parameters that do not describe themselves."""
+    for operation in _operations(document):
+        for parameter in operation.get("parameters", ()):
+            if parameter["name"] in PARAMETERS:
+                parameter.setdefault("description", PARAMETERS[parameter["name"]])
+
+
+def _add_chunks(document: dict[str, Any]) -> None:
+    """Adds the schema of a chunk of a streamed chat reply."""
+    _, found = models_json_schema(
+        [(ChatCompletionChunk, "serialization")], ref_template="#/components/schemas/{model}"
+    )
+    document["components"]["schemas"] |= found["$defs"]
+
+
+def _add_examples(document: dict[str, Any]) -> None:
+    found = examples()
+    for operation in _operations(document):
+        example = found.get(operation["operationId"])
+        if example is None:
+            continue
+        if example.request is not None:
+            for content in operation["requestBody"]["content"].values():
+                content["example"] = example.request
+        status = next(status for status in ("200", "201") if status in operation["responses"])
+        operation["responses"][status]["content"]["application/json"]["example"] = example.reply
 
 
 def _link(document: dict[str, Any]) -> None:
@@ -134,7 +184,9 @@ def _link(document: dict[str, Any]) -> None:
 
 
 def _promise_fields(document: dict[str, Any]) -> None:
-    """Marks all fields of reply models as required, because a reply contains every field."""
+    """Marks all fields of reply models as required, because a reply contains every field. Replies
+    that are passed on as they are may lack those with a default.
+    """
     schemas = document["components"]["schemas"]
     schemas.pop("HTTPValidationError", None)
     schemas.pop("ValidationError", None)
@@ -143,7 +195,8 @@ def _promise_fields(document: dict[str, Any]) -> None:
         _reach(operation["responses"], schemas, sent)
         _reach([operation.get("requestBody"), operation.get("parameters")], schemas, received)
     _reach(document["webhooks"], schemas, sent)
-    for name in sent - received:
+    passed_on = {model.__name__ for model in (*CHAT_REPLIES, *REPORT_PARTS)}
+    for name in sent - received - passed_on:
         schema = schemas[name]
         if "properties" in schema:
             schema["required"] = list(schema["properties"])

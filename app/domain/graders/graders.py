@@ -23,6 +23,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
+from app.domain.described import Described
 from app.domain.graders.formula import NAME, FormulaError, parse_formula
 from app.domain.graders.judge_prompts import MAX_MESSAGES, JudgeMessage, JudgeSampling, TemplateText
 from app.domain.secrets.fields import (
@@ -51,7 +52,7 @@ def _fault_at(
     )
 
 
-class _GraderModel(OpenKeys, BaseModel):
+class _GraderModel(OpenKeys, Described):
     documented_keys: ClassVar[Mapping[str, str]] = MappingProxyType(
         {"id": "a text", "version": "a number"}
     )
@@ -80,8 +81,10 @@ class EndpointGrader(_GraderModel):
 
     type: Literal["endpoint"]
     url: CustomerUrl
+    """Address that samples are sent to."""
     name: str = Field(default="endpoint", min_length=1, max_length=256)
     headers: SecretHeaders | None = None
+    """Headers sent with every request; stored encrypted, shown as `[redacted]`."""
     rate_limit: float | None = Field(default=None, gt=0, strict=True)
     """Requests per second this job may send to it."""
     pass_threshold: float | None = Field(default=None, strict=True)
@@ -93,7 +96,9 @@ class StringCheckGrader(_GraderModel):
     type: Literal["string_check"]
     name: str = Field(default="string_check", min_length=1, max_length=256)
     input: TemplateText
+    """Template of the text that is checked, such as `{{sample.output_text}}`."""
     reference: TemplateText
+    """Template of the text that it is compared with."""
     operation: Literal["eq", "ne", "neq", "like", "ilike"]
     """`like`: input contains reference; `ilike` ignores case; `neq` is `ne`."""
 
@@ -112,8 +117,11 @@ class TextSimilarityGrader(_GraderModel):
     type: Literal["text_similarity"]
     name: str = Field(default="text_similarity", min_length=1, max_length=256)
     input: TemplateText
+    """Template of the text that is compared, such as `{{sample.output_text}}`."""
     reference: TemplateText
+    """Template of the text that it is compared with."""
     evaluation_metric: SimilarityMetric
+    """The measure of similarity."""
 
     @field_validator("evaluation_metric", mode="before")
     @classmethod
@@ -131,9 +139,13 @@ class ScoreModelGrader(_GraderModel):
     type: Literal["score_model"]
     name: str = Field(default="score_model", min_length=1, max_length=256)
     model: JudgeName
+    """Name of the judge: a model of this service, or of the server at `base_url`."""
     input: list[JudgeMessage] = Field(min_length=1, max_length=MAX_MESSAGES)
+    """The judge's prompt, whose texts are templates."""
     range: tuple[Number, Number] = (0.0, 1.0)
+    """Lowest and highest score."""
     sampling_params: JudgeSampling | None = None
+    """Sampling of the judge."""
     base_url: CustomerBaseUrl | None = Field(default=None, exclude_if=lambda value: value is None)
     """The customer's own OpenAI-compatible server, e.g. `https://api.example/v1` (an extension)."""
     headers: SecretHeaders | None = Field(default=None, exclude_if=lambda value: value is None)
@@ -224,7 +236,9 @@ class MultiGrader(_GraderModel):
     type: Literal["multi"]
     name: str = Field(default="multi", min_length=1, max_length=256)
     graders: dict[ChildName, ChildGrader] = Field(min_length=1, max_length=MAX_CHILDREN)
+    """The parts by name."""
     calculate_output: str
+    """Formula of the reward over the names of the parts, such as `0.5 * exact + judge`."""
     invalid_grade: float | None = Field(
         default=None, strict=True, exclude_if=lambda value: value is None
     )

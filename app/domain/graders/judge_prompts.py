@@ -9,7 +9,6 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import (
     AfterValidator,
-    BaseModel,
     ConfigDict,
     Field,
     ValidationError,
@@ -18,6 +17,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
+from app.domain.described import Described
 from app.domain.graders.templates import MAX_RENDERED, Template, TemplateError, parse_template
 from app.domain.secrets.fields import TemplateMark
 
@@ -37,11 +37,12 @@ def _template(text: str) -> str:
 TemplateText = Annotated[str, AfterValidator(_template), TemplateMark()]
 
 
-class TextPart(BaseModel):
+class TextPart(Described):
     model_config = ConfigDict(frozen=True, extra="allow")
 
     type: Literal["text", "input_text", "output_text"]
     text: TemplateText
+    """A template."""
 
 
 def _text_only(content: Any, handler: ValidatorFunctionWrapHandler) -> Any:
@@ -67,15 +68,17 @@ def _text_only(content: Any, handler: ValidatorFunctionWrapHandler) -> Any:
         ) from None
 
 
-class JudgeMessage(BaseModel):
+class JudgeMessage(Described):
     """One message of a model grader's prompt; texts are templates."""
 
     model_config = ConfigDict(frozen=True, extra="allow")
 
     role: Literal["user", "assistant", "system", "developer"]
+    """Role of the message."""
     content: Annotated[
         TemplateText | TextPart | list[TemplateText | TextPart], WrapValidator(_text_only)
     ]
+    """A template, or parts with a template each."""
     type: Literal["message"] | None = Field(default=None, exclude_if=lambda value: value is None)
 
     @property
@@ -84,17 +87,23 @@ class JudgeMessage(BaseModel):
         return [part if isinstance(part, str) else part.text for part in parts]
 
 
-class JudgeSampling(BaseModel):
+class JudgeSampling(Described):
     """`max_completions_tokens` is the hosted spelling; the usual one is taken too."""
 
     model_config = ConfigDict(frozen=True, extra="allow", allow_inf_nan=False)
 
     seed: int | None = Field(default=None, ge=-(2**63), lt=2**63, strict=True)
+    """Seed of sampling."""
     temperature: float | None = Field(default=None, ge=0, le=2, strict=True)
+    """Temperature of sampling."""
     top_p: float | None = Field(default=None, gt=0, le=1, strict=True)
+    """Nucleus of sampling."""
     max_completions_tokens: int | None = Field(default=None, ge=1, le=2**31 - 1, strict=True)
+    """Most tokens of an answer."""
     max_completion_tokens: int | None = Field(default=None, ge=1, le=2**31 - 1, strict=True)
+    """Most tokens of an answer, in the usual spelling."""
     reasoning_effort: str | None = Field(default=None, min_length=1, max_length=32)
+    """Reasoning effort of the judge, where its model has one."""
 
 
 class Prompt:

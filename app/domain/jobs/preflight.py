@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from app.domain.described import DescribedFields
 from app.domain.graders.item_fields import ItemField
 from app.domain.methods.supervised import MethodType, TrainOn
 from app.domain.models.models import BaseModelSpec
@@ -34,71 +35,93 @@ class PreflightIssue:
 
 
 @dataclass(frozen=True, slots=True)
-class TokenLengths:
+class TokenLengths(DescribedFields):
     """Prompt lengths in tokens, through the model's own chat template."""
 
     measured_rows: int
     """All of them, or an even sample and the longest ones of a large file."""
     mean: float
+    """Mean over the measured rows."""
     p50: int
+    """Half of the rows are at most as long."""
     p90: int
+    """Nine of ten rows are at most as long."""
     p99: int
+    """99 of 100 rows are at most as long."""
     max: int
+    """The longest row."""
     context_length: int
+    """Tokens that the base model has room for."""
     over_context: int
     """Measured prompts that leave the model no room for an answer."""
 
 
 @dataclass(frozen=True, slots=True)
-class FileSummary:
+class FileSummary(DescribedFields):
     """Summary of one file. Faulty rows are counted too."""
 
     rows: int
+    """Lines that are not blank."""
     faulty_rows: int
+    """Rows with at least one fault."""
     duplicate_rows: int
     """Rows whose messages stand on an earlier line as well."""
     duplicate_lines: tuple[tuple[int, int], ...]
     """The first of them: (earlier line, repeated line)."""
     tokens: TokenLengths | None
+    """Lengths of its prompts; `null` without a known base model."""
     tools: dict[str, int]
     """Rows that offer each tool."""
 
 
 @dataclass(frozen=True, slots=True)
-class Overlap:
+class Overlap(DescribedFields):
     """Validation rows whose messages are in the training file too: they measure memory."""
 
     rows: int
+    """Number of such rows."""
     lines: tuple[tuple[int, int], ...]
     """The first of them: (training line, validation line)."""
 
 
 @dataclass(frozen=True, slots=True)
-class EndpointCheck:
+class EndpointCheck(DescribedFields):
     """Result of a HEAD request to a customer's address; nothing is run."""
 
     param: str
+    """The parameter of the create call with the address."""
     name: str
+    """Name of the tool or grader."""
     reachable: bool
+    """True if it answered, whatever the status."""
     status: int | None
+    """HTTP status of the answer."""
     latency_ms: float | None
+    """Milliseconds until the answer."""
     detail: str | None
+    """The failure in a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
+class Estimate(DescribedFields):
     """Estimated cost of the job if it runs to its last step."""
 
     total_steps: int
+    """Optimizer steps."""
     train_rollouts: int
+    """Rollouts of training."""
     validation_rollouts: int
+    """Rollouts of all validations."""
     prompt_tokens: int
+    """Tokens of all prompts."""
     completion_tokens: int
+    """Tokens that the policy would sample."""
     training_seconds: float | None
     """Wall time of one worker, `None` where nothing tells the pace."""
     basis: Basis
     """`history`: the pace and lengths of this project's finished jobs on the same base model."""
     explanation: str
+    """The basis of the figures in a sentence."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,9 @@ how any of it is computed.
 
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import ConfigDict, Field, model_validator
 
+from app.domain.described import Described
 from app.domain.methods.loss import (
     DroOptions,
     ImportanceSamplingOptions,
@@ -34,7 +35,7 @@ def _absent(value: Any) -> bool:
     return value is None
 
 
-class LearningOptions(BaseModel):
+class LearningOptions(Described):
     """Fields of `method.reinforcement`; unknown keys are other rooms'."""
 
     model_config = ConfigDict(frozen=True, extra="allow", allow_inf_nan=False)
@@ -42,9 +43,13 @@ class LearningOptions(BaseModel):
     mode: TrainingMode | None = Field(default=None, exclude_if=_absent)
     """An extension; `None` is `sync`."""
     loss: PolicyLoss | None = Field(default=None, exclude_if=_absent)
+    """An extension; `None` is `ppo`."""
     advantage: AdvantageOptions | None = Field(default=None, exclude_if=_absent)
+    """An extension; `None` is `centred`."""
     objective: ObjectiveOptions | None = Field(default=None, exclude_if=_absent)
+    """An extension; `None` is a light token penalty."""
     mismatch: MismatchOptions | None = Field(default=None, exclude_if=_absent)
+    """An extension: corrections for a sampler that was not quite the trained policy."""
 
     @property
     def truncation(self) -> Truncation | None:
@@ -81,7 +86,7 @@ class LearningOptions(BaseModel):
         return self
 
 
-class Learning(BaseModel):
+class Learning(Described):
     """The resolved options of a run."""
 
     model_config = ConfigDict(frozen=True)

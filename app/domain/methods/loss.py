@@ -19,6 +19,8 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
+from app.domain.described import Described
+
 Number = Annotated[float, Field(strict=True)]
 """No text and no boolean, as in JSON."""
 _MISSING: Final = "missing"
@@ -33,7 +35,7 @@ def fault(message: str, *place: str) -> ValidationError:
     )
 
 
-class LossOptions(BaseModel):
+class LossOptions(Described):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     type: str
@@ -63,6 +65,7 @@ class DpoOptions(LossOptions):
 
     type: Literal["dpo"] = "dpo"
     variant: Literal["sigmoid", "ipo"] = "sigmoid"
+    """`ipo` is the squared loss of IPO."""
     label_smoothing: Number = Field(default=0.0, ge=0, lt=0.5)
     """Share of pairs taken to be labelled the wrong way round; for `sigmoid`."""
 
@@ -105,6 +108,7 @@ class PpoOptions(LossOptions):
 class CispoOptions(LossOptions):
     type: Literal["cispo"] = "cispo"
     low: Number = Field(default=0.0, ge=0, le=1)
+    """Lower bound of the ratio a token is weighted by."""
     high: Number = Field(default=4.0, ge=1, le=1000)
     """Bounds of the ratio a token is weighted by."""
 

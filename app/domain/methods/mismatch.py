@@ -8,7 +8,6 @@ not know how any of it is computed.
 from typing import Annotated, Any, Final, Literal
 
 from pydantic import (
-    BaseModel,
     ConfigDict,
     Field,
     ValidatorFunctionWrapHandler,
@@ -17,6 +16,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
+from app.domain.described import Described
 from app.domain.methods.loss import Number, fault, one_of
 from app.domain.methods.supervised import Auto
 
@@ -24,7 +24,7 @@ CAPS: Final = {"token": 2.0, "sequence": 5.0}
 """Defaults of `cap` by level."""
 
 
-class Truncation(BaseModel):
+class Truncation(Described):
     """Weighs each token by its ratio of trained to sampling policy, at most `cap`; the loss's own
     ratio then starts from the policy that is trained.
     """
@@ -45,11 +45,13 @@ class Truncation(BaseModel):
         return {**sent, "cap": CAPS.get(level, 2.0) if isinstance(level, str) else 2.0}
 
 
-class _SequenceMask(BaseModel):
+class _SequenceMask(Described):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     low: Number = Field(ge=0, le=1)
+    """Lower end of the band."""
     high: Number = Field(ge=1, le=1e6)
+    """Upper end of the band."""
 
     @model_validator(mode="after")
     def _band_is_one(self) -> "_SequenceMask":
@@ -90,11 +92,12 @@ def _read_truncation(sent: Any, handler: ValidatorFunctionWrapHandler) -> Any:  
     return Truncation.model_validate(sent)
 
 
-class MismatchOptions(BaseModel):
+class MismatchOptions(Described):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     truncation: Annotated[Truncation | Auto | None, WrapValidator(_read_truncation)] = "auto"
     """`auto` is by token in the mode `async` when no loss is named, and none otherwise."""
     sequence_mask: SequenceMask | None = None
+    """Leaves out rollouts that are too far from the trained policy; `null` leaves out none."""
     max_log_ratio: Number = Field(default=20.0, gt=0, le=20)
     """Tokens whose log-ratio is greater either way have no gradient."""

@@ -6,16 +6,17 @@ has none. Must not know how a mode works.
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
 from typing_extensions import override
 
+from app.domain.described import Described
 from app.domain.methods.loss import one_of
 
 Count = Annotated[int, Field(strict=True)]
 """No text, no boolean and no fraction, as in JSON."""
 
 
-class ModeOptions(BaseModel):
+class ModeOptions(Described):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     type: str
@@ -80,5 +81,5 @@ def shown_mode(mode: Any, *, batch_size: int) -> dict[str, Any]:
     return resolved_mode(sent, batch_size=batch_size).model_dump()
 
 
-class _Holder(BaseModel):
+class _Holder(Described):
     mode: TrainingMode

@@ -7,21 +7,20 @@ know how the check is made (see `workers.reinforcement.learnability`).
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
 
+from app.domain.described import Described
 from app.domain.methods.loss import Number
 from app.domain.methods.stop import Count
 
 
-class NothingToLearnOptions(BaseModel):
+class NothingToLearnOptions(Described):
     """The check of the base model's validation, before the first step, and of the first steps.
 
     A job in which nothing can be learned is told and ends before it is paid for.
     """
 
-    model_config = ConfigDict(
-        frozen=True, extra="forbid", allow_inf_nan=False, use_attribute_docstrings=True
-    )
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     action: Literal["fail", "warn", "off"] = "fail"
     """`fail` ends the job with the reason and its cure in `error`; `warn` writes an event and goes

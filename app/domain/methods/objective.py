@@ -6,8 +6,9 @@ not know how any of it is computed.
 
 from typing import Annotated, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import ConfigDict, Field, model_validator
 
+from app.domain.described import Described
 from app.domain.methods.loss import Number, fault
 from app.domain.methods.supervised import Auto
 
@@ -19,7 +20,7 @@ _BUFFERS_PER_LIMIT: Final = 5
 """DAPO's buffer of 4,096 in 20,480 tokens."""
 
 
-class AdvantageOptions(BaseModel):
+class AdvantageOptions(Described):
     """Advantage estimator over the rewards of a prompt's rollouts.
 
     `centred` (the default): less the group's mean. `std`: that, divided by the group's standard
@@ -32,12 +33,13 @@ class AdvantageOptions(BaseModel):
     type: Literal["centred", "std", "leave_one_out", "batch_std"]
 
 
-class OverlongOptions(BaseModel):
+class OverlongOptions(Described):
     """A penalty that grows over the last `buffer` of `limit` sampled tokens of a rollout."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     limit: Count = Field(ge=1, le=10**9)
+    """Sampled tokens at which the whole penalty is due."""
     buffer: Annotated[Count, Field(ge=1)] | Auto = AUTO
     """Tokens; `auto` is a fifth of the limit."""
     penalty: Number = Field(default=1.0, gt=0, le=100)
@@ -57,7 +59,7 @@ class OverlongOptions(BaseModel):
         return self.model_copy(update={"buffer": buffer})
 
 
-class ObjectiveOptions(BaseModel):
+class ObjectiveOptions(Described):
     """Terms of the value that advantages are taken of; the reward that is shown stays the grader's.
     All are off by default but a light token penalty.
     """
@@ -76,6 +78,7 @@ class ObjectiveOptions(BaseModel):
     repeated_call_penalty: Number = Field(default=0.0, ge=0, le=100)
     """Per call with the name and arguments of an earlier one, for at most ten."""
     overlong: OverlongOptions | None = None
+    """A penalty on long rollouts; `null` is none."""
     clamp_limit_stop: Flag = False
     """A rollout that a limit stopped earns at most 0."""
     kl_coefficient: Number = Field(default=0.0, ge=0, le=100)

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 
+from app.domain.described import Described
 from app.domain.graders.graders import Grader
 from app.domain.methods.learning import LearningOptions, shown_learning
 from app.domain.methods.loss import fault
@@ -44,7 +45,7 @@ MAX_TOOLS = 128
 EpisodeSteps = Annotated[int, Field(ge=1, le=1000), BeforeValidator(a_number)]
 
 
-class ReinforcementHyperparameters(OpenKeys, BaseModel):
+class ReinforcementHyperparameters(OpenKeys, Described):
     """As sent: every field a value or `auto`. Jobs of earlier versions may have unknown keys."""
 
     accepted_keys: ClassVar[frozenset[str] | None] = HOSTED_HYPERPARAMETERS
@@ -53,9 +54,13 @@ class ReinforcementHyperparameters(OpenKeys, BaseModel):
     batch_size: BatchSize = "auto"
     """Examples (prompts) per optimizer step."""
     learning_rate_multiplier: LearningRateMultiplier = "auto"
+    """Factor on the base model's own learning rate."""
     n_epochs: Epochs = "auto"
+    """Times that the training file is used."""
     compute_multiplier: ComputeMultiplier = "auto"
+    """Factor on the rollouts of each example; 1 is 8 rollouts."""
     eval_interval: EvalInterval = "auto"
+    """Steps between validations."""
     eval_samples: EvalSamples = "auto"
     """Rollouts of each held-out row in a validation."""
     eval_temperature: EvalTemperature = "auto"
@@ -63,6 +68,7 @@ class ReinforcementHyperparameters(OpenKeys, BaseModel):
     eval_greedy: bool = Field(default=True, strict=True)
     """One more rollout of each held-out row, at temperature 0; an extension."""
     reasoning_effort: ReasoningEffort = "default"
+    """Reasoning effort of the rollouts; kept by calls of the tuned model."""
 
     @model_validator(mode="after")
     def _samples_differ(self) -> "ReinforcementHyperparameters":
@@ -84,13 +90,22 @@ class ReinforcementMethod(OpenKeys, LearningOptions):
     kind: ClassVar[Literal["reinforcement"]] = "reinforcement"
 
     grader: Grader
+    """The function that scores each rollout."""
     tools: tuple[ToolSpec, ...] = Field(default=(), max_length=MAX_TOOLS)
+    """Tools that the service calls for the model. Without any, the tools of rows are offered and
+    their calls graded, not run."""
     max_episode_steps: EpisodeSteps | None = None
+    """Most turns and tool calls of a rollout; absent: 10."""
     response_format: dict[str, Any] | None = None
+    """The job keeps and echoes it; no engine enforces it."""
     stop: ReinforcementStopOptions | None = Field(default=None, exclude_if=absent)
+    """Rules that warn, pause the job or end it early (an extension)."""
     keep_checkpoints: KeepCheckpoints | None = Field(default=None, exclude_if=absent)
+    """Number of checkpoints that are kept (an extension)."""
     nothing_to_learn: NothingToLearnOptions | None = Field(default=None, exclude_if=absent)
+    """Limits of the check that ends a job in which nothing can be learned (an extension)."""
     hyperparameters: ReinforcementHyperparameters = ReinforcementHyperparameters()
+    """Sizes, rates and intervals."""
 
     @property
     def job_tools(self) -> frozenset[str] | None:

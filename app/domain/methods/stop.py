@@ -10,8 +10,9 @@ until they are sent, and stop; the others only warn by default.
 
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
 
+from app.domain.described import Described
 from app.domain.methods.loss import Number
 
 Action = Literal["off", "warn", "pause", "stop"]
@@ -21,10 +22,11 @@ Share = Annotated[Number, Field(gt=0, le=1)]
 SHORTEST_S: Final = 1.0
 
 
-class Rule(BaseModel):
+class Rule(Described):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     action: Action = "warn"
+    """The effect of the rule: none, an event, a pause, or the end with the best checkpoint."""
 
 
 class PlateauRule(Rule):
@@ -47,6 +49,7 @@ class TargetRule(Rule):
 class MaxStepsRule(Rule):
     action: Action = "stop"
     steps: Count
+    """Steps after which the job ends."""
 
 
 class MaxTimeRule(Rule):
@@ -70,6 +73,7 @@ class TokenGrowthRule(Rule):
     ratio: Number = Field(default=2.0, gt=1, le=1000)
     """Mean completion tokens of the latest `steps` steps against those of the first."""
     steps: Count = 5
+    """Length of both windows."""
 
 
 class EntropyRule(Rule):
@@ -96,6 +100,7 @@ class EntropyRiseRule(Rule):
     min_rise: Number = Field(default=0.5, ge=0, le=100)
     """Nats per token that it has risen by at least."""
     steps: Count = 3
+    """Length of both windows."""
 
 
 class LimitStopsRule(Rule):
@@ -113,6 +118,7 @@ class ToolCallCollapseRule(Rule):
     share: Share = 0.1
     """Mean calls of the latest `steps` steps at most, as a share of those of the first."""
     steps: Count = 3
+    """Length of both windows."""
 
 
 class GraderErrorsRule(Rule):
@@ -137,6 +143,7 @@ class NothingTrainedRule(Rule):
     """No step of the job has changed a weight so far."""
 
     steps: Count = 3
+    """Steps from the first one on."""
 
 
 class ChosenRewardRule(Rule):
@@ -148,39 +155,54 @@ class ChosenRewardRule(Rule):
     """In succession."""
 
 
-class StopOptions(BaseModel):
+class StopOptions(Described):
     """Rules that every method has."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     plateau: PlateauRule = PlateauRule()
+    """Validation has not become better for a while."""
     target: TargetRule | None = None
+    """Validation is as good as it has to be; `null` is off."""
     max_steps: MaxStepsRule | None = None
+    """A number of steps; `null` is off."""
     max_time: MaxTimeRule | None = None
+    """A time of training; `null` is off."""
     gap: GapRule = GapRule()
+    """Training has run away from validation."""
     nothing_trained: NothingTrainedRule = NothingTrainedRule()
+    """No step has changed a weight."""
 
 
 class ReinforcementStopOptions(StopOptions):
     """With those that read rollouts."""
 
     token_growth: TokenGrowthRule = TokenGrowthRule()
+    """Rollouts write more and more."""
     entropy_collapse: EntropyRule = EntropyRule()
+    """The policy has stopped exploring."""
     zero_variance: ZeroVarianceRule = ZeroVarianceRule()
+    """No group has rollouts of different reward."""
     entropy_rise: EntropyRiseRule = EntropyRiseRule()
+    """The policy becomes random."""
     limit_stops: LimitStopsRule = LimitStopsRule()
+    """Rollouts end at a limit instead of with an answer."""
     tool_call_collapse: ToolCallCollapseRule = ToolCallCollapseRule()
+    """The policy has stopped calling its tools."""
     grader_errors: GraderErrorsRule = GraderErrorsRule()
+    """Grades carry an error flag, or the grader fails."""
     parse_errors: ParseErrorsRule = ParseErrorsRule()
+    """The policy writes tool calls that cannot be parsed."""
 
 
 class PreferenceStopOptions(StopOptions):
     """With those that read pairs."""
 
     chosen_reward: ChosenRewardRule = ChosenRewardRule()
+    """Training makes the preferred answers less probable."""
 
 
-class KeepCheckpoints(BaseModel):
+class KeepCheckpoints(Described):
     """Number of checkpoints that a job keeps; a dropped one disappears with its model.
 
     A checkpoint that is shared with another project, or that an unfinished job trains from, is kept
@@ -199,7 +221,7 @@ def absent(value: Any) -> bool:
     return value is None
 
 
-class EndOptions(BaseModel):
+class EndOptions(Described):
     """Fields that supervised and preference methods have of it; reinforcement has its own `stop`.
 
     `None` is the defaults.
@@ -208,7 +230,9 @@ class EndOptions(BaseModel):
     model_config = ConfigDict(frozen=True, extra="allow", allow_inf_nan=False)
 
     stop: StopOptions | None = Field(default=None, exclude_if=absent)
+    """Rules that warn, pause the job or end it early (an extension)."""
     keep_checkpoints: KeepCheckpoints | None = Field(default=None, exclude_if=absent)
+    """Number of checkpoints that are kept (an extension)."""
 
 
 def shown_end(method: dict[str, Any], stop: type[StopOptions] = StopOptions) -> dict[str, Any]:

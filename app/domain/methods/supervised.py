@@ -7,8 +7,9 @@ are this project's, except for epochs, where the hosted rule was published. Pure
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Final, Literal, assert_never
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 
+from app.domain.described import Described
 from app.domain.methods.loss import (
     BradleyTerryOptions,
     CrossEntropyOptions,
@@ -82,21 +83,25 @@ EvalSamples = Annotated[Annotated[int, Field(ge=1, le=64)] | Auto, _Sent]
 EvalTemperature = Annotated[Annotated[float, Field(ge=0, le=2)] | Auto, _Sent]
 
 
-class SupervisedHyperparameters(OpenKeys, BaseModel):
+class SupervisedHyperparameters(OpenKeys, Described):
     """As sent: every field a value or `auto`. Jobs of earlier versions may have unknown keys."""
 
     accepted_keys: ClassVar[frozenset[str] | None] = HOSTED_HYPERPARAMETERS
     model_config = ConfigDict(frozen=True, extra="allow", allow_inf_nan=False)
 
     batch_size: BatchSize = "auto"
+    """Examples per optimizer step."""
     learning_rate_multiplier: LearningRateMultiplier = "auto"
+    """Factor on the base model's own learning rate."""
     n_epochs: Epochs = "auto"
+    """Times that the training file is used."""
 
 
 class DpoHyperparameters(SupervisedHyperparameters):
     """As sent, with the weight of the distance from the base model."""
 
     beta: Beta = "auto"
+    """Weight of the distance from the base model."""
 
 
 class SupervisedMethod(EndOptions):
@@ -106,6 +111,7 @@ class SupervisedMethod(EndOptions):
     model_config = ConfigDict(frozen=True, extra="allow", allow_inf_nan=False)
 
     hyperparameters: SupervisedHyperparameters = SupervisedHyperparameters()
+    """Sizes and rates."""
     loss: SupervisedLoss | None = Field(default=None, exclude_if=lambda value: value is None)
     """Extension of this project; `None` is cross-entropy."""
     train_on: TrainOn | None = Field(default=None, exclude_if=lambda value: value is None)
@@ -119,9 +125,11 @@ class DpoMethod(EndOptions):
     model_config = ConfigDict(frozen=True, extra="allow", allow_inf_nan=False)
 
     hyperparameters: DpoHyperparameters = DpoHyperparameters()
+    """Sizes and rates."""
     loss: PreferenceLoss | None = Field(default=None, exclude_if=lambda value: value is None)
     """Extension of this project; `None` is DPO as published."""
     stop: PreferenceStopOptions | None = Field(default=None, exclude_if=absent)
+    """Rules that warn, pause the job or end it early (an extension)."""
 
     @property
     def rules(self) -> PreferenceStopOptions:

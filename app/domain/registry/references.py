@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Final
 
 from pydantic import (
-    BaseModel,
     ConfigDict,
     Field,
     ValidationError,
@@ -18,6 +17,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
+from app.domain.described import Described
 from app.domain.graders.graders import Grader, MultiGrader, SingleGrader, read_grader
 from app.domain.methods.reinforcement import MAX_TOOLS, ReinforcementMethod
 from app.domain.registry.curricula import CURRICULUM_PARTS
@@ -28,12 +28,13 @@ _MAX_ID: Final = 128
 _MAX_VERSION: Final = 2**31 - 1
 
 
-class RegisteredReference(BaseModel):
+class RegisteredReference(Described):
     """A registered object in place of its definition."""
 
     model_config = ConfigDict(frozen=True)
 
     id: str
+    """Id of the registered object."""
     version: int | None = None
     """The newest when absent."""
 
@@ -144,9 +145,12 @@ class ReinforcementBody(ReinforcementMethod):
     """`method.reinforcement` of a create call."""
 
     grader: SentGrader  # type: ignore[assignment]  # wider before it is resolved
-    tools: tuple[SentTool, ...] = Field(  # type: ignore[assignment]  # as above
+    """The function that scores each rollout: a definition, or a registered one."""
+    tools: tuple[SentTool, ...] = Field(  # type: ignore[assignment]  # wider before it is resolved
         default=(), max_length=MAX_TOOLS
     )
+    """Tools that the service calls for the model: definitions, or registered ones. Without any, the
+    tools of rows are offered and their calls graded, not run."""
 
     def with_definitions(
         self, tools: tuple[ToolSpec, ...], grader: SingleGrader | MultiGrader

@@ -8,14 +8,15 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import ClassVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
 
+from app.domain.described import Described
 from app.domain.secrets.fields import CustomerUrl, OpenKeys, SecretHeaders
 
 TOOL_NAME = r"^[a-zA-Z0-9_-]{1,64}$"
 
 
-class ToolSpec(OpenKeys, BaseModel):
+class ToolSpec(OpenKeys, Described):
     """One tool: the name that a model calls, and the endpoint that answers."""
 
     documented_keys: ClassVar[Mapping[str, str]] = MappingProxyType(
@@ -30,5 +31,8 @@ class ToolSpec(OpenKeys, BaseModel):
     model_config = ConfigDict(frozen=True, extra="allow", allow_inf_nan=False)
 
     name: str = Field(pattern=TOOL_NAME)
+    """Name that the model calls; rows offer it with its schema."""
     server_url: CustomerUrl
+    """Address that the calls are sent to."""
     headers: SecretHeaders | None = None
+    """Headers sent with every call; stored encrypted, shown as `[redacted]`."""

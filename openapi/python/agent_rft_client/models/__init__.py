@@ -10,15 +10,27 @@ from .advantage_options import AdvantageOptions
 from .advantage_options_type import AdvantageOptionsType
 from .async_options import AsyncOptions
 from .bradley_terry_options import BradleyTerryOptions
+from .chat_choice import ChatChoice
+from .chat_choice_finish_reason import ChatChoiceFinishReason
+from .chat_chunk_choice import ChatChunkChoice
+from .chat_chunk_choice_finish_reason_type_0 import ChatChunkChoiceFinishReasonType0
+from .chat_completion import ChatCompletion
+from .chat_completion_chunk import ChatCompletionChunk
 from .chat_completion_request import ChatCompletionRequest
 from .chat_completion_request_messages_item import ChatCompletionRequestMessagesItem
+from .chat_delta import ChatDelta
+from .chat_function_call import ChatFunctionCall
+from .chat_message import ChatMessage
+from .chat_tool_call import ChatToolCall
+from .chat_tool_call_delta import ChatToolCallDelta
+from .chat_usage import ChatUsage
 from .chosen_reward_rule import ChosenRewardRule
 from .chosen_reward_rule_action import ChosenRewardRuleAction
 from .cispo_options import CispoOptions
 from .comparison import Comparison
 from .complete_upload import CompleteUpload
+from .completion_tokens_details import CompletionTokensDetails
 from .create_admin_key import CreateAdminKey
-from .create_chat_completion_response_200 import CreateChatCompletionResponse200
 from .create_curriculum import CreateCurriculum
 from .create_curriculum_metadata_type_0 import CreateCurriculumMetadataType0
 from .create_curriculum_training_type_0_item import CreateCurriculumTrainingType0Item
@@ -155,6 +167,7 @@ from .list_fine_tuning_job_rollouts_order_by import ListFineTuningJobRolloutsOrd
 from .list_fine_tuning_job_rollouts_split_type_0 import ListFineTuningJobRolloutsSplitType0
 from .list_project_api_keys_owner_project_access_type_0 import ListProjectApiKeysOwnerProjectAccessType0
 from .liveness_response_liveness import LivenessResponseLiveness
+from .logprobs import Logprobs
 from .max_steps_rule import MaxStepsRule
 from .max_steps_rule_action import MaxStepsRuleAction
 from .max_time_rule import MaxTimeRule
@@ -223,6 +236,7 @@ from .project_key_object import ProjectKeyObject
 from .project_key_object_owner_project_access import ProjectKeyObjectOwnerProjectAccess
 from .project_object import ProjectObject
 from .project_object_status import ProjectObjectStatus
+from .prompt_tokens_details import PromptTokensDetails
 from .readiness import Readiness
 from .readiness_parts import ReadinessParts
 from .readiness_status import ReadinessStatus
@@ -290,9 +304,11 @@ from .text_similarity_grader_evaluation_metric import TextSimilarityGraderEvalua
 from .token_growth_rule import TokenGrowthRule
 from .token_growth_rule_action import TokenGrowthRuleAction
 from .token_lengths import TokenLengths
+from .token_logprob import TokenLogprob
 from .tool import Tool
 from .tool_call_collapse_rule import ToolCallCollapseRule
 from .tool_call_collapse_rule_action import ToolCallCollapseRuleAction
+from .tool_call_error import ToolCallError
 from .tool_check import ToolCheck
 from .tool_check_status import ToolCheckStatus
 from .tool_headers_type_0 import ToolHeadersType0
@@ -302,6 +318,7 @@ from .tool_run import ToolRun
 from .tool_spec import ToolSpec
 from .tool_spec_headers_type_0 import ToolSpecHeadersType0
 from .tool_test import ToolTest
+from .top_logprob import TopLogprob
 from .truncation import Truncation
 from .truncation_level import TruncationLevel
 from .update_curriculum import UpdateCurriculum
@@ -353,15 +370,27 @@ __all__ = (
     "AdvantageOptionsType",
     "AsyncOptions",
     "BradleyTerryOptions",
+    "ChatChoice",
+    "ChatChoiceFinishReason",
+    "ChatChunkChoice",
+    "ChatChunkChoiceFinishReasonType0",
+    "ChatCompletion",
+    "ChatCompletionChunk",
     "ChatCompletionRequest",
     "ChatCompletionRequestMessagesItem",
+    "ChatDelta",
+    "ChatFunctionCall",
+    "ChatMessage",
+    "ChatToolCall",
+    "ChatToolCallDelta",
+    "ChatUsage",
     "ChosenRewardRule",
     "ChosenRewardRuleAction",
     "CispoOptions",
     "Comparison",
     "CompleteUpload",
+    "CompletionTokensDetails",
     "CreateAdminKey",
-    "CreateChatCompletionResponse200",
     "CreateCurriculum",
     "CreateCurriculumMetadataType0",
     "CreateCurriculumTrainingType0Item",
@@ -498,6 +527,7 @@ __all__ = (
     "ListFineTuningJobRolloutsSplitType0",
     "ListProjectApiKeysOwnerProjectAccessType0",
     "LivenessResponseLiveness",
+    "Logprobs",
     "MaxStepsRule",
     "MaxStepsRuleAction",
     "MaxTimeRule",
@@ -566,6 +596,7 @@ __all__ = (
     "ProjectKeyObjectOwnerProjectAccess",
     "ProjectObject",
     "ProjectObjectStatus",
+    "PromptTokensDetails",
     "Readiness",
     "ReadinessParts",
     "ReadinessStatus",
@@ -633,9 +664,11 @@ __all__ = (
     "TokenGrowthRule",
     "TokenGrowthRuleAction",
     "TokenLengths",
+    "TokenLogprob",
     "Tool",
     "ToolCallCollapseRule",
     "ToolCallCollapseRuleAction",
+    "ToolCallError",
     "ToolCheck",
     "ToolCheckStatus",
     "ToolHeadersType0",
@@ -645,6 +678,7 @@ __all__ = (
     "ToolSpec",
     "ToolSpecHeadersType0",
     "ToolTest",
+    "TopLogprob",
     "Truncation",
     "TruncationLevel",
     "UpdateCurriculum",

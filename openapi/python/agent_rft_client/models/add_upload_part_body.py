@@ -26,7 +26,7 @@ T = TypeVar("T", bound="AddUploadPartBody")
 class AddUploadPartBody:
     """ 
         Attributes:
-            data (File):
+            data (File): The bytes of the part.
      """
 
     data: File

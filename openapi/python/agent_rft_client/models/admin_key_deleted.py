@@ -23,9 +23,10 @@ T = TypeVar("T", bound="AdminKeyDeleted")
 class AdminKeyDeleted:
     """ 
         Attributes:
-            id (str):
-            object_ (Literal['organization.admin_api_key.deleted']):  Default: 'organization.admin_api_key.deleted'.
-            deleted (bool):  Default: True.
+            id (str): Id of the object.
+            object_ (Literal['organization.admin_api_key.deleted']): Type of the object; each type has one constant value.
+                Default: 'organization.admin_api_key.deleted'.
+            deleted (bool): True: the object is deleted. Default: True.
      """
 
     id: str

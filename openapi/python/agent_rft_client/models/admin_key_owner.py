@@ -24,12 +24,13 @@ class AdminKeyOwner:
     """ Owner of an admin key: the organization, because the service has no users.
 
         Attributes:
-            type_ (Literal['user']):  Default: 'user'.
-            object_ (Literal['organization.user']):  Default: 'organization.user'.
-            id (str):
-            name (str):
-            created_at (int):
-            role (Literal['owner']):  Default: 'owner'.
+            type_ (Literal['user']): Selects the kind of the object. Default: 'user'.
+            object_ (Literal['organization.user']): Type of the object; each type has one constant value. Default:
+                'organization.user'.
+            id (str): Id of the organization.
+            name (str): Name for readers; it need not be unique.
+            created_at (int): Unix seconds at which the object was made.
+            role (Literal['owner']): Always `owner`. Default: 'owner'.
      """
 
     id: str

@@ -26,15 +26,16 @@ T = TypeVar("T", bound="AdminKeyWithValue")
 class AdminKeyWithValue:
     """ 
         Attributes:
-            id (str):
-            object_ (Literal['organization.admin_api_key']):  Default: 'organization.admin_api_key'.
-            name (str):
-            redacted_value (str):
-            created_at (int):
-            expires_at (int | None):
-            last_used_at (int | None):
+            id (str): Id of the object.
+            object_ (Literal['organization.admin_api_key']): Type of the object; each type has one constant value. Default:
+                'organization.admin_api_key'.
+            name (str): Name for readers; it need not be unique.
+            redacted_value (str): A part of the key, to recognise it by.
+            created_at (int): Unix seconds at which the object was made.
+            expires_at (int | None): Unix seconds at which it expires; `null`: it does not expire.
+            last_used_at (int | None): Time of the last use, to the minute.
             owner (AdminKeyOwner): Owner of an admin key: the organization, because the service has no users.
-            value (str):
+            value (str): The key. No later reply contains it.
      """
 
     id: str

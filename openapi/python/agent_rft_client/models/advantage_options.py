@@ -30,7 +30,7 @@ class AdvantageOptions:
     divided by the standard deviation of the whole step.
 
         Attributes:
-            type_ (AdvantageOptionsType):
+            type_ (AdvantageOptionsType): Selects the kind of the object.
      """
 
     type_: AdvantageOptionsType

@@ -25,9 +25,11 @@ class AsyncOptions:
     """ Sampling goes on while a step is trained, from versions at most `max_staleness` old.
 
         Attributes:
-            type_ (Literal['async'] | Unset):  Default: 'async'.
-            max_staleness (int | Unset):  Default: 1.
-            max_requeues (int | Unset):  Default: 2.
+            type_ (Literal['async'] | Unset): Selects the kind of the object. Default: 'async'.
+            max_staleness (int | Unset): Published versions that a rollout may be behind, from its dispatch to its training.
+                Default: 1.
+            max_requeues (int | Unset): Number of times a straggler prompt is requeued before the scheduler waits for it.
+                Default: 2.
      """
 
     type_: Literal['async'] | Unset = 'async'

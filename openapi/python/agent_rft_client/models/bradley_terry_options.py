@@ -25,9 +25,9 @@ class BradleyTerryOptions:
     """ Without a reference, so that β does nothing.
 
         Attributes:
-            type_ (Literal['bradley_terry'] | Unset):  Default: 'bradley_terry'.
-            margin (float | Unset):  Default: 0.0.
-            length_normalised (bool | Unset):  Default: False.
+            type_ (Literal['bradley_terry'] | Unset): Selects the kind of the object. Default: 'bradley_terry'.
+            margin (float | Unset): Nats by which the chosen completion must be the likelier. Default: 0.0.
+            length_normalised (bool | Unset): Compare means over tokens, not sums. Default: False.
      """
 
     type_: Literal['bradley_terry'] | Unset = 'bradley_terry'

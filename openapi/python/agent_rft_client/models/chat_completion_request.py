@@ -24,11 +24,13 @@ T = TypeVar("T", bound="ChatCompletionRequest")
 
 @_attrs_define
 class ChatCompletionRequest:
-    """ 
+    """ A call of a model. Further fields are those of the hosted API; one that the service cannot
+    honour is refused by name.
+
         Attributes:
-            model (str):
-            messages (list[ChatCompletionRequestMessagesItem]):
-            stream (bool | None | Unset):
+            model (str): Name of a base model, of a tuned model or of a checkpoint's.
+            messages (list[ChatCompletionRequestMessagesItem]): The conversation so far.
+            stream (bool | None | Unset): True sends the answer in chunks, as server-sent events.
      """
 
     model: str

@@ -27,9 +27,10 @@ class ChosenRewardRule:
     """ Training makes the preferred answers less probable than the model that it started from.
 
         Attributes:
-            action (ChosenRewardRuleAction | Unset):  Default: 'warn'.
-            below (float | Unset):  Default: 0.0.
-            steps (int | Unset):  Default: 3.
+            action (ChosenRewardRuleAction | Unset): The effect of the rule: none, an event, a pause, or the end with the
+                best checkpoint. Default: 'warn'.
+            below (float | Unset): Mean implicit reward of a step's preferred answers. Default: 0.0.
+            steps (int | Unset): In succession. Default: 3.
      """
 
     action: ChosenRewardRuleAction | Unset = 'warn'

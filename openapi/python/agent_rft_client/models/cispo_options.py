@@ -24,9 +24,9 @@ T = TypeVar("T", bound="CispoOptions")
 class CispoOptions:
     """ 
         Attributes:
-            type_ (Literal['cispo'] | Unset):  Default: 'cispo'.
-            low (float | Unset):  Default: 0.0.
-            high (float | Unset):  Default: 4.0.
+            type_ (Literal['cispo'] | Unset): Selects the kind of the object. Default: 'cispo'.
+            low (float | Unset): Lower bound of the ratio a token is weighted by. Default: 0.0.
+            high (float | Unset): Bounds of the ratio a token is weighted by. Default: 4.0.
      """
 
     type_: Literal['cispo'] | Unset = 'cispo'

@@ -25,8 +25,8 @@ class CompleteUpload:
     """ Body of `POST /v1/uploads/{upload_id}/complete`.
 
         Attributes:
-            part_ids (list[str]):
-            md5 (None | str | Unset):
+            part_ids (list[str]): Ids of the parts, in the order of the file.
+            md5 (None | str | Unset): MD5 of the whole file, which is compared.
      """
 
     part_ids: list[str]

@@ -25,8 +25,8 @@ class CreateAdminKey:
     """ Body of `POST /v1/organization/admin_api_keys`.
 
         Attributes:
-            name (str):
-            expires_in_seconds (int | None | Unset):
+            name (str): Name for readers; it need not be unique.
+            expires_in_seconds (int | None | Unset): Seconds until the key expires; absent: it does not expire.
      """
 
     name: str

@@ -28,12 +28,14 @@ T = TypeVar("T", bound="CreateCurriculum")
 class CreateCurriculum:
     """ 
         Attributes:
-            name (str):
-            training_file (None | str | Unset):
-            validation_file (None | str | Unset):
-            training (list[CreateCurriculumTrainingType0Item] | None | Unset):
-            validation (list[CreateCurriculumValidationType0Item] | None | Unset):
-            metadata (CreateCurriculumMetadataType0 | None | Unset):
+            name (str): Name for readers; it need not be unique.
+            training_file (None | str | Unset): Id of the file with the training rows.
+            validation_file (None | str | Unset): Id of the file with the held-out rows.
+            training (list[CreateCurriculumTrainingType0Item] | None | Unset): Training rows, in place of `training_file`.
+            validation (list[CreateCurriculumValidationType0Item] | None | Unset): Held-out rows, in place of
+                `validation_file`.
+            metadata (CreateCurriculumMetadataType0 | None | Unset): Up to 16 pairs of text of the user's own; the service
+                does not read them.
      """
 
     name: str

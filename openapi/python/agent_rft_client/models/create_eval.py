@@ -30,9 +30,10 @@ class CreateEval:
 
         Attributes:
             data_source_config (DataSourceConfig):
-            testing_criteria (list[CreateEvalTestingCriteriaItem]):
-            name (None | str | Unset):
-            metadata (CreateEvalMetadataType0 | None | Unset):
+            testing_criteria (list[CreateEvalTestingCriteriaItem]): Graders that judge each item.
+            name (None | str | Unset): Name for readers; it need not be unique.
+            metadata (CreateEvalMetadataType0 | None | Unset): Up to 16 pairs of text of the user's own; the service does
+                not read them.
      """
 
     data_source_config: DataSourceConfig

@@ -28,9 +28,11 @@ class CreateEvalRun:
     """ Body of `POST /v1/evals/{eval_id}/runs`.
 
         Attributes:
-            data_source (CreateEvalRunDataSource):
-            name (None | str | Unset):
-            metadata (CreateEvalRunMetadataType0 | None | Unset):
+            data_source (CreateEvalRunDataSource): Items, as `jsonl`, or prompts that a model is asked first, as
+                `completions` or `responses`.
+            name (None | str | Unset): Name for readers; it need not be unique.
+            metadata (CreateEvalRunMetadataType0 | None | Unset): Up to 16 pairs of text of the user's own; the service does
+                not read them.
      """
 
     data_source: CreateEvalRunDataSource

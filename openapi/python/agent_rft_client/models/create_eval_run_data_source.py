@@ -20,7 +20,9 @@ T = TypeVar("T", bound="CreateEvalRunDataSource")
 
 @_attrs_define
 class CreateEvalRunDataSource:
-    
+    """ Items, as `jsonl`, or prompts that a model is asked first, as `completions` or `responses`.
+
+     """
 
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 

@@ -32,10 +32,10 @@ T = TypeVar("T", bound="CreateFileBody")
 class CreateFileBody:
     """ 
         Attributes:
-            file (File):
-            purpose (CreateFileBodyPurpose):
-            expires_afteranchor (CreateFileBodyExpiresAfteranchor | Unset):
-            expires_afterseconds (int | Unset):
+            file (File): The file.
+            purpose (CreateFileBodyPurpose): `fine-tune` for the rows of a job.
+            expires_afteranchor (CreateFileBodyExpiresAfteranchor | Unset): The time from which the seconds count.
+            expires_afterseconds (int | Unset): Seconds until the file is deleted; absent: never.
      """
 
     file: File

@@ -37,19 +37,26 @@ class CreateFineTuningJob:
                 'file-abc', 'validation_file': 'file-def'}
 
         Attributes:
-            model (str):
-            max_training_time_s (float | None | Unset):
-            max_rollouts (int | None | Unset):
-            training_file (None | str | Unset):
-            validation_file (None | str | Unset):
-            curriculum (CreateFineTuningJobCurriculumType1 | None | str | Unset):
-            method (Method | None | Unset):
-            hyperparameters (CreateFineTuningJobHyperparametersType0 | None | Unset):
-            suffix (None | str | Unset):
-            seed (int | None | Unset):
-            metadata (CreateFineTuningJobMetadataType0 | None | Unset):
-            integrations (list[WandbIntegration] | None | Unset):
-            priority (int | None | Unset):
+            model (str): Name of a base model, or of a tuned model (`ft:…`) to go on from.
+            max_training_time_s (float | None | Unset): Cap in seconds of wall time: the job pauses at the step that reaches
+                it (an extension).
+            max_rollouts (int | None | Unset): Cap on rollouts of training and validation: the job pauses at the step that
+                reaches it (an extension).
+            training_file (None | str | Unset): Id of a file; required without a curriculum.
+            validation_file (None | str | Unset): Id of a file with held-out rows; required by reinforcement without a
+                curriculum.
+            curriculum (CreateFineTuningJobCurriculumType1 | None | str | Unset): Replaces the files (an extension): an id,
+                `{"id", "version"}`, or rows as `{"training", "validation"}`.
+            method (Method | None | Unset): An absent method is supervised.
+            hyperparameters (CreateFineTuningJobHyperparametersType0 | None | Unset): Deprecated: hyperparameters of a
+                supervised job. `method.supervised` takes precedence.
+            suffix (None | str | Unset): Part of the tuned model's name.
+            seed (int | None | Unset): Seed of sampling and training; absent: chosen by the service and shown in the job.
+            metadata (CreateFineTuningJobMetadataType0 | None | Unset): Up to 16 pairs of text of the user's own; the
+                service does not read them.
+            integrations (list[WandbIntegration] | None | Unset): The service stores and echoes them; it sends nothing.
+            priority (int | None | Unset): Jobs of the project with a higher priority start first (an extension; default 0).
+                It has no effect on other projects.
      """
 
     model: str

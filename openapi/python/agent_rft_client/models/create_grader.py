@@ -31,9 +31,11 @@ T = TypeVar("T", bound="CreateGrader")
 class CreateGrader:
     """ 
         Attributes:
-            name (str):
-            grader (EndpointGrader | MultiGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader):
-            metadata (CreateGraderMetadataType0 | None | Unset):
+            name (str): Name for readers; it need not be unique.
+            grader (EndpointGrader | MultiGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader): The grader,
+                as in a create call of a job.
+            metadata (CreateGraderMetadataType0 | None | Unset): Up to 16 pairs of text of the user's own; the service does
+                not read them.
      """
 
     name: str

@@ -24,7 +24,7 @@ class CreatePermissions:
     """ Body of `POST …/permissions`.
 
         Attributes:
-            project_ids (list[str]):
+            project_ids (list[str]): Ids of projects that may use the checkpoint's model.
      """
 
     project_ids: list[str]

@@ -24,7 +24,7 @@ class CreateProject:
     """ Body of `POST /v1/organization/projects`.
 
         Attributes:
-            name (str):
+            name (str): Name for readers; it need not be unique.
             residency (None | Unset): Not available: data remain where the service runs
             geography (None | Unset): As residency
             external_key_id (None | Unset): Not offered

@@ -25,9 +25,9 @@ class CreateServiceAccount:
     """ Body of `POST …/service_accounts`.
 
         Attributes:
-            name (str):
-            create_service_account_only (bool | None | Unset):
-            expires_in_seconds (int | None | Unset):
+            name (str): Name for readers; it need not be unique.
+            create_service_account_only (bool | None | Unset): True makes no key, so the account has no role yet.
+            expires_in_seconds (int | None | Unset): Seconds until its first key expires; absent: it does not expire.
      """
 
     name: str

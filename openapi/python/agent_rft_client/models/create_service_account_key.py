@@ -25,9 +25,9 @@ class CreateServiceAccountKey:
     """ Body of `POST …/service_accounts/{service_account_id}/api_keys`.
 
         Attributes:
-            name (None | str | Unset):
-            expires_in_seconds (int | None | Unset):
-            scopes (list[str] | None | Unset):
+            name (None | str | Unset): Name for readers; it need not be unique.
+            expires_in_seconds (int | None | Unset): Seconds until the key expires; absent: it does not expire.
+            scopes (list[str] | None | Unset): Must be empty: a key has all rights of its project.
      """
 
     name: None | str | Unset = UNSET

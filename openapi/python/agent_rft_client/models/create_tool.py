@@ -28,13 +28,15 @@ T = TypeVar("T", bound="CreateTool")
 class CreateTool:
     """ 
         Attributes:
-            name (str):
-            server_url (str):
-            headers (CreateToolHeadersType0 | None | Unset):
-            description (None | str | Unset):
-            parameters (CreateToolParametersType0 | None | Unset):
-            rate_limit (float | None | Unset):
-            metadata (CreateToolMetadataType0 | None | Unset):
+            name (str): Name that the model calls.
+            server_url (str): Address that the calls are sent to.
+            headers (CreateToolHeadersType0 | None | Unset): Headers sent with every call; stored encrypted, shown as
+                `[redacted]`.
+            description (None | str | Unset): Purpose of the tool, for readers; the model reads the row's own description.
+            parameters (CreateToolParametersType0 | None | Unset): JSON schema of the arguments.
+            rate_limit (float | None | Unset): Limit of requests per second from jobs.
+            metadata (CreateToolMetadataType0 | None | Unset): Up to 16 pairs of text of the user's own; the service does
+                not read them.
      """
 
     name: str

@@ -27,11 +27,11 @@ class CreateUpload:
     """ Body of `POST /v1/uploads`.
 
         Attributes:
-            filename (str):
-            purpose (str):
-            bytes_ (int):
-            mime_type (str):
-            expires_after (ExpiresAfter | None | Unset):
+            filename (str): Name of the file.
+            purpose (str): Purpose of the file, such as `fine-tune`.
+            bytes_ (int): Size of the whole file.
+            mime_type (str): Media type of the file.
+            expires_after (ExpiresAfter | None | Unset): Time at which the service deletes the file; absent: it does not.
      """
 
     filename: str

@@ -26,9 +26,9 @@ class CreateWebhookEndpoint:
     """ Body of `POST /v1/webhook_endpoints`.
 
         Attributes:
-            name (str):
-            url (str):
-            event_types (list[CreateWebhookEndpointEventTypesItem]):
+            name (str): Name for readers; it need not be unique.
+            url (str): Address that events are sent to.
+            event_types (list[CreateWebhookEndpointEventTypesItem]): Events that are sent to it.
      """
 
     name: str

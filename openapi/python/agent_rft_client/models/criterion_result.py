@@ -22,9 +22,9 @@ T = TypeVar("T", bound="CriterionResult")
 class CriterionResult:
     """ 
         Attributes:
-            testing_criteria (str):
-            passed (int):
-            failed (int):
+            testing_criteria (str): Name of the criterion.
+            passed (int): Items that passed it.
+            failed (int): Items that failed it.
      """
 
     testing_criteria: str

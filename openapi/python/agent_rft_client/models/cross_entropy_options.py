@@ -24,7 +24,7 @@ T = TypeVar("T", bound="CrossEntropyOptions")
 class CrossEntropyOptions:
     """ 
         Attributes:
-            type_ (Literal['cross_entropy'] | Unset):  Default: 'cross_entropy'.
+            type_ (Literal['cross_entropy'] | Unset): Selects the kind of the object. Default: 'cross_entropy'.
      """
 
     type_: Literal['cross_entropy'] | Unset = 'cross_entropy'

@@ -26,19 +26,20 @@ T = TypeVar("T", bound="Curriculum")
 class Curriculum:
     """ 
         Attributes:
-            id (str):
-            created_at (int):
-            updated_at (int):
-            version (int):
-            name (str):
-            metadata (CurriculumMetadataType0 | None):
-            object_ (Literal['curriculum']):  Default: 'curriculum'.
-            training_file (str):
-            validation_file (None | str):
-            training_rows (int):
-            validation_rows (int | None):
-            training_sha256 (str):
-            validation_sha256 (None | str):
+            id (str): Id of the object.
+            created_at (int): Unix seconds at which the object was made.
+            updated_at (int): Creation time of this version.
+            version (int): Number of the version, from 1.
+            name (str): Name for readers; it need not be unique.
+            metadata (CurriculumMetadataType0 | None): Up to 16 pairs of text of the user's own; the service does not read
+                them.
+            object_ (Literal['curriculum']): Type of the object; each type has one constant value. Default: 'curriculum'.
+            training_file (str): Id of the file with the training rows.
+            validation_file (None | str): Id of the file with the held-out rows.
+            training_rows (int): Lines that are not blank, counted in the file.
+            validation_rows (int | None): As `training_rows`.
+            training_sha256 (str): SHA-256 of the file's bytes.
+            validation_sha256 (None | str): As `training_sha256`.
      """
 
     id: str

@@ -28,15 +28,16 @@ T = TypeVar("T", bound="CurriculumTest")
 class CurriculumTest:
     """ 
         Attributes:
-            object_ (Literal['curriculum.test']):  Default: 'curriculum.test'.
-            curriculum_id (str):
-            version (int):
-            passed (bool):
+            object_ (Literal['curriculum.test']): Type of the object; each type has one constant value. Default:
+                'curriculum.test'.
+            curriculum_id (str): Id of the curriculum.
+            version (int): Number of the version, from 1.
+            passed (bool): True when no fault is an error.
             training (SplitTest):
-            validation (None | SplitTest):
-            overlapping_rows (int):
-            overlapping_lines (list[LinePair]):
-            faults (list[Fault]):
+            validation (None | SplitTest): Counts of the validation file; `null` without one.
+            overlapping_rows (int): Validation rows whose prompt is in the training file too.
+            overlapping_lines (list[LinePair]): Line in the training file, line in the validation file.
+            faults (list[Fault]): Issues of rows, at most 100, then issues of a file as a whole.
      """
 
     curriculum_id: str

@@ -28,11 +28,12 @@ T = TypeVar("T", bound="Curve")
 class Curve:
     """ 
         Attributes:
-            id (str):
-            object_ (Literal['fine_tuning.job.metric']):  Default: 'fine_tuning.job.metric'.
-            name (str):
-            split (CurveSplit):
-            points (list[Point]):
+            id (str): `<split>:<name>`
+            object_ (Literal['fine_tuning.job.metric']): Type of the object; each type has one constant value. Default:
+                'fine_tuning.job.metric'.
+            name (str): Name of the curve, such as `reward/mean`.
+            split (CurveSplit): The rollouts or rows that it measures.
+            points (list[Point]): Points by step, thinned to `max_points`.
      """
 
     id: str

@@ -28,9 +28,9 @@ T = TypeVar("T", bound="DataSourceConfig")
 class DataSourceConfig:
     """ 
         Attributes:
-            type_ (DataSourceConfigType):
-            item_schema (DataSourceConfigItemSchemaType0 | None | Unset):
-            include_sample_schema (bool | Unset):  Default: False.
+            type_ (DataSourceConfigType): Selects the kind of the object.
+            item_schema (DataSourceConfigItemSchemaType0 | None | Unset): JSON schema of an item.
+            include_sample_schema (bool | Unset): True if criteria read `sample` beside `item`. Default: False.
      """
 
     type_: DataSourceConfigType

@@ -22,9 +22,9 @@ T = TypeVar("T", bound="Deleted")
 class Deleted:
     """ 
         Attributes:
-            id (str):
-            object_ (str):
-            deleted (bool):
+            id (str): Id of the object.
+            object_ (str): Type of the deleted object.
+            deleted (bool): True: the object is deleted.
      """
 
     id: str

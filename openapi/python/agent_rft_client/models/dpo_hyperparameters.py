@@ -26,10 +26,11 @@ class DpoHyperparameters:
     """ As sent, with the weight of the distance from the base model.
 
         Attributes:
-            batch_size (int | Literal['auto'] | None | Unset):  Default: 'auto'.
-            learning_rate_multiplier (float | Literal['auto'] | None | Unset):  Default: 'auto'.
-            n_epochs (int | Literal['auto'] | None | Unset):  Default: 'auto'.
-            beta (float | Literal['auto'] | None | Unset):  Default: 'auto'.
+            batch_size (int | Literal['auto'] | None | Unset): Examples per optimizer step. Default: 'auto'.
+            learning_rate_multiplier (float | Literal['auto'] | None | Unset): Factor on the base model's own learning rate.
+                Default: 'auto'.
+            n_epochs (int | Literal['auto'] | None | Unset): Times that the training file is used. Default: 'auto'.
+            beta (float | Literal['auto'] | None | Unset): Weight of the distance from the base model. Default: 'auto'.
      """
 
     batch_size: int | Literal['auto'] | None | Unset = 'auto'

@@ -31,10 +31,10 @@ class DpoMethod:
     """ `method.dpo` of the create call; unknown keys are kept and echoed.
 
         Attributes:
-            stop (None | PreferenceStopOptions | Unset):
-            keep_checkpoints (KeepCheckpoints | None | Unset):
-            hyperparameters (DpoHyperparameters | None | Unset):
-            loss (BradleyTerryOptions | DpoOptions | None | Unset):
+            stop (None | PreferenceStopOptions | Unset): Rules that warn, pause the job or end it early (an extension).
+            keep_checkpoints (KeepCheckpoints | None | Unset): Number of checkpoints that are kept (an extension).
+            hyperparameters (DpoHyperparameters | None | Unset): Sizes and rates.
+            loss (BradleyTerryOptions | DpoOptions | None | Unset): Extension of this project; `None` is DPO as published.
      """
 
     stop: None | PreferenceStopOptions | Unset = UNSET

@@ -28,9 +28,10 @@ class DpoOptions:
     """ The weight β is `method.dpo.hyperparameters.beta`, its hosted place.
 
         Attributes:
-            type_ (Literal['dpo'] | Unset):  Default: 'dpo'.
-            variant (DpoOptionsVariant | Unset):  Default: 'sigmoid'.
-            label_smoothing (float | Unset):  Default: 0.0.
+            type_ (Literal['dpo'] | Unset): Selects the kind of the object. Default: 'dpo'.
+            variant (DpoOptionsVariant | Unset): `ipo` is the squared loss of IPO. Default: 'sigmoid'.
+            label_smoothing (float | Unset): Share of pairs taken to be labelled the wrong way round; for `sigmoid`.
+                Default: 0.0.
      """
 
     type_: Literal['dpo'] | Unset = 'dpo'

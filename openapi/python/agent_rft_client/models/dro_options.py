@@ -24,8 +24,8 @@ T = TypeVar("T", bound="DroOptions")
 class DroOptions:
     """ 
         Attributes:
-            beta (float):
-            type_ (Literal['dro'] | Unset):  Default: 'dro'.
+            beta (float): Weight of the squared distance from the sampler; in published runs 0.01 to 0.05.
+            type_ (Literal['dro'] | Unset): Selects the kind of the object. Default: 'dro'.
      """
 
     beta: float

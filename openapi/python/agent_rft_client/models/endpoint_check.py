@@ -24,12 +24,12 @@ class EndpointCheck:
     """ Result of a HEAD request to a customer's address; nothing is run.
 
         Attributes:
-            param (str):
-            name (str):
-            reachable (bool):
-            status (int | None):
-            latency_ms (float | None):
-            detail (None | str):
+            param (str): The parameter of the create call with the address.
+            name (str): Name of the tool or grader.
+            reachable (bool): True if it answered, whatever the status.
+            status (int | None): HTTP status of the answer.
+            latency_ms (float | None): Milliseconds until the answer.
+            detail (None | str): The failure in a sentence.
      """
 
     param: str

@@ -28,12 +28,13 @@ class EndpointGrader:
     """ The customer's own HTTP grader: POST `{sample, item, trace_id}`, reply `{"score": …}`.
 
         Attributes:
-            type_ (Literal['endpoint']):
-            url (str):
-            pass_threshold (float | None | Unset):
-            name (str | Unset):  Default: 'endpoint'.
-            headers (EndpointGraderHeadersType0 | None | Unset):
-            rate_limit (float | None | Unset):
+            type_ (Literal['endpoint']): Selects the kind of the object.
+            url (str): Address that samples are sent to.
+            pass_threshold (float | None | Unset): Decides pass or fail where results are shown; never the reward.
+            name (str | Unset): Name for readers; it need not be unique. Default: 'endpoint'.
+            headers (EndpointGraderHeadersType0 | None | Unset): Headers sent with every request; stored encrypted, shown as
+                `[redacted]`.
+            rate_limit (float | None | Unset): Requests per second this job may send to it.
      """
 
     type_: Literal['endpoint']

@@ -27,9 +27,10 @@ class EntropyRule:
     """ The policy has stopped exploring.
 
         Attributes:
-            action (EntropyRuleAction | Unset):  Default: 'warn'.
-            below (float | Unset):  Default: 0.02.
-            steps (int | Unset):  Default: 5.
+            action (EntropyRuleAction | Unset): The effect of the rule: none, an event, a pause, or the end with the best
+                checkpoint. Default: 'warn'.
+            below (float | Unset): Nats per trained token. Default: 0.02.
+            steps (int | Unset): Trained steps in succession. Default: 5.
      """
 
     action: EntropyRuleAction | Unset = 'warn'

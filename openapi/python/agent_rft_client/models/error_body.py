@@ -23,10 +23,10 @@ T = TypeVar("T", bound="ErrorBody")
 class ErrorBody:
     """ 
         Attributes:
-            message (str):
-            type_ (str):
-            param (None | str):
-            code (None | str):
+            message (str): The fault in a sentence, with its cure.
+            type_ (str): Class of the error, such as `invalid_request_error`.
+            param (None | str): The parameter at fault, as a path: `method.reinforcement.tools[0].server_url`.
+            code (None | str): The error in a word that programs can compare, such as `model_not_found`.
      """
 
     message: str

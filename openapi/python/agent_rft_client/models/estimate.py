@@ -26,14 +26,14 @@ class Estimate:
     """ Estimated cost of the job if it runs to its last step.
 
         Attributes:
-            total_steps (int):
-            train_rollouts (int):
-            validation_rollouts (int):
-            prompt_tokens (int):
-            completion_tokens (int):
-            training_seconds (float | None):
-            basis (EstimateBasis):
-            explanation (str):
+            total_steps (int): Optimizer steps.
+            train_rollouts (int): Rollouts of training.
+            validation_rollouts (int): Rollouts of all validations.
+            prompt_tokens (int): Tokens of all prompts.
+            completion_tokens (int): Tokens that the policy would sample.
+            training_seconds (float | None): Wall time of one worker, `None` where nothing tells the pace.
+            basis (EstimateBasis): `history`: the pace and lengths of this project's finished jobs on the same base model.
+            explanation (str): The basis of the figures in a sentence.
      """
 
     total_steps: int

@@ -23,9 +23,10 @@ T = TypeVar("T", bound="EvalDeleted")
 class EvalDeleted:
     """ 
         Attributes:
-            deleted (bool):  Default: True.
-            eval_id (str):
-            object_ (Literal['eval.deleted']):  Default: 'eval.deleted'.
+            deleted (bool): True: the object is deleted. Default: True.
+            eval_id (str): Id of the eval.
+            object_ (Literal['eval.deleted']): Type of the object; each type has one constant value. Default:
+                'eval.deleted'.
      """
 
     eval_id: str

@@ -28,15 +28,16 @@ T = TypeVar("T", bound="EvalObject")
 class EvalObject:
     """ 
         Attributes:
-            id (str):
-            object_ (Literal['eval']):  Default: 'eval'.
-            name (str):
-            data_source_config (EvalObjectDataSourceConfig):
-            testing_criteria (list[EvalObjectTestingCriteriaItem]):
-            metadata (EvalObjectMetadataType0 | None):
-            created_at (int):
-            updated_at (int):
-            shared_with_openai (bool):  Default: False.
+            id (str): Id of the object.
+            object_ (Literal['eval']): Type of the object; each type has one constant value. Default: 'eval'.
+            name (str): Name for readers; it need not be unique.
+            data_source_config (EvalObjectDataSourceConfig): The form of the items.
+            testing_criteria (list[EvalObjectTestingCriteriaItem]): Graders that judge each item, with secrets redacted.
+            metadata (EvalObjectMetadataType0 | None): Up to 16 pairs of text of the user's own; the service does not read
+                them.
+            created_at (int): Unix seconds at which the object was made.
+            updated_at (int): Time of the last change (an extension).
+            shared_with_openai (bool): Always false. Default: False.
      """
 
     id: str

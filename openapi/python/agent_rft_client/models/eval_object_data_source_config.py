@@ -20,7 +20,9 @@ T = TypeVar("T", bound="EvalObjectDataSourceConfig")
 
 @_attrs_define
 class EvalObjectDataSourceConfig:
-    
+    """ The form of the items.
+
+     """
 
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 

@@ -23,9 +23,10 @@ T = TypeVar("T", bound="EvalRunDeleted")
 class EvalRunDeleted:
     """ 
         Attributes:
-            deleted (bool):  Default: True.
-            run_id (str):
-            object_ (Literal['eval.run.deleted']):  Default: 'eval.run.deleted'.
+            deleted (bool): True: the object is deleted. Default: True.
+            run_id (str): Id of the eval run.
+            object_ (Literal['eval.run.deleted']): Type of the object; each type has one constant value. Default:
+                'eval.run.deleted'.
      """
 
     run_id: str

@@ -26,11 +26,11 @@ T = TypeVar("T", bound="EvalRunFailedWebhookEvent")
 class EvalRunFailedWebhookEvent:
     """ 
         Attributes:
-            id (str):
-            object_ (Literal['event']):  Default: 'event'.
-            created_at (int):
+            id (str): Id of the event, the same in every attempt.
+            object_ (Literal['event']): Type of the object; each type has one constant value. Default: 'event'.
+            created_at (int): Unix seconds at which the object was made.
             data (EventSubject):
-            type_ (Literal['eval.run.failed']):
+            type_ (Literal['eval.run.failed']): Selects the kind of the object.
      """
 
     id: str

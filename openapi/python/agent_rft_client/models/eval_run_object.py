@@ -33,21 +33,22 @@ T = TypeVar("T", bound="EvalRunObject")
 class EvalRunObject:
     """ 
         Attributes:
-            id (str):
-            object_ (Literal['eval.run']):  Default: 'eval.run'.
-            eval_id (str):
-            name (str):
+            id (str): Id of the object.
+            object_ (Literal['eval.run']): Type of the object; each type has one constant value. Default: 'eval.run'.
+            eval_id (str): Id of the eval.
+            name (str): Name for readers; it need not be unique.
             status (EvalRunStatus):
-            model (None | str):
-            data_source (EvalRunObjectDataSource):
-            created_at (int):
-            error (EvalRunObjectErrorType0 | None):
-            metadata (EvalRunObjectMetadataType0 | None):
-            report_url (str):
+            model (None | str): The model that is measured; `null` where items hold their samples.
+            data_source (EvalRunObjectDataSource): As sent, with secrets redacted.
+            created_at (int): Unix seconds at which the object was made.
+            error (EvalRunObjectErrorType0 | None): Code and message of a run that failed.
+            metadata (EvalRunObjectMetadataType0 | None): Up to 16 pairs of text of the user's own; the service does not
+                read them.
+            report_url (str): Address of this run; there is no other report.
             result_counts (ResultCountsBody):
-            per_model_usage (list[ModelUsage]):
-            per_testing_criteria_results (list[CriterionResult]):
-            shared_with_openai (bool):  Default: False.
+            per_model_usage (list[ModelUsage]): Calls and tokens of each model.
+            per_testing_criteria_results (list[CriterionResult]): Results by criterion.
+            shared_with_openai (bool): Always false. Default: False.
      """
 
     id: str

@@ -20,7 +20,9 @@ T = TypeVar("T", bound="EvalRunObjectDataSource")
 
 @_attrs_define
 class EvalRunObjectDataSource:
-    
+    """ As sent, with secrets redacted.
+
+     """
 
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 

@@ -22,7 +22,7 @@ T = TypeVar("T", bound="EventSubject")
 class EventSubject:
     """ 
         Attributes:
-            id (str):
+            id (str): Id of the job or the eval run.
      """
 
     id: str

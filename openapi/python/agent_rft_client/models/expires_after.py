@@ -23,8 +23,8 @@ T = TypeVar("T", bound="ExpiresAfter")
 class ExpiresAfter:
     """ 
         Attributes:
-            anchor (Literal['created_at']):
-            seconds (int):
+            anchor (Literal['created_at']): The time from which the seconds count.
+            seconds (int): Seconds until the file is deleted.
      """
 
     anchor: Literal['created_at']

@@ -26,12 +26,12 @@ class Fault:
     """ One fault. `line` counts from 1; `pointer` is a JSON pointer into that line.
 
         Attributes:
-            severity (FaultSeverity):
-            code (str):
-            message (str):
-            param (None | str):
-            line (int | None):
-            pointer (None | str):
+            severity (FaultSeverity): `error`: the job would be refused or fail. `warning`: it would run.
+            code (str): The fault in a word that programs can compare.
+            message (str): The fault in a sentence, with its cure.
+            param (None | str): The parameter of the create call at fault.
+            line (int | None): Line of the file, from 1.
+            pointer (None | str): JSON pointer into that line.
      """
 
     severity: FaultSeverity

@@ -24,15 +24,15 @@ T = TypeVar("T", bound="FileObject")
 class FileObject:
     """ 
         Attributes:
-            id (str):
-            object_ (Literal['file']):  Default: 'file'.
-            bytes_ (int):
-            created_at (int):
-            filename (str):
-            purpose (str):
-            status (str):
-            expires_at (int | None):
-            status_details (None | str):
+            id (str): Id of the object.
+            object_ (Literal['file']): Type of the object; each type has one constant value. Default: 'file'.
+            bytes_ (int): Size in bytes.
+            created_at (int): Unix seconds at which the object was made.
+            filename (str): Name that the client sent.
+            purpose (str): `fine-tune` for the rows of a job; a job's results have `fine-tune-results`.
+            status (str): `processed`: the file can be used at once. Rows are checked when a job is made.
+            expires_at (int | None): Unix seconds at which it expires; `null`: it does not expire.
+            status_details (None | str): Always `null`.
      """
 
     id: str

@@ -27,12 +27,12 @@ class FileSummary:
     """ Summary of one file. Faulty rows are counted too.
 
         Attributes:
-            rows (int):
-            faulty_rows (int):
-            duplicate_rows (int):
-            duplicate_lines (list[list[int]]):
-            tokens (None | TokenLengths):
-            tools (FileSummaryTools):
+            rows (int): Lines that are not blank.
+            faulty_rows (int): Rows with at least one fault.
+            duplicate_rows (int): Rows whose messages stand on an earlier line as well.
+            duplicate_lines (list[list[int]]): The first of them: (earlier line, repeated line).
+            tokens (None | TokenLengths): Lengths of its prompts; `null` without a known base model.
+            tools (FileSummaryTools): Rows that offer each tool.
      """
 
     rows: int

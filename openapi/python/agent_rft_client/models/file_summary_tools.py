@@ -20,7 +20,9 @@ T = TypeVar("T", bound="FileSummaryTools")
 
 @_attrs_define
 class FileSummaryTools:
-    
+    """ Rows that offer each tool.
+
+     """
 
     additional_properties: dict[str, int] = _attrs_field(init=False, factory=dict)
 

@@ -37,38 +37,44 @@ class FineTuningJob:
     """ The hosted job object; every key is always present.
 
         Attributes:
-            id (str):
-            object_ (Literal['fine_tuning.job']):  Default: 'fine_tuning.job'.
-            created_at (int):
-            model (str):
-            fine_tuned_model (None | str):
-            finished_at (int | None):
-            organization_id (str):
-            result_files (list[str]):
+            id (str): Id of the job.
+            object_ (Literal['fine_tuning.job']): Type of the object; each type has one constant value. Default:
+                'fine_tuning.job'.
+            created_at (int): Unix seconds at which the object was made.
+            model (str): The base model, with its version, or the tuned model that the job starts from.
+            fine_tuned_model (None | str): Name of the published model, once the job has succeeded.
+            finished_at (int | None): Unix seconds of the job's end.
+            organization_id (str): Id of the organization.
+            result_files (list[str]): Ids of files with the points of all curves, once the job has ended.
             status (JobStatus):
-            trained_tokens (int | None):
-            training_file (str):
-            validation_file (None | str):
-            hyperparameters (FineTuningJobHyperparametersType0 | None):
-            seed (int):
-            error (FineTuningJobErrorType1 | JobErrorBody):
-            estimated_finish (int | None):
-            integrations (list[FineTuningJobIntegrationsItem]):
-            method (FineTuningJobMethod):
-            metadata (FineTuningJobMetadataType0 | None):
-            user_provided_suffix (None | str):
-            usage_metrics (None | UsageMetrics):
-            shared_with_openai (bool):  Default: False.
-            step (int):
-            eval_id (None | str):
-            total_steps (int | None):
-            ended_early (FineTuningJobEndedEarlyType0 | None):
-            reproducibility (None | Reproducibility):
-            max_training_time_s (float | None):
-            max_rollouts (int | None):
-            priority (int):
-            queue_position (int | None):
-            estimated_start (int | None):
+            trained_tokens (int | None): Tokens with a weight in the loss so far; `null` before the first step.
+            training_file (str): Id of the file with the training rows.
+            validation_file (None | str): Id of the file with the held-out rows.
+            hyperparameters (FineTuningJobHyperparametersType0 | None): Hyperparameters of a supervised job; `null` for
+                others.
+            seed (int): Seed of sampling and training.
+            error (FineTuningJobErrorType1 | JobErrorBody): Code, message and parameter of a job that failed; else empty.
+            estimated_finish (int | None): Unix seconds at which a running job should end.
+            integrations (list[FineTuningJobIntegrationsItem]): As sent.
+            method (FineTuningJobMethod): Method with every default and, once the files are validated, every `auto`
+                replaced.
+            metadata (FineTuningJobMetadataType0 | None): Up to 16 pairs of text of the user's own; the service does not
+                read them.
+            user_provided_suffix (None | str): The suffix of the create call.
+            usage_metrics (None | UsageMetrics): Time, rollouts, tokens and cost so far; `null` before the first step.
+            shared_with_openai (bool): Always false. Default: False.
+            step (int): Last committed step (an extension).
+            eval_id (None | str): The eval whose runs are the job's validations.
+            total_steps (int | None): Number of steps, known once the files are validated (an extension).
+            ended_early (FineTuningJobEndedEarlyType0 | None): `{rule, action, step, reason}` of the rule that ended the job
+                early (an extension).
+            reproducibility (None | Reproducibility): Says if the job is the same to the bit; known once a worker has begun
+                (an extension).
+            max_training_time_s (float | None): Cap (an extension): the job pauses at the step that reaches it.
+            max_rollouts (int | None): Cap (an extension): the job pauses at the step that reaches it.
+            priority (int): Jobs of the project with a higher priority start first (an extension).
+            queue_position (int | None): Position in the queue of jobs that wait for a worker; 1 is next (an extension).
+            estimated_start (int | None): Unix seconds at which a worker should be free, if running jobs have an estimate.
      """
 
     id: str

@@ -26,13 +26,14 @@ T = TypeVar("T", bound="FineTuningJobCheckpoint")
 class FineTuningJobCheckpoint:
     """ 
         Attributes:
-            id (str):
-            object_ (Literal['fine_tuning.job.checkpoint']):  Default: 'fine_tuning.job.checkpoint'.
-            created_at (int):
-            fine_tuned_model_checkpoint (str):
-            fine_tuning_job_id (str):
-            step_number (int):
-            metrics (FineTuningJobCheckpointMetrics):
+            id (str): Id of the object.
+            object_ (Literal['fine_tuning.job.checkpoint']): Type of the object; each type has one constant value. Default:
+                'fine_tuning.job.checkpoint'.
+            created_at (int): Unix seconds at which the object was made.
+            fine_tuned_model_checkpoint (str): Name of the checkpoint's model, which chat, evals and new jobs take.
+            fine_tuning_job_id (str): Id of the job.
+            step_number (int): The committed step.
+            metrics (FineTuningJobCheckpointMetrics): Figures of the step, such as `full_valid_mean_reward`, by name.
      """
 
     id: str

@@ -20,7 +20,9 @@ T = TypeVar("T", bound="FineTuningJobCheckpointMetrics")
 
 @_attrs_define
 class FineTuningJobCheckpointMetrics:
-    
+    """ Figures of the step, such as `full_valid_mean_reward`, by name.
+
+     """
 
     additional_properties: dict[str, float] = _attrs_field(init=False, factory=dict)
 

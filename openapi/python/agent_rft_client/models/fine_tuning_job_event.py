@@ -30,13 +30,14 @@ T = TypeVar("T", bound="FineTuningJobEvent")
 class FineTuningJobEvent:
     """ 
         Attributes:
-            id (str):
-            object_ (Literal['fine_tuning.job.event']):  Default: 'fine_tuning.job.event'.
-            created_at (int):
-            level (FineTuningJobEventLevel):
-            message (str):
-            type_ (FineTuningJobEventType):
-            data (FineTuningJobEventDataType0 | None):
+            id (str): Id of the object.
+            object_ (Literal['fine_tuning.job.event']): Type of the object; each type has one constant value. Default:
+                'fine_tuning.job.event'.
+            created_at (int): Unix seconds at which the object was made.
+            level (FineTuningJobEventLevel): `warn` and `error` need attention.
+            message (str): The event in a sentence.
+            type_ (FineTuningJobEventType): `metrics` has the figures of a step in `data`.
+            data (FineTuningJobEventDataType0 | None): Figures, codes and parameters of the event.
      """
 
     id: str

@@ -20,7 +20,9 @@ T = TypeVar("T", bound="FineTuningJobMethod")
 
 @_attrs_define
 class FineTuningJobMethod:
-    
+    """ Method with every default and, once the files are validated, every `auto` replaced.
+
+     """
 
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 

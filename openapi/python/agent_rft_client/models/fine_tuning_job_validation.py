@@ -33,17 +33,18 @@ class FineTuningJobValidation:
     `valid` means that there are no errors. Lengths are in tokens, `latency_ms` in milliseconds.
 
         Attributes:
-            object_ (Literal['fine_tuning.job.validation']):  Default: 'fine_tuning.job.validation'.
-            valid (bool):
-            model (None | str):
-            method (str):
-            errors (list[Fault]):
-            warnings (list[Fault]):
-            training_file (FileSummary | None):
-            validation_file (FileSummary | None):
-            overlap (None | Overlap):
-            endpoints (list[EndpointCheck]):
-            estimate (Estimate | None):
+            object_ (Literal['fine_tuning.job.validation']): Type of the object; each type has one constant value. Default:
+                'fine_tuning.job.validation'.
+            valid (bool): True if there are no errors.
+            model (None | str): Name of the base model; `null` if it is unknown.
+            method (str): `reinforcement`, `supervised` or `dpo`.
+            errors (list[Fault]): Faults for which the job would be refused or fail.
+            warnings (list[Fault]): Faults with which the job would run.
+            training_file (FileSummary | None): Counts of the training file; `null` without a usable one.
+            validation_file (FileSummary | None): Counts of the validation file; `null` without a usable one.
+            overlap (None | Overlap): Rows that are in both files; `null` without both.
+            endpoints (list[EndpointCheck]): Tools and graders, each asked once without a call.
+            estimate (Estimate | None): Estimated cost; `null` for other methods and where the call cannot be read.
      """
 
     valid: bool

@@ -24,8 +24,9 @@ T = TypeVar("T", bound="FocalOptions")
 class FocalOptions:
     """ 
         Attributes:
-            type_ (Literal['focal'] | Unset):  Default: 'focal'.
-            gamma (float | Unset):  Default: 2.0.
+            type_ (Literal['focal'] | Unset): Selects the kind of the object. Default: 'focal'.
+            gamma (float | Unset): Exponent that lowers the weight of tokens the model is sure of; 0 is cross-entropy.
+                Default: 2.0.
      """
 
     type_: Literal['focal'] | Unset = 'focal'

@@ -27,9 +27,10 @@ class GapRule:
     """ Training has run away from validation: rows learned by heart, or a grader that is gamed.
 
         Attributes:
-            action (GapRuleAction | Unset):  Default: 'warn'.
-            threshold (float | Unset):  Default: 0.2.
-            evaluations (int | Unset):  Default: 2.
+            action (GapRuleAction | Unset): The effect of the rule: none, an event, a pause, or the end with the best
+                checkpoint. Default: 'warn'.
+            threshold (float | Unset): Mean training value since the validation before, less the validation's. Default: 0.2.
+            evaluations (int | Unset): Validations in succession with such a gap. Default: 2.
      """
 
     action: GapRuleAction | Unset = 'warn'

@@ -25,9 +25,9 @@ class GeometricMeanMask:
     """ Leaves out rollouts whose ratios' geometric mean lies outside the band.
 
         Attributes:
-            low (float | Unset):  Default: 0.99.
-            high (float | Unset):  Default: 1.01.
-            type_ (Literal['geometric_mean'] | Unset):  Default: 'geometric_mean'.
+            low (float | Unset): Lower end of the band. Default: 0.99.
+            high (float | Unset): Upper end of the band. Default: 1.01.
+            type_ (Literal['geometric_mean'] | Unset): Selects the kind of the object. Default: 'geometric_mean'.
      """
 
     low: float | Unset = 0.99

@@ -23,21 +23,21 @@ T = TypeVar("T", bound="GraderErrorFlags")
 class GraderErrorFlags:
     """ 
         Attributes:
-            formula_parse_error (bool):
-            sample_parse_error (bool):
-            truncated_observation_error (bool):
-            unresponsive_reward_error (bool):
-            invalid_variable_error (bool):
-            other_error (bool):
-            python_grader_server_error (bool):
-            python_grader_server_error_type (None | str):
-            python_grader_runtime_error (bool):
-            python_grader_runtime_error_details (None | str):
-            model_grader_server_error (bool):
-            model_grader_refusal_error (bool):
-            model_grader_parse_error (bool):
-            model_grader_server_error_details (None | str):
-            details (None | str):
+            formula_parse_error (bool): The formula of a multi grader has no value.
+            sample_parse_error (bool): The sample is not in the form that the grader reads.
+            truncated_observation_error (bool): The sample was cut before it was graded.
+            unresponsive_reward_error (bool): The grader did not answer in time.
+            invalid_variable_error (bool): A template names a path that `item` or `sample` lacks.
+            other_error (bool): Any other fault; `details` names it.
+            python_grader_server_error (bool): Always false: python graders are not available.
+            python_grader_server_error_type (None | str): Always `null`.
+            python_grader_runtime_error (bool): Always false: python graders are not available.
+            python_grader_runtime_error_details (None | str): Always `null`.
+            model_grader_server_error (bool): The judge did not answer.
+            model_grader_refusal_error (bool): The judge refused to answer.
+            model_grader_parse_error (bool): The judge's answer holds no score.
+            model_grader_server_error_details (None | str): Answer of the judge's server.
+            details (None | str): Reason of a raised flag (an extension).
      """
 
     formula_parse_error: bool

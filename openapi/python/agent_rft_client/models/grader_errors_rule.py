@@ -27,9 +27,10 @@ class GraderErrorsRule:
     """ Grades carry an error flag, or the grader fails.
 
         Attributes:
-            action (GraderErrorsRuleAction | Unset):  Default: 'warn'.
-            share (float | Unset):  Default: 0.1.
-            steps (int | Unset):  Default: 3.
+            action (GraderErrorsRuleAction | Unset): The effect of the rule: none, an event, a pause, or the end with the
+                best checkpoint. Default: 'warn'.
+            share (float | Unset): Smallest share of a step's rollouts. Default: 0.1.
+            steps (int | Unset): In succession. Default: 3.
      """
 
     action: GraderErrorsRuleAction | Unset = 'warn'

@@ -28,10 +28,10 @@ class GraderRun:
     """ Result of a trial run. A grader's fault gives reward 0 and error flags, not an HTTP error.
 
         Attributes:
-            reward (float):
+            reward (float): The score.
             metadata (GraderRunMetadata):
-            sub_rewards (GraderRunSubRewards):
-            model_grader_token_usage_per_model (GraderRunModelGraderTokenUsagePerModel):
+            sub_rewards (GraderRunSubRewards): Scores of a multi grader's parts, by name.
+            model_grader_token_usage_per_model (GraderRunModelGraderTokenUsagePerModel): Tokens that judges used, by model.
      """
 
     reward: float

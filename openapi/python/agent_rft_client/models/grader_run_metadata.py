@@ -26,13 +26,13 @@ T = TypeVar("T", bound="GraderRunMetadata")
 class GraderRunMetadata:
     """ 
         Attributes:
-            name (str):
-            type_ (str):
+            name (str): Name of the grader.
+            type_ (str): Kind of the grader.
             errors (GraderErrorFlags):
-            execution_time (float):
-            scores (GraderRunMetadataScores):
-            token_usage (int | None):
-            sampled_model_name (None | str):
+            execution_time (float): Seconds.
+            scores (GraderRunMetadataScores): Scores of a multi grader's parts, by name.
+            token_usage (int | None): Tokens that judges used; `null` without a judge.
+            sampled_model_name (None | str): Name of the judge's model.
      """
 
     name: str

@@ -20,7 +20,9 @@ T = TypeVar("T", bound="GraderRunMetadataScores")
 
 @_attrs_define
 class GraderRunMetadataScores:
-    
+    """ Scores of a multi grader's parts, by name.
+
+     """
 
     additional_properties: dict[str, float] = _attrs_field(init=False, factory=dict)
 

@@ -23,7 +23,9 @@ T = TypeVar("T", bound="GraderRunModelGraderTokenUsagePerModel")
 
 @_attrs_define
 class GraderRunModelGraderTokenUsagePerModel:
-    
+    """ Tokens that judges used, by model.
+
+     """
 
     additional_properties: dict[str, GraderRunModelGraderTokenUsagePerModelAdditionalProperty] = _attrs_field(init=False, factory=dict)
 

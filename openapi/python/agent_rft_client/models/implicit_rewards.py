@@ -8,6 +8,7 @@ from attrs import field as _attrs_field
 
 from ..types import UNSET, Unset
 
+from ..types import UNSET, Unset
 from typing import cast
 
 
@@ -25,16 +26,16 @@ class ImplicitRewards:
     definition.
 
         Attributes:
-            accuracy (float | None): Share of pairs whose preferred answer has the higher implicit reward.
-            margin (float | None): Mean implicit reward of the preferred answer less that of the rejected one.
-            chosen (float | None): Mean implicit reward of the preferred answers; below 0 they became less probable.
-            rejected (float | None): Mean implicit reward of the rejected answers.
+            accuracy (float | None | Unset): Share of pairs whose preferred answer has the higher implicit reward.
+            margin (float | None | Unset): Mean implicit reward of the preferred answer less that of the rejected one.
+            chosen (float | None | Unset): Mean implicit reward of the preferred answers; below 0 they became less probable.
+            rejected (float | None | Unset): Mean implicit reward of the rejected answers.
      """
 
-    accuracy: float | None
-    margin: float | None
-    chosen: float | None
-    rejected: float | None
+    accuracy: float | None | Unset = UNSET
+    margin: float | None | Unset = UNSET
+    chosen: float | None | Unset = UNSET
+    rejected: float | None | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
 
@@ -42,27 +43,43 @@ class ImplicitRewards:
 
 
     def to_dict(self) -> dict[str, Any]:
-        accuracy: float | None
-        accuracy = self.accuracy
+        accuracy: float | None | Unset
+        if isinstance(self.accuracy, Unset):
+            accuracy = UNSET
+        else:
+            accuracy = self.accuracy
 
-        margin: float | None
-        margin = self.margin
+        margin: float | None | Unset
+        if isinstance(self.margin, Unset):
+            margin = UNSET
+        else:
+            margin = self.margin
 
-        chosen: float | None
-        chosen = self.chosen
+        chosen: float | None | Unset
+        if isinstance(self.chosen, Unset):
+            chosen = UNSET
+        else:
+            chosen = self.chosen
 
-        rejected: float | None
-        rejected = self.rejected
+        rejected: float | None | Unset
+        if isinstance(self.rejected, Unset):
+            rejected = UNSET
+        else:
+            rejected = self.rejected
 
 
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update({
-            "accuracy": accuracy,
-            "margin": margin,
-            "chosen": chosen,
-            "rejected": rejected,
         })
+        if accuracy is not UNSET:
+            field_dict["accuracy"] = accuracy
+        if margin is not UNSET:
+            field_dict["margin"] = margin
+        if chosen is not UNSET:
+            field_dict["chosen"] = chosen
+        if rejected is not UNSET:
+            field_dict["rejected"] = rejected
 
         return field_dict
 
@@ -71,36 +88,44 @@ class ImplicitRewards:
     @classmethod
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
         d = dict(src_dict)
-        def _parse_accuracy(data: object) -> float | None:
+        def _parse_accuracy(data: object) -> float | None | Unset:
             if data is None:
                 return data
-            return cast(float | None, data)
+            if isinstance(data, Unset):
+                return data
+            return cast(float | None | Unset, data)
 
-        accuracy = _parse_accuracy(d.pop("accuracy"))
+        accuracy = _parse_accuracy(d.pop("accuracy", UNSET))
 
 
-        def _parse_margin(data: object) -> float | None:
+        def _parse_margin(data: object) -> float | None | Unset:
             if data is None:
                 return data
-            return cast(float | None, data)
+            if isinstance(data, Unset):
+                return data
+            return cast(float | None | Unset, data)
 
-        margin = _parse_margin(d.pop("margin"))
+        margin = _parse_margin(d.pop("margin", UNSET))
 
 
-        def _parse_chosen(data: object) -> float | None:
+        def _parse_chosen(data: object) -> float | None | Unset:
             if data is None:
                 return data
-            return cast(float | None, data)
+            if isinstance(data, Unset):
+                return data
+            return cast(float | None | Unset, data)
 
-        chosen = _parse_chosen(d.pop("chosen"))
+        chosen = _parse_chosen(d.pop("chosen", UNSET))
 
 
-        def _parse_rejected(data: object) -> float | None:
+        def _parse_rejected(data: object) -> float | None | Unset:
             if data is None:
                 return data
-            return cast(float | None, data)
+            if isinstance(data, Unset):
+                return data
+            return cast(float | None | Unset, data)
 
-        rejected = _parse_rejected(d.pop("rejected"))
+        rejected = _parse_rejected(d.pop("rejected", UNSET))
 
 
         implicit_rewards = cls(

@@ -24,7 +24,7 @@ T = TypeVar("T", bound="ImportanceSamplingOptions")
 class ImportanceSamplingOptions:
     """ 
         Attributes:
-            type_ (Literal['importance_sampling'] | Unset):  Default: 'importance_sampling'.
+            type_ (Literal['importance_sampling'] | Unset): Selects the kind of the object. Default: 'importance_sampling'.
      """
 
     type_: Literal['importance_sampling'] | Unset = 'importance_sampling'

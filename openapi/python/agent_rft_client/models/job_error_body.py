@@ -23,9 +23,9 @@ T = TypeVar("T", bound="JobErrorBody")
 class JobErrorBody:
     """ 
         Attributes:
-            code (None | str):
-            message (None | str):
-            param (None | str):
+            code (None | str): The error in a word that programs can compare.
+            message (None | str): The fault in a sentence, with its cure.
+            param (None | str): The parameter of the create call at fault.
      """
 
     code: None | str

@@ -30,9 +30,9 @@ class JudgeMessage:
     """ One message of a model grader's prompt; texts are templates.
 
         Attributes:
-            role (JudgeMessageRole):
-            content (list[str | TextPart] | str | TextPart):
-            type_ (Literal['message'] | None | Unset):
+            role (JudgeMessageRole): Role of the message.
+            content (list[str | TextPart] | str | TextPart): A template, or parts with a template each.
+            type_ (Literal['message'] | None | Unset): Selects the kind of the object.
      """
 
     role: JudgeMessageRole

@@ -25,12 +25,12 @@ class JudgeSampling:
     """ `max_completions_tokens` is the hosted spelling; the usual one is taken too.
 
         Attributes:
-            seed (int | None | Unset):
-            temperature (float | None | Unset):
-            top_p (float | None | Unset):
-            max_completions_tokens (int | None | Unset):
-            max_completion_tokens (int | None | Unset):
-            reasoning_effort (None | str | Unset):
+            seed (int | None | Unset): Seed of sampling.
+            temperature (float | None | Unset): Temperature of sampling.
+            top_p (float | None | Unset): Nucleus of sampling.
+            max_completions_tokens (int | None | Unset): Most tokens of an answer.
+            max_completion_tokens (int | None | Unset): Most tokens of an answer, in the usual spelling.
+            reasoning_effort (None | str | Unset): Reasoning effort of the judge, where its model has one.
      """
 
     seed: int | None | Unset = UNSET

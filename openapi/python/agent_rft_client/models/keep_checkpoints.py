@@ -27,8 +27,9 @@ class KeepCheckpoints:
     beside them.
 
         Attributes:
-            best (int | Unset):  Default: 3.
-            last (int | Unset):  Default: 1.
+            best (int | Unset): By validation, of equals the earlier; what the job publishes is the first of them. Default:
+                3.
+            last (int | Unset): The newest, good or not. Default: 1.
      """
 
     best: int | Unset = 3

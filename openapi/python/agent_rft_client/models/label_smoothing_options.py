@@ -24,8 +24,8 @@ T = TypeVar("T", bound="LabelSmoothingOptions")
 class LabelSmoothingOptions:
     """ 
         Attributes:
-            type_ (Literal['label_smoothing'] | Unset):  Default: 'label_smoothing'.
-            smoothing (float | Unset):  Default: 0.1.
+            type_ (Literal['label_smoothing'] | Unset): Selects the kind of the object. Default: 'label_smoothing'.
+            smoothing (float | Unset): Share of each target that is spread evenly over the vocabulary. Default: 0.1.
      """
 
     type_: Literal['label_smoothing'] | Unset = 'label_smoothing'

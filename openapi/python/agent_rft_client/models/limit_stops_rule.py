@@ -27,9 +27,10 @@ class LimitStopsRule:
     """ Rollouts end at a limit instead of with an answer.
 
         Attributes:
-            action (LimitStopsRuleAction | Unset):  Default: 'warn'.
-            share (float | Unset):  Default: 0.5.
-            steps (int | Unset):  Default: 3.
+            action (LimitStopsRuleAction | Unset): The effect of the rule: none, an event, a pause, or the end with the best
+                checkpoint. Default: 'warn'.
+            share (float | Unset): Smallest share of a step's rollouts. Default: 0.5.
+            steps (int | Unset): In succession. Default: 3.
      """
 
     action: LimitStopsRuleAction | Unset = 'warn'

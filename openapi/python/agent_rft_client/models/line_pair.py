@@ -22,8 +22,8 @@ T = TypeVar("T", bound="LinePair")
 class LinePair:
     """ 
         Attributes:
-            first (int):
-            second (int):
+            first (int): Line number, from 1.
+            second (int): Line number of the same prompt, from 1.
      """
 
     first: int

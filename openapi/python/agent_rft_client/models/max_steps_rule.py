@@ -26,8 +26,9 @@ T = TypeVar("T", bound="MaxStepsRule")
 class MaxStepsRule:
     """ 
         Attributes:
-            steps (int):
-            action (MaxStepsRuleAction | Unset):  Default: 'stop'.
+            steps (int): Steps after which the job ends.
+            action (MaxStepsRuleAction | Unset): The effect of the rule: none, an event, a pause, or the end with the best
+                checkpoint. Default: 'stop'.
      """
 
     steps: int

@@ -26,8 +26,9 @@ T = TypeVar("T", bound="MaxTimeRule")
 class MaxTimeRule:
     """ 
         Attributes:
-            seconds (float):
-            action (MaxTimeRuleAction | Unset):  Default: 'stop'.
+            seconds (float): Time of committed steps, with publishing and validation, without waiting and restarts.
+            action (MaxTimeRuleAction | Unset): The effect of the rule: none, an event, a pause, or the end with the best
+                checkpoint. Default: 'stop'.
      """
 
     seconds: float

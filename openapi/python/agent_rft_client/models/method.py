@@ -30,10 +30,10 @@ T = TypeVar("T", bound="Method")
 class Method:
     """ 
         Attributes:
-            type_ (MethodType):
-            reinforcement (None | ReinforcementBody | Unset):
-            supervised (None | SupervisedMethod | Unset):
-            dpo (DpoMethod | None | Unset):
+            type_ (MethodType): The training method.
+            reinforcement (None | ReinforcementBody | Unset): Options of reinforcement learning.
+            supervised (None | SupervisedMethod | Unset): Options of supervised training.
+            dpo (DpoMethod | None | Unset): Options of preference training.
      """
 
     type_: MethodType

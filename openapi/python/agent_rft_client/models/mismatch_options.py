@@ -29,9 +29,11 @@ T = TypeVar("T", bound="MismatchOptions")
 class MismatchOptions:
     """ 
         Attributes:
-            truncation (Literal['auto'] | None | Truncation | Unset):  Default: 'auto'.
-            sequence_mask (GeometricMeanMask | None | ProductMask | Unset):
-            max_log_ratio (float | Unset):  Default: 20.0.
+            truncation (Literal['auto'] | None | Truncation | Unset): `auto` is by token in the mode `async` when no loss is
+                named, and none otherwise. Default: 'auto'.
+            sequence_mask (GeometricMeanMask | None | ProductMask | Unset): Leaves out rollouts that are too far from the
+                trained policy; `null` leaves out none.
+            max_log_ratio (float | Unset): Tokens whose log-ratio is greater either way have no gradient. Default: 20.0.
      """
 
     truncation: Literal['auto'] | None | Truncation | Unset = 'auto'

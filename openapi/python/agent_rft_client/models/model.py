@@ -23,10 +23,10 @@ T = TypeVar("T", bound="Model")
 class Model:
     """ 
         Attributes:
-            id (str):
-            object_ (Literal['model']):  Default: 'model'.
-            created (int):
-            owned_by (str):
+            id (str): Name of the model, for chat, evals and jobs.
+            object_ (Literal['model']): Type of the object; each type has one constant value. Default: 'model'.
+            created (int): Unix seconds at which the model was made.
+            owned_by (str): `system` for a base model, else the id of its project.
      """
 
     id: str

@@ -27,8 +27,8 @@ class ModelList:
     """ All models on one page without a cursor, as in the hosted API.
 
         Attributes:
-            object_ (Literal['list']):  Default: 'list'.
-            data (list[Model]):
+            object_ (Literal['list']): Type of the object; each type has one constant value. Default: 'list'.
+            data (list[Model]): All models.
      """
 
     data: list[Model]

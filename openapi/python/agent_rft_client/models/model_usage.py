@@ -22,12 +22,12 @@ T = TypeVar("T", bound="ModelUsage")
 class ModelUsage:
     """ 
         Attributes:
-            model_name (str):
-            invocation_count (int):
-            prompt_tokens (int):
-            completion_tokens (int):
-            cached_tokens (int):
-            total_tokens (int):
+            model_name (str): Name of the model.
+            invocation_count (int): Calls of the model.
+            prompt_tokens (int): Tokens of prompts.
+            completion_tokens (int): Tokens that were sampled.
+            cached_tokens (int): Prompt tokens read from a cache.
+            total_tokens (int): Prompt and completion tokens.
      """
 
     model_name: str

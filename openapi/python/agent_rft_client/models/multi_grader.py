@@ -28,12 +28,12 @@ class MultiGrader:
     """ Several graders and the formula that joins their scores. No nesting.
 
         Attributes:
-            type_ (Literal['multi']):
-            graders (MultiGraderGraders):
-            calculate_output (str):
-            pass_threshold (float | None | Unset):
-            name (str | Unset):  Default: 'multi'.
-            invalid_grade (float | None | Unset):
+            type_ (Literal['multi']): Selects the kind of the object.
+            graders (MultiGraderGraders): The parts by name.
+            calculate_output (str): Formula of the reward over the names of the parts, such as `0.5 * exact + judge`.
+            pass_threshold (float | None | Unset): Decides pass or fail where results are shown; never the reward.
+            name (str | Unset): Name for readers; it need not be unique. Default: 'multi'.
+            invalid_grade (float | None | Unset): The score when the formula has no finite value.
      """
 
     type_: Literal['multi']

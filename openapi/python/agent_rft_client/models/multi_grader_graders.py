@@ -20,7 +20,9 @@ T = TypeVar("T", bound="MultiGraderGraders")
 
 @_attrs_define
 class MultiGraderGraders:
-    
+    """ The parts by name.
+
+     """
 
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 

@@ -29,12 +29,13 @@ class NewServiceAccount:
     """ A new service account: with its first key, or without a role.
 
         Attributes:
-            id (str):
-            object_ (Literal['organization.project.service_account']):  Default: 'organization.project.service_account'.
-            name (str):
-            role (NewServiceAccountRole):
-            created_at (int):
-            api_key (None | ServiceAccountKey):
+            id (str): Id of the object.
+            object_ (Literal['organization.project.service_account']): Type of the object; each type has one constant value.
+                Default: 'organization.project.service_account'.
+            name (str): Name for readers; it need not be unique.
+            role (NewServiceAccountRole): `none` without a key.
+            created_at (int): Unix seconds at which the object was made.
+            api_key (None | ServiceAccountKey): Its first key; `null` with `create_service_account_only`.
      """
 
     id: str

@@ -28,7 +28,7 @@ class NotReady:
 
         Attributes:
             error (ErrorBody):
-            parts (NotReadyParts):
+            parts (NotReadyParts): The parts by name.
      """
 
     error: ErrorBody

@@ -23,7 +23,9 @@ T = TypeVar("T", bound="NotReadyParts")
 
 @_attrs_define
 class NotReadyParts:
-    
+    """ The parts by name.
+
+     """
 
     additional_properties: dict[str, PartObject] = _attrs_field(init=False, factory=dict)
 

@@ -30,17 +30,14 @@ class NothingToLearnOptions:
 
         Attributes:
             action (NothingToLearnOptionsAction | Unset): `fail` ends the job with the reason and its cure in `error`;
-                `warn` writes an event and goes
-                on; `off` does not look. A job that trained nothing to its end fails in any case. Default: 'fail'.
+                `warn` writes an event and goes on; `off` does not look. A job that trained nothing to its end fails in any
+                case. Default: 'fail'.
             error_share (float | Unset): Share of graded rollouts with the same grader error, or without any token to
-                answer, from
-                which the job ends. Default: 0.95.
+                answer, from which the job ends. Default: 0.95.
             equal_rewards (int | Unset): Rollouts of equal reward from which the job ends. Fewer give a warning, unless the
-                reward is
-                the highest that the grader gives: then the job ends, since no report could show a gain. Default: 64.
+                reward is the highest that the grader gives: then the job ends, since no report could show a gain. Default: 64.
             untrained_groups (int | Unset): Groups in succession from the first step on, none with different rewards, from
-                which the job
-                ends. Default: 60.
+                which the job ends. Default: 60.
      """
 
     action: NothingToLearnOptionsAction | Unset = 'fail'

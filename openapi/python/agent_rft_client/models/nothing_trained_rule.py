@@ -27,8 +27,9 @@ class NothingTrainedRule:
     """ No step of the job has changed a weight so far.
 
         Attributes:
-            action (NothingTrainedRuleAction | Unset):  Default: 'warn'.
-            steps (int | Unset):  Default: 3.
+            action (NothingTrainedRuleAction | Unset): The effect of the rule: none, an event, a pause, or the end with the
+                best checkpoint. Default: 'warn'.
+            steps (int | Unset): Steps from the first one on. Default: 3.
      """
 
     action: NothingTrainedRuleAction | Unset = 'warn'

@@ -30,16 +30,17 @@ T = TypeVar("T", bound="OutputItemObject")
 class OutputItemObject:
     """ 
         Attributes:
-            id (str):
-            object_ (Literal['eval.run.output_item']):  Default: 'eval.run.output_item'.
-            eval_id (str):
-            run_id (str):
-            created_at (int):
-            datasource_item_id (int):
-            datasource_item (OutputItemObjectDatasourceItem):
-            status (OutputItemObjectStatus):
-            results (list[OutputItemObjectResultsItem]):
-            sample (OutputItemObjectSample):
+            id (str): Id of the object.
+            object_ (Literal['eval.run.output_item']): Type of the object; each type has one constant value. Default:
+                'eval.run.output_item'.
+            eval_id (str): Id of the eval.
+            run_id (str): Id of the eval run.
+            created_at (int): Unix seconds at which the object was made.
+            datasource_item_id (int): Number of the item, from 0.
+            datasource_item (OutputItemObjectDatasourceItem): The item.
+            status (OutputItemObjectStatus): Result of the item.
+            results (list[OutputItemObjectResultsItem]): Score and verdict of each criterion.
+            sample (OutputItemObjectSample): The graded sample: input, output, usage and error.
      """
 
     id: str

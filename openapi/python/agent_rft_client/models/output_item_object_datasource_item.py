@@ -20,7 +20,9 @@ T = TypeVar("T", bound="OutputItemObjectDatasourceItem")
 
 @_attrs_define
 class OutputItemObjectDatasourceItem:
-    
+    """ The item.
+
+     """
 
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 

@@ -20,7 +20,9 @@ T = TypeVar("T", bound="OutputItemObjectSample")
 
 @_attrs_define
 class OutputItemObjectSample:
-    
+    """ The graded sample: input, output, usage and error.
+
+     """
 
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 

@@ -8,6 +8,7 @@ from attrs import field as _attrs_field
 
 from ..types import UNSET, Unset
 
+from ..types import UNSET, Unset
 from typing import cast
 
 
@@ -24,14 +25,14 @@ class OverAll:
     """ A mean over all held-out rows, weighed by tokens as the curve is.
 
         Attributes:
-            base (float | None): The base model's own; `null` where it was not measured.
-            start (float | None): The mean under the model that training started from.
-            tuned (float | None): The mean under the published model.
+            base (float | None | Unset): The base model's own; `null` where it was not measured.
+            start (float | None | Unset): The mean under the model that training started from.
+            tuned (float | None | Unset): The mean under the published model.
      """
 
-    base: float | None
-    start: float | None
-    tuned: float | None
+    base: float | None | Unset = UNSET
+    start: float | None | Unset = UNSET
+    tuned: float | None | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
 
@@ -39,23 +40,35 @@ class OverAll:
 
 
     def to_dict(self) -> dict[str, Any]:
-        base: float | None
-        base = self.base
+        base: float | None | Unset
+        if isinstance(self.base, Unset):
+            base = UNSET
+        else:
+            base = self.base
 
-        start: float | None
-        start = self.start
+        start: float | None | Unset
+        if isinstance(self.start, Unset):
+            start = UNSET
+        else:
+            start = self.start
 
-        tuned: float | None
-        tuned = self.tuned
+        tuned: float | None | Unset
+        if isinstance(self.tuned, Unset):
+            tuned = UNSET
+        else:
+            tuned = self.tuned
 
 
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update({
-            "base": base,
-            "start": start,
-            "tuned": tuned,
         })
+        if base is not UNSET:
+            field_dict["base"] = base
+        if start is not UNSET:
+            field_dict["start"] = start
+        if tuned is not UNSET:
+            field_dict["tuned"] = tuned
 
         return field_dict
 
@@ -64,28 +77,34 @@ class OverAll:
     @classmethod
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
         d = dict(src_dict)
-        def _parse_base(data: object) -> float | None:
+        def _parse_base(data: object) -> float | None | Unset:
             if data is None:
                 return data
-            return cast(float | None, data)
+            if isinstance(data, Unset):
+                return data
+            return cast(float | None | Unset, data)
 
-        base = _parse_base(d.pop("base"))
+        base = _parse_base(d.pop("base", UNSET))
 
 
-        def _parse_start(data: object) -> float | None:
+        def _parse_start(data: object) -> float | None | Unset:
             if data is None:
                 return data
-            return cast(float | None, data)
+            if isinstance(data, Unset):
+                return data
+            return cast(float | None | Unset, data)
 
-        start = _parse_start(d.pop("start"))
+        start = _parse_start(d.pop("start", UNSET))
 
 
-        def _parse_tuned(data: object) -> float | None:
+        def _parse_tuned(data: object) -> float | None | Unset:
             if data is None:
                 return data
-            return cast(float | None, data)
+            if isinstance(data, Unset):
+                return data
+            return cast(float | None | Unset, data)
 
-        tuned = _parse_tuned(d.pop("tuned"))
+        tuned = _parse_tuned(d.pop("tuned", UNSET))
 
 
         over_all = cls(

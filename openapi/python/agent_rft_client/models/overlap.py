@@ -24,8 +24,8 @@ class Overlap:
     """ Validation rows whose messages are in the training file too: they measure memory.
 
         Attributes:
-            rows (int):
-            lines (list[list[int]]):
+            rows (int): Number of such rows.
+            lines (list[list[int]]): The first of them: (training line, validation line).
      """
 
     rows: int

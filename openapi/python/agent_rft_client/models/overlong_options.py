@@ -26,9 +26,9 @@ class OverlongOptions:
     """ A penalty that grows over the last `buffer` of `limit` sampled tokens of a rollout.
 
         Attributes:
-            limit (int):
-            buffer (int | Literal['auto'] | Unset):  Default: 'auto'.
-            penalty (float | Unset):  Default: 1.0.
+            limit (int): Sampled tokens at which the whole penalty is due.
+            buffer (int | Literal['auto'] | Unset): Tokens; `auto` is a fifth of the limit. Default: 'auto'.
+            penalty (float | Unset): Reward lost at the limit and beyond. Default: 1.0.
      """
 
     limit: int

@@ -26,7 +26,7 @@ T = TypeVar("T", bound="OwnedByServiceAccount")
 class OwnedByServiceAccount:
     """ 
         Attributes:
-            type_ (Literal['service_account']):  Default: 'service_account'.
+            type_ (Literal['service_account']): Selects the kind of the object. Default: 'service_account'.
             service_account (OwnerServiceAccount):
      """
 

@@ -26,7 +26,7 @@ T = TypeVar("T", bound="OwnedByUser")
 class OwnedByUser:
     """ 
         Attributes:
-            type_ (Literal['user']):  Default: 'user'.
+            type_ (Literal['user']): Selects the kind of the object. Default: 'user'.
             user (OwnerUser): The organization, as owner of a key that its operator created; the service has no users.
      """
 

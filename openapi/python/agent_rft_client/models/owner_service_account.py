@@ -22,10 +22,10 @@ T = TypeVar("T", bound="OwnerServiceAccount")
 class OwnerServiceAccount:
     """ 
         Attributes:
-            id (str):
-            name (str):
-            created_at (int):
-            role (str):
+            id (str): Id of the object.
+            name (str): Name for readers; it need not be unique.
+            created_at (int): Unix seconds at which the object was made.
+            role (str): Role of the service account in the project.
      """
 
     id: str

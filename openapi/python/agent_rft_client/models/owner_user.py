@@ -24,11 +24,11 @@ class OwnerUser:
     """ The organization, as owner of a key that its operator created; the service has no users.
 
         Attributes:
-            id (str):
-            email (Literal['']):  Default: ''.
-            name (str):
-            created_at (int):
-            role (Literal['owner']):  Default: 'owner'.
+            id (str): Id of the organization.
+            email (Literal['']): Always empty: the service has no users. Default: ''.
+            name (str): Name for readers; it need not be unique.
+            created_at (int): Unix seconds at which the object was made.
+            role (Literal['owner']): Always `owner`. Default: 'owner'.
      """
 
     id: str

@@ -26,11 +26,11 @@ T = TypeVar("T", bound="PageRollout")
 class PageRollout:
     """ 
         Attributes:
-            object_ (Literal['list']):  Default: 'list'.
-            data (list[Rollout]):
-            has_more (bool):
-            first_id (None | str):
-            last_id (None | str):
+            object_ (Literal['list']): Type of the object; each type has one constant value. Default: 'list'.
+            data (list[Rollout]): The objects of this page.
+            has_more (bool): True if a further page follows; ask for it with `after` set to `last_id`.
+            first_id (None | str): Id of the first object; `null` on an empty page.
+            last_id (None | str): Id of the last object; `null` on an empty page.
      """
 
     data: list[Rollout]

@@ -27,9 +27,10 @@ class ParseErrorsRule:
     """ The policy writes tool calls that cannot be parsed.
 
         Attributes:
-            action (ParseErrorsRuleAction | Unset):  Default: 'warn'.
-            per_rollout (float | Unset):  Default: 0.5.
-            steps (int | Unset):  Default: 3.
+            action (ParseErrorsRuleAction | Unset): The effect of the rule: none, an event, a pause, or the end with the
+                best checkpoint. Default: 'warn'.
+            per_rollout (float | Unset): Mean number of such turns. Default: 0.5.
+            steps (int | Unset): In succession. Default: 3.
      """
 
     action: ParseErrorsRuleAction | Unset = 'warn'

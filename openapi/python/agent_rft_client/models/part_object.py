@@ -26,7 +26,7 @@ class PartObject:
     """ The state of one part of the service.
 
         Attributes:
-            status (PartObjectStatus):
+            status (PartObjectStatus): `failing` if the part does not do its work.
             problem (None | str): What is wrong, and what it means for callers
      """
 

@@ -23,10 +23,11 @@ T = TypeVar("T", bound="PermissionObject")
 class PermissionObject:
     """ 
         Attributes:
-            id (str):
-            object_ (Literal['checkpoint.permission']):  Default: 'checkpoint.permission'.
-            created_at (int):
-            project_id (str):
+            id (str): Id of the object.
+            object_ (Literal['checkpoint.permission']): Type of the object; each type has one constant value. Default:
+                'checkpoint.permission'.
+            created_at (int): Unix seconds at which the object was made.
+            project_id (str): Id of the project.
      """
 
     id: str

@@ -27,9 +27,11 @@ class PlateauRule:
     """ Validation has not become better for a while, the base model's included.
 
         Attributes:
-            action (PlateauRuleAction | Unset):  Default: 'warn'.
-            evaluations (int | Unset):  Default: 3.
-            min_improvement (float | Unset):  Default: 0.01.
+            action (PlateauRuleAction | Unset): The effect of the rule: none, an event, a pause, or the end with the best
+                checkpoint. Default: 'warn'.
+            evaluations (int | Unset): Validations in succession without a new best. Default: 3.
+            min_improvement (float | Unset): Smallest improvement that counts as a new best, in the metric's own unit.
+                Default: 0.01.
      """
 
     action: PlateauRuleAction | Unset = 'warn'

@@ -22,8 +22,8 @@ T = TypeVar("T", bound="Point")
 class Point:
     """ 
         Attributes:
-            step (int):
-            value (float):
+            step (int): The committed step; 0 is before training.
+            value (float): The value at that step.
      """
 
     step: int

@@ -25,9 +25,9 @@ class ProductMask:
     """ Leaves out rollouts whose ratios' product lies outside the band: by default, above 3.
 
         Attributes:
-            low (float | Unset):  Default: 0.0.
-            high (float | Unset):  Default: 3.0.
-            type_ (Literal['product'] | Unset):  Default: 'product'.
+            low (float | Unset): Lower end of the band. Default: 0.0.
+            high (float | Unset): Upper end of the band. Default: 3.0.
+            type_ (Literal['product'] | Unset): Selects the kind of the object. Default: 'product'.
      """
 
     low: float | Unset = 0.0

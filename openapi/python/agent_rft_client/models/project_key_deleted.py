@@ -23,9 +23,10 @@ T = TypeVar("T", bound="ProjectKeyDeleted")
 class ProjectKeyDeleted:
     """ 
         Attributes:
-            id (str):
-            object_ (Literal['organization.project.api_key.deleted']):  Default: 'organization.project.api_key.deleted'.
-            deleted (bool):  Default: True.
+            id (str): Id of the object.
+            object_ (Literal['organization.project.api_key.deleted']): Type of the object; each type has one constant value.
+                Default: 'organization.project.api_key.deleted'.
+            deleted (bool): True: the object is deleted. Default: True.
      """
 
     id: str

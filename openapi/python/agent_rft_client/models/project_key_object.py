@@ -29,15 +29,16 @@ T = TypeVar("T", bound="ProjectKeyObject")
 class ProjectKeyObject:
     """ 
         Attributes:
-            id (str):
-            object_ (Literal['organization.project.api_key']):  Default: 'organization.project.api_key'.
-            name (str):
-            redacted_value (str):
-            created_at (int):
-            expires_at (int | None):
-            last_used_at (int | None):
-            owner (OwnedByServiceAccount | OwnedByUser):
-            owner_project_access (ProjectKeyObjectOwnerProjectAccess):
+            id (str): Id of the object.
+            object_ (Literal['organization.project.api_key']): Type of the object; each type has one constant value.
+                Default: 'organization.project.api_key'.
+            name (str): Name for readers; it need not be unique.
+            redacted_value (str): A part of the key, to recognise it by.
+            created_at (int): Unix seconds at which the object was made.
+            expires_at (int | None): Unix seconds at which it expires; `null`: it does not expire.
+            last_used_at (int | None): Time of the last use, to the minute.
+            owner (OwnedByServiceAccount | OwnedByUser): The service account, or the organization for keys of its operator.
+            owner_project_access (ProjectKeyObjectOwnerProjectAccess): `inactive` while the project is archived.
      """
 
     id: str

@@ -26,13 +26,14 @@ T = TypeVar("T", bound="ProjectObject")
 class ProjectObject:
     """ 
         Attributes:
-            id (str):
-            object_ (Literal['organization.project']):  Default: 'organization.project'.
-            name (str):
-            created_at (int):
-            archived_at (int | None):
-            status (ProjectObjectStatus):
-            external_key_id (None):
+            id (str): Id of the object.
+            object_ (Literal['organization.project']): Type of the object; each type has one constant value. Default:
+                'organization.project'.
+            name (str): Name for readers; it need not be unique.
+            created_at (int): Unix seconds at which the object was made.
+            archived_at (int | None): Unix seconds at which it was archived; `null` while it is active.
+            status (ProjectObjectStatus): An archived project runs no new jobs.
+            external_key_id (None): Always `null`.
      """
 
     id: str

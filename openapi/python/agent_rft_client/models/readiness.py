@@ -30,7 +30,7 @@ class Readiness:
         Attributes:
             status (ReadinessStatus): `degraded` while the broker, the workers or the engine fail: requests are served, jobs
                 wait, calls of a model may fail
-            parts (ReadinessParts):
+            parts (ReadinessParts): The parts by name.
      """
 
     status: ReadinessStatus

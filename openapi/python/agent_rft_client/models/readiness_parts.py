@@ -23,7 +23,9 @@ T = TypeVar("T", bound="ReadinessParts")
 
 @_attrs_define
 class ReadinessParts:
-    
+    """ The parts by name.
+
+     """
 
     additional_properties: dict[str, PartObject] = _attrs_field(init=False, factory=dict)
 

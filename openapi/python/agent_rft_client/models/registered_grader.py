@@ -27,14 +27,15 @@ T = TypeVar("T", bound="RegisteredGrader")
 class RegisteredGrader:
     """ 
         Attributes:
-            id (str):
-            created_at (int):
-            updated_at (int):
-            version (int):
-            name (str):
-            metadata (None | RegisteredGraderMetadataType0):
-            object_ (Literal['grader']):  Default: 'grader'.
-            grader (RegisteredGraderGrader):
+            id (str): Id of the object.
+            created_at (int): Unix seconds at which the object was made.
+            updated_at (int): Creation time of this version.
+            version (int): Number of the version, from 1.
+            name (str): Name for readers; it need not be unique.
+            metadata (None | RegisteredGraderMetadataType0): Up to 16 pairs of text of the user's own; the service does not
+                read them.
+            object_ (Literal['grader']): Type of the object; each type has one constant value. Default: 'grader'.
+            grader (RegisteredGraderGrader): The definition, with secrets redacted.
      """
 
     id: str

@@ -20,7 +20,9 @@ T = TypeVar("T", bound="RegisteredGraderGrader")
 
 @_attrs_define
 class RegisteredGraderGrader:
-    
+    """ The definition, with secrets redacted.
+
+     """
 
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 

@@ -25,8 +25,8 @@ class RegisteredReference:
     """ A registered object in place of its definition.
 
         Attributes:
-            id (str):
-            version (int | None | Unset):
+            id (str): Id of the registered object.
+            version (int | None | Unset): The newest when absent.
      """
 
     id: str

@@ -49,19 +49,24 @@ class ReinforcementBody:
 
         Attributes:
             grader (EndpointGrader | MultiGrader | RegisteredReference | ScoreModelGrader | StringCheckGrader |
-                TextSimilarityGrader):
-            mode (AsyncOptions | None | StreamingOptions | SyncOptions | Unset):
-            loss (CispoOptions | DroOptions | ImportanceSamplingOptions | None | PpoOptions | Unset):
-            advantage (AdvantageOptions | None | Unset):
-            objective (None | ObjectiveOptions | Unset):
-            mismatch (MismatchOptions | None | Unset):
-            tools (list[RegisteredReference | ToolSpec] | None | Unset):
-            max_episode_steps (int | None | Unset):
-            response_format (None | ReinforcementBodyResponseFormatType0 | Unset):
-            stop (None | ReinforcementStopOptions | Unset):
-            keep_checkpoints (KeepCheckpoints | None | Unset):
-            nothing_to_learn (None | NothingToLearnOptions | Unset):
-            hyperparameters (None | ReinforcementHyperparameters | Unset):
+                TextSimilarityGrader): The function that scores each rollout: a definition, or a registered one.
+            mode (AsyncOptions | None | StreamingOptions | SyncOptions | Unset): An extension; `None` is `sync`.
+            loss (CispoOptions | DroOptions | ImportanceSamplingOptions | None | PpoOptions | Unset): An extension; `None`
+                is `ppo`.
+            advantage (AdvantageOptions | None | Unset): An extension; `None` is `centred`.
+            objective (None | ObjectiveOptions | Unset): An extension; `None` is a light token penalty.
+            mismatch (MismatchOptions | None | Unset): An extension: corrections for a sampler that was not quite the
+                trained policy.
+            tools (list[RegisteredReference | ToolSpec] | None | Unset): Tools that the service calls for the model:
+                definitions, or registered ones. Without any, the tools of rows are offered and their calls graded, not run.
+            max_episode_steps (int | None | Unset): Most turns and tool calls of a rollout; absent: 10.
+            response_format (None | ReinforcementBodyResponseFormatType0 | Unset): The job keeps and echoes it; no engine
+                enforces it.
+            stop (None | ReinforcementStopOptions | Unset): Rules that warn, pause the job or end it early (an extension).
+            keep_checkpoints (KeepCheckpoints | None | Unset): Number of checkpoints that are kept (an extension).
+            nothing_to_learn (None | NothingToLearnOptions | Unset): Limits of the check that ends a job in which nothing
+                can be learned (an extension).
+            hyperparameters (None | ReinforcementHyperparameters | Unset): Sizes, rates and intervals.
      """
 
     grader: EndpointGrader | MultiGrader | RegisteredReference | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader

@@ -28,15 +28,21 @@ class ReinforcementHyperparameters:
     """ As sent: every field a value or `auto`. Jobs of earlier versions may have unknown keys.
 
         Attributes:
-            batch_size (int | Literal['auto'] | None | Unset):  Default: 'auto'.
-            learning_rate_multiplier (float | Literal['auto'] | None | Unset):  Default: 'auto'.
-            n_epochs (int | Literal['auto'] | None | Unset):  Default: 'auto'.
-            compute_multiplier (float | Literal['auto'] | None | Unset):  Default: 'auto'.
-            eval_interval (int | Literal['auto'] | None | Unset):  Default: 'auto'.
-            eval_samples (int | Literal['auto'] | None | Unset):  Default: 'auto'.
-            eval_temperature (float | Literal['auto'] | None | Unset):  Default: 'auto'.
-            eval_greedy (bool | None | Unset):  Default: True.
-            reasoning_effort (None | ReinforcementHyperparametersReasoningEffortType0 | Unset):  Default: 'default'.
+            batch_size (int | Literal['auto'] | None | Unset): Examples (prompts) per optimizer step. Default: 'auto'.
+            learning_rate_multiplier (float | Literal['auto'] | None | Unset): Factor on the base model's own learning rate.
+                Default: 'auto'.
+            n_epochs (int | Literal['auto'] | None | Unset): Times that the training file is used. Default: 'auto'.
+            compute_multiplier (float | Literal['auto'] | None | Unset): Factor on the rollouts of each example; 1 is 8
+                rollouts. Default: 'auto'.
+            eval_interval (int | Literal['auto'] | None | Unset): Steps between validations. Default: 'auto'.
+            eval_samples (int | Literal['auto'] | None | Unset): Rollouts of each held-out row in a validation. Default:
+                'auto'.
+            eval_temperature (float | Literal['auto'] | None | Unset): Temperature of these rollouts; an extension. Default:
+                'auto'.
+            eval_greedy (bool | None | Unset): One more rollout of each held-out row, at temperature 0; an extension.
+                Default: True.
+            reasoning_effort (None | ReinforcementHyperparametersReasoningEffortType0 | Unset): Reasoning effort of the
+                rollouts; kept by calls of the tuned model. Default: 'default'.
      """
 
     batch_size: int | Literal['auto'] | None | Unset = 'auto'

@@ -41,9 +41,9 @@ class ReinforcementStopOptions:
 
         Attributes:
             plateau (PlateauRule | Unset): Validation has not become better for a while, the base model's included.
-            target (None | TargetRule | Unset):
-            max_steps (MaxStepsRule | None | Unset):
-            max_time (MaxTimeRule | None | Unset):
+            target (None | TargetRule | Unset): Validation is as good as it has to be; `null` is off.
+            max_steps (MaxStepsRule | None | Unset): A number of steps; `null` is off.
+            max_time (MaxTimeRule | None | Unset): A time of training; `null` is off.
             gap (GapRule | Unset): Training has run away from validation: rows learned by heart, or a grader that is gamed.
             nothing_trained (NothingTrainedRule | Unset): No step of the job has changed a weight so far.
             token_growth (TokenGrowthRule | Unset): Rollouts write more and more.

@@ -10,6 +10,7 @@ from ..types import UNSET, Unset
 
 from ..models.report_wins_by_type_0 import check_report_wins_by_type_0
 from ..models.report_wins_by_type_0 import ReportWinsByType0
+from ..types import UNSET, Unset
 from typing import cast
 from typing import Literal, cast
 
@@ -35,74 +36,74 @@ class Report:
     """ The model that training started from against the published one, on the held-out rows.
 
         Attributes:
-            object_ (Literal['fine_tuning.job.report']):
+            object_ (Literal['fine_tuning.job.report']): Type of the object; each type has one constant value.
             job_id (str): The job.
-            method (None | str): `reinforcement`, `supervised` or `dpo`.
             base_model (str): Name of the base model.
             start_model (str): Name of the model that training started from.
             step (int): The published step.
-            ended_early (None | ReportEndedEarlyType0): The stop rule that ended the job, if one did.
             rows (int): Rows that are compared.
-            rows_left_out (int | None): Rows with a value that is not finite before or after training (supervised and DPO).
-            wins_by (None | ReportWinsByType0): The measure by which a row is better: a higher reward, a smaller loss, or
-                the order of a
-                pair's answers by log-prob.
             wins (int): Rows that became better.
             ties (int): Rows that stayed the same.
             losses (int): Rows that became worse.
             regressions (list[Regression]): The rows that became worse, worst first. For pairs: log-prob of the preferred
-                answer less
-                that of the rejected one.
-            eval_temperature (float | None): Temperature of the held-out rollouts (reinforcement).
-            eval_samples (int | None): Rollouts of each held-out row (reinforcement).
-            reward (Comparison | None): The grader's rewards (reinforcement).
-            tool_calls (Comparison | None): Tool calls per rollout (reinforcement).
-            components (None | ReportComponentsType0): Numbers that the grader reports beside the reward, by name
+                answer less that of the rejected one.
+            method (None | str | Unset): `reinforcement`, `supervised` or `dpo`.
+            ended_early (None | ReportEndedEarlyType0 | Unset): The stop rule that ended the job, if one did.
+            rows_left_out (int | None | Unset): Rows with a value that is not finite before or after training (supervised
+                and DPO).
+            wins_by (None | ReportWinsByType0 | Unset): The measure by which a row is better: a higher reward, a smaller
+                loss, or the order of a pair's answers by log-prob.
+            eval_temperature (float | None | Unset): Temperature of the held-out rollouts (reinforcement).
+            eval_samples (int | None | Unset): Rollouts of each held-out row (reinforcement).
+            reward (Comparison | None | Unset): The grader's rewards (reinforcement).
+            tool_calls (Comparison | None | Unset): Tool calls per rollout (reinforcement).
+            components (None | ReportComponentsType0 | Unset): Numbers that the grader reports beside the reward, by name
                 (reinforcement).
-            greedy (None | RewardComparison): The same for one rollout of each row at temperature 0 (reinforcement).
-            loss (Comparison | None): Loss of a row (supervised and DPO).
-            token_accuracy (Comparison | None): Share of a row's learned tokens that are the most probable one (supervised).
-            preference_accuracy (Comparison | None): Share of pairs whose preferred answer is more probable than the
+            greedy (None | RewardComparison | Unset): The same for one rollout of each row at temperature 0 (reinforcement).
+            loss (Comparison | None | Unset): Loss of a row (supervised and DPO).
+            token_accuracy (Comparison | None | Unset): Share of a row's learned tokens that are the most probable one
+                (supervised).
+            preference_accuracy (Comparison | None | Unset): Share of pairs whose preferred answer is more probable than the
                 rejected one (DPO).
-            chosen_logprob (Comparison | None): Log-prob of a whole preferred answer (DPO).
-            rejected_logprob (Comparison | None): Log-prob of a whole rejected answer (DPO).
-            chosen_less_probable (int | None): Pairs whose preferred answer became less probable (DPO).
-            implicit_rewards (ImplicitRewards | None): Values of the tuned model against the start (DPO).
-            full_valid_loss (None | OverAll): Loss over all held-out rows (supervised and DPO).
-            full_valid_mean_token_accuracy (None | OverAll): Token accuracy over all held-out rows (supervised).
-            full_valid_preference_accuracy (None | OverAll): Accuracy by log-prob over all held-out pairs (DPO).
+            chosen_logprob (Comparison | None | Unset): Log-prob of a whole preferred answer (DPO).
+            rejected_logprob (Comparison | None | Unset): Log-prob of a whole rejected answer (DPO).
+            chosen_less_probable (int | None | Unset): Pairs whose preferred answer became less probable (DPO).
+            implicit_rewards (ImplicitRewards | None | Unset): Values of the tuned model against the start (DPO).
+            full_valid_loss (None | OverAll | Unset): Loss over all held-out rows (supervised and DPO).
+            full_valid_mean_token_accuracy (None | OverAll | Unset): Token accuracy over all held-out rows (supervised).
+            full_valid_preference_accuracy (None | OverAll | Unset): Accuracy by log-prob over all held-out pairs (DPO).
      """
 
     object_: Literal['fine_tuning.job.report']
     job_id: str
-    method: None | str
     base_model: str
     start_model: str
     step: int
-    ended_early: None | ReportEndedEarlyType0
     rows: int
-    rows_left_out: int | None
-    wins_by: None | ReportWinsByType0
     wins: int
     ties: int
     losses: int
     regressions: list[Regression]
-    eval_temperature: float | None
-    eval_samples: int | None
-    reward: Comparison | None
-    tool_calls: Comparison | None
-    components: None | ReportComponentsType0
-    greedy: None | RewardComparison
-    loss: Comparison | None
-    token_accuracy: Comparison | None
-    preference_accuracy: Comparison | None
-    chosen_logprob: Comparison | None
-    rejected_logprob: Comparison | None
-    chosen_less_probable: int | None
-    implicit_rewards: ImplicitRewards | None
-    full_valid_loss: None | OverAll
-    full_valid_mean_token_accuracy: None | OverAll
-    full_valid_preference_accuracy: None | OverAll
+    method: None | str | Unset = UNSET
+    ended_early: None | ReportEndedEarlyType0 | Unset = UNSET
+    rows_left_out: int | None | Unset = UNSET
+    wins_by: None | ReportWinsByType0 | Unset = UNSET
+    eval_temperature: float | None | Unset = UNSET
+    eval_samples: int | None | Unset = UNSET
+    reward: Comparison | None | Unset = UNSET
+    tool_calls: Comparison | None | Unset = UNSET
+    components: None | ReportComponentsType0 | Unset = UNSET
+    greedy: None | RewardComparison | Unset = UNSET
+    loss: Comparison | None | Unset = UNSET
+    token_accuracy: Comparison | None | Unset = UNSET
+    preference_accuracy: Comparison | None | Unset = UNSET
+    chosen_logprob: Comparison | None | Unset = UNSET
+    rejected_logprob: Comparison | None | Unset = UNSET
+    chosen_less_probable: int | None | Unset = UNSET
+    implicit_rewards: ImplicitRewards | None | Unset = UNSET
+    full_valid_loss: None | OverAll | Unset = UNSET
+    full_valid_mean_token_accuracy: None | OverAll | Unset = UNSET
+    full_valid_preference_accuracy: None | OverAll | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
 
@@ -121,31 +122,13 @@ class Report:
 
         job_id = self.job_id
 
-        method: None | str
-        method = self.method
-
         base_model = self.base_model
 
         start_model = self.start_model
 
         step = self.step
 
-        ended_early: dict[str, Any] | None
-        if isinstance(self.ended_early, ReportEndedEarlyType0):
-            ended_early = self.ended_early.to_dict()
-        else:
-            ended_early = self.ended_early
-
         rows = self.rows
-
-        rows_left_out: int | None
-        rows_left_out = self.rows_left_out
-
-        wins_by: None | str
-        if isinstance(self.wins_by, str):
-            wins_by = self.wins_by
-        else:
-            wins_by = self.wins_by
 
         wins = self.wins
 
@@ -160,89 +143,152 @@ class Report:
 
 
 
-        eval_temperature: float | None
-        eval_temperature = self.eval_temperature
+        method: None | str | Unset
+        if isinstance(self.method, Unset):
+            method = UNSET
+        else:
+            method = self.method
 
-        eval_samples: int | None
-        eval_samples = self.eval_samples
+        ended_early: dict[str, Any] | None | Unset
+        if isinstance(self.ended_early, Unset):
+            ended_early = UNSET
+        elif isinstance(self.ended_early, ReportEndedEarlyType0):
+            ended_early = self.ended_early.to_dict()
+        else:
+            ended_early = self.ended_early
 
-        reward: dict[str, Any] | None
-        if isinstance(self.reward, Comparison):
+        rows_left_out: int | None | Unset
+        if isinstance(self.rows_left_out, Unset):
+            rows_left_out = UNSET
+        else:
+            rows_left_out = self.rows_left_out
+
+        wins_by: None | str | Unset
+        if isinstance(self.wins_by, Unset):
+            wins_by = UNSET
+        elif isinstance(self.wins_by, str):
+            wins_by = self.wins_by
+        else:
+            wins_by = self.wins_by
+
+        eval_temperature: float | None | Unset
+        if isinstance(self.eval_temperature, Unset):
+            eval_temperature = UNSET
+        else:
+            eval_temperature = self.eval_temperature
+
+        eval_samples: int | None | Unset
+        if isinstance(self.eval_samples, Unset):
+            eval_samples = UNSET
+        else:
+            eval_samples = self.eval_samples
+
+        reward: dict[str, Any] | None | Unset
+        if isinstance(self.reward, Unset):
+            reward = UNSET
+        elif isinstance(self.reward, Comparison):
             reward = self.reward.to_dict()
         else:
             reward = self.reward
 
-        tool_calls: dict[str, Any] | None
-        if isinstance(self.tool_calls, Comparison):
+        tool_calls: dict[str, Any] | None | Unset
+        if isinstance(self.tool_calls, Unset):
+            tool_calls = UNSET
+        elif isinstance(self.tool_calls, Comparison):
             tool_calls = self.tool_calls.to_dict()
         else:
             tool_calls = self.tool_calls
 
-        components: dict[str, Any] | None
-        if isinstance(self.components, ReportComponentsType0):
+        components: dict[str, Any] | None | Unset
+        if isinstance(self.components, Unset):
+            components = UNSET
+        elif isinstance(self.components, ReportComponentsType0):
             components = self.components.to_dict()
         else:
             components = self.components
 
-        greedy: dict[str, Any] | None
-        if isinstance(self.greedy, RewardComparison):
+        greedy: dict[str, Any] | None | Unset
+        if isinstance(self.greedy, Unset):
+            greedy = UNSET
+        elif isinstance(self.greedy, RewardComparison):
             greedy = self.greedy.to_dict()
         else:
             greedy = self.greedy
 
-        loss: dict[str, Any] | None
-        if isinstance(self.loss, Comparison):
+        loss: dict[str, Any] | None | Unset
+        if isinstance(self.loss, Unset):
+            loss = UNSET
+        elif isinstance(self.loss, Comparison):
             loss = self.loss.to_dict()
         else:
             loss = self.loss
 
-        token_accuracy: dict[str, Any] | None
-        if isinstance(self.token_accuracy, Comparison):
+        token_accuracy: dict[str, Any] | None | Unset
+        if isinstance(self.token_accuracy, Unset):
+            token_accuracy = UNSET
+        elif isinstance(self.token_accuracy, Comparison):
             token_accuracy = self.token_accuracy.to_dict()
         else:
             token_accuracy = self.token_accuracy
 
-        preference_accuracy: dict[str, Any] | None
-        if isinstance(self.preference_accuracy, Comparison):
+        preference_accuracy: dict[str, Any] | None | Unset
+        if isinstance(self.preference_accuracy, Unset):
+            preference_accuracy = UNSET
+        elif isinstance(self.preference_accuracy, Comparison):
             preference_accuracy = self.preference_accuracy.to_dict()
         else:
             preference_accuracy = self.preference_accuracy
 
-        chosen_logprob: dict[str, Any] | None
-        if isinstance(self.chosen_logprob, Comparison):
+        chosen_logprob: dict[str, Any] | None | Unset
+        if isinstance(self.chosen_logprob, Unset):
+            chosen_logprob = UNSET
+        elif isinstance(self.chosen_logprob, Comparison):
             chosen_logprob = self.chosen_logprob.to_dict()
         else:
             chosen_logprob = self.chosen_logprob
 
-        rejected_logprob: dict[str, Any] | None
-        if isinstance(self.rejected_logprob, Comparison):
+        rejected_logprob: dict[str, Any] | None | Unset
+        if isinstance(self.rejected_logprob, Unset):
+            rejected_logprob = UNSET
+        elif isinstance(self.rejected_logprob, Comparison):
             rejected_logprob = self.rejected_logprob.to_dict()
         else:
             rejected_logprob = self.rejected_logprob
 
-        chosen_less_probable: int | None
-        chosen_less_probable = self.chosen_less_probable
+        chosen_less_probable: int | None | Unset
+        if isinstance(self.chosen_less_probable, Unset):
+            chosen_less_probable = UNSET
+        else:
+            chosen_less_probable = self.chosen_less_probable
 
-        implicit_rewards: dict[str, Any] | None
-        if isinstance(self.implicit_rewards, ImplicitRewards):
+        implicit_rewards: dict[str, Any] | None | Unset
+        if isinstance(self.implicit_rewards, Unset):
+            implicit_rewards = UNSET
+        elif isinstance(self.implicit_rewards, ImplicitRewards):
             implicit_rewards = self.implicit_rewards.to_dict()
         else:
             implicit_rewards = self.implicit_rewards
 
-        full_valid_loss: dict[str, Any] | None
-        if isinstance(self.full_valid_loss, OverAll):
+        full_valid_loss: dict[str, Any] | None | Unset
+        if isinstance(self.full_valid_loss, Unset):
+            full_valid_loss = UNSET
+        elif isinstance(self.full_valid_loss, OverAll):
             full_valid_loss = self.full_valid_loss.to_dict()
         else:
             full_valid_loss = self.full_valid_loss
 
-        full_valid_mean_token_accuracy: dict[str, Any] | None
-        if isinstance(self.full_valid_mean_token_accuracy, OverAll):
+        full_valid_mean_token_accuracy: dict[str, Any] | None | Unset
+        if isinstance(self.full_valid_mean_token_accuracy, Unset):
+            full_valid_mean_token_accuracy = UNSET
+        elif isinstance(self.full_valid_mean_token_accuracy, OverAll):
             full_valid_mean_token_accuracy = self.full_valid_mean_token_accuracy.to_dict()
         else:
             full_valid_mean_token_accuracy = self.full_valid_mean_token_accuracy
 
-        full_valid_preference_accuracy: dict[str, Any] | None
-        if isinstance(self.full_valid_preference_accuracy, OverAll):
+        full_valid_preference_accuracy: dict[str, Any] | None | Unset
+        if isinstance(self.full_valid_preference_accuracy, Unset):
+            full_valid_preference_accuracy = UNSET
+        elif isinstance(self.full_valid_preference_accuracy, OverAll):
             full_valid_preference_accuracy = self.full_valid_preference_accuracy.to_dict()
         else:
             full_valid_preference_accuracy = self.full_valid_preference_accuracy
@@ -253,35 +299,55 @@ class Report:
         field_dict.update({
             "object": object_,
             "job_id": job_id,
-            "method": method,
             "base_model": base_model,
             "start_model": start_model,
             "step": step,
-            "ended_early": ended_early,
             "rows": rows,
-            "rows_left_out": rows_left_out,
-            "wins_by": wins_by,
             "wins": wins,
             "ties": ties,
             "losses": losses,
             "regressions": regressions,
-            "eval_temperature": eval_temperature,
-            "eval_samples": eval_samples,
-            "reward": reward,
-            "tool_calls": tool_calls,
-            "components": components,
-            "greedy": greedy,
-            "loss": loss,
-            "token_accuracy": token_accuracy,
-            "preference_accuracy": preference_accuracy,
-            "chosen_logprob": chosen_logprob,
-            "rejected_logprob": rejected_logprob,
-            "chosen_less_probable": chosen_less_probable,
-            "implicit_rewards": implicit_rewards,
-            "full_valid_loss": full_valid_loss,
-            "full_valid_mean_token_accuracy": full_valid_mean_token_accuracy,
-            "full_valid_preference_accuracy": full_valid_preference_accuracy,
         })
+        if method is not UNSET:
+            field_dict["method"] = method
+        if ended_early is not UNSET:
+            field_dict["ended_early"] = ended_early
+        if rows_left_out is not UNSET:
+            field_dict["rows_left_out"] = rows_left_out
+        if wins_by is not UNSET:
+            field_dict["wins_by"] = wins_by
+        if eval_temperature is not UNSET:
+            field_dict["eval_temperature"] = eval_temperature
+        if eval_samples is not UNSET:
+            field_dict["eval_samples"] = eval_samples
+        if reward is not UNSET:
+            field_dict["reward"] = reward
+        if tool_calls is not UNSET:
+            field_dict["tool_calls"] = tool_calls
+        if components is not UNSET:
+            field_dict["components"] = components
+        if greedy is not UNSET:
+            field_dict["greedy"] = greedy
+        if loss is not UNSET:
+            field_dict["loss"] = loss
+        if token_accuracy is not UNSET:
+            field_dict["token_accuracy"] = token_accuracy
+        if preference_accuracy is not UNSET:
+            field_dict["preference_accuracy"] = preference_accuracy
+        if chosen_logprob is not UNSET:
+            field_dict["chosen_logprob"] = chosen_logprob
+        if rejected_logprob is not UNSET:
+            field_dict["rejected_logprob"] = rejected_logprob
+        if chosen_less_probable is not UNSET:
+            field_dict["chosen_less_probable"] = chosen_less_probable
+        if implicit_rewards is not UNSET:
+            field_dict["implicit_rewards"] = implicit_rewards
+        if full_valid_loss is not UNSET:
+            field_dict["full_valid_loss"] = full_valid_loss
+        if full_valid_mean_token_accuracy is not UNSET:
+            field_dict["full_valid_mean_token_accuracy"] = full_valid_mean_token_accuracy
+        if full_valid_preference_accuracy is not UNSET:
+            field_dict["full_valid_preference_accuracy"] = full_valid_preference_accuracy
 
         return field_dict
 
@@ -303,65 +369,13 @@ class Report:
 
         job_id = d.pop("job_id")
 
-        def _parse_method(data: object) -> None | str:
-            if data is None:
-                return data
-            return cast(None | str, data)
-
-        method = _parse_method(d.pop("method"))
-
-
         base_model = d.pop("base_model")
 
         start_model = d.pop("start_model")
 
         step = d.pop("step")
 
-        def _parse_ended_early(data: object) -> None | ReportEndedEarlyType0:
-            if data is None:
-                return data
-            try:
-                if not isinstance(data, dict):
-                    raise TypeError()
-                ended_early_type_0 = ReportEndedEarlyType0.from_dict(data)
-
-
-
-                return ended_early_type_0
-            except (TypeError, ValueError, AttributeError, KeyError):
-                pass
-            return cast(None | ReportEndedEarlyType0, data)
-
-        ended_early = _parse_ended_early(d.pop("ended_early"))
-
-
         rows = d.pop("rows")
-
-        def _parse_rows_left_out(data: object) -> int | None:
-            if data is None:
-                return data
-            return cast(int | None, data)
-
-        rows_left_out = _parse_rows_left_out(d.pop("rows_left_out"))
-
-
-        def _parse_wins_by(data: object) -> None | ReportWinsByType0:
-            if data is None:
-                return data
-            try:
-                if not isinstance(data, str):
-                    raise TypeError()
-                wins_by_type_0 = check_report_wins_by_type_0(data)
-
-
-
-                return wins_by_type_0
-            except (TypeError, ValueError, AttributeError, KeyError):
-                pass
-            return cast(None | ReportWinsByType0, data)
-
-        wins_by = _parse_wins_by(d.pop("wins_by"))
-
 
         wins = d.pop("wins")
 
@@ -379,24 +393,90 @@ class Report:
             regressions.append(regressions_item)
 
 
-        def _parse_eval_temperature(data: object) -> float | None:
+        def _parse_method(data: object) -> None | str | Unset:
             if data is None:
                 return data
-            return cast(float | None, data)
+            if isinstance(data, Unset):
+                return data
+            return cast(None | str | Unset, data)
 
-        eval_temperature = _parse_eval_temperature(d.pop("eval_temperature"))
+        method = _parse_method(d.pop("method", UNSET))
 
 
-        def _parse_eval_samples(data: object) -> int | None:
+        def _parse_ended_early(data: object) -> None | ReportEndedEarlyType0 | Unset:
             if data is None:
                 return data
-            return cast(int | None, data)
+            if isinstance(data, Unset):
+                return data
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                ended_early_type_0 = ReportEndedEarlyType0.from_dict(data)
 
-        eval_samples = _parse_eval_samples(d.pop("eval_samples"))
 
 
-        def _parse_reward(data: object) -> Comparison | None:
+                return ended_early_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(None | ReportEndedEarlyType0 | Unset, data)
+
+        ended_early = _parse_ended_early(d.pop("ended_early", UNSET))
+
+
+        def _parse_rows_left_out(data: object) -> int | None | Unset:
             if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(int | None | Unset, data)
+
+        rows_left_out = _parse_rows_left_out(d.pop("rows_left_out", UNSET))
+
+
+        def _parse_wins_by(data: object) -> None | ReportWinsByType0 | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            try:
+                if not isinstance(data, str):
+                    raise TypeError()
+                wins_by_type_0 = check_report_wins_by_type_0(data)
+
+
+
+                return wins_by_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(None | ReportWinsByType0 | Unset, data)
+
+        wins_by = _parse_wins_by(d.pop("wins_by", UNSET))
+
+
+        def _parse_eval_temperature(data: object) -> float | None | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(float | None | Unset, data)
+
+        eval_temperature = _parse_eval_temperature(d.pop("eval_temperature", UNSET))
+
+
+        def _parse_eval_samples(data: object) -> int | None | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            return cast(int | None | Unset, data)
+
+        eval_samples = _parse_eval_samples(d.pop("eval_samples", UNSET))
+
+
+        def _parse_reward(data: object) -> Comparison | None | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
                 return data
             try:
                 if not isinstance(data, dict):
@@ -408,13 +488,15 @@ class Report:
                 return reward_type_0
             except (TypeError, ValueError, AttributeError, KeyError):
                 pass
-            return cast(Comparison | None, data)
+            return cast(Comparison | None | Unset, data)
 
-        reward = _parse_reward(d.pop("reward"))
+        reward = _parse_reward(d.pop("reward", UNSET))
 
 
-        def _parse_tool_calls(data: object) -> Comparison | None:
+        def _parse_tool_calls(data: object) -> Comparison | None | Unset:
             if data is None:
+                return data
+            if isinstance(data, Unset):
                 return data
             try:
                 if not isinstance(data, dict):
@@ -426,13 +508,15 @@ class Report:
                 return tool_calls_type_0
             except (TypeError, ValueError, AttributeError, KeyError):
                 pass
-            return cast(Comparison | None, data)
+            return cast(Comparison | None | Unset, data)
 
-        tool_calls = _parse_tool_calls(d.pop("tool_calls"))
+        tool_calls = _parse_tool_calls(d.pop("tool_calls", UNSET))
 
 
-        def _parse_components(data: object) -> None | ReportComponentsType0:
+        def _parse_components(data: object) -> None | ReportComponentsType0 | Unset:
             if data is None:
+                return data
+            if isinstance(data, Unset):
                 return data
             try:
                 if not isinstance(data, dict):
@@ -444,13 +528,15 @@ class Report:
                 return components_type_0
             except (TypeError, ValueError, AttributeError, KeyError):
                 pass
-            return cast(None | ReportComponentsType0, data)
+            return cast(None | ReportComponentsType0 | Unset, data)
 
-        components = _parse_components(d.pop("components"))
+        components = _parse_components(d.pop("components", UNSET))
 
 
-        def _parse_greedy(data: object) -> None | RewardComparison:
+        def _parse_greedy(data: object) -> None | RewardComparison | Unset:
             if data is None:
+                return data
+            if isinstance(data, Unset):
                 return data
             try:
                 if not isinstance(data, dict):
@@ -462,13 +548,15 @@ class Report:
                 return greedy_type_0
             except (TypeError, ValueError, AttributeError, KeyError):
                 pass
-            return cast(None | RewardComparison, data)
+            return cast(None | RewardComparison | Unset, data)
 
-        greedy = _parse_greedy(d.pop("greedy"))
+        greedy = _parse_greedy(d.pop("greedy", UNSET))
 
 
-        def _parse_loss(data: object) -> Comparison | None:
+        def _parse_loss(data: object) -> Comparison | None | Unset:
             if data is None:
+                return data
+            if isinstance(data, Unset):
                 return data
             try:
                 if not isinstance(data, dict):
@@ -480,13 +568,15 @@ class Report:
                 return loss_type_0
             except (TypeError, ValueError, AttributeError, KeyError):
                 pass
-            return cast(Comparison | None, data)
+            return cast(Comparison | None | Unset, data)
 
-        loss = _parse_loss(d.pop("loss"))
+        loss = _parse_loss(d.pop("loss", UNSET))
 
 
-        def _parse_token_accuracy(data: object) -> Comparison | None:
+        def _parse_token_accuracy(data: object) -> Comparison | None | Unset:
             if data is None:
+                return data
+            if isinstance(data, Unset):
                 return data
             try:
                 if not isinstance(data, dict):
@@ -498,13 +588,15 @@ class Report:
                 return token_accuracy_type_0
             except (TypeError, ValueError, AttributeError, KeyError):
                 pass
-            return cast(Comparison | None, data)
+            return cast(Comparison | None | Unset, data)
 
-        token_accuracy = _parse_token_accuracy(d.pop("token_accuracy"))
+        token_accuracy = _parse_token_accuracy(d.pop("token_accuracy", UNSET))
 
 
-        def _parse_preference_accuracy(data: object) -> Comparison | None:
+        def _parse_preference_accuracy(data: object) -> Comparison | None | Unset:
             if data is None:
+                return data
+            if isinstance(data, Unset):
                 return data
             try:
                 if not isinstance(data, dict):
@@ -516,13 +608,15 @@ class Report:
                 return preference_accuracy_type_0
             except (TypeError, ValueError, AttributeError, KeyError):
                 pass
-            return cast(Comparison | None, data)
+            return cast(Comparison | None | Unset, data)
 
-        preference_accuracy = _parse_preference_accuracy(d.pop("preference_accuracy"))
+        preference_accuracy = _parse_preference_accuracy(d.pop("preference_accuracy", UNSET))
 
 
-        def _parse_chosen_logprob(data: object) -> Comparison | None:
+        def _parse_chosen_logprob(data: object) -> Comparison | None | Unset:
             if data is None:
+                return data
+            if isinstance(data, Unset):
                 return data
             try:
                 if not isinstance(data, dict):
@@ -534,13 +628,15 @@ class Report:
                 return chosen_logprob_type_0
             except (TypeError, ValueError, AttributeError, KeyError):
                 pass
-            return cast(Comparison | None, data)
+            return cast(Comparison | None | Unset, data)
 
-        chosen_logprob = _parse_chosen_logprob(d.pop("chosen_logprob"))
+        chosen_logprob = _parse_chosen_logprob(d.pop("chosen_logprob", UNSET))
 
 
-        def _parse_rejected_logprob(data: object) -> Comparison | None:
+        def _parse_rejected_logprob(data: object) -> Comparison | None | Unset:
             if data is None:
+                return data
+            if isinstance(data, Unset):
                 return data
             try:
                 if not isinstance(data, dict):
@@ -552,21 +648,25 @@ class Report:
                 return rejected_logprob_type_0
             except (TypeError, ValueError, AttributeError, KeyError):
                 pass
-            return cast(Comparison | None, data)
+            return cast(Comparison | None | Unset, data)
 
-        rejected_logprob = _parse_rejected_logprob(d.pop("rejected_logprob"))
+        rejected_logprob = _parse_rejected_logprob(d.pop("rejected_logprob", UNSET))
 
 
-        def _parse_chosen_less_probable(data: object) -> int | None:
+        def _parse_chosen_less_probable(data: object) -> int | None | Unset:
             if data is None:
                 return data
-            return cast(int | None, data)
+            if isinstance(data, Unset):
+                return data
+            return cast(int | None | Unset, data)
 
-        chosen_less_probable = _parse_chosen_less_probable(d.pop("chosen_less_probable"))
+        chosen_less_probable = _parse_chosen_less_probable(d.pop("chosen_less_probable", UNSET))
 
 
-        def _parse_implicit_rewards(data: object) -> ImplicitRewards | None:
+        def _parse_implicit_rewards(data: object) -> ImplicitRewards | None | Unset:
             if data is None:
+                return data
+            if isinstance(data, Unset):
                 return data
             try:
                 if not isinstance(data, dict):
@@ -578,13 +678,15 @@ class Report:
                 return implicit_rewards_type_0
             except (TypeError, ValueError, AttributeError, KeyError):
                 pass
-            return cast(ImplicitRewards | None, data)
+            return cast(ImplicitRewards | None | Unset, data)
 
-        implicit_rewards = _parse_implicit_rewards(d.pop("implicit_rewards"))
+        implicit_rewards = _parse_implicit_rewards(d.pop("implicit_rewards", UNSET))
 
 
-        def _parse_full_valid_loss(data: object) -> None | OverAll:
+        def _parse_full_valid_loss(data: object) -> None | OverAll | Unset:
             if data is None:
+                return data
+            if isinstance(data, Unset):
                 return data
             try:
                 if not isinstance(data, dict):
@@ -596,13 +698,15 @@ class Report:
                 return full_valid_loss_type_0
             except (TypeError, ValueError, AttributeError, KeyError):
                 pass
-            return cast(None | OverAll, data)
+            return cast(None | OverAll | Unset, data)
 
-        full_valid_loss = _parse_full_valid_loss(d.pop("full_valid_loss"))
+        full_valid_loss = _parse_full_valid_loss(d.pop("full_valid_loss", UNSET))
 
 
-        def _parse_full_valid_mean_token_accuracy(data: object) -> None | OverAll:
+        def _parse_full_valid_mean_token_accuracy(data: object) -> None | OverAll | Unset:
             if data is None:
+                return data
+            if isinstance(data, Unset):
                 return data
             try:
                 if not isinstance(data, dict):
@@ -614,13 +718,15 @@ class Report:
                 return full_valid_mean_token_accuracy_type_0
             except (TypeError, ValueError, AttributeError, KeyError):
                 pass
-            return cast(None | OverAll, data)
+            return cast(None | OverAll | Unset, data)
 
-        full_valid_mean_token_accuracy = _parse_full_valid_mean_token_accuracy(d.pop("full_valid_mean_token_accuracy"))
+        full_valid_mean_token_accuracy = _parse_full_valid_mean_token_accuracy(d.pop("full_valid_mean_token_accuracy", UNSET))
 
 
-        def _parse_full_valid_preference_accuracy(data: object) -> None | OverAll:
+        def _parse_full_valid_preference_accuracy(data: object) -> None | OverAll | Unset:
             if data is None:
+                return data
+            if isinstance(data, Unset):
                 return data
             try:
                 if not isinstance(data, dict):
@@ -632,26 +738,26 @@ class Report:
                 return full_valid_preference_accuracy_type_0
             except (TypeError, ValueError, AttributeError, KeyError):
                 pass
-            return cast(None | OverAll, data)
+            return cast(None | OverAll | Unset, data)
 
-        full_valid_preference_accuracy = _parse_full_valid_preference_accuracy(d.pop("full_valid_preference_accuracy"))
+        full_valid_preference_accuracy = _parse_full_valid_preference_accuracy(d.pop("full_valid_preference_accuracy", UNSET))
 
 
         report = cls(
             object_=object_,
             job_id=job_id,
-            method=method,
             base_model=base_model,
             start_model=start_model,
             step=step,
-            ended_early=ended_early,
             rows=rows,
-            rows_left_out=rows_left_out,
-            wins_by=wins_by,
             wins=wins,
             ties=ties,
             losses=losses,
             regressions=regressions,
+            method=method,
+            ended_early=ended_early,
+            rows_left_out=rows_left_out,
+            wins_by=wins_by,
             eval_temperature=eval_temperature,
             eval_samples=eval_samples,
             reward=reward,

@@ -24,9 +24,10 @@ class Reproducibility:
     """ The machines that a job ran on, and if they keep the promise of mode `sync`.
 
         Attributes:
-            same_to_the_bit (bool):
-            reasons (list[str]):
-            processors (list[str]):
+            same_to_the_bit (bool): True if a run of the same job, killed and resumed at any moment, ends with the same bits
+                on these processors.
+            reasons (list[str]): The reasons against it; empty if it is kept.
+            processors (list[str]): Processors and libraries of the trainer and the engine, over all claims of the job.
      """
 
     same_to_the_bit: bool

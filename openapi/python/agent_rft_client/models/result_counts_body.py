@@ -22,10 +22,10 @@ T = TypeVar("T", bound="ResultCountsBody")
 class ResultCountsBody:
     """ 
         Attributes:
-            total (int):
-            errored (int):
-            failed (int):
-            passed (int):
+            total (int): All items.
+            errored (int): Items that could not be sampled or graded.
+            failed (int): Items that failed a criterion.
+            passed (int): Items that passed every criterion.
      """
 
     total: int

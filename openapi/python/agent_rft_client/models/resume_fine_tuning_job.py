@@ -25,8 +25,10 @@ class ResumeFineTuningJob:
     """ Optional body of `POST …/resume`. Caps that are absent or null do not change.
 
         Attributes:
-            max_training_time_s (float | None | Unset):
-            max_rollouts (int | None | Unset):
+            max_training_time_s (float | None | Unset): Cap in seconds of wall time: the job pauses at the step that reaches
+                it (an extension).
+            max_rollouts (int | None | Unset): Cap on rollouts of training and validation: the job pauses at the step that
+                reaches it (an extension).
      """
 
     max_training_time_s: float | None | Unset = UNSET

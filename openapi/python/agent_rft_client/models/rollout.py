@@ -29,27 +29,29 @@ T = TypeVar("T", bound="Rollout")
 class Rollout:
     """ 
         Attributes:
-            id (str):
-            object_ (Literal['fine_tuning.job.rollout']):  Default: 'fine_tuning.job.rollout'.
-            fine_tuning_job_id (str):
-            split (RolloutSplit):
-            step (int):
-            prompt_index (int):
-            sample_index (int):
-            trace_id (str):
-            reward (float | None):
-            failure_class (None | str):
-            failure_message (None | str):
-            stop_reason (None | str):
-            policy_version (int):
-            prompt_tokens (int):
-            completion_tokens (int):
-            reasoning_tokens (int):
-            tool_calls (int):
-            components (RolloutComponents):
-            trace (RolloutTrace):
-            started_at (float):
-            finished_at (float):
+            id (str): Id of the object.
+            object_ (Literal['fine_tuning.job.rollout']): Type of the object; each type has one constant value. Default:
+                'fine_tuning.job.rollout'.
+            fine_tuning_job_id (str): Id of the job.
+            split (RolloutSplit): `train`, `valid`, `valid_greedy` (temperature 0) or `valid_base`.
+            step (int): The step that it belongs to; 0 is before training.
+            prompt_index (int): Row number in the split's file, from 0.
+            sample_index (int): Number of the rollout in its group, from 0.
+            trace_id (str): Id that tools and graders were sent with the calls of this rollout.
+            reward (float | None): `null` when the rollout was discarded: a failure is never a reward.
+            failure_class (None | str): The infrastructure failure that it was lost to.
+            failure_message (None | str): The failure in a sentence.
+            stop_reason (None | str): `final_answer`, or the limit that it reached.
+            policy_version (int): The last version of the policy that sampled it.
+            prompt_tokens (int): Tokens of the prompt.
+            completion_tokens (int): Tokens that the policy sampled.
+            reasoning_tokens (int): The sampled tokens that are reasoning.
+            tool_calls (int): Tool calls that were run.
+            components (RolloutComponents): Numbers beside the reward, such as the scores of a multi grader's parts, by
+                name.
+            trace (RolloutTrace): Messages, turns, tool calls and grades.
+            started_at (float): Unix seconds.
+            finished_at (float): Unix seconds.
      """
 
     id: str

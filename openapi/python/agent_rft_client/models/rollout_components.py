@@ -20,7 +20,9 @@ T = TypeVar("T", bound="RolloutComponents")
 
 @_attrs_define
 class RolloutComponents:
-    
+    """ Numbers beside the reward, such as the scores of a multi grader's parts, by name.
+
+     """
 
     additional_properties: dict[str, float] = _attrs_field(init=False, factory=dict)
 

@@ -20,7 +20,9 @@ T = TypeVar("T", bound="RolloutTrace")
 
 @_attrs_define
 class RolloutTrace:
-    
+    """ Messages, turns, tool calls and grades.
+
+     """
 
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 

@@ -23,7 +23,7 @@ T = TypeVar("T", bound="RotateWebhookSecret")
 class RotateWebhookSecret:
     """ 
         Attributes:
-            keep_old_secret_active_for_24_hours (bool | Unset):  Default: False.
+            keep_old_secret_active_for_24_hours (bool | Unset): True signs with both secrets for a day. Default: False.
      """
 
     keep_old_secret_active_for_24_hours: bool | Unset = False

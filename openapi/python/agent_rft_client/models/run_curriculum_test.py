@@ -24,7 +24,7 @@ T = TypeVar("T", bound="RunCurriculumTest")
 class RunCurriculumTest:
     """ 
         Attributes:
-            tools (list[str] | None | Unset):
+            tools (list[str] | None | Unset): Names of the job's tools; without them, rows may offer any tool.
      """
 
     tools: list[str] | None | Unset = UNSET

@@ -31,10 +31,11 @@ T = TypeVar("T", bound="RunGraderRequest")
 class RunGraderRequest:
     """ 
         Attributes:
-            grader (EndpointGrader | MultiGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader):
-            model_sample (str):
-            item (None | RunGraderRequestItemType0 | Unset):
-            trace_id (None | str | Unset):
+            grader (EndpointGrader | MultiGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader): The grader,
+                as in a create call of a job.
+            model_sample (str): The answer that is graded.
+            item (None | RunGraderRequestItemType0 | Unset): The row, as templates and endpoints read it.
+            trace_id (None | str | Unset): Id of the call, sent to an endpoint.
      """
 
     grader: EndpointGrader | MultiGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader

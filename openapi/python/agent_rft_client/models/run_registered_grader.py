@@ -26,9 +26,9 @@ T = TypeVar("T", bound="RunRegisteredGrader")
 class RunRegisteredGrader:
     """ 
         Attributes:
-            model_sample (str):
-            item (None | RunRegisteredGraderItemType0 | Unset):
-            trace_id (None | str | Unset):
+            model_sample (str): The answer that is graded.
+            item (None | RunRegisteredGraderItemType0 | Unset): The row, as templates and endpoints read it.
+            trace_id (None | str | Unset): Id of the call, sent to an endpoint.
      """
 
     model_sample: str

@@ -29,15 +29,15 @@ class RunToolRequest:
     """ A tool call as training sends it, with the URL of the tool.
 
         Attributes:
-            name (str):
-            server_url (str):
-            arguments (str):
-            type_ (Literal['function_call'] | Unset):  Default: 'function_call'.
-            headers (None | RunToolRequestHeadersType0 | Unset):
-            item (None | RunToolRequestItemType0 | Unset):
-            trace_id (None | str | Unset):
-            id (None | str | Unset):
-            call_id (None | str | Unset):
+            name (str): Name of the tool.
+            server_url (str): Address of the tool.
+            arguments (str): JSON as text.
+            type_ (Literal['function_call'] | Unset): As in the calls of training. Default: 'function_call'.
+            headers (None | RunToolRequestHeadersType0 | Unset): Headers that are sent to it.
+            item (None | RunToolRequestItemType0 | Unset): The row that is sent with the call.
+            trace_id (None | str | Unset): Id of the rollout that the call should seem to belong to.
+            id (None | str | Unset): Id of the call's message.
+            call_id (None | str | Unset): Id of the call.
      """
 
     name: str

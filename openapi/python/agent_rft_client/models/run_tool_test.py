@@ -27,10 +27,11 @@ T = TypeVar("T", bound="RunToolTest")
 class RunToolTest:
     """ 
         Attributes:
-            arguments (None | RunToolTestArgumentsType0 | Unset):
-            item (None | RunToolTestItemType0 | Unset):
-            requests (int | Unset):  Default: 20.
-            rate (float | Unset):  Default: 10.0.
+            arguments (None | RunToolTestArgumentsType0 | Unset): Arguments that the tool accepts; when absent, they are
+                generated from its `parameters`.
+            item (None | RunToolTestItemType0 | Unset): The row that is sent with each call.
+            requests (int | Unset): Number of calls that measure latency. Default: 20.
+            rate (float | Unset): Calls per second. Default: 10.0.
      """
 
     arguments: None | RunToolTestArgumentsType0 | Unset = UNSET

@@ -30,15 +30,16 @@ class ScoreModelGrader:
     """ A model that answers with a number, clamped to `range`.
 
         Attributes:
-            type_ (Literal['score_model']):
-            model (str):
-            input_ (list[JudgeMessage]):
-            pass_threshold (float | None | Unset):
-            name (str | Unset):  Default: 'score_model'.
-            range_ (list[float] | Unset):
-            sampling_params (JudgeSampling | None | Unset):
-            base_url (None | str | Unset):
-            headers (None | ScoreModelGraderHeadersType0 | Unset):
+            type_ (Literal['score_model']): Selects the kind of the object.
+            model (str): Name of the judge: a model of this service, or of the server at `base_url`.
+            input_ (list[JudgeMessage]): The judge's prompt, whose texts are templates.
+            pass_threshold (float | None | Unset): Decides pass or fail where results are shown; never the reward.
+            name (str | Unset): Name for readers; it need not be unique. Default: 'score_model'.
+            range_ (list[float] | Unset): Lowest and highest score.
+            sampling_params (JudgeSampling | None | Unset): Sampling of the judge.
+            base_url (None | str | Unset): The customer's own OpenAI-compatible server, e.g. `https://api.example/v1` (an
+                extension).
+            headers (None | ScoreModelGraderHeadersType0 | Unset): Headers for `base_url` alone (an extension).
      """
 
     type_: Literal['score_model']

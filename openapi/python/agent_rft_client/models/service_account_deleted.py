@@ -23,10 +23,10 @@ T = TypeVar("T", bound="ServiceAccountDeleted")
 class ServiceAccountDeleted:
     """ 
         Attributes:
-            id (str):
-            object_ (Literal['organization.project.service_account.deleted']):  Default:
-                'organization.project.service_account.deleted'.
-            deleted (bool):  Default: True.
+            id (str): Id of the object.
+            object_ (Literal['organization.project.service_account.deleted']): Type of the object; each type has one
+                constant value. Default: 'organization.project.service_account.deleted'.
+            deleted (bool): True: the object is deleted. Default: True.
      """
 
     id: str

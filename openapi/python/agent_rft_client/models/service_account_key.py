@@ -25,13 +25,13 @@ class ServiceAccountKey:
     """ A new key with its value, which no other reply contains.
 
         Attributes:
-            id (str):
-            object_ (Literal['organization.project.service_account.api_key']):  Default:
-                'organization.project.service_account.api_key'.
-            name (str):
-            created_at (int):
-            expires_at (int | None):
-            value (str):
+            id (str): Id of the object.
+            object_ (Literal['organization.project.service_account.api_key']): Type of the object; each type has one
+                constant value. Default: 'organization.project.service_account.api_key'.
+            name (str): Name for readers; it need not be unique.
+            created_at (int): Unix seconds at which the object was made.
+            expires_at (int | None): Unix seconds at which it expires; `null`: it does not expire.
+            value (str): The key. No later reply contains it.
      """
 
     id: str

@@ -26,11 +26,12 @@ T = TypeVar("T", bound="ServiceAccountObject")
 class ServiceAccountObject:
     """ 
         Attributes:
-            id (str):
-            object_ (Literal['organization.project.service_account']):  Default: 'organization.project.service_account'.
-            name (str):
-            role (ServiceAccountObjectRole):
-            created_at (int):
+            id (str): Id of the object.
+            object_ (Literal['organization.project.service_account']): Type of the object; each type has one constant value.
+                Default: 'organization.project.service_account'.
+            name (str): Name for readers; it need not be unique.
+            role (ServiceAccountObjectRole): `none` without a key.
+            created_at (int): Unix seconds at which the object was made.
      """
 
     id: str

@@ -23,8 +23,9 @@ T = TypeVar("T", bound="SigningSecret")
 class SigningSecret:
     """ 
         Attributes:
-            object_ (Literal['signing_secret']):  Default: 'signing_secret'.
-            secret (str):
+            object_ (Literal['signing_secret']): Type of the object; each type has one constant value. Default:
+                'signing_secret'.
+            secret (str): `whsec_…`, in the form that Standard Webhooks libraries read.
      """
 
     secret: str

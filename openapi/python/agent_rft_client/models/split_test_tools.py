@@ -20,7 +20,9 @@ T = TypeVar("T", bound="SplitTestTools")
 
 @_attrs_define
 class SplitTestTools:
-    
+    """ Number of rows that offer each tool, by name.
+
+     """
 
     additional_properties: dict[str, int] = _attrs_field(init=False, factory=dict)
 

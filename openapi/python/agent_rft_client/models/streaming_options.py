@@ -25,8 +25,9 @@ class StreamingOptions:
     """ Gradients are computed while the step is still sampled; it stays on-policy.
 
         Attributes:
-            type_ (Literal['streaming'] | Unset):  Default: 'streaming'.
-            minibatches (int | Unset):  Default: 4.
+            type_ (Literal['streaming'] | Unset): Selects the kind of the object. Default: 'streaming'.
+            minibatches (int | Unset): Parts of a step, each trained once its groups are there; at most one part per prompt.
+                The optimizer steps once, after the last part. Default: 4.
      """
 
     type_: Literal['streaming'] | Unset = 'streaming'

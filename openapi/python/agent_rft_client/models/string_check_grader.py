@@ -28,12 +28,12 @@ class StringCheckGrader:
     """ 1 when the comparison holds, else 0.
 
         Attributes:
-            type_ (Literal['string_check']):
-            input_ (str):
-            reference (str):
-            operation (StringCheckGraderOperation):
-            pass_threshold (float | None | Unset):
-            name (str | Unset):  Default: 'string_check'.
+            type_ (Literal['string_check']): Selects the kind of the object.
+            input_ (str): Template of the text that is checked, such as `{{sample.output_text}}`.
+            reference (str): Template of the text that it is compared with.
+            operation (StringCheckGraderOperation): `like`: input contains reference; `ilike` ignores case; `neq` is `ne`.
+            pass_threshold (float | None | Unset): Decides pass or fail where results are shown; never the reward.
+            name (str | Unset): Name for readers; it need not be unique. Default: 'string_check'.
      """
 
     type_: Literal['string_check']

@@ -26,9 +26,10 @@ class SupervisedHyperparameters:
     """ As sent: every field a value or `auto`. Jobs of earlier versions may have unknown keys.
 
         Attributes:
-            batch_size (int | Literal['auto'] | None | Unset):  Default: 'auto'.
-            learning_rate_multiplier (float | Literal['auto'] | None | Unset):  Default: 'auto'.
-            n_epochs (int | Literal['auto'] | None | Unset):  Default: 'auto'.
+            batch_size (int | Literal['auto'] | None | Unset): Examples per optimizer step. Default: 'auto'.
+            learning_rate_multiplier (float | Literal['auto'] | None | Unset): Factor on the base model's own learning rate.
+                Default: 'auto'.
+            n_epochs (int | Literal['auto'] | None | Unset): Times that the training file is used. Default: 'auto'.
      """
 
     batch_size: int | Literal['auto'] | None | Unset = 'auto'

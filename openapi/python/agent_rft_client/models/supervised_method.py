@@ -34,11 +34,12 @@ class SupervisedMethod:
     """ `method.supervised` of the create call; unknown keys are kept and echoed.
 
         Attributes:
-            stop (None | StopOptions | Unset):
-            keep_checkpoints (KeepCheckpoints | None | Unset):
-            hyperparameters (None | SupervisedHyperparameters | Unset):
-            loss (CrossEntropyOptions | FocalOptions | LabelSmoothingOptions | None | Unset):
-            train_on (None | SupervisedMethodTrainOnType0 | Unset):
+            stop (None | StopOptions | Unset): Rules that warn, pause the job or end it early (an extension).
+            keep_checkpoints (KeepCheckpoints | None | Unset): Number of checkpoints that are kept (an extension).
+            hyperparameters (None | SupervisedHyperparameters | Unset): Sizes and rates.
+            loss (CrossEntropyOptions | FocalOptions | LabelSmoothingOptions | None | Unset): Extension of this project;
+                `None` is cross-entropy.
+            train_on (None | SupervisedMethodTrainOnType0 | Unset): Extension of this project; `None` is `all`.
      """
 
     stop: None | StopOptions | Unset = UNSET

@@ -25,7 +25,7 @@ class SyncOptions:
     """ Sample a whole step, train it, publish it. Reproducible to the bit on a CPU.
 
         Attributes:
-            type_ (Literal['sync'] | Unset):  Default: 'sync'.
+            type_ (Literal['sync'] | Unset): Selects the kind of the object. Default: 'sync'.
      """
 
     type_: Literal['sync'] | Unset = 'sync'

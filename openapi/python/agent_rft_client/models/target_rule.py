@@ -27,8 +27,9 @@ class TargetRule:
     """ Validation is as good as it has to be.
 
         Attributes:
-            value (float):
-            action (TargetRuleAction | Unset):  Default: 'stop'.
+            value (float): Mean validation reward at least, or validation loss at most.
+            action (TargetRuleAction | Unset): The effect of the rule: none, an event, a pause, or the end with the best
+                checkpoint. Default: 'stop'.
      """
 
     value: float

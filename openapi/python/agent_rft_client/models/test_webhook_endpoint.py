@@ -25,7 +25,7 @@ T = TypeVar("T", bound="TestWebhookEndpoint")
 class TestWebhookEndpoint:
     """ 
         Attributes:
-            event_type (TestWebhookEndpointEventType):
+            event_type (TestWebhookEndpointEventType): Type of the sample event.
      """
 
     event_type: TestWebhookEndpointEventType

@@ -25,8 +25,8 @@ T = TypeVar("T", bound="TextPart")
 class TextPart:
     """ 
         Attributes:
-            type_ (TextPartType):
-            text (str):
+            type_ (TextPartType): Selects the kind of the object.
+            text (str): A template.
      """
 
     type_: TextPartType

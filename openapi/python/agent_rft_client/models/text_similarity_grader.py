@@ -28,12 +28,12 @@ class TextSimilarityGrader:
     """ Similarity of two texts, 0…1.
 
         Attributes:
-            type_ (Literal['text_similarity']):
-            input_ (str):
-            reference (str):
-            evaluation_metric (TextSimilarityGraderEvaluationMetric):
-            pass_threshold (float | None | Unset):
-            name (str | Unset):  Default: 'text_similarity'.
+            type_ (Literal['text_similarity']): Selects the kind of the object.
+            input_ (str): Template of the text that is compared, such as `{{sample.output_text}}`.
+            reference (str): Template of the text that it is compared with.
+            evaluation_metric (TextSimilarityGraderEvaluationMetric): The measure of similarity.
+            pass_threshold (float | None | Unset): Decides pass or fail where results are shown; never the reward.
+            name (str | Unset): Name for readers; it need not be unique. Default: 'text_similarity'.
      """
 
     type_: Literal['text_similarity']

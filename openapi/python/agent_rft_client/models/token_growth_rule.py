@@ -27,9 +27,11 @@ class TokenGrowthRule:
     """ Rollouts write more and more.
 
         Attributes:
-            action (TokenGrowthRuleAction | Unset):  Default: 'warn'.
-            ratio (float | Unset):  Default: 2.0.
-            steps (int | Unset):  Default: 5.
+            action (TokenGrowthRuleAction | Unset): The effect of the rule: none, an event, a pause, or the end with the
+                best checkpoint. Default: 'warn'.
+            ratio (float | Unset): Mean completion tokens of the latest `steps` steps against those of the first. Default:
+                2.0.
+            steps (int | Unset): Length of both windows. Default: 5.
      """
 
     action: TokenGrowthRuleAction | Unset = 'warn'

@@ -23,14 +23,14 @@ class TokenLengths:
     """ Prompt lengths in tokens, through the model's own chat template.
 
         Attributes:
-            measured_rows (int):
-            mean (float):
-            p50 (int):
-            p90 (int):
-            p99 (int):
-            max_ (int):
-            context_length (int):
-            over_context (int):
+            measured_rows (int): All of them, or an even sample and the longest ones of a large file.
+            mean (float): Mean over the measured rows.
+            p50 (int): Half of the rows are at most as long.
+            p90 (int): Nine of ten rows are at most as long.
+            p99 (int): 99 of 100 rows are at most as long.
+            max_ (int): The longest row.
+            context_length (int): Tokens that the base model has room for.
+            over_context (int): Measured prompts that leave the model no room for an answer.
      """
 
     measured_rows: int

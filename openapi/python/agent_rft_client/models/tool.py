@@ -28,18 +28,18 @@ T = TypeVar("T", bound="Tool")
 class Tool:
     """ 
         Attributes:
-            id (str):
-            created_at (int):
-            updated_at (int):
-            version (int):
-            name (str):
-            metadata (None | ToolMetadataType0):
-            object_ (Literal['tool']):  Default: 'tool'.
-            server_url (str):
-            headers (None | ToolHeadersType0):
-            description (None | str):
-            parameters (None | ToolParametersType0):
-            rate_limit (float | None):
+            id (str): Id of the object.
+            created_at (int): Unix seconds at which the object was made.
+            updated_at (int): Creation time of this version.
+            version (int): Number of the version, from 1.
+            name (str): Name for readers; it need not be unique.
+            metadata (None | ToolMetadataType0): Up to 16 pairs of text of the user's own; the service does not read them.
+            object_ (Literal['tool']): Type of the object; each type has one constant value. Default: 'tool'.
+            server_url (str): Address that the calls are sent to, with query values redacted.
+            headers (None | ToolHeadersType0): Headers sent with every call, each shown as `[redacted]`.
+            description (None | str): Purpose of the tool, for readers; the model reads the row's own description.
+            parameters (None | ToolParametersType0): JSON schema of the arguments.
+            rate_limit (float | None): Limit of requests per second from jobs.
      """
 
     id: str

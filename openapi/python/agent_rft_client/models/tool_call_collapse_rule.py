@@ -27,9 +27,11 @@ class ToolCallCollapseRule:
     """ The policy has stopped calling its tools.
 
         Attributes:
-            action (ToolCallCollapseRuleAction | Unset):  Default: 'warn'.
-            share (float | Unset):  Default: 0.1.
-            steps (int | Unset):  Default: 3.
+            action (ToolCallCollapseRuleAction | Unset): The effect of the rule: none, an event, a pause, or the end with
+                the best checkpoint. Default: 'warn'.
+            share (float | Unset): Mean calls of the latest `steps` steps at most, as a share of those of the first.
+                Default: 0.1.
+            steps (int | Unset): Length of both windows. Default: 3.
      """
 
     action: ToolCallCollapseRuleAction | Unset = 'warn'

@@ -26,9 +26,9 @@ class ToolCheck:
     """ One check; it may have further keys with its figures.
 
         Attributes:
-            name (str):
-            status (ToolCheckStatus):
-            detail (str):
+            name (str): Name of the check.
+            status (ToolCheckStatus): Result of the check.
+            detail (str): The result in a sentence.
      """
 
     name: str

@@ -24,13 +24,13 @@ T = TypeVar("T", bound="ToolRun")
 class ToolRun:
     """ 
         Attributes:
-            type_ (Literal['function_call_output']):  Default: 'function_call_output'.
-            id (str):
-            call_id (str):
-            output (str):
-            error (None | str):
-            attempts (int):
-            latency_s (float):
+            type_ (Literal['function_call_output']): As in the replies of tools. Default: 'function_call_output'.
+            id (str): Id of the reply's message.
+            call_id (str): Id of the call.
+            output (str): Text that a model would read: the tool's `output`, or its 4xx reply as text.
+            error (None | str): Class of the failure: `http_404`, `too_large`, `tool_reported`, … (an extension).
+            attempts (int): Requests that were sent.
+            latency_s (float): Seconds until the last answer.
      """
 
     id: str

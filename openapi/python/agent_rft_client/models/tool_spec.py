@@ -27,9 +27,10 @@ class ToolSpec:
     """ One tool: the name that a model calls, and the endpoint that answers.
 
         Attributes:
-            name (str):
-            server_url (str):
-            headers (None | ToolSpecHeadersType0 | Unset):
+            name (str): Name that the model calls; rows offer it with its schema.
+            server_url (str): Address that the calls are sent to.
+            headers (None | ToolSpecHeadersType0 | Unset): Headers sent with every call; stored encrypted, shown as
+                `[redacted]`.
      """
 
     name: str

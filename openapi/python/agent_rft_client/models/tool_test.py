@@ -26,16 +26,16 @@ T = TypeVar("T", bound="ToolTest")
 class ToolTest:
     """ 
         Attributes:
-            object_ (Literal['tool.test']):  Default: 'tool.test'.
-            tool_id (str):
-            version (int):
-            name (str):
-            server_url (str):
-            created_at (int):
-            duration_ms (float):
-            calls (int):
-            passed (bool):
-            checks (list[ToolCheck]):
+            object_ (Literal['tool.test']): Type of the object; each type has one constant value. Default: 'tool.test'.
+            tool_id (str): Id of the tool.
+            version (int): Number of the version, from 1.
+            name (str): Name that the model calls.
+            server_url (str): Address that was called.
+            created_at (int): Unix seconds at which the object was made.
+            duration_ms (float): Milliseconds of the whole test.
+            calls (int): Number of calls that were made.
+            passed (bool): True when no check failed.
+            checks (list[ToolCheck]): The checks, in the order in which they ran.
      """
 
     tool_id: str

@@ -28,8 +28,8 @@ class Truncation:
     ratio then starts from the policy that is trained.
 
         Attributes:
-            cap (float):
-            level (TruncationLevel | Unset):  Default: 'token'.
+            cap (float): 2 for tokens and 5 for sequences, where it is not sent.
+            level (TruncationLevel | Unset): A token's own ratio, or the product of those of its rollout. Default: 'token'.
      """
 
     cap: float

@@ -29,12 +29,14 @@ class UpdateCurriculum:
     """ Absent fields do not change; `null` removes the validation file.
 
         Attributes:
-            training_file (None | str | Unset):
-            validation_file (None | str | Unset):
-            training (list[UpdateCurriculumTrainingType0Item] | None | Unset):
-            validation (list[UpdateCurriculumValidationType0Item] | None | Unset):
-            metadata (None | Unset | UpdateCurriculumMetadataType0):
-            name (None | str | Unset):
+            training_file (None | str | Unset): Id of the file with the training rows.
+            validation_file (None | str | Unset): Id of the file with the held-out rows.
+            training (list[UpdateCurriculumTrainingType0Item] | None | Unset): Training rows, in place of `training_file`.
+            validation (list[UpdateCurriculumValidationType0Item] | None | Unset): Held-out rows, in place of
+                `validation_file`.
+            metadata (None | Unset | UpdateCurriculumMetadataType0): Up to 16 pairs of text of the user's own; the service
+                does not read them.
+            name (None | str | Unset): Name for readers; it need not be unique.
      """
 
     training_file: None | str | Unset = UNSET

@@ -27,8 +27,9 @@ class UpdateEval:
     """ Body of `POST /v1/evals/{eval_id}`; absent fields do not change, `metadata: null` clears.
 
         Attributes:
-            name (None | str | Unset):
-            metadata (None | Unset | UpdateEvalMetadataType0):
+            name (None | str | Unset): Name for readers; it need not be unique.
+            metadata (None | Unset | UpdateEvalMetadataType0): Up to 16 pairs of text of the user's own; the service does
+                not read them.
      """
 
     name: None | str | Unset = UNSET

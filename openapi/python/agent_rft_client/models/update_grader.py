@@ -32,10 +32,11 @@ class UpdateGrader:
     """ Absent fields do not change.
 
         Attributes:
-            name (None | str | Unset):
+            name (None | str | Unset): Name for readers; it need not be unique.
             grader (EndpointGrader | MultiGrader | None | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader |
-                Unset):
-            metadata (None | Unset | UpdateGraderMetadataType0):
+                Unset): The new definition; `[redacted]` keeps a secret while its address stays.
+            metadata (None | Unset | UpdateGraderMetadataType0): Up to 16 pairs of text of the user's own; the service does
+                not read them.
      """
 
     name: None | str | Unset = UNSET

@@ -25,7 +25,7 @@ class UpdateProject:
     """ Absent fields do not change.
 
         Attributes:
-            name (None | str | Unset):
+            name (None | str | Unset): Name for readers; it need not be unique.
             geography (None | Unset): Not offered
             external_key_id (None | Unset): Not offered
      """

@@ -25,8 +25,8 @@ class UpdateProjectKey:
     """ Absent fields do not change.
 
         Attributes:
-            expires_in_seconds (int | None | Unset):
-            scopes (list[str] | None | Unset):
+            expires_in_seconds (int | None | Unset): Seconds from now until the key expires.
+            scopes (list[str] | None | Unset): Must be empty: a key has all rights of its project.
      """
 
     expires_in_seconds: int | None | Unset = UNSET

@@ -27,8 +27,8 @@ class UpdateServiceAccount:
     """ Absent fields do not change.
 
         Attributes:
-            name (None | str | Unset):
-            role (None | Unset | UpdateServiceAccountRoleType0):
+            name (None | str | Unset): Name for readers; it need not be unique.
+            role (None | Unset | UpdateServiceAccountRoleType0): The new role.
      """
 
     name: None | str | Unset = UNSET

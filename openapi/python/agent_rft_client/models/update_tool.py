@@ -29,13 +29,15 @@ class UpdateTool:
     """ Absent fields do not change; `null` removes an optional key.
 
         Attributes:
-            headers (None | Unset | UpdateToolHeadersType0):
-            description (None | str | Unset):
-            parameters (None | Unset | UpdateToolParametersType0):
-            rate_limit (float | None | Unset):
-            metadata (None | Unset | UpdateToolMetadataType0):
-            name (None | str | Unset):
-            server_url (None | str | Unset):
+            headers (None | Unset | UpdateToolHeadersType0): Headers sent with every call; stored encrypted, shown as
+                `[redacted]`.
+            description (None | str | Unset): Purpose of the tool, for readers; the model reads the row's own description.
+            parameters (None | Unset | UpdateToolParametersType0): JSON schema of the arguments.
+            rate_limit (float | None | Unset): Limit of requests per second from jobs.
+            metadata (None | Unset | UpdateToolMetadataType0): Up to 16 pairs of text of the user's own; the service does
+                not read them.
+            name (None | str | Unset): Name that the model calls.
+            server_url (None | str | Unset): Address that the calls are sent to.
      """
 
     headers: None | Unset | UpdateToolHeadersType0 = UNSET

@@ -27,9 +27,9 @@ class UpdateWebhookEndpoint:
     """ Absent fields do not change.
 
         Attributes:
-            name (None | str | Unset):
-            url (None | str | Unset):
-            event_types (list[UpdateWebhookEndpointEventTypesType0Item] | None | Unset):
+            name (None | str | Unset): Name for readers; it need not be unique.
+            url (None | str | Unset): Address that events are sent to.
+            event_types (list[UpdateWebhookEndpointEventTypesType0Item] | None | Unset): Events that are sent to it.
      """
 
     name: None | str | Unset = UNSET

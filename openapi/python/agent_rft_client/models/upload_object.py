@@ -28,15 +28,15 @@ T = TypeVar("T", bound="UploadObject")
 class UploadObject:
     """ 
         Attributes:
-            id (str):
-            object_ (Literal['upload']):  Default: 'upload'.
-            bytes_ (int):
-            created_at (int):
-            expires_at (int):
-            filename (str):
-            purpose (str):
-            status (UploadObjectStatus):
-            file (FileObject | None):
+            id (str): Id of the object.
+            object_ (Literal['upload']): Type of the object; each type has one constant value. Default: 'upload'.
+            bytes_ (int): Size of the whole file.
+            created_at (int): Unix seconds at which the object was made.
+            expires_at (int): Unix seconds at which an incomplete upload is given up.
+            filename (str): Name of the file.
+            purpose (str): Purpose of the file.
+            status (UploadObjectStatus): State of the upload.
+            file (FileObject | None): The file, once the upload is complete.
      """
 
     id: str

@@ -23,10 +23,10 @@ T = TypeVar("T", bound="UploadPart")
 class UploadPart:
     """ 
         Attributes:
-            id (str):
-            object_ (Literal['upload.part']):  Default: 'upload.part'.
-            created_at (int):
-            upload_id (str):
+            id (str): Id of the object.
+            object_ (Literal['upload.part']): Type of the object; each type has one constant value. Default: 'upload.part'.
+            created_at (int): Unix seconds at which the object was made.
+            upload_id (str): Id of the upload.
      """
 
     id: str

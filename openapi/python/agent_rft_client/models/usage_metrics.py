@@ -26,19 +26,19 @@ class UsageMetrics:
     """ Usage of the job up to its last committed step. Times in seconds.
 
         Attributes:
-            training_time_s (float):
-            sampling_time_s (float):
-            update_time_s (float):
-            evaluation_time_s (float):
-            rollouts (int):
-            prompt_tokens (int):
-            completion_tokens (int):
-            tool_calls (int):
-            trained_tokens (int):
-            gpu_seconds (float):
-            estimated_cost (float | None):
-            currency (None | str):
-            model_graders (UsageMetricsModelGraders):
+            training_time_s (float): Wall time of the run; the basis of `max_training_time_s` and of the price.
+            sampling_time_s (float): Part of it in which rollouts were played.
+            update_time_s (float): Part of it in which weights were trained.
+            evaluation_time_s (float): Part of it in which validations ran.
+            rollouts (int): Rollouts of training and validation; `max_rollouts` limits them.
+            prompt_tokens (int): Tokens of prompts.
+            completion_tokens (int): Tokens that were sampled.
+            tool_calls (int): Calls of tools that were run.
+            trained_tokens (int): Tokens with a weight in the loss.
+            gpu_seconds (float): Wall time multiplied by the accelerators that the trainer uses; 0 on a CPU.
+            estimated_cost (float | None): Cost in `currency`; null while the operator has set no price.
+            currency (None | str): Currency of `estimated_cost`.
+            model_graders (UsageMetricsModelGraders): Tokens that model graders used, by model.
      """
 
     training_time_s: float

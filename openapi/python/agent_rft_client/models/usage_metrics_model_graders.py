@@ -23,7 +23,9 @@ T = TypeVar("T", bound="UsageMetricsModelGraders")
 
 @_attrs_define
 class UsageMetricsModelGraders:
-    
+    """ Tokens that model graders used, by model.
+
+     """
 
     additional_properties: dict[str, UsageMetricsModelGradersAdditionalProperty] = _attrs_field(init=False, factory=dict)
 

@@ -29,7 +29,8 @@ T = TypeVar("T", bound="ValidateGraderRequest")
 class ValidateGraderRequest:
     """ 
         Attributes:
-            grader (EndpointGrader | MultiGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader):
+            grader (EndpointGrader | MultiGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader): The grader,
+                as in a create call of a job.
      """
 
     grader: EndpointGrader | MultiGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader

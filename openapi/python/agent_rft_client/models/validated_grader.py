@@ -25,7 +25,7 @@ T = TypeVar("T", bound="ValidatedGrader")
 class ValidatedGrader:
     """ 
         Attributes:
-            grader (ValidatedGraderGrader):
+            grader (ValidatedGraderGrader): The grader with default values added and secrets redacted.
      """
 
     grader: ValidatedGraderGrader

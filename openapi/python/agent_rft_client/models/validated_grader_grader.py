@@ -20,7 +20,9 @@ T = TypeVar("T", bound="ValidatedGraderGrader")
 
 @_attrs_define
 class ValidatedGraderGrader:
-    
+    """ The grader with default values added and secrets redacted.
+
+     """
 
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 

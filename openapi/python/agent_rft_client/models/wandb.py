@@ -24,10 +24,10 @@ T = TypeVar("T", bound="Wandb")
 class Wandb:
     """ 
         Attributes:
-            project (str):
-            name (None | str | Unset):
-            entity (None | str | Unset):
-            tags (list[str] | None | Unset):
+            project (str): Name of the project there.
+            name (None | str | Unset): Name of the run there.
+            entity (None | str | Unset): User or team there.
+            tags (list[str] | None | Unset): Labels of the run there.
      """
 
     project: str

@@ -27,7 +27,7 @@ class WandbIntegration:
     """ An integration, whose known keys are stored and echoed.
 
         Attributes:
-            type_ (Literal['wandb']):
+            type_ (Literal['wandb']): The only kind that is accepted; nothing is sent to it.
             wandb (Wandb):
      """
 

@@ -29,17 +29,18 @@ class WebhookDeliveryObject:
     """ Delivery of one event to one endpoint, over all its attempts.
 
         Attributes:
-            id (str):
-            object_ (Literal['webhook_endpoint.delivery']):  Default: 'webhook_endpoint.delivery'.
-            event_id (str):
-            event_type (str):
+            id (str): Id of the object.
+            object_ (Literal['webhook_endpoint.delivery']): Type of the object; each type has one constant value. Default:
+                'webhook_endpoint.delivery'.
+            event_id (str): Id sent as `webhook-id` with every attempt.
+            event_type (str): Type of the event.
             status (DeliveryStatus):
-            attempts (int):
-            last_status_code (int | None):
-            last_error (DeliveryError | None):
-            next_attempt_at (int | None):
-            created_at (int):
-            finished_at (int | None):
+            attempts (int): Attempts so far.
+            last_status_code (int | None): Status that the endpoint answered last.
+            last_error (DeliveryError | None): Reason why the last attempt got no status, or was not made.
+            next_attempt_at (int | None): Unix seconds of the next attempt; `null` when there is none.
+            created_at (int): Unix seconds at which the object was made.
+            finished_at (int | None): Unix seconds of the last attempt.
      """
 
     id: str

@@ -23,9 +23,10 @@ T = TypeVar("T", bound="WebhookEndpointDeleted")
 class WebhookEndpointDeleted:
     """ 
         Attributes:
-            id (str):
-            object_ (Literal['webhook_endpoint.deleted']):  Default: 'webhook_endpoint.deleted'.
-            deleted (bool):  Default: True.
+            id (str): Id of the object.
+            object_ (Literal['webhook_endpoint.deleted']): Type of the object; each type has one constant value. Default:
+                'webhook_endpoint.deleted'.
+            deleted (bool): True: the object is deleted. Default: True.
      """
 
     id: str

@@ -24,16 +24,18 @@ T = TypeVar("T", bound="WebhookEndpointObject")
 class WebhookEndpointObject:
     """ 
         Attributes:
-            id (str):
-            object_ (Literal['webhook_endpoint']):  Default: 'webhook_endpoint'.
-            created_at (int):
-            updated_at (int):
-            name (str):
-            url (str):
-            event_types (list[str]):
-            signing_secret_hint (str):
-            disabled_at (int | None):
-            last_failed_at (int | None):
+            id (str): Id of the object.
+            object_ (Literal['webhook_endpoint']): Type of the object; each type has one constant value. Default:
+                'webhook_endpoint'.
+            created_at (int): Unix seconds at which the object was made.
+            updated_at (int): Time of the last change of configuration or secret.
+            name (str): Name for readers; it need not be unique.
+            url (str): Address that events are sent to, with query values redacted.
+            event_types (list[str]): Events that are sent to it.
+            signing_secret_hint (str): The secret's last characters, to recognise it by.
+            disabled_at (int | None): Time of the 410 reply that disabled the endpoint; any update enables it again.
+            last_failed_at (int | None): Time of the last delivery that failed after all attempts, unless one succeeded
+                since.
      """
 
     id: str

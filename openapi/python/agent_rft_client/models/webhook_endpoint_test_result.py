@@ -23,11 +23,12 @@ T = TypeVar("T", bound="WebhookEndpointTestResult")
 class WebhookEndpointTestResult:
     """ 
         Attributes:
-            object_ (Literal['webhook_endpoint.test']):  Default: 'webhook_endpoint.test'.
-            webhook_endpoint_id (str):
-            event_type (str):
-            success (bool):  Default: True.
-            status_code (int):
+            object_ (Literal['webhook_endpoint.test']): Type of the object; each type has one constant value. Default:
+                'webhook_endpoint.test'.
+            webhook_endpoint_id (str): Id of the endpoint.
+            event_type (str): Type of the event that was sent.
+            success (bool): True when the endpoint answered; its status shows if it accepted the event. Default: True.
+            status_code (int): Status that the endpoint answered.
      """
 
     webhook_endpoint_id: str

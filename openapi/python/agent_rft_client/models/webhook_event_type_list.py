@@ -24,8 +24,8 @@ T = TypeVar("T", bound="WebhookEventTypeList")
 class WebhookEventTypeList:
     """ 
         Attributes:
-            object_ (Literal['list']):  Default: 'list'.
-            data (list[str]):
+            object_ (Literal['list']): Type of the object; each type has one constant value. Default: 'list'.
+            data (list[str]): Names of the event types.
      """
 
     data: list[str]

@@ -27,8 +27,9 @@ class ZeroVarianceRule:
     """ No group has rollouts of different reward: nothing is learned from any of them.
 
         Attributes:
-            action (ZeroVarianceRuleAction | Unset):  Default: 'warn'.
-            steps (int | Unset):  Default: 5.
+            action (ZeroVarianceRuleAction | Unset): The effect of the rule: none, an event, a pause, or the end with the
+                best checkpoint. Default: 'warn'.
+            steps (int | Unset): In succession. Default: 5.
      """
 
     action: ZeroVarianceRuleAction | Unset = 'warn'

@@ -98,6 +98,13 @@ def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Res
 
         return response_422
 
+    if response.status_code == 429:
+        response_429 = ErrorEnvelope.from_dict(response.json())
+
+
+
+        return response_429
+
     if response.status_code == 503:
         response_503 = ErrorEnvelope.from_dict(response.json())
 
@@ -127,6 +134,8 @@ def sync_detailed(
 
 ) -> Response[AdminKeyWithValue | ErrorEnvelope]:
     """ Create Admin Key
+
+     Creates an admin key. This reply alone shows its value.
 
     Args:
         body (CreateAdminKey): Body of `POST /v1/organization/admin_api_keys`.
@@ -159,6 +168,8 @@ def sync(
 ) -> AdminKeyWithValue | ErrorEnvelope | None:
     """ Create Admin Key
 
+     Creates an admin key. This reply alone shows its value.
+
     Args:
         body (CreateAdminKey): Body of `POST /v1/organization/admin_api_keys`.
 
@@ -184,6 +195,8 @@ async def asyncio_detailed(
 
 ) -> Response[AdminKeyWithValue | ErrorEnvelope]:
     """ Create Admin Key
+
+     Creates an admin key. This reply alone shows its value.
 
     Args:
         body (CreateAdminKey): Body of `POST /v1/organization/admin_api_keys`.
@@ -215,6 +228,8 @@ async def asyncio(
 
 ) -> AdminKeyWithValue | ErrorEnvelope | None:
     """ Create Admin Key
+
+     Creates an admin key. This reply alone shows its value.
 
     Args:
         body (CreateAdminKey): Body of `POST /v1/organization/admin_api_keys`.

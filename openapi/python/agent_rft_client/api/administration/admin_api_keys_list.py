@@ -96,6 +96,13 @@ def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Res
 
         return response_413
 
+    if response.status_code == 429:
+        response_429 = ErrorEnvelope.from_dict(response.json())
+
+
+
+        return response_429
+
     if response.status_code == 503:
         response_503 = ErrorEnvelope.from_dict(response.json())
 
@@ -128,9 +135,11 @@ def sync_detailed(
 ) -> Response[ErrorEnvelope | PageAdminKeyObject]:
     """ List Admin Keys
 
+     Lists the organization's admin keys.
+
     Args:
         after (None | str | Unset): Id of the last object of the previous page
-        limit (int | Unset):  Default: 20.
+        limit (int | Unset): Objects of a page Default: 20.
         order (AdminApiKeysListOrder | Unset):  Default: 'asc'.
 
     Raises:
@@ -165,9 +174,11 @@ def sync(
 ) -> ErrorEnvelope | PageAdminKeyObject | None:
     """ List Admin Keys
 
+     Lists the organization's admin keys.
+
     Args:
         after (None | str | Unset): Id of the last object of the previous page
-        limit (int | Unset):  Default: 20.
+        limit (int | Unset): Objects of a page Default: 20.
         order (AdminApiKeysListOrder | Unset):  Default: 'asc'.
 
     Raises:
@@ -197,9 +208,11 @@ async def asyncio_detailed(
 ) -> Response[ErrorEnvelope | PageAdminKeyObject]:
     """ List Admin Keys
 
+     Lists the organization's admin keys.
+
     Args:
         after (None | str | Unset): Id of the last object of the previous page
-        limit (int | Unset):  Default: 20.
+        limit (int | Unset): Objects of a page Default: 20.
         order (AdminApiKeysListOrder | Unset):  Default: 'asc'.
 
     Raises:
@@ -234,9 +247,11 @@ async def asyncio(
 ) -> ErrorEnvelope | PageAdminKeyObject | None:
     """ List Admin Keys
 
+     Lists the organization's admin keys.
+
     Args:
         after (None | str | Unset): Id of the last object of the previous page
-        limit (int | Unset):  Default: 20.
+        limit (int | Unset): Objects of a page Default: 20.
         order (AdminApiKeysListOrder | Unset):  Default: 'asc'.
 
     Raises:

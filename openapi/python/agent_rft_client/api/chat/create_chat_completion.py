@@ -8,8 +8,8 @@ from ...client import AuthenticatedClient, Client
 from ...types import Response, UNSET
 from ... import errors
 
+from ...models.chat_completion import ChatCompletion
 from ...models.chat_completion_request import ChatCompletionRequest
-from ...models.create_chat_completion_response_200 import CreateChatCompletionResponse200
 from ...models.error_envelope import ErrorEnvelope
 from typing import cast
 
@@ -41,9 +41,9 @@ def _get_kwargs(
 
 
 
-def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> CreateChatCompletionResponse200 | ErrorEnvelope | None:
+def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> ChatCompletion | ErrorEnvelope | None:
     if response.status_code == 200:
-        response_200 = CreateChatCompletionResponse200.from_dict(response.json())
+        response_200 = ChatCompletion.from_dict(response.json())
 
 
 
@@ -105,6 +105,13 @@ def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Res
 
         return response_422
 
+    if response.status_code == 429:
+        response_429 = ErrorEnvelope.from_dict(response.json())
+
+
+
+        return response_429
+
     if response.status_code == 503:
         response_503 = ErrorEnvelope.from_dict(response.json())
 
@@ -118,7 +125,7 @@ def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Res
         return None
 
 
-def _build_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> Response[CreateChatCompletionResponse200 | ErrorEnvelope]:
+def _build_response(*, client: AuthenticatedClient | Client, response: httpx.Response) -> Response[ChatCompletion | ErrorEnvelope]:
     return Response(
         status_code=HTTPStatus(response.status_code),
         content=response.content,
@@ -132,18 +139,23 @@ def sync_detailed(
     client: AuthenticatedClient,
     body: ChatCompletionRequest,
 
-) -> Response[CreateChatCompletionResponse200 | ErrorEnvelope]:
+) -> Response[ChatCompletion | ErrorEnvelope]:
     """ Create Chat Completion
 
+     Samples a model. With `stream` the answer is sent in chunks; the last one is followed by
+    `data: [DONE]`.
+
     Args:
-        body (ChatCompletionRequest):
+        body (ChatCompletionRequest): A call of a model. Further fields are those of the hosted
+            API; one that the service cannot
+            honour is refused by name.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[CreateChatCompletionResponse200 | ErrorEnvelope]
+        Response[ChatCompletion | ErrorEnvelope]
      """
 
 
@@ -163,18 +175,23 @@ def sync(
     client: AuthenticatedClient,
     body: ChatCompletionRequest,
 
-) -> CreateChatCompletionResponse200 | ErrorEnvelope | None:
+) -> ChatCompletion | ErrorEnvelope | None:
     """ Create Chat Completion
 
+     Samples a model. With `stream` the answer is sent in chunks; the last one is followed by
+    `data: [DONE]`.
+
     Args:
-        body (ChatCompletionRequest):
+        body (ChatCompletionRequest): A call of a model. Further fields are those of the hosted
+            API; one that the service cannot
+            honour is refused by name.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        CreateChatCompletionResponse200 | ErrorEnvelope
+        ChatCompletion | ErrorEnvelope
      """
 
 
@@ -189,18 +206,23 @@ async def asyncio_detailed(
     client: AuthenticatedClient,
     body: ChatCompletionRequest,
 
-) -> Response[CreateChatCompletionResponse200 | ErrorEnvelope]:
+) -> Response[ChatCompletion | ErrorEnvelope]:
     """ Create Chat Completion
 
+     Samples a model. With `stream` the answer is sent in chunks; the last one is followed by
+    `data: [DONE]`.
+
     Args:
-        body (ChatCompletionRequest):
+        body (ChatCompletionRequest): A call of a model. Further fields are those of the hosted
+            API; one that the service cannot
+            honour is refused by name.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        Response[CreateChatCompletionResponse200 | ErrorEnvelope]
+        Response[ChatCompletion | ErrorEnvelope]
      """
 
 
@@ -220,18 +242,23 @@ async def asyncio(
     client: AuthenticatedClient,
     body: ChatCompletionRequest,
 
-) -> CreateChatCompletionResponse200 | ErrorEnvelope | None:
+) -> ChatCompletion | ErrorEnvelope | None:
     """ Create Chat Completion
 
+     Samples a model. With `stream` the answer is sent in chunks; the last one is followed by
+    `data: [DONE]`.
+
     Args:
-        body (ChatCompletionRequest):
+        body (ChatCompletionRequest): A call of a model. Further fields are those of the hosted
+            API; one that the service cannot
+            honour is refused by name.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
         httpx.TimeoutException: If the request takes longer than Client.timeout.
 
     Returns:
-        CreateChatCompletionResponse200 | ErrorEnvelope
+        ChatCompletion | ErrorEnvelope
      """
 
 

@@ -98,6 +98,13 @@ def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Res
 
         return response_422
 
+    if response.status_code == 429:
+        response_429 = ErrorEnvelope.from_dict(response.json())
+
+
+
+        return response_429
+
     if response.status_code == 503:
         response_503 = ErrorEnvelope.from_dict(response.json())
 
@@ -127,6 +134,8 @@ def sync_detailed(
 
 ) -> Response[Curriculum | ErrorEnvelope]:
     """ Create Curriculum
+
+     Registers a curriculum, as version 1.
 
     Args:
         body (CreateCurriculum):
@@ -159,6 +168,8 @@ def sync(
 ) -> Curriculum | ErrorEnvelope | None:
     """ Create Curriculum
 
+     Registers a curriculum, as version 1.
+
     Args:
         body (CreateCurriculum):
 
@@ -184,6 +195,8 @@ async def asyncio_detailed(
 
 ) -> Response[Curriculum | ErrorEnvelope]:
     """ Create Curriculum
+
+     Registers a curriculum, as version 1.
 
     Args:
         body (CreateCurriculum):
@@ -215,6 +228,8 @@ async def asyncio(
 
 ) -> Curriculum | ErrorEnvelope | None:
     """ Create Curriculum
+
+     Registers a curriculum, as version 1.
 
     Args:
         body (CreateCurriculum):

@@ -79,6 +79,13 @@ def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Res
 
         return response_413
 
+    if response.status_code == 429:
+        response_429 = ErrorEnvelope.from_dict(response.json())
+
+
+
+        return response_429
+
     if response.status_code == 503:
         response_503 = ErrorEnvelope.from_dict(response.json())
 
@@ -110,6 +117,8 @@ def sync_detailed(
 
 ) -> Response[ErrorEnvelope | OutputItemObject]:
     """ Get Output Item
+
+     Returns an output item: the sample, and the verdict of each criterion.
 
     Args:
         eval_id (str):
@@ -148,6 +157,8 @@ def sync(
 ) -> ErrorEnvelope | OutputItemObject | None:
     """ Get Output Item
 
+     Returns an output item: the sample, and the verdict of each criterion.
+
     Args:
         eval_id (str):
         run_id (str):
@@ -179,6 +190,8 @@ async def asyncio_detailed(
 
 ) -> Response[ErrorEnvelope | OutputItemObject]:
     """ Get Output Item
+
+     Returns an output item: the sample, and the verdict of each criterion.
 
     Args:
         eval_id (str):
@@ -216,6 +229,8 @@ async def asyncio(
 
 ) -> ErrorEnvelope | OutputItemObject | None:
     """ Get Output Item
+
+     Returns an output item: the sample, and the verdict of each criterion.
 
     Args:
         eval_id (str):

@@ -117,6 +117,13 @@ def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Res
 
         return response_413
 
+    if response.status_code == 429:
+        response_429 = ErrorEnvelope.from_dict(response.json())
+
+
+
+        return response_429
+
     if response.status_code == 503:
         response_503 = ErrorEnvelope.from_dict(response.json())
 
@@ -152,11 +159,13 @@ def sync_detailed(
 ) -> Response[ErrorEnvelope | PageOutputItemObject]:
     """ List Output Items
 
+     Lists the output items of a run, in the order of the items.
+
     Args:
         eval_id (str):
         run_id (str):
         after (None | str | Unset): Id of the last object of the previous page
-        limit (int | Unset):  Default: 20.
+        limit (int | Unset): Objects of a page Default: 20.
         order (GetEvalRunOutputItemsOrder | Unset):  Default: 'asc'.
         status (GetEvalRunOutputItemsStatusType0 | None | Unset): Only items of this outcome
 
@@ -198,11 +207,13 @@ def sync(
 ) -> ErrorEnvelope | PageOutputItemObject | None:
     """ List Output Items
 
+     Lists the output items of a run, in the order of the items.
+
     Args:
         eval_id (str):
         run_id (str):
         after (None | str | Unset): Id of the last object of the previous page
-        limit (int | Unset):  Default: 20.
+        limit (int | Unset): Objects of a page Default: 20.
         order (GetEvalRunOutputItemsOrder | Unset):  Default: 'asc'.
         status (GetEvalRunOutputItemsStatusType0 | None | Unset): Only items of this outcome
 
@@ -239,11 +250,13 @@ async def asyncio_detailed(
 ) -> Response[ErrorEnvelope | PageOutputItemObject]:
     """ List Output Items
 
+     Lists the output items of a run, in the order of the items.
+
     Args:
         eval_id (str):
         run_id (str):
         after (None | str | Unset): Id of the last object of the previous page
-        limit (int | Unset):  Default: 20.
+        limit (int | Unset): Objects of a page Default: 20.
         order (GetEvalRunOutputItemsOrder | Unset):  Default: 'asc'.
         status (GetEvalRunOutputItemsStatusType0 | None | Unset): Only items of this outcome
 
@@ -285,11 +298,13 @@ async def asyncio(
 ) -> ErrorEnvelope | PageOutputItemObject | None:
     """ List Output Items
 
+     Lists the output items of a run, in the order of the items.
+
     Args:
         eval_id (str):
         run_id (str):
         after (None | str | Unset): Id of the last object of the previous page
-        limit (int | Unset):  Default: 20.
+        limit (int | Unset): Objects of a page Default: 20.
         order (GetEvalRunOutputItemsOrder | Unset):  Default: 'asc'.
         status (GetEvalRunOutputItemsStatusType0 | None | Unset): Only items of this outcome
 

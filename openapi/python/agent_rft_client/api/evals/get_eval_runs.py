@@ -116,6 +116,13 @@ def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Res
 
         return response_413
 
+    if response.status_code == 429:
+        response_429 = ErrorEnvelope.from_dict(response.json())
+
+
+
+        return response_429
+
     if response.status_code == 503:
         response_503 = ErrorEnvelope.from_dict(response.json())
 
@@ -150,10 +157,12 @@ def sync_detailed(
 ) -> Response[ErrorEnvelope | PageEvalRunObject]:
     """ List Runs
 
+     Lists the runs of an eval.
+
     Args:
         eval_id (str):
         after (None | str | Unset): Id of the last object of the previous page
-        limit (int | Unset):  Default: 20.
+        limit (int | Unset): Objects of a page Default: 20.
         order (GetEvalRunsOrder | Unset):  Default: 'asc'.
         status (EvalRunStatus | None | Unset): Only runs in this state
 
@@ -193,10 +202,12 @@ def sync(
 ) -> ErrorEnvelope | PageEvalRunObject | None:
     """ List Runs
 
+     Lists the runs of an eval.
+
     Args:
         eval_id (str):
         after (None | str | Unset): Id of the last object of the previous page
-        limit (int | Unset):  Default: 20.
+        limit (int | Unset): Objects of a page Default: 20.
         order (GetEvalRunsOrder | Unset):  Default: 'asc'.
         status (EvalRunStatus | None | Unset): Only runs in this state
 
@@ -231,10 +242,12 @@ async def asyncio_detailed(
 ) -> Response[ErrorEnvelope | PageEvalRunObject]:
     """ List Runs
 
+     Lists the runs of an eval.
+
     Args:
         eval_id (str):
         after (None | str | Unset): Id of the last object of the previous page
-        limit (int | Unset):  Default: 20.
+        limit (int | Unset): Objects of a page Default: 20.
         order (GetEvalRunsOrder | Unset):  Default: 'asc'.
         status (EvalRunStatus | None | Unset): Only runs in this state
 
@@ -274,10 +287,12 @@ async def asyncio(
 ) -> ErrorEnvelope | PageEvalRunObject | None:
     """ List Runs
 
+     Lists the runs of an eval.
+
     Args:
         eval_id (str):
         after (None | str | Unset): Id of the last object of the previous page
-        limit (int | Unset):  Default: 20.
+        limit (int | Unset): Objects of a page Default: 20.
         order (GetEvalRunsOrder | Unset):  Default: 'asc'.
         status (EvalRunStatus | None | Unset): Only runs in this state
 

@@ -105,6 +105,13 @@ def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Res
 
         return response_413
 
+    if response.status_code == 429:
+        response_429 = ErrorEnvelope.from_dict(response.json())
+
+
+
+        return response_429
+
     if response.status_code == 503:
         response_503 = ErrorEnvelope.from_dict(response.json())
 
@@ -138,9 +145,11 @@ def sync_detailed(
 ) -> Response[ErrorEnvelope | PageEvalObject]:
     """ List Evals
 
+     Lists evals. Each reinforcement job has one, whose runs are its validations.
+
     Args:
         after (None | str | Unset): Id of the last object of the previous page
-        limit (int | Unset):  Default: 20.
+        limit (int | Unset): Objects of a page Default: 20.
         order (ListEvalsOrder | Unset):  Default: 'asc'.
         order_by (ListEvalsOrderBy | Unset): Time by which `order` sorts Default: 'created_at'.
 
@@ -178,9 +187,11 @@ def sync(
 ) -> ErrorEnvelope | PageEvalObject | None:
     """ List Evals
 
+     Lists evals. Each reinforcement job has one, whose runs are its validations.
+
     Args:
         after (None | str | Unset): Id of the last object of the previous page
-        limit (int | Unset):  Default: 20.
+        limit (int | Unset): Objects of a page Default: 20.
         order (ListEvalsOrder | Unset):  Default: 'asc'.
         order_by (ListEvalsOrderBy | Unset): Time by which `order` sorts Default: 'created_at'.
 
@@ -213,9 +224,11 @@ async def asyncio_detailed(
 ) -> Response[ErrorEnvelope | PageEvalObject]:
     """ List Evals
 
+     Lists evals. Each reinforcement job has one, whose runs are its validations.
+
     Args:
         after (None | str | Unset): Id of the last object of the previous page
-        limit (int | Unset):  Default: 20.
+        limit (int | Unset): Objects of a page Default: 20.
         order (ListEvalsOrder | Unset):  Default: 'asc'.
         order_by (ListEvalsOrderBy | Unset): Time by which `order` sorts Default: 'created_at'.
 
@@ -253,9 +266,11 @@ async def asyncio(
 ) -> ErrorEnvelope | PageEvalObject | None:
     """ List Evals
 
+     Lists evals. Each reinforcement job has one, whose runs are its validations.
+
     Args:
         after (None | str | Unset): Id of the last object of the previous page
-        limit (int | Unset):  Default: 20.
+        limit (int | Unset): Objects of a page Default: 20.
         order (ListEvalsOrder | Unset):  Default: 'asc'.
         order_by (ListEvalsOrderBy | Unset): Time by which `order` sorts Default: 'created_at'.
 

@@ -106,6 +106,13 @@ def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Res
 
         return response_422
 
+    if response.status_code == 429:
+        response_429 = ErrorEnvelope.from_dict(response.json())
+
+
+
+        return response_429
+
     if response.status_code == 503:
         response_503 = ErrorEnvelope.from_dict(response.json())
 
@@ -136,6 +143,8 @@ def sync_detailed(
 
 ) -> Response[ErrorEnvelope | EvalObject]:
     """ Update Eval
+
+     Changes the name or the metadata of an eval.
 
     Args:
         eval_id (str):
@@ -172,6 +181,8 @@ def sync(
 ) -> ErrorEnvelope | EvalObject | None:
     """ Update Eval
 
+     Changes the name or the metadata of an eval.
+
     Args:
         eval_id (str):
         body (UpdateEval): Body of `POST /v1/evals/{eval_id}`; absent fields do not change,
@@ -201,6 +212,8 @@ async def asyncio_detailed(
 
 ) -> Response[ErrorEnvelope | EvalObject]:
     """ Update Eval
+
+     Changes the name or the metadata of an eval.
 
     Args:
         eval_id (str):
@@ -236,6 +249,8 @@ async def asyncio(
 
 ) -> ErrorEnvelope | EvalObject | None:
     """ Update Eval
+
+     Changes the name or the metadata of an eval.
 
     Args:
         eval_id (str):

@@ -80,6 +80,13 @@ def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Res
 
         return response_413
 
+    if response.status_code == 429:
+        response_429 = ErrorEnvelope.from_dict(response.json())
+
+
+
+        return response_429
+
     if response.status_code == 503:
         response_503 = ErrorEnvelope.from_dict(response.json())
 
@@ -109,6 +116,8 @@ def sync_detailed(
 
 ) -> Response[ErrorEnvelope | File]:
     """ Get Content
+
+     Returns the bytes of a file.
 
     Args:
         file_id (str):
@@ -141,6 +150,8 @@ def sync(
 ) -> ErrorEnvelope | File | None:
     """ Get Content
 
+     Returns the bytes of a file.
+
     Args:
         file_id (str):
 
@@ -166,6 +177,8 @@ async def asyncio_detailed(
 
 ) -> Response[ErrorEnvelope | File]:
     """ Get Content
+
+     Returns the bytes of a file.
 
     Args:
         file_id (str):
@@ -197,6 +210,8 @@ async def asyncio(
 
 ) -> ErrorEnvelope | File | None:
     """ Get Content
+
+     Returns the bytes of a file.
 
     Args:
         file_id (str):

@@ -104,6 +104,13 @@ def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Res
 
         return response_413
 
+    if response.status_code == 429:
+        response_429 = ErrorEnvelope.from_dict(response.json())
+
+
+
+        return response_429
+
     if response.status_code == 503:
         response_503 = ErrorEnvelope.from_dict(response.json())
 
@@ -136,6 +143,8 @@ def sync_detailed(
 
 ) -> Response[ErrorEnvelope | PageFileObject]:
     """ List Files
+
+     Lists files.
 
     Args:
         purpose (None | str | Unset):
@@ -177,6 +186,8 @@ def sync(
 ) -> ErrorEnvelope | PageFileObject | None:
     """ List Files
 
+     Lists files.
+
     Args:
         purpose (None | str | Unset):
         after (None | str | Unset): Id of the last object of the previous page
@@ -211,6 +222,8 @@ async def asyncio_detailed(
 
 ) -> Response[ErrorEnvelope | PageFileObject]:
     """ List Files
+
+     Lists files.
 
     Args:
         purpose (None | str | Unset):
@@ -251,6 +264,8 @@ async def asyncio(
 
 ) -> ErrorEnvelope | PageFileObject | None:
     """ List Files
+
+     Lists files.
 
     Args:
         purpose (None | str | Unset):

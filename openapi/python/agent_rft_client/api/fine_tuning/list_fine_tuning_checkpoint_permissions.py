@@ -112,6 +112,13 @@ def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Res
 
         return response_413
 
+    if response.status_code == 429:
+        response_429 = ErrorEnvelope.from_dict(response.json())
+
+
+
+        return response_429
+
     if response.status_code == 503:
         response_503 = ErrorEnvelope.from_dict(response.json())
 
@@ -146,11 +153,13 @@ def sync_detailed(
 ) -> Response[ErrorEnvelope | PagePermissionObject]:
     """ List Permissions
 
+     Lists the projects that may use a checkpoint's model.
+
     Args:
         fine_tuned_model_checkpoint (str):
         project_id (None | str | Unset):
         after (None | str | Unset): Id of the last object of the previous page
-        limit (int | Unset):  Default: 10.
+        limit (int | Unset): Objects of a page Default: 10.
         order (ListFineTuningCheckpointPermissionsOrder | Unset):  Default: 'descending'.
 
     Raises:
@@ -189,11 +198,13 @@ def sync(
 ) -> ErrorEnvelope | PagePermissionObject | None:
     """ List Permissions
 
+     Lists the projects that may use a checkpoint's model.
+
     Args:
         fine_tuned_model_checkpoint (str):
         project_id (None | str | Unset):
         after (None | str | Unset): Id of the last object of the previous page
-        limit (int | Unset):  Default: 10.
+        limit (int | Unset): Objects of a page Default: 10.
         order (ListFineTuningCheckpointPermissionsOrder | Unset):  Default: 'descending'.
 
     Raises:
@@ -227,11 +238,13 @@ async def asyncio_detailed(
 ) -> Response[ErrorEnvelope | PagePermissionObject]:
     """ List Permissions
 
+     Lists the projects that may use a checkpoint's model.
+
     Args:
         fine_tuned_model_checkpoint (str):
         project_id (None | str | Unset):
         after (None | str | Unset): Id of the last object of the previous page
-        limit (int | Unset):  Default: 10.
+        limit (int | Unset): Objects of a page Default: 10.
         order (ListFineTuningCheckpointPermissionsOrder | Unset):  Default: 'descending'.
 
     Raises:
@@ -270,11 +283,13 @@ async def asyncio(
 ) -> ErrorEnvelope | PagePermissionObject | None:
     """ List Permissions
 
+     Lists the projects that may use a checkpoint's model.
+
     Args:
         fine_tuned_model_checkpoint (str):
         project_id (None | str | Unset):
         after (None | str | Unset): Id of the last object of the previous page
-        limit (int | Unset):  Default: 10.
+        limit (int | Unset): Objects of a page Default: 10.
         order (ListFineTuningCheckpointPermissionsOrder | Unset):  Default: 'descending'.
 
     Raises:

@@ -95,6 +95,13 @@ def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Res
 
         return response_413
 
+    if response.status_code == 429:
+        response_429 = ErrorEnvelope.from_dict(response.json())
+
+
+
+        return response_429
+
     if response.status_code == 503:
         response_503 = ErrorEnvelope.from_dict(response.json())
 
@@ -131,7 +138,7 @@ def sync_detailed(
 
     Args:
         after (None | str | Unset): Id of the last object of the previous page
-        limit (int | Unset):  Default: 20.
+        limit (int | Unset): Objects of a page Default: 20.
         metadata (None | str | Unset): `null`: only jobs without metadata
 
     Raises:
@@ -170,7 +177,7 @@ def sync(
 
     Args:
         after (None | str | Unset): Id of the last object of the previous page
-        limit (int | Unset):  Default: 20.
+        limit (int | Unset): Objects of a page Default: 20.
         metadata (None | str | Unset): `null`: only jobs without metadata
 
     Raises:
@@ -204,7 +211,7 @@ async def asyncio_detailed(
 
     Args:
         after (None | str | Unset): Id of the last object of the previous page
-        limit (int | Unset):  Default: 20.
+        limit (int | Unset): Objects of a page Default: 20.
         metadata (None | str | Unset): `null`: only jobs without metadata
 
     Raises:
@@ -243,7 +250,7 @@ async def asyncio(
 
     Args:
         after (None | str | Unset): Id of the last object of the previous page
-        limit (int | Unset):  Default: 20.
+        limit (int | Unset): Objects of a page Default: 20.
         metadata (None | str | Unset): `null`: only jobs without metadata
 
     Raises:

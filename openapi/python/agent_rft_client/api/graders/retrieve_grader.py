@@ -92,6 +92,13 @@ def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Res
 
         return response_413
 
+    if response.status_code == 429:
+        response_429 = ErrorEnvelope.from_dict(response.json())
+
+
+
+        return response_429
+
     if response.status_code == 503:
         response_503 = ErrorEnvelope.from_dict(response.json())
 
@@ -122,6 +129,8 @@ def sync_detailed(
 
 ) -> Response[ErrorEnvelope | RegisteredGrader]:
     """ Get Grader
+
+     Returns a grader, in its newest version unless `version` is sent.
 
     Args:
         grader_id (str):
@@ -157,6 +166,8 @@ def sync(
 ) -> ErrorEnvelope | RegisteredGrader | None:
     """ Get Grader
 
+     Returns a grader, in its newest version unless `version` is sent.
+
     Args:
         grader_id (str):
         version (int | None | Unset): Number of a version; the newest when absent
@@ -185,6 +196,8 @@ async def asyncio_detailed(
 
 ) -> Response[ErrorEnvelope | RegisteredGrader]:
     """ Get Grader
+
+     Returns a grader, in its newest version unless `version` is sent.
 
     Args:
         grader_id (str):
@@ -219,6 +232,8 @@ async def asyncio(
 
 ) -> ErrorEnvelope | RegisteredGrader | None:
     """ Get Grader
+
+     Returns a grader, in its newest version unless `version` is sent.
 
     Args:
         grader_id (str):

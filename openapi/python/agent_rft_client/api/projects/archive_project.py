@@ -91,6 +91,13 @@ def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Res
 
         return response_422
 
+    if response.status_code == 429:
+        response_429 = ErrorEnvelope.from_dict(response.json())
+
+
+
+        return response_429
+
     if response.status_code == 503:
         response_503 = ErrorEnvelope.from_dict(response.json())
 
@@ -120,6 +127,8 @@ def sync_detailed(
 
 ) -> Response[ErrorEnvelope | ProjectObject]:
     """ Archive Project
+
+     Archives a project: its keys stop working. This cannot be undone.
 
     Args:
         project_id (str):
@@ -152,6 +161,8 @@ def sync(
 ) -> ErrorEnvelope | ProjectObject | None:
     """ Archive Project
 
+     Archives a project: its keys stop working. This cannot be undone.
+
     Args:
         project_id (str):
 
@@ -177,6 +188,8 @@ async def asyncio_detailed(
 
 ) -> Response[ErrorEnvelope | ProjectObject]:
     """ Archive Project
+
+     Archives a project: its keys stop working. This cannot be undone.
 
     Args:
         project_id (str):
@@ -208,6 +221,8 @@ async def asyncio(
 
 ) -> ErrorEnvelope | ProjectObject | None:
     """ Archive Project
+
+     Archives a project: its keys stop working. This cannot be undone.
 
     Args:
         project_id (str):

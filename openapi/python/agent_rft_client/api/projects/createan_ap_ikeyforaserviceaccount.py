@@ -107,6 +107,13 @@ def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Res
 
         return response_422
 
+    if response.status_code == 429:
+        response_429 = ErrorEnvelope.from_dict(response.json())
+
+
+
+        return response_429
+
     if response.status_code == 503:
         response_503 = ErrorEnvelope.from_dict(response.json())
 
@@ -138,6 +145,8 @@ def sync_detailed(
 
 ) -> Response[ErrorEnvelope | ServiceAccountKey]:
     """ Create Account Key
+
+     Creates a further key of a service account. This reply alone shows its value.
 
     Args:
         project_id (str):
@@ -177,6 +186,8 @@ def sync(
 ) -> ErrorEnvelope | ServiceAccountKey | None:
     """ Create Account Key
 
+     Creates a further key of a service account. This reply alone shows its value.
+
     Args:
         project_id (str):
         service_account_id (str):
@@ -209,6 +220,8 @@ async def asyncio_detailed(
 
 ) -> Response[ErrorEnvelope | ServiceAccountKey]:
     """ Create Account Key
+
+     Creates a further key of a service account. This reply alone shows its value.
 
     Args:
         project_id (str):
@@ -247,6 +260,8 @@ async def asyncio(
 
 ) -> ErrorEnvelope | ServiceAccountKey | None:
     """ Create Account Key
+
+     Creates a further key of a service account. This reply alone shows its value.
 
     Args:
         project_id (str):

@@ -78,6 +78,13 @@ def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Res
 
         return response_413
 
+    if response.status_code == 429:
+        response_429 = ErrorEnvelope.from_dict(response.json())
+
+
+
+        return response_429
+
     if response.status_code == 503:
         response_503 = ErrorEnvelope.from_dict(response.json())
 
@@ -108,6 +115,8 @@ def sync_detailed(
 
 ) -> Response[ErrorEnvelope | ServiceAccountDeleted]:
     """ Delete Account
+
+     Deletes a service account with its keys.
 
     Args:
         project_id (str):
@@ -143,6 +152,8 @@ def sync(
 ) -> ErrorEnvelope | ServiceAccountDeleted | None:
     """ Delete Account
 
+     Deletes a service account with its keys.
+
     Args:
         project_id (str):
         service_account_id (str):
@@ -171,6 +182,8 @@ async def asyncio_detailed(
 
 ) -> Response[ErrorEnvelope | ServiceAccountDeleted]:
     """ Delete Account
+
+     Deletes a service account with its keys.
 
     Args:
         project_id (str):
@@ -205,6 +218,8 @@ async def asyncio(
 
 ) -> ErrorEnvelope | ServiceAccountDeleted | None:
     """ Delete Account
+
+     Deletes a service account with its keys.
 
     Args:
         project_id (str):

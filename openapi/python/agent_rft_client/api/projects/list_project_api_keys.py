@@ -107,6 +107,13 @@ def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Res
 
         return response_413
 
+    if response.status_code == 429:
+        response_429 = ErrorEnvelope.from_dict(response.json())
+
+
+
+        return response_429
+
     if response.status_code == 503:
         response_503 = ErrorEnvelope.from_dict(response.json())
 
@@ -140,10 +147,12 @@ def sync_detailed(
 ) -> Response[ErrorEnvelope | PageProjectKeyObject]:
     """ List Keys
 
+     Lists the keys of a project.
+
     Args:
         project_id (str):
         after (None | str | Unset): Id of the last object of the previous page
-        limit (int | Unset):  Default: 20.
+        limit (int | Unset): Objects of a page Default: 20.
         owner_project_access (ListProjectApiKeysOwnerProjectAccessType0 | None | Unset):
 
     Raises:
@@ -180,10 +189,12 @@ def sync(
 ) -> ErrorEnvelope | PageProjectKeyObject | None:
     """ List Keys
 
+     Lists the keys of a project.
+
     Args:
         project_id (str):
         after (None | str | Unset): Id of the last object of the previous page
-        limit (int | Unset):  Default: 20.
+        limit (int | Unset): Objects of a page Default: 20.
         owner_project_access (ListProjectApiKeysOwnerProjectAccessType0 | None | Unset):
 
     Raises:
@@ -215,10 +226,12 @@ async def asyncio_detailed(
 ) -> Response[ErrorEnvelope | PageProjectKeyObject]:
     """ List Keys
 
+     Lists the keys of a project.
+
     Args:
         project_id (str):
         after (None | str | Unset): Id of the last object of the previous page
-        limit (int | Unset):  Default: 20.
+        limit (int | Unset): Objects of a page Default: 20.
         owner_project_access (ListProjectApiKeysOwnerProjectAccessType0 | None | Unset):
 
     Raises:
@@ -255,10 +268,12 @@ async def asyncio(
 ) -> ErrorEnvelope | PageProjectKeyObject | None:
     """ List Keys
 
+     Lists the keys of a project.
+
     Args:
         project_id (str):
         after (None | str | Unset): Id of the last object of the previous page
-        limit (int | Unset):  Default: 20.
+        limit (int | Unset): Objects of a page Default: 20.
         owner_project_access (ListProjectApiKeysOwnerProjectAccessType0 | None | Unset):
 
     Raises:

@@ -95,6 +95,13 @@ def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Res
 
         return response_413
 
+    if response.status_code == 429:
+        response_429 = ErrorEnvelope.from_dict(response.json())
+
+
+
+        return response_429
+
     if response.status_code == 503:
         response_503 = ErrorEnvelope.from_dict(response.json())
 
@@ -127,10 +134,12 @@ def sync_detailed(
 ) -> Response[ErrorEnvelope | PageServiceAccountObject]:
     """ List Accounts
 
+     Lists the service accounts of a project.
+
     Args:
         project_id (str):
         after (None | str | Unset): Id of the last object of the previous page
-        limit (int | Unset):  Default: 20.
+        limit (int | Unset): Objects of a page Default: 20.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -164,10 +173,12 @@ def sync(
 ) -> ErrorEnvelope | PageServiceAccountObject | None:
     """ List Accounts
 
+     Lists the service accounts of a project.
+
     Args:
         project_id (str):
         after (None | str | Unset): Id of the last object of the previous page
-        limit (int | Unset):  Default: 20.
+        limit (int | Unset): Objects of a page Default: 20.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -196,10 +207,12 @@ async def asyncio_detailed(
 ) -> Response[ErrorEnvelope | PageServiceAccountObject]:
     """ List Accounts
 
+     Lists the service accounts of a project.
+
     Args:
         project_id (str):
         after (None | str | Unset): Id of the last object of the previous page
-        limit (int | Unset):  Default: 20.
+        limit (int | Unset): Objects of a page Default: 20.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -233,10 +246,12 @@ async def asyncio(
 ) -> ErrorEnvelope | PageServiceAccountObject | None:
     """ List Accounts
 
+     Lists the service accounts of a project.
+
     Args:
         project_id (str):
         after (None | str | Unset): Id of the last object of the previous page
-        limit (int | Unset):  Default: 20.
+        limit (int | Unset): Objects of a page Default: 20.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

@@ -90,6 +90,13 @@ def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Res
 
         return response_413
 
+    if response.status_code == 429:
+        response_429 = ErrorEnvelope.from_dict(response.json())
+
+
+
+        return response_429
+
     if response.status_code == 503:
         response_503 = ErrorEnvelope.from_dict(response.json())
 
@@ -122,9 +129,11 @@ def sync_detailed(
 ) -> Response[ErrorEnvelope | PageProjectObject]:
     """ List Projects
 
+     Lists the projects of the organization. Needs an admin key, as do all operations here.
+
     Args:
         after (None | str | Unset): Id of the last object of the previous page
-        limit (int | Unset):  Default: 20.
+        limit (int | Unset): Objects of a page Default: 20.
         include_archived (bool | Unset):  Default: False.
 
     Raises:
@@ -159,9 +168,11 @@ def sync(
 ) -> ErrorEnvelope | PageProjectObject | None:
     """ List Projects
 
+     Lists the projects of the organization. Needs an admin key, as do all operations here.
+
     Args:
         after (None | str | Unset): Id of the last object of the previous page
-        limit (int | Unset):  Default: 20.
+        limit (int | Unset): Objects of a page Default: 20.
         include_archived (bool | Unset):  Default: False.
 
     Raises:
@@ -191,9 +202,11 @@ async def asyncio_detailed(
 ) -> Response[ErrorEnvelope | PageProjectObject]:
     """ List Projects
 
+     Lists the projects of the organization. Needs an admin key, as do all operations here.
+
     Args:
         after (None | str | Unset): Id of the last object of the previous page
-        limit (int | Unset):  Default: 20.
+        limit (int | Unset): Objects of a page Default: 20.
         include_archived (bool | Unset):  Default: False.
 
     Raises:
@@ -228,9 +241,11 @@ async def asyncio(
 ) -> ErrorEnvelope | PageProjectObject | None:
     """ List Projects
 
+     Lists the projects of the organization. Needs an admin key, as do all operations here.
+
     Args:
         after (None | str | Unset): Id of the last object of the previous page
-        limit (int | Unset):  Default: 20.
+        limit (int | Unset): Objects of a page Default: 20.
         include_archived (bool | Unset):  Default: False.
 
     Raises:

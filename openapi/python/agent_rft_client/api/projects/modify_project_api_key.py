@@ -107,6 +107,13 @@ def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Res
 
         return response_422
 
+    if response.status_code == 429:
+        response_429 = ErrorEnvelope.from_dict(response.json())
+
+
+
+        return response_429
+
     if response.status_code == 503:
         response_503 = ErrorEnvelope.from_dict(response.json())
 
@@ -138,6 +145,8 @@ def sync_detailed(
 
 ) -> Response[ErrorEnvelope | ProjectKeyObject]:
     """ Update Key
+
+     Sets the time at which a key expires.
 
     Args:
         project_id (str):
@@ -176,6 +185,8 @@ def sync(
 ) -> ErrorEnvelope | ProjectKeyObject | None:
     """ Update Key
 
+     Sets the time at which a key expires.
+
     Args:
         project_id (str):
         api_key_id (str):
@@ -207,6 +218,8 @@ async def asyncio_detailed(
 
 ) -> Response[ErrorEnvelope | ProjectKeyObject]:
     """ Update Key
+
+     Sets the time at which a key expires.
 
     Args:
         project_id (str):
@@ -244,6 +257,8 @@ async def asyncio(
 
 ) -> ErrorEnvelope | ProjectKeyObject | None:
     """ Update Key
+
+     Sets the time at which a key expires.
 
     Args:
         project_id (str):

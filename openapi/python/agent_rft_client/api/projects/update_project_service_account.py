@@ -107,6 +107,13 @@ def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Res
 
         return response_422
 
+    if response.status_code == 429:
+        response_429 = ErrorEnvelope.from_dict(response.json())
+
+
+
+        return response_429
+
     if response.status_code == 503:
         response_503 = ErrorEnvelope.from_dict(response.json())
 
@@ -138,6 +145,8 @@ def sync_detailed(
 
 ) -> Response[ErrorEnvelope | ServiceAccountObject]:
     """ Update Account
+
+     Changes the name or the role of a service account.
 
     Args:
         project_id (str):
@@ -176,6 +185,8 @@ def sync(
 ) -> ErrorEnvelope | ServiceAccountObject | None:
     """ Update Account
 
+     Changes the name or the role of a service account.
+
     Args:
         project_id (str):
         service_account_id (str):
@@ -207,6 +218,8 @@ async def asyncio_detailed(
 
 ) -> Response[ErrorEnvelope | ServiceAccountObject]:
     """ Update Account
+
+     Changes the name or the role of a service account.
 
     Args:
         project_id (str):
@@ -244,6 +257,8 @@ async def asyncio(
 
 ) -> ErrorEnvelope | ServiceAccountObject | None:
     """ Update Account
+
+     Changes the name or the role of a service account.
 
     Args:
         project_id (str):

@@ -62,6 +62,8 @@ def sync_detailed(
 ) -> Response[LivenessResponseLiveness]:
     """ Liveness
 
+     Answers while the process runs. Needs no key.
+
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
         httpx.TimeoutException: If the request takes longer than Client.timeout.
@@ -88,6 +90,8 @@ def sync(
 ) -> LivenessResponseLiveness | None:
     """ Liveness
 
+     Answers while the process runs. Needs no key.
+
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
         httpx.TimeoutException: If the request takes longer than Client.timeout.
@@ -108,6 +112,8 @@ async def asyncio_detailed(
 
 ) -> Response[LivenessResponseLiveness]:
     """ Liveness
+
+     Answers while the process runs. Needs no key.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -134,6 +140,8 @@ async def asyncio(
 
 ) -> LivenessResponseLiveness | None:
     """ Liveness
+
+     Answers while the process runs. Needs no key.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

@@ -69,6 +69,13 @@ def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Res
 
         return response_413
 
+    if response.status_code == 429:
+        response_429 = ErrorEnvelope.from_dict(response.json())
+
+
+
+        return response_429
+
     if response.status_code == 503:
         response_503 = ErrorEnvelope.from_dict(response.json())
 
@@ -98,6 +105,8 @@ def sync_detailed(
 ) -> Response[ErrorEnvelope | SigningSecret]:
     """ Get Signing Secret
 
+     Returns the project's secret, which signs the calls of tools and graders.
+
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
         httpx.TimeoutException: If the request takes longer than Client.timeout.
@@ -124,6 +133,8 @@ def sync(
 ) -> ErrorEnvelope | SigningSecret | None:
     """ Get Signing Secret
 
+     Returns the project's secret, which signs the calls of tools and graders.
+
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
         httpx.TimeoutException: If the request takes longer than Client.timeout.
@@ -144,6 +155,8 @@ async def asyncio_detailed(
 
 ) -> Response[ErrorEnvelope | SigningSecret]:
     """ Get Signing Secret
+
+     Returns the project's secret, which signs the calls of tools and graders.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -170,6 +183,8 @@ async def asyncio(
 
 ) -> ErrorEnvelope | SigningSecret | None:
     """ Get Signing Secret
+
+     Returns the project's secret, which signs the calls of tools and graders.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

@@ -95,6 +95,13 @@ def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Res
 
         return response_413
 
+    if response.status_code == 429:
+        response_429 = ErrorEnvelope.from_dict(response.json())
+
+
+
+        return response_429
+
     if response.status_code == 503:
         response_503 = ErrorEnvelope.from_dict(response.json())
 
@@ -132,7 +139,7 @@ def sync_detailed(
     Args:
         tool_id (str):
         after (int | None | Unset): Number of the last version of the previous page
-        limit (int | Unset):  Default: 20.
+        limit (int | Unset): Objects of a page Default: 20.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -171,7 +178,7 @@ def sync(
     Args:
         tool_id (str):
         after (int | None | Unset): Number of the last version of the previous page
-        limit (int | Unset):  Default: 20.
+        limit (int | Unset): Objects of a page Default: 20.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -205,7 +212,7 @@ async def asyncio_detailed(
     Args:
         tool_id (str):
         after (int | None | Unset): Number of the last version of the previous page
-        limit (int | Unset):  Default: 20.
+        limit (int | Unset): Objects of a page Default: 20.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -244,7 +251,7 @@ async def asyncio(
     Args:
         tool_id (str):
         after (int | None | Unset): Number of the last version of the previous page
-        limit (int | Unset):  Default: 20.
+        limit (int | Unset): Objects of a page Default: 20.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

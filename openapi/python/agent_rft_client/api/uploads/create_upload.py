@@ -98,6 +98,13 @@ def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Res
 
         return response_422
 
+    if response.status_code == 429:
+        response_429 = ErrorEnvelope.from_dict(response.json())
+
+
+
+        return response_429
+
     if response.status_code == 503:
         response_503 = ErrorEnvelope.from_dict(response.json())
 
@@ -127,6 +134,8 @@ def sync_detailed(
 
 ) -> Response[ErrorEnvelope | UploadObject]:
     """ Create Upload
+
+     Begins the upload of a large file in parts.
 
     Args:
         body (CreateUpload): Body of `POST /v1/uploads`.
@@ -159,6 +168,8 @@ def sync(
 ) -> ErrorEnvelope | UploadObject | None:
     """ Create Upload
 
+     Begins the upload of a large file in parts.
+
     Args:
         body (CreateUpload): Body of `POST /v1/uploads`.
 
@@ -184,6 +195,8 @@ async def asyncio_detailed(
 
 ) -> Response[ErrorEnvelope | UploadObject]:
     """ Create Upload
+
+     Begins the upload of a large file in parts.
 
     Args:
         body (CreateUpload): Body of `POST /v1/uploads`.
@@ -215,6 +228,8 @@ async def asyncio(
 
 ) -> ErrorEnvelope | UploadObject | None:
     """ Create Upload
+
+     Begins the upload of a large file in parts.
 
     Args:
         body (CreateUpload): Body of `POST /v1/uploads`.

@@ -98,6 +98,13 @@ def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Res
 
         return response_422
 
+    if response.status_code == 429:
+        response_429 = ErrorEnvelope.from_dict(response.json())
+
+
+
+        return response_429
+
     if response.status_code == 503:
         response_503 = ErrorEnvelope.from_dict(response.json())
 
@@ -127,6 +134,8 @@ def sync_detailed(
 
 ) -> Response[ErrorEnvelope | WebhookEndpointWithSecret]:
     """ Create Endpoint
+
+     Subscribes an address to events. The reply alone shows the secret that signs them.
 
     Args:
         body (CreateWebhookEndpoint): Body of `POST /v1/webhook_endpoints`.
@@ -159,6 +168,8 @@ def sync(
 ) -> ErrorEnvelope | WebhookEndpointWithSecret | None:
     """ Create Endpoint
 
+     Subscribes an address to events. The reply alone shows the secret that signs them.
+
     Args:
         body (CreateWebhookEndpoint): Body of `POST /v1/webhook_endpoints`.
 
@@ -184,6 +195,8 @@ async def asyncio_detailed(
 
 ) -> Response[ErrorEnvelope | WebhookEndpointWithSecret]:
     """ Create Endpoint
+
+     Subscribes an address to events. The reply alone shows the secret that signs them.
 
     Args:
         body (CreateWebhookEndpoint): Body of `POST /v1/webhook_endpoints`.
@@ -215,6 +228,8 @@ async def asyncio(
 
 ) -> ErrorEnvelope | WebhookEndpointWithSecret | None:
     """ Create Endpoint
+
+     Subscribes an address to events. The reply alone shows the secret that signs them.
 
     Args:
         body (CreateWebhookEndpoint): Body of `POST /v1/webhook_endpoints`.

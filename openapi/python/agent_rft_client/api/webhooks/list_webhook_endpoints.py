@@ -87,6 +87,13 @@ def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Res
 
         return response_413
 
+    if response.status_code == 429:
+        response_429 = ErrorEnvelope.from_dict(response.json())
+
+
+
+        return response_429
+
     if response.status_code == 503:
         response_503 = ErrorEnvelope.from_dict(response.json())
 
@@ -118,9 +125,11 @@ def sync_detailed(
 ) -> Response[ErrorEnvelope | PageWebhookEndpointObject]:
     """ List Endpoints
 
+     Lists webhook endpoints, newest first.
+
     Args:
         after (None | str | Unset): Id of the last object of the previous page
-        limit (int | Unset):  Default: 20.
+        limit (int | Unset): Objects of a page Default: 20.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -152,9 +161,11 @@ def sync(
 ) -> ErrorEnvelope | PageWebhookEndpointObject | None:
     """ List Endpoints
 
+     Lists webhook endpoints, newest first.
+
     Args:
         after (None | str | Unset): Id of the last object of the previous page
-        limit (int | Unset):  Default: 20.
+        limit (int | Unset): Objects of a page Default: 20.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -181,9 +192,11 @@ async def asyncio_detailed(
 ) -> Response[ErrorEnvelope | PageWebhookEndpointObject]:
     """ List Endpoints
 
+     Lists webhook endpoints, newest first.
+
     Args:
         after (None | str | Unset): Id of the last object of the previous page
-        limit (int | Unset):  Default: 20.
+        limit (int | Unset): Objects of a page Default: 20.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.
@@ -215,9 +228,11 @@ async def asyncio(
 ) -> ErrorEnvelope | PageWebhookEndpointObject | None:
     """ List Endpoints
 
+     Lists webhook endpoints, newest first.
+
     Args:
         after (None | str | Unset): Id of the last object of the previous page
-        limit (int | Unset):  Default: 20.
+        limit (int | Unset): Objects of a page Default: 20.
 
     Raises:
         errors.UnexpectedStatus: If the server returns an undocumented status code and Client.raise_on_unexpected_status is True.

@@ -77,6 +77,13 @@ def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Res
 
         return response_413
 
+    if response.status_code == 429:
+        response_429 = ErrorEnvelope.from_dict(response.json())
+
+
+
+        return response_429
+
     if response.status_code == 503:
         response_503 = ErrorEnvelope.from_dict(response.json())
 
@@ -106,6 +113,8 @@ def sync_detailed(
 
 ) -> Response[ErrorEnvelope | WebhookEndpointObject]:
     """ Get Endpoint
+
+     Returns a webhook endpoint.
 
     Args:
         webhook_endpoint_id (str):
@@ -138,6 +147,8 @@ def sync(
 ) -> ErrorEnvelope | WebhookEndpointObject | None:
     """ Get Endpoint
 
+     Returns a webhook endpoint.
+
     Args:
         webhook_endpoint_id (str):
 
@@ -163,6 +174,8 @@ async def asyncio_detailed(
 
 ) -> Response[ErrorEnvelope | WebhookEndpointObject]:
     """ Get Endpoint
+
+     Returns a webhook endpoint.
 
     Args:
         webhook_endpoint_id (str):
@@ -194,6 +207,8 @@ async def asyncio(
 
 ) -> ErrorEnvelope | WebhookEndpointObject | None:
     """ Get Endpoint
+
+     Returns a webhook endpoint.
 
     Args:
         webhook_endpoint_id (str):

@@ -106,6 +106,13 @@ def _parse_response(*, client: AuthenticatedClient | Client, response: httpx.Res
 
         return response_422
 
+    if response.status_code == 429:
+        response_429 = ErrorEnvelope.from_dict(response.json())
+
+
+
+        return response_429
+
     if response.status_code == 503:
         response_503 = ErrorEnvelope.from_dict(response.json())
 
@@ -136,6 +143,8 @@ def sync_detailed(
 
 ) -> Response[ErrorEnvelope | WebhookEndpointObject]:
     """ Update Endpoint
+
+     Changes an endpoint, and enables it again if it was disabled.
 
     Args:
         webhook_endpoint_id (str):
@@ -171,6 +180,8 @@ def sync(
 ) -> ErrorEnvelope | WebhookEndpointObject | None:
     """ Update Endpoint
 
+     Changes an endpoint, and enables it again if it was disabled.
+
     Args:
         webhook_endpoint_id (str):
         body (UpdateWebhookEndpoint): Absent fields do not change.
@@ -199,6 +210,8 @@ async def asyncio_detailed(
 
 ) -> Response[ErrorEnvelope | WebhookEndpointObject]:
     """ Update Endpoint
+
+     Changes an endpoint, and enables it again if it was disabled.
 
     Args:
         webhook_endpoint_id (str):
@@ -233,6 +246,8 @@ async def asyncio(
 
 ) -> ErrorEnvelope | WebhookEndpointObject | None:
     """ Update Endpoint
+
+     Changes an endpoint, and enables it again if it was disabled.
 
     Args:
         webhook_endpoint_id (str):

@@ -14,14 +14,20 @@ from ..types import UNSET, Unset
 
 
 
-T = TypeVar("T", bound="CreateChatCompletionResponse200")
+T = TypeVar("T", bound="ChatFunctionCall")
 
 
 
 @_attrs_define
-class CreateChatCompletionResponse200:
-    
+class ChatFunctionCall:
+    """ 
+        Attributes:
+            name (str): Name of the function.
+            arguments (str): JSON as text.
+     """
 
+    name: str
+    arguments: str
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
 
@@ -29,9 +35,17 @@ class CreateChatCompletionResponse200:
 
 
     def to_dict(self) -> dict[str, Any]:
-        
+        name = self.name
+
+        arguments = self.arguments
+
+
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
+        field_dict.update({
+            "name": name,
+            "arguments": arguments,
+        })
 
         return field_dict
 
@@ -40,12 +54,18 @@ class CreateChatCompletionResponse200:
     @classmethod
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
         d = dict(src_dict)
-        create_chat_completion_response_200 = cls(
+        name = d.pop("name")
+
+        arguments = d.pop("arguments")
+
+        chat_function_call = cls(
+            name=name,
+            arguments=arguments,
         )
 
 
-        create_chat_completion_response_200.additional_properties = d
-        return create_chat_completion_response_200
+        chat_function_call.additional_properties = d
+        return chat_function_call
 
     @property
     def additional_keys(self) -> list[str]:

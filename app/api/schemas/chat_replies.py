@@ -1,0 +1,200 @@
+"""Chat replies on the wire. Source: the hosted API's `ChatCompletion` and `ChatCompletionChunk`.
+
+The engine's own reply is passed on, so these models describe it and read nothing. An engine may
+send further keys; a field with a default may be absent.
+"""
+
+from typing import Final, Literal
+
+from pydantic import ConfigDict, Field
+
+from app.domain.described import Described
+
+FinishReason = Literal["stop", "length", "tool_calls"]
+
+
+class _Sent(Described):
+    model_config = ConfigDict(extra="allow")
+
+
+class ChatFunctionCall(_Sent):
+    name: str
+    """Name of the function."""
+    arguments: str
+    """JSON as text."""
+
+
+class ChatToolCall(_Sent):
+    id: str
+    """Id that the `tool` message in reply repeats."""
+    type: Literal["function"]
+    """Always `function`."""
+    function: ChatFunctionCall
+    """The function that is called."""
+
+
+class ChatToolCallDelta(ChatToolCall):
+    """A tool call in a stream; it comes in one piece."""
+
+    index: int
+    """Number of the call in its message, from 0."""
+
+
+class ToolCallError(_Sent):
+    """A tool call that cannot be parsed (an extension): its text is the message's content."""
+
+    type: Literal["unparsable_tool_call"]
+    """Always `unparsable_tool_call`."""
+    message: str
+    """The sentence that the model reads in training, as the reply to the call."""
+    tool_call_id: str
+    """Id for the `tool` message in reply."""
+
+
+class TopLogprob(_Sent):
+    token: str
+    """Text of the token."""
+    logprob: float
+    """Natural logarithm of its probability."""
+    bytes: list[int] | None
+    """UTF-8 bytes of the text."""
+
+
+class TokenLogprob(TopLogprob):
+    top_logprobs: list[TopLogprob]
+    """The most probable tokens at this place, as many as were asked for."""
+
+
+class Logprobs(_Sent):
+    content: list[TokenLogprob] | None
+    """One entry for each sampled token."""
+    refusal: list[TokenLogprob] | None = None
+    """Always `null`."""
+
+
+class ChatMessage(_Sent):
+    role: Literal["assistant"]
+    """Always `assistant`."""
+    content: str | None
+    """The answer without reasoning and tool calls; `null` if there are only calls."""
+    reasoning: str | None = None
+    """Reasoning in front of the answer (an extension)."""
+    tool_calls: list[ChatToolCall] = Field(default_factory=list)
+    """Calls of the tools that were offered."""
+    tool_call_error: ToolCallError | None = None
+    """Present if the model wrote a call that cannot be parsed (an extension)."""
+
+
+class ChatChoice(_Sent):
+    index: int
+    """Number of the answer, from 0."""
+    message: ChatMessage
+    """The answer."""
+    logprobs: Logprobs | None
+    """Log-probs of the sampled tokens, if they were asked for."""
+    finish_reason: FinishReason
+    """`length`: the answer was cut at the limit of tokens or at the end of the context."""
+
+
+class PromptTokensDetails(_Sent):
+    cached_tokens: int
+    """Prompt tokens that were read from the prefix cache."""
+
+
+class CompletionTokensDetails(_Sent):
+    reasoning_tokens: int
+    """Sampled tokens that are reasoning."""
+
+
+class ChatUsage(_Sent):
+    prompt_tokens: int
+    """Tokens of the prompt."""
+    completion_tokens: int
+    """Tokens that were sampled."""
+    total_tokens: int
+    """Their sum."""
+    prompt_tokens_details: PromptTokensDetails | None = None
+    """Parts of the prompt."""
+    completion_tokens_details: CompletionTokensDetails | None = None
+    """Parts of the answer."""
+
+
+class ChatCompletion(_Sent):
+    """A whole answer."""
+
+    id: str
+    """Id of the call."""
+    object: Literal["chat.completion"]
+    created: int
+    """Unix seconds."""
+    model: str
+    """Name of the model, as in the call."""
+    choices: list[ChatChoice] = Field(min_length=1, max_length=1)
+    """The answer."""
+    usage: ChatUsage
+    """Tokens of the call."""
+
+
+class ChatDelta(_Sent):
+    """An addition to the message."""
+
+    role: Literal["assistant"] | None = None
+    """In the first chunk."""
+    content: str | None = None
+    """Text to append."""
+    reasoning: str | None = None
+    """Reasoning to append (an extension)."""
+    tool_calls: list[ChatToolCallDelta] | None = None
+    """Calls to append."""
+    tool_call_error: ToolCallError | None = None
+    """In the last chunk of an answer with a call that cannot be parsed (an extension)."""
+
+
+class ChatChunkChoice(_Sent):
+    index: int
+    """Number of the answer, from 0."""
+    delta: ChatDelta
+    """The addition."""
+    logprobs: Logprobs | None = None
+    """Log-probs of the tokens since the chunk before, if they were asked for."""
+    finish_reason: FinishReason | None
+    """In the last chunk of the answer."""
+
+
+class ChatCompletionChunk(_Sent):
+    """A part of a streamed answer, the data of one server-sent event."""
+
+    id: str
+    """Id of the call, the same in all of its chunks."""
+    object: Literal["chat.completion.chunk"]
+    created: int
+    """Unix seconds, the same in all chunks."""
+    model: str
+    """Name of the model, as in the call."""
+    choices: list[ChatChunkChoice] = Field(max_length=1)
+    """The addition; empty in the chunk with the usage."""
+    usage: ChatUsage | None = None
+    """Tokens of the call, in a last chunk of its own with `stream_options.include_usage`."""
+
+
+CHUNK_SCHEMA: Final = {"$ref": f"#/components/schemas/{ChatCompletionChunk.__name__}"}
+"""For the reply as a stream, which FastAPI has no model for."""
+CHAT_REPLIES: Final[tuple[type[Described], ...]] = (
+    ChatFunctionCall,
+    ChatToolCall,
+    ChatToolCallDelta,
+    ToolCallError,
+    TopLogprob,
+    TokenLogprob,
+    Logprobs,
+    ChatMessage,
+    ChatChoice,
+    PromptTokensDetails,
+    CompletionTokensDetails,
+    ChatUsage,
+    ChatCompletion,
+    ChatDelta,
+    ChatChunkChoice,
+    ChatCompletionChunk,
+)
+"""Replies that this service does not build: their optional fields may be absent."""

@@ -1,0 +1,41 @@
+"""Descriptions of parameters by name, for the specification.
+
+A parameter's own description, beside its route, goes before. Must not know routes.
+"""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+PARAMETERS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "admin_key_id": "Id of the admin key.",
+        "after_step": "Only points of later steps.",
+        "api_key_id": "Id of the key.",
+        "curriculum_id": "Id of the curriculum.",
+        "eval_id": "Id of the eval.",
+        "file_id": "Id of the file.",
+        "fine_tuned_model_checkpoint": "Name of the checkpoint's model.",
+        "grader_id": "Id of the grader.",
+        "include_archived": "True lists archived projects too.",
+        "job_id": "Id of the job.",
+        "key_id": "Id of the key.",
+        "limit": "Objects of a page.",
+        "max_points": "Most points of a curve; more are thinned evenly.",
+        "model": "Name of the model.",
+        "order": "Order by time of creation.",
+        "output_item_id": "Id of the output item.",
+        "owner_project_access": "Only keys whose project is active, or archived (`inactive`).",
+        "permission_id": "Id of the permission.",
+        "project_id": "Id of the project.",
+        "purpose": "Only files of this purpose.",
+        "rollout_id": "Id of the rollout.",
+        "run_id": "Id of the eval run.",
+        "service_account_id": "Id of the service account.",
+        "split": "Only values of training (`train`), or of validations.",
+        "step": "Only values of this step; 0 is before training.",
+        "tool_id": "Id of the tool.",
+        "upload_id": "Id of the upload.",
+        "webhook_endpoint_id": "Id of the webhook endpoint.",
+    }
+)

@@ -1,0 +1,39 @@
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from app.api.schemas.webhook_endpoints import WebhookEndpointWithSecret
+from app.domain.described import COMMON_FIELDS
+from app.domain.jobs.preflight import DatasetReport
+from app.domain.methods.stop import MaxStepsRule
+from app.domain.registry.references import ReinforcementBody
+
+
+def texts(schema: dict[str, Any]) -> dict[str, str]:
+    return {name: field["description"] for name, field in schema["properties"].items()}
+
+
+def test_a_field_has_the_text_under_it_in_the_class_that_has_it_last() -> None:
+    found = texts(MaxStepsRule.model_json_schema())
+    assert found["steps"] == "Steps after which the job ends."
+    assert found["action"].startswith("The effect of the rule"), (
+        "the base's, for an overridden field"
+    )
+    overridden = texts(ReinforcementBody.model_json_schema())["tools"]
+    assert overridden.startswith("Tools that the service calls for the model: definitions, or")
+
+
+def test_a_common_name_needs_no_text_and_lines_are_joined() -> None:
+    found = texts(WebhookEndpointWithSecret.model_json_schema())
+    assert found["created_at"] == COMMON_FIELDS["created_at"]
+    assert found["signing_secret"] == "The signing secret; no later reply contains it."
+    assert not any("\n" in text or "  " in text for text in found.values())
+
+
+def test_dataclasses_are_described_too() -> None:
+
+    schema = TypeAdapter(DatasetReport).json_schema()
+    assert texts(schema["$defs"]["Overlap"]) == {
+        "rows": "Number of such rows.",
+        "lines": "The first of them: (training line, validation line).",
+    }
