@@ -17,9 +17,11 @@ from agent_rft_client.api.fine_tuning import (
     list_fine_tuning_job_checkpoints,
     retrieve_fine_tuning_job_report,
 )
+from agent_rft_client.models.comparison import Comparison
 from agent_rft_client.models.create_fine_tuning_job import CreateFineTuningJob
 from agent_rft_client.models.fine_tuning_job import FineTuningJob
 from agent_rft_client.models.fine_tuning_job_checkpoint import FineTuningJobCheckpoint
+from agent_rft_client.models.report import Report
 from examples.records_agent.dataset import write_dataset
 
 
@@ -75,9 +77,10 @@ def main(arguments: list[str] | None = None) -> int:
         checkpoints = list_fine_tuning_job_checkpoints.sync
         for checkpoint in client.pages(checkpoints, FineTuningJobCheckpoint, job.id):
             print(f"  {checkpoint.fine_tuned_model_checkpoint}")
-        report: Any = retrieve_fine_tuning_job_report.sync(job.id, client=client.api)
-        reward = report["reward"]
-        print(f"mean reward {reward['start_mean']:.3f} -> {reward['tuned_mean']:.3f}")
+        report = client.call(retrieve_fine_tuning_job_report.sync, Report, job.id)
+        if isinstance(report.reward, Comparison):
+            before, after = report.reward.start_mean, report.reward.tuned_mean
+            print(f"mean reward {before:.3f} -> {after:.3f}")
         print(f"model {job.fine_tuned_model}")
     return 0
 
