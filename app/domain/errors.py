@@ -151,6 +151,9 @@ SECRETS_LOST: Final = "secrets_lost"
 NOTHING_TO_LEARN: Final = "nothing_to_learn"
 """Code of a run that ends because it learns nothing."""
 
+ENDPOINT_UNAVAILABLE: Final = "endpoint_unavailable"
+"""Code of a run whose tools or graders do not answer."""
+
 
 class RunFailed(AgentRftError):
     """Ends a run as `failed`; `code` and `message` become the job's `error` object."""

@@ -228,10 +228,12 @@ def copies(service: Service, table: str, source: str, **own: str) -> list[str]:
     """249 rows like one, three to a second; `own` gives more columns as SQL."""
     own = {"id": "left(one.id, 12) || lpad(n::text, 8, '0')"} | own
     pairs = ", ".join(f"'{column}', {value}" for column, value in own.items())
+    columns = service.columns(table)
     service.execute(
-        f"INSERT INTO {table} SELECT (jsonb_populate_record(one, jsonb_build_object("
+        f"INSERT INTO {table} ({columns}) SELECT {columns} FROM (SELECT"
+        f" (jsonb_populate_record(one, jsonb_build_object("
         f" 'created_at', one.created_at + (n / 3) * interval '1 second', {pairs}))).*"
-        f" FROM {table} one, generate_series(3, %s + 1) n WHERE one.id = %s",
+        f" FROM {table} one, generate_series(3, %s + 1) n WHERE one.id = %s) copies",
         COUNT,
         source,
     )

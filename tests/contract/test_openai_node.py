@@ -66,10 +66,11 @@ async def _principals(settings: Settings) -> dict[str, str]:
 
 def _copies(service: Service, table: str, source: str, **changes: Any) -> None:
     """More rows like one of a table, with the changes and ids of their own."""
+    columns = service.columns(table)
     service.execute(
-        f"INSERT INTO {table} SELECT (jsonb_populate_record(one, %s::jsonb ||"
-        " jsonb_build_object('id', one.id || '-' || n))).*"
-        f" FROM {table} one, generate_series(1, %s) n WHERE one.id = %s",
+        f"INSERT INTO {table} ({columns}) SELECT {columns} FROM (SELECT"
+        " (jsonb_populate_record(one, %s::jsonb || jsonb_build_object('id', one.id || '-' || n))).*"
+        f" FROM {table} one, generate_series(1, %s) n WHERE one.id = %s) copies",
         json.dumps(changes),
         MANY,
         source,

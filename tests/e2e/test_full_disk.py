@@ -71,7 +71,6 @@ def _fill(filler: Path) -> None:
                     break
 
 
-@pytest.mark.timeout(400)
 def test_a_full_disk_ends_nothing_for_good(
     small_disk: Path, tmp_path: Path, endpoints: Endpoints
 ) -> None:
@@ -86,7 +85,7 @@ def test_a_full_disk_ends_nothing_for_good(
         client = live.client()
         files = upload_dataset(client, tmp_path, train=TRAIN_ROWS, valid=VALID_ROWS)
         quiet = create_job(client, endpoints.good, files, eval_interval=100).id
-        assert wait_until_final(client, quiet, timeout_s=150).status == "succeeded"
+        assert wait_until_final(client, quiet).status == "succeeded"
 
         job_id = create_job(client, endpoints.good, files, eval_interval=100).id
         live.wait_for_step(job_id, 1)
@@ -95,7 +94,6 @@ def test_a_full_disk_ends_nothing_for_good(
         _fill(small_disk / "filler")
         wait_for(
             lambda: (_readiness(live) or {}).get("error", {}).get("param") in {"disk", "database"},
-            timeout_s=60,
             what="the part that fails",
         )
         with pytest.raises(openai.InternalServerError):
@@ -110,7 +108,6 @@ def test_a_full_disk_ends_nothing_for_good(
                 len(_children(supervisor)) == len(before)
                 and not set(victims) & set(_children(supervisor))
             ),
-            timeout_s=120,
             what="the restart of three children on a full disk",
         )
         _fill(small_disk / "filler")  # what the reserve gave back is gone, too
@@ -118,10 +115,9 @@ def test_a_full_disk_ends_nothing_for_good(
         (small_disk / "filler").unlink()
         wait_for(
             lambda: (_readiness(live) or {}).get("status") in {"ok", "degraded"},
-            timeout_s=120,
             what="a ready service",
         )
-        job = wait_until_final(client, job_id, timeout_s=200)
+        job = wait_until_final(client, job_id)
         assert job.status == "succeeded", job.error
         assert live.supervisor() == supervisor
         assert live.adapters(job_id) == live.adapters(quiet)

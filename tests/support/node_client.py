@@ -1,5 +1,6 @@
 """The official Node client, installed once outside the tree, where there are node and npm."""
 
+import fcntl
 import shutil
 import subprocess
 from pathlib import Path
@@ -16,6 +17,13 @@ def installed_client() -> Path:
     if shutil.which("node") is None or shutil.which("npm") is None:
         _not_run("this machine has no node or no npm")
     _CACHE.mkdir(parents=True, exist_ok=True)
+    with (_CACHE / "install.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # another process of the suite may ask for it, too
+        _install()
+    return _CACHE
+
+
+def _install() -> None:
     manifest = MANIFEST.read_text(encoding="utf-8")
     marker = _CACHE / "installed.json"
     if not marker.is_file() or marker.read_text(encoding="utf-8") != manifest:
@@ -25,7 +33,6 @@ def installed_client() -> Path:
         if done.returncode != 0:
             _not_run(f"npm could not install the client: {done.stderr[-500:]}")
         marker.write_text(manifest, encoding="utf-8")
-    return _CACHE
 
 
 def _not_run(why: str) -> None:

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from app.domain.errors import ENDPOINT_UNAVAILABLE
 from app.domain.rollouts.trajectory import FailureClass, ScoredRollout
 from workers.reinforcement.summary import valid_share
 
@@ -31,7 +32,7 @@ class Losses:
         """Error code of a job that ends for it."""
         if self.cause is FailureClass.GRADER_ITEM_MISSING:
             return "invalid_grader_template"
-        return "endpoint_unavailable"
+        return ENDPOINT_UNAVAILABLE
 
 
 def too_many_lost(rollouts: Sequence[ScoredRollout], *, limit: float) -> Losses | None:

@@ -1,15 +1,16 @@
-"""Ends a run without success (failure, pause), each time in one fenced transaction."""
+"""Ends a run without success (failure, pause, put back), each time in one fenced transaction."""
 
 from typing import Final, assert_never
 
 import structlog
 
 from app.domain.data.files import FileRow
-from app.domain.errors import AgentRftError, RunFailed
+from app.domain.errors import ENDPOINT_UNAVAILABLE, AgentRftError, RunFailed
 from app.domain.jobs.jobs import JobError, StopRequest
 from app.domain.jobs.stop_rules import RuleTrigger
 from app.domain.jobs.usage import ReachedCap
 from app.store.database import Database
+from app.store.jobs.run_jobs import MOST_PUT_BACKS
 from workers.processes.retry import retry_while_unavailable
 from workers.runs.stopping import PAUSED_BY
 
@@ -71,7 +72,9 @@ class Ending:
         return True
 
     async def put_back(self, waited_s: float) -> None:
-        """Queues the job again, or pauses it if that was requested."""
+        """Queues the job again, or pauses it if that was requested. Raises `RunFailed` when it was
+        queued again too often without a step between.
+        """
         data = {"reason": WAITING_ON_ENDPOINT, "waited_s": round(waited_s, 1)}
 
         async def write() -> None:
@@ -84,6 +87,13 @@ class Ending:
                     return
                 step = (await unit.jobs.resume_point()).step
                 retry_s = await unit.jobs.put_back()
+                if retry_s is None:
+                    raise RunFailed(
+                        f"No tool or grader has answered for {waited_s:.0f} s, and the job was "
+                        f"queued again {MOST_PUT_BACKS} times for that reason without a step "
+                        "between. Repair the endpoint and create the job again.",
+                        code=ENDPOINT_UNAVAILABLE,
+                    )
                 await unit.events.append(
                     self._job_id,
                     level="warn",

@@ -82,15 +82,21 @@ class JobRun:
         except WaitingOnEndpoints as waiting:
             work.cancel()
             await asyncio.gather(work, return_exceptions=True)
-            await self._ending.put_back(waiting.waited_s)
+            try:
+                await self._ending.put_back(waiting.waited_s)
+            except RunFailed as failure:
+                await self._fail(failure)
         except RunFailed as failure:
-            kept = await self._retention.look_up()
-            await self._ending.failed(failure, result_file=await self._result_file_if_possible())
-            await self._retention.clear(kept)
+            await self._fail(failure)
         finally:
             work.cancel()
             watch.cancel()
             await asyncio.gather(work, watch, return_exceptions=True)
+
+    async def _fail(self, failure: RunFailed) -> None:
+        kept = await self._retention.look_up()
+        await self._ending.failed(failure, result_file=await self._result_file_if_possible())
+        await self._retention.clear(kept)
 
     async def _work(self) -> None:
         if not self._context.files_validated:

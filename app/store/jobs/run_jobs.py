@@ -19,6 +19,8 @@ from app.store.times import moment_or_none
 
 FIRST_PUT_BACK_S: Final = 30.0
 LONGEST_PUT_BACK_S: Final = 900.0
+MOST_PUT_BACKS: Final = 8
+"""In a row without a committed step: the waits sum up to an hour."""
 
 
 class RunJobStore(JobReader):
@@ -123,12 +125,14 @@ class RunJobStore(JobReader):
             lease_until=func.now() - timedelta(seconds=1),
         )
 
-    async def put_back(self) -> float:
+    async def put_back(self) -> float | None:
         """Queues the running job again, behind its project's others, and ends its lease. Returns
         the seconds before which it cannot be claimed, which double each time until a step is
-        committed.
+        committed; `None` where that happened `MOST_PUT_BACKS` times, and nothing changes.
         """
         row = await lock_job(self._session, self._job_id)
+        if row.put_backs >= MOST_PUT_BACKS:
+            return None
         wait_s = min(FIRST_PUT_BACK_S * 2.0**row.put_backs, LONGEST_PUT_BACK_S)
         await self._move(
             JobStatus.QUEUED,

@@ -48,11 +48,13 @@ class Listing:
 
 def copies(service: Service, table: str, source: str, numbers: tuple[int, int], own: str) -> None:
     """Rows like one of a table; the higher the number, the older. `own` gives more columns."""
+    columns = service.columns(table)
     service.execute(
-        f"INSERT INTO {table} SELECT (jsonb_populate_record(one, jsonb_build_object("
+        f"INSERT INTO {table} ({columns}) SELECT {columns} FROM (SELECT"
+        f" (jsonb_populate_record(one, jsonb_build_object("
         " 'id', one.id || '-' || lpad(n::text, 3, '0'),"
         f" 'created_at', one.created_at - (n / 3) * interval '1 second', {own}))).*"
-        f" FROM {table} one, generate_series(%s::int, %s::int) n WHERE one.id = %s",
+        f" FROM {table} one, generate_series(%s::int, %s::int) n WHERE one.id = %s) copies",
         *numbers,
         source,
     )

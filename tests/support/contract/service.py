@@ -57,6 +57,15 @@ class Service:
             row = connection.execute(query.encode(), values).fetchone()
         return None if row is None else row[0]
 
+    def columns(self, table: str) -> str:
+        """Returns the names of the columns that an insert may set, for SQL."""
+        names = self.value(
+            "SELECT string_agg(quote_ident(column_name), ', ') FROM information_schema.columns"
+            " WHERE table_name = %s AND is_generated = 'NEVER'",
+            table,
+        )
+        return str(names)
+
     def add_tuned_model(
         self,
         job_id: str,

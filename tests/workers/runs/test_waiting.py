@@ -10,7 +10,9 @@ from typing_extensions import override
 from app.domain.jobs.jobs import Job, JobStatus
 from app.gateways.egress.egress import EgressReply, InMemoryEgress
 from app.store.jobs.claims import ClaimableJobs, job_claims
+from app.store.jobs.run_jobs import MOST_PUT_BACKS
 from tests.support import stack
+from tests.support.patience import PATIENCE_S, until
 from tests.support.runs.real_run import RealRuns, Script
 from tests.support.store.leased_kinds import connect
 from tests.support.store.new_jobs import insert_job
@@ -41,7 +43,7 @@ async def _run(runs: RealRuns, job: Job, egress: InMemoryEgress) -> Job:
     async with runs.context(job, Script()) as context:
         short = settings.model_copy(update={"runs": limits})
         hanging = replace(context, egress=egress, settings=short)
-        await asyncio.wait_for(job_run(hanging).run(), 120)
+        await asyncio.wait_for(job_run(hanging).run(), PATIENCE_S)
     return await runs.world.read(job)
 
 
@@ -139,16 +141,33 @@ async def test_the_wait_doubles_until_a_step_is_committed(
     assert waits == [30, 60]
 
 
+async def test_a_job_that_was_put_back_too_often_ends(
+    runs: RealRuns, database: stack.Database
+) -> None:
+    job = await runs.job()
+    await _another_projects_job(runs)
+    with connect(database) as connection:
+        connection.execute(
+            "UPDATE fine_tuning_jobs SET put_backs = %s WHERE id = %s", (MOST_PUT_BACKS, job.id)
+        )
+    ended = await _run(runs, job, Hanging(Script()))
+    assert ended.error is not None
+    assert (ended.status, ended.error.code) == (JobStatus.FAILED, "endpoint_unavailable")
+    assert f"queued again {MOST_PUT_BACKS} times" in str(ended.error.message)
+    assert (await runs.events(job))[-1].level == "error"
+
+
 async def test_a_hanging_job_that_was_asked_to_pause_pauses(
     runs: RealRuns, database: stack.Database
 ) -> None:
     job = await runs.job()
     await _another_projects_job(runs)
     running = asyncio.ensure_future(_run(runs, job, Hanging(Script())))
-    for _ in range(3000):
-        if (await runs.world.read(job)).status is JobStatus.RUNNING:
-            break
-        await asyncio.sleep(0.02)
+
+    async def is_running() -> bool:
+        return (await runs.world.read(job)).status is JobStatus.RUNNING
+
+    await until(is_running)
     with connect(database) as connection:  # the test's lease has run out, so the API would not ask
         connection.execute(
             "UPDATE fine_tuning_jobs SET stop_request = 'pause', status = 'pausing' WHERE id = %s",
