@@ -2,17 +2,26 @@
 
 import json
 import math
+import re
 from typing import Any, NoReturn
 
+_SURROGATE = re.compile(r"\\u[dD]")
 _SHOWN = 20
 """Characters of a number that a message repeats."""
 
 
 def strict_loads(text: str) -> Any:
-    """Returns the parsed value. Raises `ValueError`, also for numbers that a float cannot have, and
-    `RecursionError` for text that is nested too deeply.
+    """Returns the parsed value. Raises `ValueError`, also for numbers that a float cannot have and
+    for half of a surrogate pair, which is not text, and `RecursionError` for text that is nested
+    too deeply.
     """
-    return json.loads(text, parse_constant=_refuse_constant, parse_float=_finite)
+    value = json.loads(text, parse_constant=_refuse_constant, parse_float=_finite)
+    if _SURROGATE.search(text):
+        try:
+            json.dumps(value, ensure_ascii=False).encode()
+        except UnicodeEncodeError:
+            raise ValueError("it has half of a surrogate pair") from None
+    return value
 
 
 def _refuse_constant(name: str) -> NoReturn:

@@ -1915,12 +1915,12 @@ export interface components {
             created: number;
             /**
              * Model
-             * @description Name of the model, as in the call.
+             * @description Full name of the model that answered.
              */
             model: string;
             /**
              * Choices
-             * @description The answer.
+             * @description The answers: one, unless the engine takes a higher `n`.
              */
             choices: components["schemas"]["ChatChoice"][];
             /** @description Tokens of the call. */
@@ -8240,7 +8240,7 @@ export interface components {
             created: number;
             /**
              * Model
-             * @description Name of the model, as in the call.
+             * @description Full name of the model that answered.
              */
             model: string;
             /**

@@ -128,9 +128,9 @@ class ChatCompletion(_Sent):
     created: int
     """Unix seconds."""
     model: str
-    """Name of the model, as in the call."""
-    choices: list[ChatChoice] = Field(min_length=1, max_length=1)
-    """The answer."""
+    """Full name of the model that answered."""
+    choices: list[ChatChoice] = Field(min_length=1)
+    """The answers: one, unless the engine takes a higher `n`."""
     usage: ChatUsage
     """Tokens of the call."""
 
@@ -170,8 +170,8 @@ class ChatCompletionChunk(_Sent):
     created: int
     """Unix seconds, the same in all chunks."""
     model: str
-    """Name of the model, as in the call."""
-    choices: list[ChatChunkChoice] = Field(max_length=1)
+    """Full name of the model that answered."""
+    choices: list[ChatChunkChoice]
     """The addition; empty in the chunk with the usage."""
     usage: ChatUsage | None = None
     """Tokens of the call, in a last chunk of its own with `stream_options.include_usage`."""

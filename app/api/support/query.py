@@ -12,6 +12,8 @@ from app.domain.errors import InvalidRequest
 _READS: Final = frozenset({"GET", "HEAD"})
 _MAPS: Final = ("metadata",)
 """Parameters that also come as `name[key]=value`, which no declaration can list."""
+_IGNORED: Final = frozenset({"api-version"})
+"""Clients of other servers with the same API send it with each call."""
 _SHOWN: Final = 64
 
 
@@ -22,7 +24,7 @@ def check_query(request: Request) -> None:
         return
     known = _declared(route)
     for name in request.query_params:
-        if name not in known and not _is_entry(name, known):
+        if name not in known | _IGNORED and not _is_entry(name, known):
             shown = name[:_SHOWN]
             raise InvalidRequest(
                 f"Unknown query parameter: '{shown}'.", param=shown, code="unknown_parameter"

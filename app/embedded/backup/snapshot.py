@@ -28,7 +28,7 @@ WHERE uploads.status = 'pending' AND uploads.expires_at > now()
 UNION
 SELECT model.object_key FROM tuned_models AS model JOIN fine_tuning_jobs AS job
     ON (job.project_id, job.id) = (model.project_id, model.job_id)
-WHERE model.deleted_at IS NULL AND NOT (model.name LIKE '%:ckpt-step-%'
+WHERE model.deleted_at IS NULL AND NOT (model.name ~ ':ckpt-step-[0-9]+$'
     AND job.kept_checkpoints IS NOT NULL AND NOT job.kept_checkpoints @> to_jsonb(model.step))
 UNION
 SELECT unnest(ARRAY[resume_key, adapter_key]) FROM fine_tuning_jobs WHERE {unfinished};

@@ -13,7 +13,8 @@ from app.store.schema.checkpoints import CheckpointTable
 from app.store.schema.fine_tuning_jobs import FineTuningJobTable as Jobs
 from app.store.schema.models import TunedModelTable
 
-_CHECKPOINT_NAMES: Final = "%:ckpt-step-%"
+CHECKPOINT_NAMES: Final = ":ckpt-step-[0-9]+$"
+"""The end of a checkpoint's name. A published model ends with an id, whatever its suffix is."""
 
 
 def checkpoint_dropped() -> ColumnElement[bool]:
@@ -37,7 +38,7 @@ def checkpoint_dropped() -> ColumnElement[bool]:
 
 def is_checkpoint_model() -> ColumnElement[bool]:
     """Returns the condition for the model of a checkpoint, which is not the published one."""
-    return TunedModelTable.name.like(_CHECKPOINT_NAMES)
+    return TunedModelTable.name.regexp_match(CHECKPOINT_NAMES)
 
 
 def model_dropped() -> ColumnElement[bool]:

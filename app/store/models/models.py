@@ -90,17 +90,15 @@ class ModelStore:
         """Hides a model of the project; its adapter is removed once its job has ended, unless a
         checkpoint has the same.
         """
-        job_id = await self._session.scalar(
-            update(Table)
-            .where(Table.project_id == self._project_id, Table.name == name)
-            .values(deleted_at=func.now())
-            .returning(Table.job_id)
-        )
+        own = (Table.project_id == self._project_id, Table.name == name)
+        job_id = await self._session.scalar(select(Table.job_id).where(*own))
+        # The deletion of a job locks its row first, too.
         await self._session.execute(
             update(Jobs)
             .where(Jobs.project_id == self._project_id, Jobs.id == job_id)
             .values(clean_after=func.now())
         )
+        await self._session.execute(update(Table).where(*own).values(deleted_at=func.now()))
 
 
 def _to_model(row: Table) -> TunedModel:

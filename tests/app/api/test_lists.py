@@ -115,6 +115,12 @@ async def test_an_unknown_path_names_no_other(api: Api) -> None:
         assert reply.json()["error"]["message"] == f"Invalid URL (GET {path})"
 
 
+async def test_the_version_that_clients_of_other_servers_send_is_ignored(api: Api) -> None:
+    for path in (JOBS, "/v1/models", "/v1/files"):
+        reply = await api.call("GET", path, params={"api-version": "preview"})
+        assert reply.status_code == 200, path
+
+
 async def test_a_short_key_is_not_repeated(api: Api) -> None:
     reply = await api.call("GET", JOBS, key="nonsense")
     assert reply.json()["error"]["message"].startswith(

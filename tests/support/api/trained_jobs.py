@@ -104,7 +104,7 @@ class TrainedJobs:
         async with job_claims(self.worker) as unit:
             lease = await unit.leases.claim(job_id, "here", 600.0, max_attempts=5)
         assert lease is not None
-        model = f"ft:tiny:first:{job_id}"
+        model = f"ft:tiny:first:ckpt-step-9:{job_id}"  # a suffix that looks like a step
         return TrainedJob(job_id, lease.project_id, model, new_id("file-")), lease.fence
 
     async def _train(self, job: TrainedJob, fence: int, *, trained_tokens: int) -> None:

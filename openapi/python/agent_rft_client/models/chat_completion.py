@@ -31,8 +31,8 @@ class ChatCompletion:
             id (str): Id of the call.
             object_ (Literal['chat.completion']): Type of the object; each type has one constant value.
             created (int): Unix seconds.
-            model (str): Name of the model, as in the call.
-            choices (list[ChatChoice]): The answer.
+            model (str): Full name of the model that answered.
+            choices (list[ChatChoice]): The answers: one, unless the engine takes a higher `n`.
             usage (ChatUsage):
      """
 

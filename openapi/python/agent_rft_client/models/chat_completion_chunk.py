@@ -32,7 +32,7 @@ class ChatCompletionChunk:
             id (str): Id of the call, the same in all of its chunks.
             object_ (Literal['chat.completion.chunk']): Type of the object; each type has one constant value.
             created (int): Unix seconds, the same in all chunks.
-            model (str): Name of the model, as in the call.
+            model (str): Full name of the model that answered.
             choices (list[ChatChunkChoice]): The addition; empty in the chunk with the usage.
             usage (ChatUsage | None | Unset): Tokens of the call, in a last chunk of its own with
                 `stream_options.include_usage`.
