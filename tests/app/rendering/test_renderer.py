@@ -176,6 +176,10 @@ def test_a_plain_answer_has_no_calls(renderer: Renderer) -> None:
             '<tool_call>{"name": "f", "arguments": {"x": 1e999}}</tool_call>',
             "1e999 is out of range",
         ),
+        (
+            '<tool_call>{"name": "f", "arguments": {"x": "\\ud800"}}</tool_call>',
+            "half of a surrogate pair",
+        ),
         ("<tool_call>" + "[" * 3000 + "</tool_call>", "nested too deeply"),
         ('{"name": "f"}</tool_call>', "without <tool_call>"),
     ],
