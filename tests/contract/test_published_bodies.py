@@ -334,7 +334,11 @@ ROWS: dict[str, tuple[dict[str, Any], str | None]] = {
     ),
     "of another trainer": (
         {"prompt": "q", "completion": "a"},
-        "the row has 'prompt', 'completion'",
+        "the row has 'prompt', the form of legacy completions: send 'messages'",
+    ),
+    "of preference pairs": (
+        {"input": {"messages": [CHAT]}, "preferred_output": [CHAT], "non_preferred_output": [CHAT]},
+        "the row has 'preferred_output', the form of preference pairs: send 'method.type' as 'dpo'",
     ),
     "with earlier turns of a tool": (
         {

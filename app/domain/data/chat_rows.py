@@ -20,6 +20,8 @@ MAX_DEPTH: Final = 100
 ROLES: Final = ("developer", "system", "user", "assistant", "tool")
 _NAME: Final = re.compile(TOOL_NAME)
 _OTHER_FORMATS: Final = {
+    "preferred_output": "the form of preference pairs: send 'method.type' as 'dpo'",
+    "prompt": "the form of legacy completions: send 'messages' of Chat Completions",
     "input": "the form of the Responses API: send 'messages' of Chat Completions",
     "item": "the form of an eval's items: put its content into the row itself",
 }
