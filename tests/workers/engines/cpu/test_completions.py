@@ -233,7 +233,10 @@ async def test_a_streamed_completion_is_the_whole_one(http: aiohttp.ClientSessio
         ({"prompt": [5], "top_p": 0}, "top_p"),
         ({"prompt": [5], "n": 0}, "n"),
         ({"prompt": [5], "top_k": 5}, "top_k"),
-        ({"prompt": [5], "repetition_penalty": 1.1}, "'repetition_penalty' does not support 1.1 here"),
+        (
+            {"prompt": [5], "repetition_penalty": 1.1},
+            "'repetition_penalty' does not support 1.1 here",
+        ),
         ({"prompt": [5], "seed": 2**70}, "seed"),
         ({"prompt": [5], "stream": True, "n": 2}, "n"),
     ],
