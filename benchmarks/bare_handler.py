@@ -97,7 +97,7 @@ def create() -> FastAPI:
         key = await _row(connection, _KEY, key_id)
         await connection.commit()
         digest = hmac.digest(secret_key, b"api-key:" + rest[:40].encode(), hashlib.sha256)
-        if not hmac.compare_digest(digest, key["secret_hmac"]):
+        if not hmac.compare_digest(digest, key["secret_hmac"][-len(digest) :]):
             raise PermissionError
         await _context(connection, "app.project", key["project_id"])
         return key
