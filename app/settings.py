@@ -283,8 +283,8 @@ class Settings(ModelSettings):
     pricing: PricingSettings = PricingSettings()
     retention: RetentionSettings = RetentionSettings()
     requests_per_minute: int = Field(30_000, ge=0)
-    validate_files_after_s: float = Field(1.0, ge=0)  # a free worker claims a new job sooner
     """Limit of one project's requests over all API processes; 0 means no limit."""
+    validate_files_after_s: float = Field(1.0, ge=0)  # a free worker claims a new job sooner
 
     @model_validator(mode="after")
     def _progress_takes_longer_than_a_call(self) -> "Settings":

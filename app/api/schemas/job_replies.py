@@ -131,7 +131,7 @@ class FineTuningJob(Described):
 
     @classmethod
     def of(cls, job: Job) -> "FineTuningJob":
-        error, field = job.error, job.queue
+        error, queue = job.error, job.queue
         return cls(
             id=job.id,
             created_at=job.created_at,
@@ -165,8 +165,8 @@ class FineTuningJob(Described):
             max_training_time_s=job.caps.max_training_time_s,
             max_rollouts=job.caps.max_rollouts,
             priority=job.priority,
-            queue_position=None if field is None else field.position,
-            estimated_start=None if field is None else field.estimated_start,
+            queue_position=None if queue is None else queue.position,
+            estimated_start=None if queue is None else queue.estimated_start,
         )
 
 

@@ -7,7 +7,7 @@ import hashlib
 import re
 from datetime import datetime
 from pathlib import Path
-from typing import Literal
+from typing import Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -90,6 +90,12 @@ def tuned_model_name(base: str, organization_slug: str, suffix: str | None, *, j
     clean = _SLUG.sub("-", (suffix or "").lower()).strip("-")
     short = hashlib.sha256(job_id.encode()).hexdigest()[:8]
     return f"{_TUNED}{base}:{organization_slug}:{clean}:{short}"
+
+
+CHECKPOINT_NAMES: Final = ":ckpt-step-[0-9]+$"
+"""The end of a checkpoint's name, as a regular expression. A published model ends with an id,
+whatever its suffix is.
+"""
 
 
 def checkpoint_model_name(tuned: str, step: int) -> str:

@@ -1,7 +1,7 @@
 """One moment of the database, held open while it is read and dumped.
 
-Owns: the psql session whose exported snapshot `pg_dump` uses, and the query for the objects that
-the rows of that moment name. Promises: rows of all tenants are seen, as the superuser.
+Owns: the psql session whose exported snapshot `pg_dump` uses. Promises: rows of all tenants are
+seen, as the superuser.
 """
 
 import subprocess
@@ -15,28 +15,10 @@ from app.embedded.commands import CommandFailed, run_once
 from app.embedded.postgres import SUPERUSER, PostgresServer
 from app.embedded.provision import DATABASE
 from app.settings import inherited_environment
+from app.store.named_objects import NAMED_OBJECTS, UNFINISHED_JOBS
 
 _END: Final = "-- end of answer --"
 _DUMP_TIMEOUT_S: Final = 24 * 3600.0
-_NAMED: Final = """
-SELECT object_key FROM files WHERE deleted_at IS NULL
-UNION
-SELECT format('projects/%s/uploads/%s/%s', part.project_id, part.upload_id, part.id)
-FROM upload_parts AS part JOIN uploads ON (uploads.project_id, uploads.id)
-    = (part.project_id, part.upload_id)
-WHERE uploads.status = 'pending' AND uploads.expires_at > now()
-UNION
-SELECT model.object_key FROM tuned_models AS model JOIN fine_tuning_jobs AS job
-    ON (job.project_id, job.id) = (model.project_id, model.job_id)
-WHERE model.deleted_at IS NULL AND NOT (model.name ~ ':ckpt-step-[0-9]+$'
-    AND job.kept_checkpoints IS NOT NULL AND NOT job.kept_checkpoints @> to_jsonb(model.step))
-UNION
-SELECT unnest(ARRAY[resume_key, adapter_key]) FROM fine_tuning_jobs WHERE {unfinished};
-"""
-_UNFINISHED: Final = "status NOT IN ('succeeded', 'failed', 'cancelled')"
-_UNFINISHED_JOBS: Final = f"""
-SELECT format('projects/%s/jobs/%s', project_id, id) FROM fine_tuning_jobs WHERE {_UNFINISHED};
-"""  # noqa: S608 - constants
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +42,9 @@ class Snapshot:
         return revision
 
     def named_objects(self) -> NamedObjects:
-        needed = self._ask(_NAMED.format(unfinished=_UNFINISHED))
+        needed = self._ask(NAMED_OBJECTS)
         return NamedObjects(
-            frozenset(key for key in needed if key), frozenset(self._ask(_UNFINISHED_JOBS))
+            frozenset(key for key in needed if key), frozenset(self._ask(UNFINISHED_JOBS))
         )
 
     def dump(self, target: Path) -> None:

@@ -4,17 +4,13 @@ A run may not change rows of checkpoints and models, so the job's row lists the 
 retains. A checkpoint of an ended job is dropped with its model, too.
 """
 
-from typing import Final
-
 from sqlalchemy import ColumnElement, and_, exists, func, not_, or_, select, true
 
 from app.domain.jobs.jobs import TERMINAL
+from app.domain.models.models import CHECKPOINT_NAMES
 from app.store.schema.checkpoints import CheckpointTable
 from app.store.schema.fine_tuning_jobs import FineTuningJobTable as Jobs
 from app.store.schema.models import TunedModelTable
-
-CHECKPOINT_NAMES: Final = ":ckpt-step-[0-9]+$"
-"""The end of a checkpoint's name. A published model ends with an id, whatever its suffix is."""
 
 
 def checkpoint_dropped() -> ColumnElement[bool]:

@@ -1,6 +1,6 @@
 import asyncio
 import json
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from random import Random
 from typing import Any
 
@@ -8,102 +8,17 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from app.domain.data.dataset import DatasetRow
-from app.domain.errors import RunFailed
-from app.domain.rollouts.trajectory import FailureClass, StopReason, Trajectory
-from app.gateways.egress.client import EgressClient
+from app.domain.rollouts.trajectory import FailureClass, StopReason
 from app.rendering.renderer import call_fault
-from tests.support.endpoints import EndpointServer, Received, Reply, endpoint
+from tests.support.endpoints import Received, Reply, endpoint
 from tests.support.patience import PATIENCE_S
+from tests.support.plays import LIMITS, NAMES, Play, check_tokens, echo, facts, search
 from tests.support.policies import ScriptedPolicy, Writer, call_text
-from tests.support.rollouts import KEY, caller, egress_to, pool, row
+from tests.support.rollouts import KEY, egress_to, row
 from workers.environments.single_turn import SingleTurn
-from workers.environments.tool_environment import ToolEnvironment
 from workers.grading.grader_samples import sample_object
 from workers.journal.journal import InMemoryJournal
 from workers.rollout.episode import UNPARSABLE, EpisodeLimits, RolloutFailure, run_episode
-from workers.rollout.replies import NOTICE
-
-LIMITS = EpisodeLimits(max_episode_steps=20, context_length=4096, max_turn_tokens=400)
-NAMES = ("search", "lookup")
-
-
-@dataclass
-class Play:
-    """One rollout against a live server."""
-
-    writer: Writer
-    server: EndpointServer
-    egress: EgressClient
-    limits: EpisodeLimits = LIMITS
-    journal: InMemoryJournal = field(default_factory=InMemoryJournal)
-    policy: ScriptedPolicy = field(default_factory=lambda: ScriptedPolicy([], ()))
-
-    async def run(self, turns: list[list[int]], example: DatasetRow | None = None) -> Trajectory:
-        self.policy = ScriptedPolicy(turns, self.writer.renderer.stop_token_ids)
-        urls = dict.fromkeys(NAMES, self.server.url())
-        return await run_episode(
-            example or row(*NAMES),
-            KEY,
-            policy=self.policy,
-            renderer=self.writer.renderer,
-            environment=ToolEnvironment(caller(pool(self.egress, timeout_s=PATIENCE_S), urls)),
-            journal=self.journal,
-            limits=self.limits,
-            job_seed=7,
-            temperature=0.8,
-        )
-
-    def turn(self, *parts: str) -> list[int]:
-        return [*self.writer.ids("\n".join(parts)), self.writer.end]
-
-
-def echo(request: Received) -> Reply:
-    call = request.json
-    return Reply(json={"output": f"{call['name']} says {call['arguments']}"})
-
-
-def search(q: str = "x") -> str:
-    return call_text("search", json.dumps({"q": q}))
-
-
-def sampled_only(values: list[Any], mask: list[int]) -> list[Any]:
-    return [value for value, trained in zip(values, mask, strict=True) if trained]
-
-
-def facts(trajectory: Trajectory) -> Trajectory:
-    return replace(trajectory, started_at=0.0, finished_at=0.0)
-
-
-def check_tokens(play: Play, trajectory: Trajectory) -> None:
-    """Checks the invariants of every rollout, for any stop reason."""
-    trajectory.check()
-    given = play.policy.turns[: len(trajectory.turns)]
-    assert [list(turn.token_ids) for turn in trajectory.turns] == [
-        ids[: params.max_tokens] for ids, (_, params) in zip(given, play.policy.calls, strict=True)
-    ]
-    flat_ids = [token for turn in trajectory.turns for token in turn.token_ids]
-    flat_logprobs = [logprob for turn in trajectory.turns for logprob in turn.logprobs]
-    assert sampled_only(trajectory.tokens, trajectory.mask) == flat_ids
-    assert sampled_only(trajectory.logprobs, trajectory.mask) == flat_logprobs
-    assert flat_logprobs == [
-        -(token + 1) / 1000 - number
-        for number, turn in enumerate(trajectory.turns)
-        for token in turn.token_ids
-    ]
-    assert all(
-        logprob == 0.0
-        for logprob, trained in zip(trajectory.logprobs, trajectory.mask, strict=True)
-        if not trained
-    )
-    # Each prompt is what stands before the turn: nothing was encoded again or left out.
-    for (prompt, _), turn in zip(play.policy.calls, trajectory.turns, strict=True):
-        start = len(prompt)
-        assert trajectory.tokens[:start] == prompt
-        assert trajectory.tokens[start : start + len(turn.token_ids)] == list(turn.token_ids)
-        assert trajectory.mask[start : start + len(turn.token_ids)] == [1] * len(turn.token_ids)
-    assert trajectory.mask[: trajectory.prompt_tokens] == [0] * trajectory.prompt_tokens
-    assert len(trajectory.tokens) <= play.limits.context_length
 
 
 async def test_two_tools_then_an_answer(writer: Writer) -> None:
@@ -441,98 +356,3 @@ async def test_calls_of_a_single_turn_are_graded(
     assert sample["output_tools"] == sample["choices"][0]["message"]["tool_calls"]
     if names:
         assert sample["output_tools"][0]["function"]["arguments"] == '{"q": "a"}'
-
-
-async def test_a_long_reply_is_cut_to_fit_and_says_so(writer: Writer) -> None:
-    async with endpoint(lambda _: Reply(json={"output": "word " * 5000})) as server:
-        limits = EpisodeLimits(20, context_length=500, max_turn_tokens=60)
-        play = Play(writer, server, egress_to(server), limits)
-        trajectory = await play.run([play.turn(search("a"), search("b")), play.turn("done")])
-        await play.egress.aclose()
-    check_tokens(play, trajectory)
-    assert trajectory.stop_reason is StopReason.FINAL_ANSWER
-    outputs = [call.output for call in trajectory.tool_calls]
-    assert all(output.startswith("word word ") and output.endswith(NOTICE) for output in outputs)
-    assert outputs[0] == outputs[1] == trajectory.messages[2]["content"]
-    prompt = play.policy.calls[1][0]
-    assert 440 < len(prompt) <= 500 - 16
-    assert writer.renderer.decode(prompt).count(NOTICE.strip()) == 2
-
-
-async def test_a_reply_that_cannot_even_be_cut_stops_the_rollout(writer: Writer) -> None:
-    async with endpoint(lambda _: Reply(json={"output": "word " * 5000})) as server:
-        play = Play(writer, server, egress_to(server))
-        turn = play.turn(search("a"))
-        prompt = len(writer.renderer.prompt_ids(row(*NAMES).messages, row(*NAMES).tools))
-        play.limits = EpisodeLimits(20, context_length=prompt + len(turn) + 20, max_turn_tokens=60)
-        trajectory = await play.run([turn])
-        await play.egress.aclose()
-    check_tokens(play, trajectory)
-    assert trajectory.stop_reason is StopReason.TOKEN_LIMIT
-    assert trajectory.mask[-1] == 1
-
-
-async def test_a_turn_that_is_cut_ends_by_the_token_limit(writer: Writer) -> None:
-    async with endpoint(echo) as server:
-        play = Play(writer, server, egress_to(server), replace(LIMITS, max_turn_tokens=3))
-        trajectory = await play.run([play.turn("many words that do not fit")])
-        await play.egress.aclose()
-    check_tokens(play, trajectory)
-    assert (trajectory.stop_reason, trajectory.completion_tokens) == (StopReason.TOKEN_LIMIT, 3)
-
-
-async def test_a_cut_turn_with_a_whole_call_goes_on_with_its_end_of_turn_added(
-    writer: Writer,
-) -> None:
-    async with endpoint(echo) as server:
-        play = Play(writer, server, egress_to(server))
-        first = writer.ids(search("a"))
-        play.limits = replace(LIMITS, max_turn_tokens=len(first))
-        trajectory = await play.run([first, play.turn("done")])
-        await play.egress.aclose()
-    check_tokens(play, trajectory)
-    added = trajectory.prompt_tokens + len(first)
-    assert (trajectory.tokens[added], trajectory.mask[added]) == (writer.end, 0)
-    assert trajectory.stop_reason is StopReason.FINAL_ANSWER
-
-
-async def test_a_prompt_without_room_is_a_stop_not_an_error(writer: Writer) -> None:
-    async with endpoint(echo) as server:
-        play = Play(writer, server, egress_to(server), EpisodeLimits(5, 64, 32))
-        trajectory = await play.run([], row(question="long " * 200))
-        await play.egress.aclose()
-    assert (trajectory.stop_reason, trajectory.turns) == (StopReason.TOKEN_LIMIT, [])
-    assert (play.policy.calls, sum(trajectory.mask)) == ([], 0)
-
-
-async def test_wall_time_counts_work_and_stops_between_turns(writer: Writer) -> None:
-    async with endpoint(lambda _: Reply(json={"output": "x"}, delay_s=0.15)) as server:
-        play = Play(writer, server, egress_to(server), replace(LIMITS, wall_time_s=0.1))
-        turns = [play.turn(search("a")), play.turn("done")]
-        first = await play.run(turns)
-        again = await play.run(turns)
-        await play.egress.aclose()
-    assert first.stop_reason is StopReason.WALL_TIME
-    assert facts(again) == facts(first)  # remembered durations, not this machine's speed
-
-
-async def test_only_tools_of_row_and_job_are_offered(writer: Writer) -> None:
-    async with endpoint(echo) as server:
-        play = Play(writer, server, egress_to(server))
-        trajectory = await play.run(
-            [play.turn(call_text("lookup", '{"q": "x"}')), play.turn("done")], row("search")
-        )
-        await play.egress.aclose()
-    assert trajectory.tool_calls[0].error == "unknown_tool"
-    assert server.received == []
-    assert "lookup" not in writer.renderer.decode(trajectory.tokens[: trajectory.prompt_tokens])
-
-
-async def test_a_row_the_template_refuses_names_the_example(writer: Writer) -> None:
-    async with endpoint(echo) as server:
-        play = Play(writer, server, egress_to(server))
-        bad = replace(row(), messages=[{"role": "user", "content": [{"type": "image"}]}])
-        with pytest.raises(RunFailed, match="Example 6 of the training file") as caught:
-            await play.run([], bad)
-        await play.egress.aclose()
-    assert (caught.value.code, caught.value.param) == ("invalid_training_file", "training_file")
