@@ -76,6 +76,8 @@ class ProcessContext:
     health: HealthService
     chats: ProjectSlots
     file_validation: FileValidation
+    requests: ProjectSlots
+    downloads: ProjectSlots
     tool_tests: ProjectSlots = field(default_factory=tool_test_slots)
 
     @classmethod
@@ -109,6 +111,8 @@ class ProcessContext:
             inspections=inspections,
             chats=chat_slots(settings.quotas.chats_in_flight),
             file_validation=file_validation,
+            requests=ProjectSlots(settings.quotas.requests_in_flight, noun="requests"),
+            downloads=ProjectSlots(settings.quotas.downloads_in_flight, noun="downloads"),
         )
 
     def key_service(self) -> KeyService:

@@ -10,7 +10,8 @@ from fastapi.responses import StreamingResponse
 from app.api.middleware.idempotency import idempotency_check
 from app.api.schemas.common import Deleted, Page, paged
 from app.api.schemas.files import MAX_EXPIRY_S, MIN_EXPIRY_S, FileObject
-from app.api.support.dependencies import After, Services
+from app.api.support.dependencies import After, Downloading, Services
+from app.api.support.downloads import ClosingResponse
 from app.api.support.errors import responses
 from app.api.support.multipart import StreamedForm
 from app.domain.data.files import PURPOSES, NewFile
@@ -120,7 +121,7 @@ async def delete_file(file_id: str, services: Services) -> Deleted:
     },
     response_class=StreamingResponse,
 )
-async def get_content(file_id: str, services: Services) -> StreamingResponse:
+async def get_content(file_id: str, services: Downloading) -> StreamingResponse:
     """Returns the bytes of a file."""
     row, chunks = await services.files().content(file_id)
     headers = {
@@ -130,7 +131,7 @@ async def get_content(file_id: str, services: Services) -> StreamingResponse:
         # A range request gets the whole file: a list of ranges cannot cost more than one read.
         "accept-ranges": "none",
     }
-    return StreamingResponse(chunks, media_type="application/octet-stream", headers=headers)
+    return ClosingResponse(chunks, media_type="application/octet-stream", headers=headers)
 
 
 def _purpose(form: StreamedForm) -> str:

@@ -7,7 +7,7 @@ from fastapi.responses import StreamingResponse
 
 from app.api.schemas.common import Deleted
 from app.api.schemas.models import Model, ModelList
-from app.api.support.dependencies import Services
+from app.api.support.dependencies import Downloading, Services
 from app.api.support.downloads import (
     IfRangeHeader,
     RangeHeader,
@@ -47,7 +47,7 @@ async def list_models(services: Services) -> ModelList:
     response_class=StreamingResponse,
 )
 async def download_adapter(
-    model: str, services: Services, range_: RangeHeader = None, if_range: IfRangeHeader = None
+    model: str, services: Downloading, range_: RangeHeader = None, if_range: IfRangeHeader = None
 ) -> StreamingResponse:
     """Downloads the adapter of a tuned model or a checkpoint, by the name that chat takes.
 

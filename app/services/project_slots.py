@@ -6,12 +6,15 @@ Counts in this process. Must not know what the work is.
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Final
 
 from app.domain.errors import RateLimited
 
+_RETRY_AFTER_S: Final = 1.0
+
 
 class ProjectSlots:
-    def __init__(self, limit: int, *, noun: str, retry_after_s: float) -> None:
+    def __init__(self, limit: int, *, noun: str, retry_after_s: float = _RETRY_AFTER_S) -> None:
         """`limit` applies to each project; `noun` names the work in errors."""
         self._limit = limit
         self._noun = noun

@@ -1,5 +1,6 @@
 """Extends uvicorn's HTTP/1.1 protocol: the error envelope for requests that are not valid HTTP, a
-limit on the size of headers and trailers, and a deadline for them.
+limit on the size of headers and trailers with a deadline for them, and a deadline for clients that
+do not read.
 
 uvicorn loads it by name (`--http app.api.middleware.protocol:Protocol`). Must not know routes or
 services.
@@ -12,6 +13,8 @@ from uuid import uuid4
 
 from typing_extensions import override
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
+
+from app.api.middleware.reader_deadline import ReaderDeadline
 
 MAX_HEADER_BYTES: Final = 64 * 1024
 _REASONS: Final = {
@@ -27,19 +30,39 @@ class Protocol(HttpToolsProtocol):
     """
 
     header_deadline_s: ClassVar[float] = 30.0
+    reader_deadline_s: ClassVar[float] = 60.0
+    """Seconds in which a client has to take some bytes of a reply that waits for it."""
 
     _idle_bytes = 0
     _deadline: asyncio.TimerHandle | None = None
+    _reader: ReaderDeadline | None = None
 
     @override
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn's
         super().connection_made(transport)
+        self._reader = ReaderDeadline(transport, seconds=self.reader_deadline_s)
         self._await_headers()
 
     @override
     def connection_lost(self, exc: Exception | None) -> None:
         self._headers_came()
+        if self._reader is not None:
+            self._reader.end()
         super().connection_lost(exc)
+
+    @override
+    def pause_writing(self) -> None:
+        """Called when bytes wait in this process because the client takes no more."""
+        super().pause_writing()
+        if self._reader is not None:
+            self._reader.begin()
+
+    @override
+    def resume_writing(self) -> None:
+        """Called when the kernel has taken all bytes that waited."""
+        if self._reader is not None:
+            self._reader.end()
+        super().resume_writing()
 
     @override
     def data_received(self, data: bytes) -> None:

@@ -5,6 +5,7 @@ added; here that answer has the request's id like any other.
 """
 
 import time
+from contextlib import ExitStack
 from uuid import uuid4
 
 import structlog
@@ -17,6 +18,10 @@ log = structlog.get_logger()
 
 REPLY_HEADERS = "reply_headers"
 """Key in a request's state for headers of its reply, in success and failure."""
+HELD = "held"
+"""Key in a request's state for an `ExitStack` of what the request holds until its reply is sent or
+its client is gone. Streams are included.
+"""
 
 
 class RequestContext:
@@ -47,7 +52,9 @@ class RequestContext:
             await send(message)
 
         try:
-            await self._app(scope, receive, send_with_headers)
+            with ExitStack() as held:
+                scope["state"][HELD] = held
+                await self._app(scope, receive, send_with_headers)
         except Exception:  # the request is the boundary: the service outlives one fault
             log.exception("request failed", method=scope["method"], path=scope["path"])
             if started:  # the reply has begun; a cut connection shows that it is incomplete

@@ -1,4 +1,5 @@
-"""Checks an authenticated caller: the headers that name its scope, and its rate limit.
+"""Checks an authenticated caller: the headers that name its scope, its requests in flight, and its
+rate limit.
 
 The rate-limit headers are part of every reply, also of a failed request. Source of their names and
 of the errors: the hosted API's rate-limit guide and its errors of mismatched scope.
@@ -6,7 +7,7 @@ of the errors: the hosted API's rate-limit guide and its errors of mismatched sc
 
 from fastapi import Request
 
-from app.api.middleware.request_context import REPLY_HEADERS
+from app.api.middleware.request_context import HELD, REPLY_HEADERS
 from app.domain.accounts.tenants import AdminPrincipal, Tenant
 from app.domain.errors import AuthenticationFailed, RateLimited
 from app.factory import ProcessContext
@@ -17,7 +18,9 @@ _MINUTE_S = 60
 async def check_caller(
     request: Request, context: ProcessContext, principal: Tenant | AdminPrincipal
 ) -> None:
-    """Raises `AuthenticationFailed` for headers that name another scope, or `RateLimited`."""
+    """Counts the request until its reply is sent. Raises `AuthenticationFailed` for headers that
+    name another scope, or `RateLimited`.
+    """
     headers: dict[str, str] = request.scope["state"][REPLY_HEADERS]
     _check_scope(request, principal)
     if isinstance(principal, Tenant):
@@ -25,6 +28,7 @@ async def check_caller(
         owner: str = principal.project_id
     else:
         owner = principal.organization_id
+    request.scope["state"][HELD].enter_context(context.requests.taken(owner))
     quota = await context.rate_limits.take(owner)
     if quota is None:
         return

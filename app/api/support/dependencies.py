@@ -7,6 +7,7 @@ from fastapi import Depends, Query, Request
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from pydantic import BeforeValidator
 
+from app.api.middleware.request_context import HELD
 from app.api.schemas.common import none_if_empty
 from app.api.support.caller import check_caller
 from app.api.support.query import check_query
@@ -83,6 +84,15 @@ async def factory(request: Request, credentials: Credentials) -> Factory:
     return Factory(_context(request), _project_of(await _principal(request, credentials)))
 
 
+async def downloading(request: Request, credentials: Credentials) -> Factory:
+    """Returns the services of the key's project. Holds one of its downloads until the reply is
+    sent, or raises `RateLimited`.
+    """
+    context, project = _context(request), _project_of(await _principal(request, credentials))
+    request.scope["state"][HELD].enter_context(context.downloads.taken(project.project_id))
+    return Factory(context, project)
+
+
 async def administration(request: Request, credentials: Credentials) -> Administration:
     """Returns the services of an organization's administration. Requires an admin key."""
     principal = await _principal(request, credentials)
@@ -97,6 +107,7 @@ Context = Annotated[ProcessContext, Depends(process_context)]
 AnyPrincipal = Annotated[Tenant | AdminPrincipal, Depends(any_principal)]
 CurrentTenant = Annotated[Tenant, Depends(tenant)]
 Services = Annotated[Factory, Depends(factory)]
+Downloading = Annotated[Factory, Depends(downloading)]
 Administered = Annotated[Administration, Depends(administration)]
 After = Annotated[
     str | None,

@@ -5,12 +5,15 @@ answered with the whole content, as RFC 9110 permits. Must not know the content.
 """
 
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from typing import Annotated, Any, Final, Protocol
 from urllib.parse import quote
 
 from fastapi import Header
 from fastapi.responses import StreamingResponse
+from starlette.types import Receive, Scope, Send
+from typing_extensions import override
 
 from app.domain.errors import RangeNotSatisfiable
 
@@ -32,6 +35,19 @@ IfRangeHeader = Annotated[
 _RANGE: Final = re.compile(r"bytes=(?:([0-9]{1,18})-([0-9]{0,18})|-([0-9]{1,18}))", re.ASCII)
 
 
+class ClosingResponse(StreamingResponse):
+    """A stream whose source is closed at once when its client hangs up."""
+
+    def __init__(self, content: AsyncGenerator[bytes, None], **options: Any) -> None:
+        super().__init__(content, **options)
+        self._source = content
+
+    @override
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async with aclosing(self._source):
+            await super().__call__(scope, receive, send)
+
+
 class Download(Protocol):
     """Content that is generated while it is sent."""
 
@@ -41,7 +57,7 @@ class Download(Protocol):
     def size(self) -> int: ...
     @property
     def manifest_sha256(self) -> str: ...
-    def read(self, start: int, stop: int) -> AsyncIterator[bytes]: ...
+    def read(self, start: int, stop: int) -> AsyncGenerator[bytes, None]: ...
 
 
 def download_replies(media_type: str, description: str) -> dict[int | str, dict[str, Any]]:
@@ -89,7 +105,7 @@ def download_reply(
     }
     if part is not None:
         headers["content-range"] = f"bytes {start}-{stop - 1}/{size}"
-    return StreamingResponse(
+    return ClosingResponse(
         download.read(start, stop),
         status_code=200 if part is None else 206,
         media_type=media_type,

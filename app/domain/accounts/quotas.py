@@ -6,7 +6,9 @@ from app.domain.errors import QuotaExceeded
 
 
 class Quotas(BaseModel):
-    """The limits of every project. Columns of a project's row may replace all but the last."""
+    """The limits of every project. Columns of a project's row may replace all but those in
+    flight, which each API process counts for itself.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -24,6 +26,10 @@ class Quotas(BaseModel):
     """Versions of tools, graders and curricula."""
     chats_in_flight: int = Field(128, ge=1)
     """Chat completions that one API process answers at the same time."""
+    requests_in_flight: int = Field(256, ge=1)
+    """Requests that one API process answers at the same time, until the last byte of the reply."""
+    downloads_in_flight: int = Field(16, ge=1)
+    """Downloads of files and adapters that one API process sends at the same time."""
 
 
 def check_quota(name: str, *, used: int, adding: int, limit: int) -> None:

@@ -4,9 +4,16 @@ from app.gateways.objects.build import build_objects
 from app.gateways.objects.fetched import fetched
 from app.gateways.objects.local import LocalObjects
 from app.gateways.objects.memory import InMemoryObjects
-from app.gateways.objects.objects import Objects, StoredChild, StoredObject, put_bytes
+from app.gateways.objects.objects import (
+    DOWNLOAD_CHUNK_BYTES,
+    Objects,
+    StoredChild,
+    StoredObject,
+    put_bytes,
+)
 
 __all__ = [
+    "DOWNLOAD_CHUNK_BYTES",
     "InMemoryObjects",
     "LocalObjects",
     "Objects",

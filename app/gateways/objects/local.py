@@ -67,12 +67,14 @@ class LocalObjects:
             raise
         return StoredObject(bytes=size, sha256=digest.hexdigest())
 
-    async def read(self, key: str, *, start: int = 0) -> AsyncGenerator[bytes, None]:
+    async def read(
+        self, key: str, *, start: int = 0, chunk_bytes: int = CHUNK_BYTES
+    ) -> AsyncGenerator[bytes, None]:
         path = self._path(key)
         await to_thread.run_sync(_check_plain, path)
         with path.open("rb") as file:
             file.seek(start)
-            while chunk := await to_thread.run_sync(file.read, CHUNK_BYTES):
+            while chunk := await to_thread.run_sync(file.read, chunk_bytes):
                 yield chunk
 
     async def fetch(self, key: str, destination: Path) -> None:

@@ -7,7 +7,13 @@ from pathlib import Path
 
 from app.domain.data.manifests import MANIFEST, check_digests, read_manifest
 from app.gateways.objects.disk import committed_files, make_read_only
-from app.gateways.objects.objects import StoredChild, StoredObject, check_size, normalised
+from app.gateways.objects.objects import (
+    CHUNK_BYTES,
+    StoredChild,
+    StoredObject,
+    check_size,
+    normalised,
+)
 
 
 class InMemoryObjects:
@@ -28,8 +34,12 @@ class InMemoryObjects:
         self._store(name, content)
         return StoredObject(bytes=len(content), sha256=hashlib.sha256(content).hexdigest())
 
-    async def read(self, key: str, *, start: int = 0) -> AsyncGenerator[bytes, None]:
-        yield self._get(key)[start:]
+    async def read(
+        self, key: str, *, start: int = 0, chunk_bytes: int = CHUNK_BYTES
+    ) -> AsyncGenerator[bytes, None]:
+        content = self._get(key)
+        for first in range(start, len(content), chunk_bytes):
+            yield content[first : first + chunk_bytes]
 
     async def fetch(self, key: str, destination: Path) -> None:
         _write(destination, self._get(key))

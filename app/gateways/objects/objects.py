@@ -12,6 +12,8 @@ from typing import Final, Protocol
 from app.domain.errors import TooLarge
 
 CHUNK_BYTES: Final = 1 << 20
+DOWNLOAD_CHUNK_BYTES: Final = 32 << 10
+"""Chunk of a download. Two of them are in memory while a client does not read."""
 MAX_KEY_BYTES: Final = 800
 """S3 allows 1,024 bytes, of which the bucket's prefix needs a part."""
 MAX_NAME_BYTES: Final = 200
@@ -52,9 +54,11 @@ class Objects(Protocol):
         """
         ...
 
-    def read(self, key: str, *, start: int = 0) -> AsyncGenerator[bytes, None]:
-        """Yields the chunks of a stored object in order, from its byte `start`, which it must have.
-        Raises `FileNotFoundError`.
+    def read(
+        self, key: str, *, start: int = 0, chunk_bytes: int = CHUNK_BYTES
+    ) -> AsyncGenerator[bytes, None]:
+        """Yields a stored object in chunks of at most `chunk_bytes`, from its byte `start`, which
+        it must have. Raises `FileNotFoundError`.
         """
         ...
 

@@ -68,18 +68,22 @@ class S3Objects:
                 )
         return StoredObject(bytes=counted.size, sha256=counted.digest.hexdigest())
 
-    async def read(self, key: str, *, start: int = 0) -> AsyncGenerator[bytes, None]:
+    async def read(
+        self, key: str, *, start: int = 0, chunk_bytes: int = CHUNK_BYTES
+    ) -> AsyncGenerator[bytes, None]:
         with _faults():
             result = await self._store.get_async(
                 normalised(key), options={"range": {"offset": start}} if start else None
             )
-            stream = result.stream(min_chunk_size=CHUNK_BYTES)
+            stream = result.stream(min_chunk_size=chunk_bytes)
         while True:
             with _faults():
                 chunk = await anext(stream, None)
             if chunk is None:
                 return
-            yield chunk
+            # The library joins small parts of the reply and does not split a large one.
+            for first in range(0, len(chunk), chunk_bytes):
+                yield bytes(chunk[first : first + chunk_bytes])
 
     async def fetch(self, key: str, destination: Path) -> None:
         await self._download(key, destination)

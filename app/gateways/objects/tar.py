@@ -1,7 +1,7 @@
 """A tar archive of stored objects and of bytes in memory, as a stream of known length.
 
 Promises that the same members always give the same bytes, so that a later request can continue an
-archive; that a reader holds one chunk in memory; and that the archive ends early (`ObjectDamaged`)
+archive; that a reader holds two chunks in memory; and that the archive ends early (`ObjectDamaged`)
 when a stored object differs from its digest. Must not know the content of objects.
 """
 
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from app.domain.errors import AgentRftError
-from app.gateways.objects.objects import Objects
+from app.gateways.objects.objects import DOWNLOAD_CHUNK_BYTES, Objects
 
 _FILE_MODE: Final = 0o644
 _END: Final = bytes(2 * tarfile.BLOCKSIZE)
@@ -90,7 +90,9 @@ async def _stored(
     compared with its digest: a damaged one is never complete.
     """
     digest, left, pending = hashlib.sha256(), close - begin, b""
-    async with aclosing(objects.read(member.key, start=begin)) as chunks:
+    async with aclosing(
+        objects.read(member.key, start=begin, chunk_bytes=DOWNLOAD_CHUNK_BYTES)
+    ) as chunks:
         async for chunk in chunks:
             if pending:
                 yield pending

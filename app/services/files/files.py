@@ -3,13 +3,14 @@ bytes arrive; what a row must hold is checked by the job that uses it.
 """
 
 import time
-from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Awaitable, Callable
+from contextlib import aclosing
 
 from app.domain.accounts.tenants import Tenant
 from app.domain.data.files import PURPOSES, FileRow, NewFile
 from app.domain.errors import InvalidRequest, NotFound, WrongState
 from app.domain.ids import new_id
-from app.gateways.objects import Objects, StoredObject
+from app.gateways.objects import DOWNLOAD_CHUNK_BYTES, Objects, StoredObject
 from app.services.files.jsonl import JsonlCheck, checked
 from app.store.database import Database
 
@@ -76,9 +77,9 @@ class FileService:
         async with self._database.tenant(self._tenant) as unit:
             return await unit.files.page(purpose=purpose, after=after, limit=limit, order=order)
 
-    async def content(self, file_id: str) -> tuple[FileRow, AsyncIterator[bytes]]:
+    async def content(self, file_id: str) -> tuple[FileRow, AsyncGenerator[bytes, None]]:
         row = await self.get(file_id)
-        chunks = self._objects.read(row.object_key)
+        chunks = self._objects.read(row.object_key, chunk_bytes=DOWNLOAD_CHUNK_BYTES)
         try:
             first = await anext(chunks, b"")
         except FileNotFoundError as error:
@@ -127,7 +128,8 @@ def file_row(tenant: Tenant, file_id: str, stored: StoredObject, new: NewFile) -
     )
 
 
-async def _rejoined(first: bytes, rest: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-    yield first
-    async for chunk in rest:
-        yield chunk
+async def _rejoined(first: bytes, rest: AsyncGenerator[bytes, None]) -> AsyncGenerator[bytes, None]:
+    async with aclosing(rest):
+        yield first
+        async for chunk in rest:
+            yield chunk

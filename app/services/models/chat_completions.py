@@ -30,7 +30,6 @@ from app.services.models.models import CallableModel, ModelService
 from app.services.project_slots import ProjectSlots
 
 _EVENT_END: Final = b"\n\n"
-_RETRY_AFTER_S: Final = 1.0
 
 
 class ChatCompletionService:
@@ -104,7 +103,7 @@ class ChatCompletionService:
 
 
 def chat_slots(limit: int) -> ProjectSlots:
-    return ProjectSlots(limit, noun="chat completions", retry_after_s=_RETRY_AFTER_S)
+    return ProjectSlots(limit, noun="chat completions")
 
 
 async def _holding(slot: ExitStack, chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:

@@ -128,13 +128,17 @@ class Service:
 
 
 @contextmanager
-def running_service(services: Services, directory: Path) -> Iterator[Service]:
+def running_service(services: Services, directory: Path, **quotas: int) -> Iterator[Service]:
     """Runs the API on a socket, with a fresh database and a scripted engine."""
     with services.database(directory) as database, chat_engine(BASE) as engine:
         egress = EgressSettings(
             allow_endpoints=("127.0.0.1:9", f"127.0.0.1:{HOOK_PORT}"), allow_plain_http=True
         )
-        quotas = database.settings.quotas.model_copy(update={"chats_in_flight": CHATS_IN_FLIGHT})
-        changes = {"egress": egress, "engine_url": engine.url, "quotas": quotas}
+        limits = {"chats_in_flight": CHATS_IN_FLIGHT, **quotas}
+        changes = {
+            "egress": egress,
+            "engine_url": engine.url,
+            "quotas": database.settings.quotas.model_copy(update=limits),
+        }
         with running_api(database.settings.model_copy(update=changes)) as api:
             yield Service(api, engine, database)

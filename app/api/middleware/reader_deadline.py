@@ -1,0 +1,70 @@
+"""The deadline of a client for taking bytes of its reply.
+
+Promises that a client which takes some bytes within the deadline, however few, keeps its
+connection, and that the connection of one that takes none ends at once, with all that was held for
+it. Must not know HTTP.
+"""
+
+import asyncio
+import fcntl
+import socket
+import struct
+import sys
+import termios
+from typing import Final
+
+import structlog
+
+log = structlog.get_logger()
+
+_UNSENT_BYTES: Final = 64 * 1024
+_RESET: Final = struct.pack("ii", 1, 0)
+"""Value of `SO_LINGER`: a close drops what was not sent instead of waiting for the client."""
+
+
+class ReaderDeadline:
+    """Watches one connection from `begin` to `end`."""
+
+    def __init__(self, transport: asyncio.Transport, *, seconds: float) -> None:
+        self._transport = transport
+        self._connection = transport.get_extra_info("socket")
+        self._seconds = seconds
+        self._unread_bytes = 0
+        self._timer: asyncio.TimerHandle | None = None
+        # Any byte in this process counts as waiting, and the kernel takes few before it sends them.
+        transport.set_write_buffer_limits(high=0)
+        if sys.platform == "linux" and self._connection.family in (
+            socket.AF_INET,
+            socket.AF_INET6,
+        ):
+            self._connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, _UNSENT_BYTES)
+
+    @property
+    def unread_bytes(self) -> int:
+        """Returns the bytes that the client has not acknowledged."""
+        waiting = self._transport.get_write_buffer_size()
+        if sys.platform != "linux":
+            return waiting
+        queued = fcntl.ioctl(self._connection.fileno(), termios.TIOCOUTQ, bytes(4))
+        return waiting + int(struct.unpack("i", queued)[0])
+
+    def begin(self) -> None:
+        """Starts the time anew."""
+        self.end()
+        self._unread_bytes = self.unread_bytes
+        self._timer = asyncio.get_running_loop().call_later(self._seconds, self.check)
+
+    def end(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def check(self) -> None:
+        """Starts the time anew if the client took something since `begin`, else aborts."""
+        self._timer = None
+        if self.unread_bytes < self._unread_bytes:
+            self.begin()
+            return
+        log.warning("client does not read its reply", unread_bytes=self._unread_bytes)
+        self._connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
+        self._transport.abort()
