@@ -67,6 +67,10 @@ async def get_model(model: str, services: Services) -> Model:
 
 @router.delete("/{model:path}", operation_id="deleteModel", responses=responses(404))
 async def delete_model(model: str, services: Services) -> Deleted:
-    """Deletes a tuned model: no call finds it any more. Base models cannot be deleted."""
+    """Deletes a tuned model: no call finds it any more. Base models cannot be deleted.
+
+    A model that an unfinished job or eval run starts from, samples or is graded by answers 400
+    `model_in_use` with their ids.
+    """
     await services.models().delete(model)
     return Deleted(id=model, object="model", deleted=True)

@@ -1,4 +1,4 @@
-"""Conditions for models in use, whose checkpoints a job must retain.
+"""Conditions for models in use, which may not be deleted, and whose checkpoints a job must retain.
 
 Evaluated in the model's own project: another project can use the model only by a permission, which
 counts as use.
@@ -6,8 +6,9 @@ counts as use.
 
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, cast, exists, func, or_
+from sqlalchemy import ColumnElement, and_, cast, exists, func, literal, or_, select
 from sqlalchemy.dialects.postgresql import JSONPATH
+from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import InstrumentedAttribute
 
 from app.domain.evals.evals import OPEN_RUNS
@@ -32,23 +33,55 @@ def checkpoint_in_use() -> ColumnElement[bool]:
     shared = exists().where(
         Permission.project_id == Checkpoint.project_id, Permission.model_name == name
     )
-    job = exists().where(
-        Jobs.project_id == Checkpoint.project_id,
-        Jobs.status.not_in(_ENDED),
-        or_(Jobs.model == name, _names(Jobs.method, _GRADER, name)),
-    )
+    job = exists().where(Jobs.project_id == Checkpoint.project_id, open_job_uses(name))
     run = exists().where(
         Runs.project_id == Checkpoint.project_id,
-        Runs.status.in_(_OPEN),
         Evals.project_id == Runs.project_id,
         Evals.id == Runs.eval_id,
-        or_(Runs.model == name, _names(Evals.testing_criteria, _CRITERIA, name)),
+        open_run_uses(name),
     )
     return shared | job | run
 
 
+async def users_of_model(session: AsyncSession, project_id: str, name: str) -> list[str]:
+    """Returns the ids of the project's unfinished jobs and eval runs that use a model."""
+    jobs = select(Jobs.id).where(
+        Jobs.project_id == project_id, Jobs.deleted_at.is_(None), open_job_uses(literal(name))
+    )
+    runs = (
+        select(Runs.id)
+        .join(Evals, and_(Evals.project_id == Runs.project_id, Evals.id == Runs.eval_id))
+        .where(Runs.project_id == project_id, open_run_uses(literal(name)))
+    )
+    return [
+        *await session.scalars(jobs.order_by(Jobs.id)),
+        *await session.scalars(runs.order_by(Runs.id)),
+    ]
+
+
+def open_job_uses(name: ColumnElement[str] | InstrumentedAttribute[str]) -> ColumnElement[bool]:
+    """Condition on a row of jobs: it has not ended, and trains from the model or is graded by
+    it.
+    """
+    return and_(
+        Jobs.status.not_in(_ENDED), or_(Jobs.model == name, _names(Jobs.method, _GRADER, name))
+    )
+
+
+def open_run_uses(name: ColumnElement[str] | InstrumentedAttribute[str]) -> ColumnElement[bool]:
+    """Condition on a row of eval runs with its eval: it has not ended, and samples the model or is
+    graded by it.
+    """
+    return and_(
+        Runs.status.in_(_OPEN),
+        or_(Runs.model == name, _names(Evals.testing_criteria, _CRITERIA, name)),
+    )
+
+
 def _names(
-    document: InstrumentedAttribute[Any], path: str, model: InstrumentedAttribute[str]
+    document: InstrumentedAttribute[Any],
+    path: str,
+    model: ColumnElement[str] | InstrumentedAttribute[str],
 ) -> ColumnElement[bool]:
     """Condition: a grader below `path`, at any depth, uses the model."""
     path_of_model = cast(f"{path}.**.model ? (@ == $model)", JSONPATH)
