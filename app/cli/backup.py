@@ -3,9 +3,12 @@
 import json
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from app.embedded.backup.manifest import OBJECTS, Manifest
+from app.embedded.backup.plain_files import BackupUnusable
 from app.embedded.backup.restore import restore as restore_backup
 from app.embedded.backup.take import BackupOptions, take
 from app.embedded.errors import DataDirUnusable
@@ -18,6 +21,11 @@ _ANY_PORT = 8000
 
 def backup(data_dir: Path, out: Path, *, with_secret_key: bool) -> int:
     """Returns 1 if objects are missing to which rows lead."""
+    with _readable_failures():
+        return _backup(data_dir, out, with_secret_key=with_secret_key)
+
+
+def _backup(data_dir: Path, out: Path, *, with_secret_key: bool) -> int:
     host = HostSettings()
     _refuse_other_database(host)
     os.umask(0o077)
@@ -47,12 +55,24 @@ def backup(data_dir: Path, out: Path, *, with_secret_key: bool) -> int:
     return int(bool(made.missing))
 
 
-def restore(source: Path, data_dir: Path) -> None:
+def restore(source: Path, data_dir: Path, *, unsigned: bool) -> None:
+    with _readable_failures():
+        _restore(source.expanduser().absolute(), data_dir, unsigned=unsigned)
+
+
+def _restore(source: Path, data_dir: Path, *, unsigned: bool) -> None:
     host = HostSettings()
     _refuse_other_database(host)
     os.umask(0o077)
-    found = restore_backup(source.expanduser().absolute(), data_dir, host)
+    found = restore_backup(source, data_dir, host, unsigned=unsigned)
     _report(found, data_dir=str(data_dir))
+    if unsigned:
+        _note("the backup was accepted without a signature: nothing tells who wrote it")
+    elif host.secret_key is None:
+        _note(
+            "the signature was checked with the key that the backup includes, so it shows damage "
+            "and no forgery; with AGENT_RFT_SECRET_KEY it shows both"
+        )
     if found.bucket is not None:
         _note(f"the objects are in the bucket {found.bucket}: set it before agent-rft up")
     _note(
@@ -60,11 +80,21 @@ def restore(source: Path, data_dir: Path) -> None:
     )
 
 
+@contextmanager
+def _readable_failures() -> Iterator[None]:
+    """Turns failures of the disk into one sentence."""
+    try:
+        yield
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        raise BackupUnusable(f"{where}{error.strerror or error}") from error
+
+
 def _refuse_other_database(host: HostSettings) -> None:
     if host.database_url is not None:
         raise DataDirUnusable(
             "AGENT_RFT_DATABASE_URL names a database of your own: use pg_dump and pg_restore, as "
-            "docs/operations.md says"
+            "docs/upgrade.md says"
         )
 
 

@@ -141,11 +141,17 @@ def restore(
         Path, typer.Option("--from", help="Directory of a backup.", exists=True, file_okay=False)
     ],
     data_dir: DataDirOption = DEFAULT_DATA_DIR,
+    unsigned: Annotated[
+        bool,
+        typer.Option(
+            "--unsigned", help="Accept a backup without a signature, as older versions wrote it."
+        ),
+    ] = False,
 ) -> None:
     """Restore a backup into a new data directory; `up` then goes on with its jobs."""
     from app.cli.backup import restore as restore_backup  # noqa: PLC0415 - keeps `agent-rft --help` fast
 
-    restore_backup(source, data_dir)
+    restore_backup(source, data_dir, unsigned=unsigned)
 
 
 @app.command("base-models")

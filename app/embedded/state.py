@@ -149,11 +149,16 @@ def save_state(data_dir: DataDir, state: State) -> None:
 
 def write_private(path: Path, value: dict[str, Any]) -> None:
     """Replaces a JSON file atomically, with mode 0600, flushed to disk before this returns."""
+    write_private_bytes(path, json.dumps(value, indent=1).encode())
+
+
+def write_private_bytes(path: Path, content: bytes) -> None:
+    """Replaces a file as `write_private` does."""
     scratch = path.with_suffix(".new")
     scratch.unlink(missing_ok=True)
     handle = os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(handle, "w") as file:
-        json.dump(value, file, indent=1)
+    with os.fdopen(handle, "wb") as file:
+        file.write(content)
         file.flush()
         os.fsync(file.fileno())
     scratch.replace(path)

@@ -1,24 +1,27 @@
 """Restores a backup into a new data directory, from which `agent-rft up` goes on.
 
-Promises: nothing is written before the backup has been verified; the data directory appears whole,
-by a rename, or not at all. Jobs that were running go on from the backup's moment.
+Promises: nothing is written before signature and files have been verified, and what is used is
+compared once more while it is copied; the data directory appears whole, by a rename, or not at
+all. Jobs that were running go on from the backup's moment.
 """
 
-import json
 import shutil
 import sys
-from dataclasses import replace
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from app.embedded import layout
-from app.embedded.backup import manifest
-from app.embedded.backup.manifest import BackupUnusable, Manifest
+from app.embedded.backup import manifest, plain_files
+from app.embedded.backup.manifest import Manifest, Secrets
+from app.embedded.backup.plain_files import BackupUnusable
 from app.embedded.backup.server import started
 from app.embedded.backup.snapshot import connection_options
 from app.embedded.binaries import find_postgres
 from app.embedded.commands import run_once
-from app.embedded.errors import DataDirUnusable
+from app.embedded.errors import DataDirBusy, DataDirUnusable
 from app.embedded.layout import UpOptions
 from app.embedded.migrate import revisions
 from app.embedded.postgres import PostgresServer
@@ -30,35 +33,72 @@ _TIMEOUT_S: Final = 24 * 3600.0
 _ANY_PORT: Final = 8000
 
 
-def restore(source: Path, target: Path, host: HostSettings) -> Manifest:
-    """Raises `BackupUnusable`, and `DataDirUnusable` if the target is not empty."""
+def restore(source: Path, target: Path, host: HostSettings, *, unsigned: bool = False) -> Manifest:
+    """Raises `BackupUnusable`, `DataDirUnusable` if the target is not empty, and `DataDirBusy`."""
     target = target.expanduser().absolute()
-    if target.exists() and (not target.is_dir() or any(target.iterdir())):
-        raise DataDirUnusable(f"{target} is not empty: a backup is restored into a new directory")
-    found = manifest.read(source)
+    _refuse_used(target)
+    if target.is_relative_to(source):
+        raise DataDirUnusable(f"{target} is within the backup: choose another --data-dir")
+    secrets = _secrets(source, host)
+    found = manifest.read(source, secret_key=secrets.secret_key, unsigned=unsigned)
     _refuse_newer(found, host)
-    secrets = _secrets(source, found, host)
     manifest.verify(source, found)
-    scratch = target.with_name(f".{target.name}.restoring")
-    shutil.rmtree(scratch, ignore_errors=True)
-    data_dir = DataDir.at(scratch)
+    with _appearing(target) as data_dir:
+        state = replace(State.new(), **asdict(secrets))
+        _copy_objects(source, data_dir, found)
+        dump = data_dir.root / manifest.DUMP
+        _copy(source, manifest.DUMP, dump, found)
+        with started(data_dir, state, host) as server:
+            provision(server, state)
+            _load(dump, server)
+            _migrate(state, data_dir, host)
+        dump.unlink()
+        save_state(data_dir, state)
+    return found
+
+
+def _refuse_used(target: Path) -> None:
+    if target.is_symlink() or (target.exists() and (not target.is_dir() or any(target.iterdir()))):
+        raise DataDirUnusable(f"{target} is not empty: a backup is restored into a new directory")
+
+
+@contextmanager
+def _appearing(target: Path) -> Iterator[DataDir]:
+    """Yields an empty directory beside the target, which becomes the target when the block ends
+    well and is removed when it does not.
+
+    The lock is held from before the first removal until after the last one, so that two restores
+    into the same target never work in one directory. Raises `DataDirBusy`.
+    """
+    data_dir = DataDir.at(target.with_name(f".{target.name}.restoring"))
     try:
         with ownership(data_dir):
-            state = replace(State.new(), **secrets)
-            _copy_objects(source, data_dir, found)
-            with started(data_dir, state, host) as server:
-                provision(server, state)
-                _load(source / manifest.DUMP, server)
-                _migrate(state, data_dir, host)
-            save_state(data_dir, state)
-        data_dir.lock_file.unlink()
-        if target.exists():
-            target.rmdir()
-        scratch.rename(target)
-    except BaseException:
-        shutil.rmtree(scratch, ignore_errors=True)
-        raise
-    return found
+            try:
+                _empty(data_dir)  # what a killed restore left
+                yield DataDir.at(data_dir.root)
+                _refuse_used(target)
+                data_dir.root.replace(target)
+                (target / data_dir.lock_file.name).unlink()
+            except BaseException:
+                _empty(data_dir)
+                data_dir.lock_file.unlink(missing_ok=True)
+                with suppress(OSError):
+                    data_dir.root.rmdir()
+                raise
+    except DataDirBusy as error:
+        raise DataDirBusy(f"another restore into {target} is running: wait for its end") from error
+
+
+def _empty(data_dir: DataDir) -> None:
+    if not data_dir.root.exists():
+        return
+    for path in data_dir.root.iterdir():
+        if path == data_dir.lock_file:
+            continue
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink()
 
 
 def _refuse_newer(found: Manifest, host: HostSettings) -> None:
@@ -75,32 +115,32 @@ def _refuse_newer(found: Manifest, host: HostSettings) -> None:
         )
 
 
-def _secrets(source: Path, found: Manifest, host: HostSettings) -> dict[str, Any]:
+def _secrets(source: Path, host: HostSettings) -> Secrets:
     """Returns the values of the state that are not made anew. Raises `BackupUnusable`."""
     if host.secret_key is not None:
-        secrets: dict[str, Any] = {"secret_key": host.secret_key.get_secret_value()}
-    elif (source / manifest.SECRETS).exists():
-        secrets = json.loads((source / manifest.SECRETS).read_text())
-    else:
+        return Secrets(secret_key=host.secret_key.get_secret_value())
+    secrets = manifest.read_secrets(source)
+    if secrets is None:
         raise BackupUnusable(
             "the backup does not include the secret key, without which its API keys and sealed "
             "headers are useless: set AGENT_RFT_SECRET_KEY to the key of the installation that it "
             "was taken of"
         )
-    if manifest.fingerprint(secrets["secret_key"]) != found.secret_key:
-        raise BackupUnusable("the secret key is not the one of the backup")
     return secrets
 
 
 def _copy_objects(source: Path, data_dir: DataDir, found: Manifest) -> None:
     prefix = f"{manifest.OBJECTS}/"
     data_dir.objects.mkdir(mode=0o700)
-    for name, expected in found.files.items():
-        if not name.startswith(prefix):
-            continue
-        copy = data_dir.objects / name.removeprefix(prefix)
-        if manifest.copied(source / name, copy) != expected:
-            raise BackupUnusable(f"{name} changed while it was restored")
+    for name in found.files:
+        if name.startswith(prefix):
+            _copy(source, name, data_dir.objects / name.removeprefix(prefix), found)
+
+
+def _copy(source: Path, name: str, target: Path, found: Manifest) -> None:
+    """Copies a file, and compares again what was copied: it may have changed since."""
+    digest = plain_files.copied(source / name, target)
+    manifest.check(source, name, digest, expected=found.files[name])
 
 
 def _load(dump: Path, server: PostgresServer) -> None:

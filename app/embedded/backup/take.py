@@ -15,8 +15,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
-from app.embedded.backup import manifest
-from app.embedded.backup.manifest import BackupUnusable, Manifest
+from app.embedded.backup import manifest, plain_files
+from app.embedded.backup.manifest import Manifest
+from app.embedded.backup.plain_files import BackupUnusable
 from app.embedded.backup.server import serving
 from app.embedded.backup.snapshot import Snapshot, opened
 from app.embedded.backup.staging import stage, staged_files
@@ -53,8 +54,8 @@ def take(data_dir: DataDir, options: BackupOptions, host: HostSettings) -> Manif
     secret_key = host.secret_key.get_secret_value() if host.secret_key else state.secret_key
     if options.with_secret_key:
         write_private(out / manifest.SECRETS, _secrets(state, secret_key))
-        files[manifest.SECRETS] = manifest.sha256(out / manifest.SECRETS)
-    files[manifest.DUMP] = manifest.sha256(out / manifest.DUMP)
+        files[manifest.SECRETS] = plain_files.sha256(out / manifest.SECRETS)
+    files[manifest.DUMP] = plain_files.sha256(out / manifest.DUMP)
     made = Manifest(
         format=manifest.FORMAT,
         taken_at=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -66,7 +67,7 @@ def take(data_dir: DataDir, options: BackupOptions, host: HostSettings) -> Manif
         missing=sorted(missing),
         files=dict(sorted(files.items())),
     )
-    manifest.write(out, made)
+    manifest.write(out, made, secret_key=secret_key)
     return made
 
 
@@ -102,7 +103,7 @@ def _stage(snapshot: Snapshot, options: BackupOptions, staging: Path) -> frozens
 def _copied(staging: Path, objects: Path) -> dict[str, str]:
     """Copies the linked objects. Returns the digests by path in the backup."""
     return {
-        f"{manifest.OBJECTS}/{key}": manifest.copied(path, objects / key)
+        f"{manifest.OBJECTS}/{key}": plain_files.copied(path, objects / key)
         for key, path in staged_files(staging)
     }
 

@@ -13,8 +13,10 @@ import pytest
 from alembic import command
 from alembic.config import Config
 
+from app.embedded.backup import manifest as manifest_module
 from app.embedded.backup import take as take_module
-from app.embedded.backup.manifest import BackupUnusable
+from app.embedded.backup.manifest import Manifest, signature
+from app.embedded.backup.plain_files import BackupUnusable
 from app.embedded.backup.restore import restore
 from app.embedded.backup.server import started
 from app.embedded.backup.snapshot import NamedObjects
@@ -109,7 +111,8 @@ def _restored(source: Path, target: Path, host: HostSettings = HOST) -> list[tup
 
 def test_an_older_backup_is_restored_and_migrated(older: Path, tmp_path: Path) -> None:
     before = {path.name: path.stat().st_mode & 0o777 for path in older.iterdir()}
-    assert before["secrets.json"] == before["manifest.json"] == 0o600
+    assert {mode for name, mode in before.items() if name != "objects"} == {0o600}
+    assert (older / "manifest.hmac").exists()
     target = tmp_path / "new"
     assert _restored(older, target) == [(max(revisions()), "file-1")]
     assert (target / "objects/projects/p/files/file-1").read_text() == "content of file-1"
@@ -208,13 +211,67 @@ def test_a_damaged_or_newer_backup_is_refused(
         case "unfinished":
             (backup / "manifest.json").unlink()
         case "schema":
-            (backup / "manifest.json").write_text(json.dumps({**manifest, "schema": "9999"}))
+            _signed(backup, {**manifest, "schema": "9999"})
         case _:
             assert damage == "postgres"
-            (backup / "manifest.json").write_text(json.dumps({**manifest, "postgres": 99}))
+            _signed(backup, {**manifest, "postgres": 99})
     with pytest.raises(BackupUnusable, match=reason):
         restore(backup, target, HOST)
     assert not target.exists()
+
+
+def _signed(backup: Path, manifest: dict[str, object]) -> None:
+    """Writes another manifest, as the installation itself could."""
+    content = json.dumps(manifest).encode()
+    (backup / "manifest.json").write_bytes(content)
+    key = json.loads((backup / "secrets.json").read_text())["secret_key"]
+    (backup / "manifest.hmac").write_bytes(signature(content, key))
+
+
+def test_an_unsigned_backup_of_an_older_version_is_restored_when_asked_for(
+    older: Path, tmp_path: Path
+) -> None:
+    backup = tmp_path / "backup"
+    shutil.copytree(older, backup)
+    manifest = json.loads((backup / "manifest.json").read_text())
+    (backup / "manifest.json").write_text(json.dumps({**manifest, "format": 1}))
+    (backup / "manifest.hmac").unlink()
+    with pytest.raises(BackupUnusable, match="is not signed"):
+        restore(backup, tmp_path / "new", HOST)
+    restore(backup, tmp_path / "new", HOST, unsigned=True)
+    assert (tmp_path / "new/objects/projects/p/files/file-1").read_text() == "content of file-1"
+
+
+def test_what_changes_after_it_was_verified_is_not_used(
+    older: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    backup = tmp_path / "backup"
+    shutil.copytree(older, backup)
+    verify = manifest_module.verify
+    for name in ("database.dump", "objects/projects/p/files/file-1"):
+        path, content = backup / name, (backup / name).read_bytes()
+
+        def and_then_changed(directory: Path, manifest: Manifest, path: Path = path) -> None:
+            verify(directory, manifest)
+            path.chmod(0o600)
+            path.write_bytes(b"changed")
+
+        monkeypatch.setattr(manifest_module, "verify", and_then_changed)
+        with pytest.raises(BackupUnusable, match=f"{name} differs from its checksum"):
+            restore(backup, tmp_path / "new", HOST)
+        path.write_bytes(content)
+    assert [path.name for path in tmp_path.iterdir()] == ["backup"]
+
+
+def test_a_restore_goes_on_where_a_killed_one_left_its_work(older: Path, tmp_path: Path) -> None:
+    left = DataDir.at(tmp_path / ".new.restoring")
+    (left.objects / "half").mkdir(parents=True)
+    left.lock_file.touch()
+    restore(older, tmp_path / "new", HOST)
+    assert [path.name for path in tmp_path.iterdir()] == ["new"]
+    assert not (tmp_path / "new/objects/half").exists()
+    assert not (tmp_path / "new/database.dump").exists()
+    assert not (tmp_path / "new/supervisor.lock").exists()
 
 
 def test_a_restore_that_fails_leaves_nothing(
