@@ -81,6 +81,7 @@ class Unread:
         connection.connect(self._service.api.address)
         method = "POST" if body else "GET"
         head = f"{method} {path} HTTP/1.1\r\nHost: x\r\nContent-Length: {len(body)}\r\n"
+        head += "Content-Type: application/json\r\n"
         head += f"Authorization: Bearer {self._service.api.key}\r\n\r\n"
         connection.sendall(head.encode() + body)
         return connection
