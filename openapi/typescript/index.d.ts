@@ -871,6 +871,9 @@ export interface paths {
         /**
          * Delete Model
          * @description Deletes a tuned model: no call finds it any more. Base models cannot be deleted.
+         *
+         *     A model that an unfinished job or eval run starts from, samples or is graded by answers 400
+         *     `model_in_use` with their ids.
          */
         delete: operations["deleteModel"];
         options?: never;

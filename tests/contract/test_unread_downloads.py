@@ -98,7 +98,7 @@ def begun(connection: socket.socket) -> bool:
     return bool(connection.recv(1, socket.MSG_PEEK))
 
 
-def test_unread_downloads_take_their_projects_downloads_and_nobody_elses(
+def test_unread_downloads_take_the_slots_of_their_own_project_only(
     service: Service, unread: Unread, path: str, sibling: Sibling, job: Any
 ) -> None:
     held = [unread.open(path) for _ in range(DOWNLOADS)]

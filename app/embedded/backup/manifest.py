@@ -69,7 +69,7 @@ class Manifest:
 
 @dataclass(frozen=True, slots=True, config=_STRICT)
 class Secrets:
-    """What a backup includes on request."""
+    """The keys that a backup includes on request."""
 
     secret_key: SecretKey
     api_key: str | None = None

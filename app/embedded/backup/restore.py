@@ -74,7 +74,7 @@ def _appearing(target: Path) -> Iterator[DataDir]:
     try:
         with ownership(data_dir):
             try:
-                _empty(data_dir)  # what a killed restore left
+                _empty(data_dir)  # leftovers of a killed restore
                 yield DataDir.at(data_dir.root)
                 _refuse_used(target)
                 data_dir.root.replace(target)

@@ -276,7 +276,9 @@ def test_a_rewritten_backup_is_refused_although_its_digests_agree(
     assert "--unsigned" in refused()
 
 
-def test_another_key_is_told_from_an_altered_manifest(refused: Callable[..., str]) -> None:
+def test_another_key_and_an_altered_manifest_have_sentences_of_their_own(
+    refused: Callable[..., str],
+) -> None:
     assert "the secret key is not the one of the backup" in refused(key="x" * 32)
     assert "does not include the secret key" in refused(key=None)
 

@@ -116,6 +116,9 @@ def sync_detailed(
 
      Deletes a tuned model: no call finds it any more. Base models cannot be deleted.
 
+    A model that an unfinished job or eval run starts from, samples or is graded by answers 400
+    `model_in_use` with their ids.
+
     Args:
         model (str):
 
@@ -149,6 +152,9 @@ def sync(
 
      Deletes a tuned model: no call finds it any more. Base models cannot be deleted.
 
+    A model that an unfinished job or eval run starts from, samples or is graded by answers 400
+    `model_in_use` with their ids.
+
     Args:
         model (str):
 
@@ -176,6 +182,9 @@ async def asyncio_detailed(
     """ Delete Model
 
      Deletes a tuned model: no call finds it any more. Base models cannot be deleted.
+
+    A model that an unfinished job or eval run starts from, samples or is graded by answers 400
+    `model_in_use` with their ids.
 
     Args:
         model (str):
@@ -209,6 +218,9 @@ async def asyncio(
     """ Delete Model
 
      Deletes a tuned model: no call finds it any more. Base models cannot be deleted.
+
+    A model that an unfinished job or eval run starts from, samples or is graded by answers 400
+    `model_in_use` with their ids.
 
     Args:
         model (str):
