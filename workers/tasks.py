@@ -1,6 +1,7 @@
 """Celery tasks: short functions that start the work. Expensive imports happen inside the call."""
 
 import asyncio
+from typing import Final
 
 from celery import Task
 
@@ -10,6 +11,16 @@ from app.domain.jobs.jobs import EXPIRE_TASK, RUN_TASK, SWEEP_TASK
 from app.settings import load_settings
 from workers.celery_app import app
 from workers.processes.children import Children
+from workers.processes.forks import fork_server
+
+JOB_CHILDREN: Final = fork_server(
+    "workers.job_child",
+    "workers.reinforcement.training",
+    "workers.supervised.training",
+    "workers.learning.lora_trainer",
+)
+"""Celery runs the tasks of one queue in one process, so each queue has its own fork server."""
+CONTROL_CHILDREN: Final = fork_server("workers.evals.child", "workers.webhooks.child")
 
 
 class ChildrenTask(Task):  # type: ignore[misc]  # celery has no types
@@ -18,7 +29,7 @@ class ChildrenTask(Task):  # type: ignore[misc]  # celery has no types
     child_limit = 1
 
     def __init__(self) -> None:
-        self.children = Children(self.child_limit)
+        self.children = Children(self.child_limit, CONTROL_CHILDREN)
 
 
 @app.task(name=RUN_TASK)  # type: ignore[untyped-decorator]  # celery has no types
@@ -27,7 +38,7 @@ def run_job(_job_id: str) -> None:
     from workers.processes.supervisor import supervise  # noqa: PLC0415 - the parent process loads no more than it needs
     from workers.runs.leased_jobs import JOBS  # noqa: PLC0415 - the parent process loads no more than it needs
 
-    asyncio.run(supervise(JOBS, load_settings()))
+    asyncio.run(supervise(JOBS, load_settings(), starter=JOB_CHILDREN))
 
 
 @app.task(name=EVAL_TASK, base=ChildrenTask, bind=True, child_limit=2)  # type: ignore[untyped-decorator]  # celery has no types

@@ -1,27 +1,28 @@
 """The child as a process: how it ends, and that it ends with its parent."""
 
-import asyncio
-import sys
-from asyncio.subprocess import PIPE, Process
+from contextlib import AbstractContextManager
 
 import psycopg
 import pytest
 
 from app.domain.jobs.jobs import JobStatus
-from app.settings import inherited_environment, to_environment
 from tests.support import stack
-from tests.support.patience import PATIENCE_S, until
+from tests.support.child_processes import StartedChild, child, warm_up
+from tests.support.patience import until
 from tests.support.runs.world import World
 from tests.support.store.leased_kinds import connect
 from workers.processes.child import EXIT_LEASE_LOST, EXIT_ORPHANED
 
 
-async def _child(world: World, job_id: str, fence: int) -> Process:
-    return await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "workers.job_child", job_id, world.tenant.project_id, str(fence)),
-        env={**inherited_environment(), **to_environment(world.settings)},
-        stdin=PIPE,
-        stderr=PIPE,
+@pytest.fixture(scope="module", autouse=True)
+def _warm_fork_server() -> None:
+    warm_up()
+
+
+def _child(world: World, job_id: str, fence: int) -> AbstractContextManager[StartedChild]:
+    return child(
+        *("-m", "workers.job_child", job_id, world.tenant.project_id, str(fence)),
+        settings=world.settings,
     )
 
 
@@ -39,11 +40,9 @@ async def test_an_overtaken_child_says_so_and_ends(world: World) -> None:
     job = await world.job()
     await world.context(job)
     newer = await world.context(job)
-    child = await _child(world, job.id, newer.fence - 1)
-    assert child.stderr is not None
-    said = await asyncio.wait_for(child.stderr.read(), timeout=PATIENCE_S)
-    assert await child.wait() == EXIT_LEASE_LOST
-    (line,) = said.decode().splitlines()
+    with _child(world, job.id, newer.fence - 1) as overtaken:
+        assert await overtaken.exit_code() == EXIT_LEASE_LOST
+        (line,) = overtaken.errors.read_text().splitlines()
     assert "lease lost" in line
     assert job.id in line
 
@@ -54,12 +53,11 @@ async def test_a_child_ends_with_its_parent_whatever_it_is_doing(
     job = await world.job()
     context = await world.context(job)
     async with context.unit():  # the child waits for this row
-        child = await _child(world, job.id, context.fence)
-        await until(lambda: waits_for_a_row(database), what="the child's wait")
-        assert child.returncode is None
-        assert child.stdin is not None
-        child.stdin.close()
-        assert await asyncio.wait_for(child.wait(), timeout=PATIENCE_S) == EXIT_ORPHANED
+        with _child(world, job.id, context.fence) as orphan:
+            await until(lambda: waits_for_a_row(database), what="the child's wait")
+            assert orphan.process.returncode is None
+            orphan.line.close()
+            assert await orphan.exit_code() == EXIT_ORPHANED
 
 
 async def test_a_job_that_cannot_run_fails_with_its_reason_and_the_child_ends_well(
@@ -67,8 +65,8 @@ async def test_a_job_that_cannot_run_fails_with_its_reason_and_the_child_ends_we
 ) -> None:
     job = await world.job()
     context = await world.context(job)  # of a base model that no setting offers
-    child = await _child(world, job.id, context.fence)
-    assert await asyncio.wait_for(child.wait(), timeout=PATIENCE_S) == 0
+    with _child(world, job.id, context.fence) as started:
+        assert await started.exit_code() == 0
     failed = await world.read(job)
     assert failed.status is JobStatus.FAILED
     assert failed.error is not None
@@ -87,8 +85,8 @@ async def test_a_job_whose_secrets_are_lost_fails_at_its_first_attempt(
             """'{reinforcement,grader,headers}', '{"X-Key": "[redacted]"}')""",
             (lost,),
         )
-    child = await _child(world, job.id, context.fence)
-    assert await asyncio.wait_for(child.wait(), timeout=PATIENCE_S) == 0
+    with _child(world, job.id, context.fence) as started:
+        assert await started.exit_code() == 0
     failed = await world.read(job)
     assert failed.status is JobStatus.FAILED
     assert failed.error is not None

@@ -1,17 +1,21 @@
 """The child processes that one Celery task has started, up to a limit."""
 
-import subprocess
-import threading
+import signal
+import socket
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+
+from workers.processes.forks import ChildProcess, Starter
 
 
 @dataclass(slots=True)
 class Child:
     """A child process, which ends with the process that started it: see `parent_watch`."""
 
-    process: subprocess.Popen[bytes]
+    process: ChildProcess
+    line: socket.socket
+    """The other end of the child's standard input."""
     project_id: str | None
     """The project that it works for; `None` if it works for all."""
     started_at: float = field(default_factory=time.monotonic)
@@ -20,7 +24,7 @@ class Child:
     def terminate(self) -> None:
         """Asks the child to end in order."""
         self.is_ending = True
-        self.process.terminate()
+        self.process.signal(signal.SIGTERM)
 
     @property
     def age_s(self) -> float:
@@ -28,16 +32,14 @@ class Child:
 
 
 class Children:
-    def __init__(self, limit: int) -> None:
+    def __init__(self, limit: int, starter: Starter) -> None:
         self._limit = limit
+        self._starter = starter
         self._started: list[Child] = []
 
     @property
     def running(self) -> list[Child]:
-        """Returns the children that have not exited, oldest first; collects the others."""
-        for child in self._started:
-            if child.process.poll() is not None and child.process.stdin is not None:
-                child.process.stdin.close()
+        """Returns the children that have not exited, oldest first."""
         self._started = [child for child in self._started if child.process.returncode is None]
         return self._started
 
@@ -45,11 +47,10 @@ class Children:
     def is_full(self) -> bool:
         return len(self.running) >= self._limit
 
-    def start(self, command: Sequence[str], *, project_id: str | None = None) -> None:
-        """Starts a child without waiting. The pipe to its standard input is its parent watch.
-
-        A thread waits for its end, so that it stays no zombie until the next child is started.
-        """
-        process = subprocess.Popen(command, stdin=subprocess.PIPE)  # noqa: S603 - our own program
-        self._started.append(Child(process, project_id))
-        threading.Thread(target=process.wait, daemon=True, name=f"child-{process.pid}").start()
+    def start(self, arguments: Sequence[str], *, project_id: str | None = None) -> None:
+        """Starts a child without waiting. Its standard input is its parent watch."""
+        ours, theirs = socket.socketpair()
+        with theirs:
+            process = self._starter.start(arguments, stdin=theirs.fileno())
+        process.ended.add_done_callback(lambda _: ours.close())
+        self._started.append(Child(process, ours, project_id))

@@ -6,7 +6,6 @@ runs a child (`workers.processes.child`). Everything else in this room works for
 
 import os
 import socket
-import sys
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from uuid import uuid4
@@ -30,7 +29,7 @@ class LeasedWork:
     most_held: Callable[[Quotas], int]
     """Limit of the rows that one project holds at the same time."""
     child: tuple[str, ...]
-    """Command of the child process, which gets the lease as arguments."""
+    """Arguments of the child's interpreter, before those of the lease."""
     notify: Callable[[JobQueue, str], Awaitable[None]]
     """Sends the best-effort notification that a row waits for a worker. The worker that gets it
     claims whichever row's turn it is.
@@ -67,5 +66,5 @@ class LeasedWork:
 
 
 def python_module(name: str) -> tuple[str, ...]:
-    """Returns the command that runs a module with this interpreter."""
-    return (sys.executable, "-m", name)
+    """Returns the interpreter's arguments that run a module."""
+    return ("-m", name)

@@ -9,10 +9,8 @@ and one that does not carry out a pause is killed and the row paused.
 
 import asyncio
 import contextlib
-import os
 import signal
 import socket
-from asyncio.subprocess import Process
 
 import structlog
 
@@ -24,6 +22,7 @@ from app.store.database import Database
 from app.store.leases import Lease
 from workers.processes.child import EXIT_NO_SPACE
 from workers.processes.clients import open_database
+from workers.processes.forks import ChildProcess, Starter
 from workers.processes.leased_work import LeasedWork
 from workers.processes.renewal import renew_until_lost
 from workers.processes.retry import retry_while_unavailable
@@ -34,7 +33,7 @@ log = structlog.get_logger()
 TERM_GRACE_S = 10.0
 
 
-async def supervise(work: LeasedWork, settings: Settings) -> None:
+async def supervise(work: LeasedWork, settings: Settings, *, starter: Starter) -> None:
     """Tries to claim the row whose turn it is, and supervises its child until the child ends. On a
     full disk the row waits for the sweeper's next notification.
     """
@@ -53,6 +52,7 @@ async def supervise(work: LeasedWork, settings: Settings) -> None:
             lease,
             database=database,
             queue=queue,
+            starter=starter,
             limits=settings.lease,
             patience=Patience.of(settings),
         )
@@ -70,6 +70,7 @@ class Supervisor:
         *,
         database: Database,
         queue: JobQueue,
+        starter: Starter,
         limits: LeaseSettings,
         patience: Patience,
     ) -> None:
@@ -77,6 +78,7 @@ class Supervisor:
         self._lease = lease
         self._database = database
         self._queue = queue
+        self._starter = starter
         self._limits = limits
         self._patience = patience
         self._named = work.named(lease.id)
@@ -86,14 +88,12 @@ class Supervisor:
         pulse, line = await asyncio.open_connection(sock=ours)
         try:
             with theirs:
-                child = await asyncio.create_subprocess_exec(
-                    *self._work.command(self._lease), stdin=theirs.fileno(), start_new_session=True
-                )
+                child = self._starter.start(self._work.command(self._lease), stdin=theirs.fileno())
             await self._run(child, pulse)
         finally:
             line.close()
 
-    async def _run(self, child: Process, pulse: asyncio.StreamReader) -> None:
+    async def _run(self, child: ChildProcess, pulse: asyncio.StreamReader) -> None:
         try:
             verdict = await self._watch(child, pulse)
             if verdict is not None:
@@ -118,9 +118,9 @@ class Supervisor:
     def _grace_s(self) -> float:
         return min(TERM_GRACE_S, self._limits.lease_s / 2)
 
-    async def _watch(self, child: Process, pulse: asyncio.StreamReader) -> Verdict | None:
+    async def _watch(self, child: ChildProcess, pulse: asyncio.StreamReader) -> Verdict | None:
         """Renews the lease until the child has exited. Returns early with the reason to kill it."""
-        exited = asyncio.ensure_future(child.wait())
+        exited = asyncio.wrap_future(child.ended)
         renewing = asyncio.ensure_future(
             renew_until_lost(self._work, self._database, self._lease, limits=self._limits)
         )
@@ -191,21 +191,19 @@ class Supervisor:
                 await self._work.notify(self._queue, self._lease.id)
 
 
-async def kill(child: Process) -> None:
+async def kill(child: ChildProcess) -> None:
     """Ends a child that hangs, and everything it started: a stopped process answers to SIGKILL
     alone.
     """
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(child.pid, signal.SIGKILL)
-    await child.wait()
+    child.signal(signal.SIGKILL)
+    await asyncio.wrap_future(child.ended)
 
 
-async def end(child: Process, *, grace_s: float) -> None:
+async def end(child: ChildProcess, *, grace_s: float) -> None:
     """Ends a child and everything it started; it may have exited already."""
     for number in (signal.SIGTERM, signal.SIGKILL):
         if child.returncode is not None:
             return
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(child.pid, number)
+        child.signal(number)
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(child.wait(), timeout=grace_s)
+            await asyncio.wait_for(asyncio.wrap_future(child.ended), timeout=grace_s)

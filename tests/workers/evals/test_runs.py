@@ -16,6 +16,7 @@ from app.gateways.inference.inference import Completion, InMemoryInference
 from app.gateways.job_queue import InMemoryJobQueue
 from app.settings import to_environment
 from app.store.evals.claims import eval_claims
+from tests.support.child_processes import FORKS, ended
 from tests.support.endpoints import Received, Reply
 from tests.support.evals.world import ANSWER, MODEL, QUESTION, World, exact, rows, sampled
 from tests.support.stack import Database
@@ -303,7 +304,7 @@ async def test_the_dispatcher_starts_a_process_that_sees_the_run_through(
     for name, value in to_environment(world.ports.settings).items():
         monkeypatch.setenv(name, value)
     path = await world.make(exact(), source=sampled(rows(RIGHT, WRONG)))
-    children = Children(2)
+    children = Children(2, FORKS)
     assert await dispatch(EVAL_RUNS, world.ports.settings, children=children)
     assert not await dispatch(EVAL_RUNS, world.ports.settings, children=children)
     await world.until_items(path, 2)
@@ -311,7 +312,7 @@ async def test_the_dispatcher_starts_a_process_that_sees_the_run_through(
     assert run["status"] == "completed"
     assert run["result_counts"] == {"total": 2, "errored": 0, "failed": 1, "passed": 1}
     for child in children.running:  # it exits a moment after the run has ended
-        assert await asyncio.to_thread(child.process.wait, 60) == 0
+        assert await ended(child.process) == 0
     assert children.running == []
 
 

@@ -1,20 +1,19 @@
 """Child processes of leased work: their exit codes, and the state of their leases afterwards."""
 
 import asyncio
-import sys
-from asyncio.subprocess import DEVNULL, PIPE, Process
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+import signal
+from contextlib import AbstractContextManager
 from datetime import datetime
 from pathlib import Path
 
 import pytest
 
 from app.domain.jobs.jobs import Job
-from app.settings import LeaseSettings, inherited_environment, to_environment
+from app.settings import LeaseSettings
 from app.store.leases import Lease
-from tests.support import stack
-from tests.support.patience import PATIENCE_S
+from tests.support import child_processes, stack
+from tests.support.child_processes import StartedChild
+from tests.support.patience import until
 from tests.support.runs.world import World
 from tests.support.store.leased_kinds import connect
 from workers.processes.child import EXIT_FAULT, EXIT_LEASE_LOST, EXIT_ORPHANED
@@ -46,23 +45,12 @@ sys.exit(run_supervised(JOBS, work, on_fault=on_fault))
 FOR_EVER = "await asyncio.Event().wait()"
 
 
-@asynccontextmanager
-async def child(
+def child(
     world: World, lease: Lease, code: str, *, lease_s: float = 30.0
-) -> AsyncIterator[Process]:
+) -> AbstractContextManager[StartedChild]:
     settings = world.settings.model_copy(update={"lease": LeaseSettings(lease_s=lease_s)})
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-c", code, lease.id, lease.project_id, str(lease.fence)),
-        env={**inherited_environment(), **to_environment(settings)},
-        stdin=PIPE,
-        stderr=DEVNULL,
-    )
-    try:
-        yield process
-    finally:
-        if process.returncode is None:
-            process.kill()
-        await process.wait()
+    arguments = ("-c", code, lease.id, lease.project_id, str(lease.fence))
+    return child_processes.child(*arguments, settings=settings)
 
 
 async def claimed(world: World) -> tuple[Job, Lease]:
@@ -72,23 +60,13 @@ async def claimed(world: World) -> tuple[Job, Lease]:
     return job, lease
 
 
-async def until(condition: Callable[[], Awaitable[bool]]) -> None:
-    async with asyncio.timeout(PATIENCE_S):
-        while not await condition():  # noqa: ASYNC110 - another process makes it true
-            await asyncio.sleep(0.05)
-
-
-async def exit_code(process: Process) -> int:
-    return await asyncio.wait_for(process.wait(), timeout=PATIENCE_S)
-
-
 async def test_a_child_that_is_done_keeps_its_lease_for_the_end_it_has_written(
     world: World, tmp_path: Path
 ) -> None:
     job, lease = await claimed(world)
     code = DISPATCHED.format(started=str(tmp_path / "started"), then="return")
-    async with child(world, lease, code) as process:
-        assert await exit_code(process) == 0
+    with child(world, lease, code) as started_child:
+        assert await started_child.exit_code() == 0
     assert (tmp_path / "started").exists()
     assert await world.claim(job) is None
 
@@ -101,11 +79,11 @@ async def test_a_dispatched_child_that_ends_early_releases_its_lease(
     started = tmp_path / "started"
     then = "raise ZeroDivisionError" if ending == "exception" else FOR_EVER
     code = DISPATCHED.format(started=str(started), then=then)
-    async with child(world, lease, code) as process:
-        await until(lambda: asyncio.to_thread(started.exists))
+    with child(world, lease, code) as started_child:
+        await until(started.exists)
         if ending == "SIGTERM":
-            process.terminate()
-        assert await exit_code(process) == EXIT_FAULT
+            started_child.process.signal(signal.SIGTERM)
+        assert await started_child.exit_code() == EXIT_FAULT
     again = await world.claim(job)
     assert again is not None
     # A SIGTERM is a request, not a failed attempt.
@@ -134,12 +112,12 @@ async def test_a_dispatched_child_renews_its_lease_until_it_is_lost(
         return len(ends) >= 4
 
     code = DISPATCHED.format(started=str(tmp_path / "started"), then=FOR_EVER)
-    async with child(world, lease, code, lease_s=1.0) as process:
+    with child(world, lease, code, lease_s=1.0) as started_child:
         await until(renewed)
-        assert process.returncode is None
+        assert started_child.process.returncode is None
         with connect(database) as connection:
             connection.execute("UPDATE fine_tuning_jobs SET fence = fence + 1")
-        assert await exit_code(process) == EXIT_LEASE_LOST
+        assert await started_child.exit_code() == EXIT_LEASE_LOST
     first, *renewals = ends
     assert renewals == sorted(renewals)
     assert renewals[0] < first, "the claim's lease of 30 s became the child's of 1 s"
@@ -149,11 +127,10 @@ async def test_a_dispatched_child_ends_with_its_parent(world: World, tmp_path: P
     _, lease = await claimed(world)
     started = tmp_path / "started"
     code = DISPATCHED.format(started=str(started), then=FOR_EVER)
-    async with child(world, lease, code) as process:
-        await until(lambda: asyncio.to_thread(started.exists))
-        assert process.stdin is not None
-        process.stdin.close()
-        assert await exit_code(process) == EXIT_ORPHANED
+    with child(world, lease, code) as started_child:
+        await until(started.exists)
+        started_child.line.close()
+        assert await started_child.exit_code() == EXIT_ORPHANED
 
 
 @pytest.mark.parametrize(("ended", "code"), [(True, 0), (False, EXIT_FAULT)])
@@ -161,6 +138,6 @@ async def test_a_supervised_child_leaves_the_lease_to_its_supervisor(
     world: World, ended: bool, code: int
 ) -> None:
     job, lease = await claimed(world)
-    async with child(world, lease, SUPERVISED.format(ended=ended)) as process:
-        assert await exit_code(process) == code
+    with child(world, lease, SUPERVISED.format(ended=ended)) as started_child:
+        assert await started_child.exit_code() == code
     assert await world.claim(job) is None

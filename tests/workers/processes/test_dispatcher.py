@@ -1,10 +1,8 @@
 """The dispatcher with real child processes that wait for their parent."""
 
-import asyncio
 import os
 import signal
-import subprocess
-import sys
+import socket
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -13,21 +11,23 @@ from typing import cast
 
 import pytest
 
+from tests.support.child_processes import FORKS, ended, killed
+from tests.support.patience import PATIENCE_S, until
 from tests.support.runs.world import World
 from workers.processes.children import Child, Children
 from workers.processes.dispatcher import dispatch, place_to_give
+from workers.processes.forks import ChildProcess
 from workers.runs.leased_jobs import JOBS
 
-WAITS = replace(JOBS, child=(sys.executable, "-c", "import sys; sys.stdin.read()"))
+WAITS = replace(JOBS, child=("-c", "import sys; sys.stdin.read()"))
 
 
 @pytest.fixture
 def children() -> Iterator[Children]:
-    started = Children(2)
+    started = Children(2, FORKS)
     yield started
     for child in list(started.running):
-        child.process.kill()
-        child.process.wait()
+        killed(child.process)
     assert started.running == []
 
 
@@ -40,8 +40,7 @@ async def test_a_row_beyond_the_limit_stays_unclaimed_until_a_child_has_exited(
     assert not await dispatch(WAITS, world.settings, children=children)
     assert (await world.read(third)).attempts == 0
     child = children.running[0]
-    child.process.kill()
-    child.process.wait()
+    killed(child.process)
     assert await dispatch(WAITS, world.settings, children=children)
     assert (await world.read(third)).attempts == 1
     assert len(children.running) == 2
@@ -51,23 +50,17 @@ async def test_a_child_that_has_exited_stays_no_zombie(world: World, children: C
     await world.job()
     assert await dispatch(WAITS, world.settings, children=children)
     child = children.running[0].process
-    assert _is_listed(child.pid)
-    os.kill(child.pid, signal.SIGKILL)
-    await asyncio.to_thread(_wait_until_collected, child.pid)
-    child.wait()
+    pid = child.started.result(timeout=PATIENCE_S)
+    assert _is_listed(pid)
+    os.kill(pid, signal.SIGKILL)
+    await until(lambda: not _is_listed(pid), what="the end of the zombie")
+    assert await ended(child) == -signal.SIGKILL
     assert children.running == []
 
 
 def _is_listed(pid: int) -> bool:
     """Returns whether the kernel knows the process; it knows a zombie, too."""
     return Path(f"/proc/{pid}").exists()
-
-
-def _wait_until_collected(pid: int) -> None:
-    give_up_at = time.monotonic() + 120
-    while _is_listed(pid):
-        assert time.monotonic() < give_up_at, "the child is still a zombie"
-        time.sleep(0.02)
 
 
 async def test_a_row_that_another_worker_holds_starts_no_child(
@@ -82,16 +75,16 @@ async def test_a_row_that_another_worker_holds_starts_no_child(
 async def test_two_tasks_do_not_share_their_children(world: World, children: Children) -> None:
     await world.job()
     assert await dispatch(WAITS, world.settings, children=children)
-    assert Children(2).running == []
+    assert Children(2, FORKS).running == []
 
 
 def _running(*projects: str) -> list[Child]:
     """Children that never started a process, oldest first, each a minute older than the next."""
     now = time.monotonic()
     return [
-        Child(process, project, started_at=now - 60 * (len(projects) - number))
+        Child(ChildProcess(), line, project, started_at=now - 60 * (len(projects) - number))
         for number, project in enumerate(projects)
-        for process in [cast("subprocess.Popen[bytes]", None)]
+        for line in [cast("socket.socket", None)]
     ]
 
 

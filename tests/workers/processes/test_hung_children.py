@@ -8,7 +8,6 @@ import asyncio
 import os
 import signal
 import socket
-import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
@@ -22,6 +21,7 @@ from app.settings import LeaseSettings, to_environment
 from app.store.across_tenants import ClaimUnitOfWork
 from app.store.database import Database
 from app.store.jobs.claims import ClaimableJobs, job_claims
+from tests.support.child_processes import FORKS, ended
 from tests.support.patience import wait_for
 from tests.support.runs.world import World
 from workers.processes.child import EXIT_ORPHANED
@@ -115,10 +115,11 @@ async def supervised(
     assert lease is not None
     code = CHILD.format(started=str(started), work=work)
     supervisor = Supervisor(
-        replace(JOBS, child=(sys.executable, "-c", code), claims=calls.claims),
+        replace(JOBS, child=("-c", code), claims=calls.claims),
         lease,
         database=world.worker,
         queue=queue,
+        starter=FORKS,
         limits=LeaseSettings(lease_s=LEASE_S),
         patience=patience,
     )
@@ -182,16 +183,15 @@ async def test_the_pulse_goes_on_during_a_computation(world: World, tmp_path: Pa
     ours, theirs = socket.socketpair()
     pulse, line = await asyncio.open_connection(sock=ours)
     with theirs:
-        process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-c", code, lease.id, lease.project_id, str(lease.fence)),
-            stdin=theirs.fileno(),
+        process = FORKS.start(
+            ("-c", code, lease.id, lease.project_id, str(lease.fence)), stdin=theirs.fileno()
         )
     async with asyncio.timeout(60):
         while decode(await pulse.readline()) != Mark(1, "start of the test"):
             pass
         assert {decode(await pulse.readline()) for _ in range(20)} == {Mark(1, "start of the test")}
     line.close()
-    assert await asyncio.wait_for(process.wait(), timeout=60) == EXIT_ORPHANED
+    assert await ended(process) == EXIT_ORPHANED
 
 
 async def test_a_child_without_progress_is_killed_with_its_last_achievement(

@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import sys
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -14,6 +13,7 @@ from app.domain.jobs.jobs import Job, JobStatus, StopRequest
 from app.gateways.job_queue import InMemoryJobQueue
 from app.settings import LeaseSettings
 from tests.support import stack
+from tests.support.child_processes import FORKS
 from tests.support.patience import PATIENCE_S, until, wait_for
 from tests.support.runs.world import World
 from tests.support.store.leased_kinds import connect
@@ -45,11 +45,17 @@ async def _supervisor(
 ) -> tuple[Supervisor, InMemoryJobQueue]:
     lease = await world.claim(job, lease_s=lease_s)
     assert lease is not None
-    queue, work = InMemoryJobQueue(), replace(JOBS, child=(sys.executable, "-c", code))
+    queue, work = InMemoryJobQueue(), replace(JOBS, child=("-c", code))
     limits = Eager(lease_s=lease_s)
     patience = Patience.of(world.settings)
     supervisor = Supervisor(
-        work, lease, database=world.worker, queue=queue, limits=limits, patience=patience
+        work,
+        lease,
+        database=world.worker,
+        queue=queue,
+        starter=FORKS,
+        limits=limits,
+        patience=patience,
     )
     return supervisor, queue
 

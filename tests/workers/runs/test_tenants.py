@@ -4,16 +4,13 @@ bits whether B is there or not.
 
 import asyncio
 import dataclasses
-import sys
-from asyncio.subprocess import DEVNULL, PIPE
 from typing import Any
 
 from app.domain.accounts.keys import Organization, Project
 from app.domain.accounts.tenants import Tenant
 from app.domain.ids import OrganizationId, ProjectId, new_id
 from app.domain.jobs.jobs import Job, JobStatus
-from app.settings import inherited_environment, to_environment
-from tests.support.patience import PATIENCE_S
+from tests.support.child_processes import child
 from tests.support.runs.real_run import RealRuns, TinyEngine
 from tests.support.runs.world import World
 
@@ -46,14 +43,9 @@ async def _in_a_process(runs: RealRuns, job: Job) -> Job:
     settings = runs.world.settings.model_copy(
         update={"engine_url": runs.engine.url, "base_models": (runs.engine.spec,)}
     )
-    child = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "workers.job_child"),
-        *(job.id, job.project_id, str(claimed.fence)),
-        env={**inherited_environment(), **to_environment(settings), "OMP_NUM_THREADS": "1"},
-        stdin=PIPE,
-        stderr=DEVNULL,
-    )
-    assert await asyncio.wait_for(child.wait(), timeout=PATIENCE_S) == 0
+    arguments = ("-m", "workers.job_child", job.id, job.project_id, str(claimed.fence))
+    with child(*arguments, settings=settings) as started:
+        assert await started.exit_code() == 0
     return await runs.world.read(job)
 
 

@@ -1,27 +1,27 @@
 """The process that delivers: started when a delivery is due, replaced when it was killed."""
 
+import signal
 from collections.abc import Iterator
 
 import pytest
 
 from app.domain.events.webhooks import DeliveryStatus
 from app.settings import EgressSettings, Settings, to_environment
+from tests.support.child_processes import FORKS, ended, killed
 from tests.support.endpoints import EndpointServer, Received, Reply, endpoint
 from tests.support.patience import until
 from tests.support.webhooks.scene import Scene
+from workers.processes.child import EXIT_ORPHANED
 from workers.processes.children import Children
 from workers.webhooks.dispatcher import dispatch_deliveries
 
 
 @pytest.fixture
 def children() -> Iterator[Children]:
-    started = Children(1)
+    started = Children(1, FORKS)
     yield started
-    for child in [running.process for running in started.running]:
-        child.kill()
-        child.wait()
-        if child.stdin is not None:
-            child.stdin.close()
+    for child in list(started.running):
+        killed(child.process)
 
 
 def settings_of(scene: Scene, server: EndpointServer, monkeypatch: pytest.MonkeyPatch) -> Settings:
@@ -53,8 +53,8 @@ async def test_one_process_is_started_once_something_is_due(
         await until(lambda: len(server.received) == 2)
         assert [running.process for running in children.running] == [child]
         await until(lambda: statuses(scene) == {DeliveryStatus.DELIVERED.value})
-        child.terminate()
-        await until(lambda: child.poll() is not None)
+        child.signal(signal.SIGTERM)
+        await ended(child)
 
 
 async def test_what_a_killed_process_had_on_its_way_is_sent_again(
@@ -70,8 +70,7 @@ async def test_what_a_killed_process_had_on_its_way_is_sent_again(
         await dispatch_deliveries(settings, children=children)
         await until(lambda: len(server.received) == 1)
         child = children.running[0].process
-        child.kill()
-        child.wait()
+        killed(child)
         assert await dispatch_deliveries(settings, children=children) is False, (
             "the lease still runs"
         )
@@ -93,8 +92,6 @@ async def test_a_process_ends_with_its_parent(
         await scene.cancelled_job()
         await dispatch_deliveries(settings, children=children)
         await until(lambda: len(server.received) == 1)
-        child = children.running[0].process
-        assert child.stdin is not None
-        child.stdin.close()
-        await until(lambda: child.poll() is not None)
-        assert child.returncode == 4
+        child = children.running[0]
+        child.line.close()
+        assert await ended(child.process) == EXIT_ORPHANED

@@ -1,0 +1,207 @@
+"""Starts child processes whose modules are imported already: see `workers.processes.fork_server`.
+
+On systems other than Linux, whose libraries do not survive a fork, each child is an interpreter of
+its own, which imports for itself.
+"""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
+from contextlib import suppress
+from typing import Final, NamedTuple, Protocol
+
+import structlog
+from typing_extensions import override
+
+from workers.processes.fork_server import HEADER
+
+log = structlog.get_logger()
+
+_STDOUT: Final = 1
+_KILLED: Final = -signal.SIGKILL
+
+
+class ChildProcess:
+    """A child process in a session of its own. A thread waits for its end."""
+
+    def __init__(self) -> None:
+        self.started: Future[int] = _running()
+        """The pid, once the child runs; never set if it ended before."""
+        self.ended: Future[int] = _running()
+        """The exit code, or the negative number of the signal that ended it."""
+
+    @property
+    def returncode(self) -> int | None:
+        return self.ended.result() if self.ended.done() else None
+
+    @property
+    def pid(self) -> int | None:
+        return self.started.result() if self.started.done() else None
+
+    def signal(self, number: signal.Signals) -> None:
+        """Sends a signal to the child and to all that it started in its session."""
+        if self.ended.done():
+            return
+        if self.started.done():
+            with suppress(ProcessLookupError):
+                os.killpg(self.started.result(), number)
+        else:
+            self._give_up()
+
+    def _give_up(self) -> None:
+        """Makes sure that a child that has not started yet never does."""
+        raise NotImplementedError
+
+
+class Starter(Protocol):
+    def start(
+        self,
+        arguments: Sequence[str],
+        *,
+        stdin: int,
+        stderr: int = 2,
+        environment: Mapping[str, str] | None = None,
+    ) -> ChildProcess:
+        """Starts an interpreter with the arguments `-m MODULE …` or `-c CODE …`.
+
+        `stdin`, `stderr`: descriptors, which stay open here. `environment`: of the child, by
+        default the one of this process.
+        """
+        ...
+
+
+class _Server(NamedTuple):
+    process: subprocess.Popen[bytes]
+    line: socket.socket
+
+
+class ForkServer:
+    """The fork server of this process. It starts with the first child, and again after it died."""
+
+    def __init__(self, modules: Sequence[str]) -> None:
+        self._modules = tuple(modules)
+        self._lock = threading.Lock()
+        self._server: _Server | None = None
+
+    def start(
+        self,
+        arguments: Sequence[str],
+        *,
+        stdin: int,
+        stderr: int = 2,
+        environment: Mapping[str, str] | None = None,
+    ) -> ChildProcess:
+        sent = {"arguments": list(arguments), "environment": dict(environment or os.environ)}
+        body = json.dumps(sent).encode()
+        ours, theirs = socket.socketpair()
+        descriptors = [theirs.fileno(), stdin, _STDOUT, stderr]
+        with theirs, self._lock:
+            try:
+                server = self._send(body, descriptors)
+            except BrokenPipeError:  # it died in this moment
+                server = self._send(body, descriptors)
+        return ForkedProcess(ours, server.process)
+
+    def _send(self, body: bytes, descriptors: list[int]) -> _Server:
+        server = self._running()
+        socket.send_fds(server.line, [HEADER.pack(len(body))], descriptors)
+        server.line.sendall(body)
+        return server
+
+    def close(self) -> None:
+        """Ends the server, and with it the children that run."""
+        with self._lock:
+            if self._server is not None:
+                self._server.line.close()
+                self._server.process.wait()
+            self._server = None
+
+    def _running(self) -> _Server:
+        """Returns a server that runs; its imports may still go on."""
+        if self._server is not None:
+            returncode = self._server.process.poll()
+            if returncode is None:
+                return self._server
+            log.warning("fork server ended, another starts", returncode=returncode)
+            self._server.line.close()
+        ours, theirs = socket.socketpair()
+        with theirs:
+            process = subprocess.Popen(  # noqa: S603 - our own program
+                (sys.executable, "-m", "workers.processes.fork_server", *self._modules),
+                stdin=theirs,
+                start_new_session=True,
+            )
+        self._server = _Server(process, ours)
+        return self._server
+
+
+class ForkedProcess(ChildProcess):
+    def __init__(self, status: socket.socket, server: subprocess.Popen[bytes]) -> None:
+        super().__init__()
+        self._server = server
+        _in_a_thread(self._follow, status)
+
+    def _follow(self, status: socket.socket) -> None:
+        with status, status.makefile() as lines:
+            pid = lines.readline()
+            if pid:
+                self.started.set_result(int(pid))
+            code = lines.readline()
+        # A server that dies reports nothing, and takes its children along.
+        self.ended.set_result(int(code) if code else _KILLED)
+
+    @override
+    def _give_up(self) -> None:
+        # It still imports, or hangs: a server that works starts a child at once.
+        self._server.kill()
+
+
+class Interpreters:
+    """Starts each child as an interpreter of its own."""
+
+    def start(
+        self,
+        arguments: Sequence[str],
+        *,
+        stdin: int,
+        stderr: int = 2,
+        environment: Mapping[str, str] | None = None,
+    ) -> ChildProcess:
+        return SpawnedProcess(
+            subprocess.Popen(  # noqa: S603 - our own program
+                (sys.executable, *arguments),
+                stdin=stdin,
+                stderr=stderr,
+                env=environment,
+                start_new_session=True,
+            )
+        )
+
+
+class SpawnedProcess(ChildProcess):
+    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+        super().__init__()
+        self.started.set_result(process.pid)
+        _in_a_thread(lambda: self.ended.set_result(process.wait()))
+
+
+def fork_server(*modules: str) -> Starter:
+    """Returns the way to start children on this system, with these modules where it forks them."""
+    return ForkServer(modules) if sys.platform == "linux" else Interpreters()
+
+
+def _running() -> Future[int]:
+    """Returns a future that a waiting task cannot cancel."""
+    future: Future[int] = Future()
+    future.set_running_or_notify_cancel()
+    return future
+
+
+def _in_a_thread(follow: Callable[..., None], *arguments: object) -> None:
+    threading.Thread(target=follow, args=arguments, name="child-status", daemon=True).start()
