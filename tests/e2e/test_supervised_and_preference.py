@@ -299,10 +299,10 @@ def _reinforced(
     """A job of two steps that starts from a tuned model."""
     client = live.client()
     method = records_method(
-        endpoints.good, batch_size=12, compute_multiplier=0.25, eval_interval=10
+        endpoints.good, batch_size=12, compute_multiplier=0.5, eval_interval=10
     )
     created = client.fine_tuning.jobs.create(
-        model=start, training_file=files[0], validation_file=files[1], method=method
+        model=start, training_file=files[0], validation_file=files[1], method=method, seed=5
     )
     assert created.model == start
     job = wait_until_final(client, created.id)
