@@ -134,7 +134,7 @@ class ForkServer:
         with theirs:
             process = subprocess.Popen(  # noqa: S603 - our own program
                 (sys.executable, "-m", "workers.processes.fork_server", *self._modules),
-                stdin=theirs,
+                stdin=theirs.fileno(),
                 start_new_session=True,
             )
         self._server = _Server(process, ours)
