@@ -59,7 +59,7 @@ class Installation:
     admin_key: str
 
     def client(self) -> OpenAI:
-        return OpenAI(base_url=self.base_url, api_key=self.api_key, max_retries=5)
+        return OpenAI(base_url=self.base_url, api_key=self.api_key, max_retries=40)
 
     def get(self, path: str, **params: Any) -> Any:
         reply = httpx.get(
