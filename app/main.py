@@ -42,9 +42,9 @@ from app.api.middleware.idempotency import Idempotency
 from app.api.middleware.request_context import RequestContext
 from app.api.support import errors
 from app.api.support.specification import SpecifiedApp, sent_events
-from app.factory import ProcessContext
+from app.factory.process import ProcessContext
 from app.logs import hide_queries, log_to_stderr
-from app.settings import Settings, load_settings
+from app.settings.settings import Settings, load_settings
 
 _ROUTES = (
     preflight,

@@ -25,7 +25,7 @@ from transformers import AutoModelForCausalLM, ContinuousBatchingConfig, Generat
 from app.domain.models.models import BaseModelSpec
 from app.embedded.ports import free_port
 from app.gateways.inference.http import HttpInference
-from app.settings import to_models_json
+from app.settings.models import to_models_json
 
 ROOT: Final = Path(__file__).parents[1]
 VLLM_PYTHON: Final = ROOT / ".venv-vllm" / "bin" / "python"

@@ -7,7 +7,7 @@ from alembic import context
 from sqlalchemy import create_engine, text
 from sqlalchemy.pool import NullPool
 
-from app.settings import HostSettings
+from app.settings.host import HostSettings
 from app.store.schema import Base
 
 # An arbitrary number; every migrating process must use the same one.

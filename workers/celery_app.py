@@ -14,7 +14,7 @@ from app.domain.events.webhooks import DELIVER_TASK
 from app.domain.jobs.jobs import CONTROL_QUEUE, EXPIRE_TASK, RUN_TASK, RUNS_QUEUE, SWEEP_TASK
 from app.gateways.job_queue import broker_settings
 from app.logs import log_to_stderr
-from app.settings import Settings, load_settings
+from app.settings.settings import Settings, load_settings
 
 EXPIRE_INTERVAL_S = 600.0
 """Interval of the removal. Expired rows are hidden at once; their bytes may remain this long."""

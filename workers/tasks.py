@@ -8,7 +8,7 @@ from celery import Task
 from app.domain.evals.evals import EVAL_TASK
 from app.domain.events.webhooks import DELIVER_TASK
 from app.domain.jobs.jobs import EXPIRE_TASK, RUN_TASK, SWEEP_TASK
-from app.settings import load_settings
+from app.settings.settings import load_settings
 from workers.celery_app import app
 from workers.processes.children import Children
 from workers.processes.forks import fork_server

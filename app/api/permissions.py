@@ -13,7 +13,7 @@ from app.api.schemas.permissions import CreatePermissions, PermissionObject
 from app.api.support.dependencies import After, AnyPrincipal, Context, Limit
 from app.api.support.errors import responses
 from app.domain.models.permissions import CheckpointPermission
-from app.factory import permission_service
+from app.factory.administration import permission_service
 
 router = APIRouter(
     prefix="/v1/fine_tuning/checkpoints/{fine_tuned_model_checkpoint:path}/permissions",

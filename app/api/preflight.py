@@ -11,7 +11,7 @@ from app.api.support.dependencies import Services
 from app.api.support.errors import responses
 from app.domain.errors import InvalidRequest
 from app.domain.jobs.preflight import PreflightReport
-from app.factory import Factory
+from app.factory.project import Factory
 
 router = APIRouter(prefix="/v1/fine_tuning/jobs", tags=["Fine-tuning"])
 # The body is parsed in the route: a fault in it is part of the answer, not a 400.

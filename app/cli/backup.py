@@ -14,7 +14,7 @@ from app.embedded.backup.take import BackupOptions, take
 from app.embedded.errors import DataDirUnusable
 from app.embedded.layout import UpOptions, build_settings
 from app.embedded.state import DataDir, load_state
-from app.settings import HostSettings
+from app.settings.host import HostSettings
 
 _ANY_PORT = 8000
 

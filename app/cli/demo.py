@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from app.settings import inherited_environment
+from app.settings.environment import inherited_environment
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 DATA_DIR = Path(".agent-rft") / "demo"

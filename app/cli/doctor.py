@@ -13,7 +13,8 @@ from app.embedded.identity import unprivileged
 from app.embedded.layout import HOST
 from app.embedded.ports import is_free
 from app.embedded.state import DataDir, owner_pid
-from app.settings import HostSettings, ModelSettings
+from app.settings.host import HostSettings
+from app.settings.models import ModelSettings
 
 _ENOUGH_DISK_BYTES = 2_000_000_000
 _Check = tuple[str, Callable[[], str]]

@@ -10,8 +10,9 @@ from typing import Any
 
 from app.embedded.layout import UpOptions, build_settings
 from app.embedded.state import DataDir, load_state
-from app.factory import provisioning_service, rewrapping_service
-from app.settings import HostSettings, Settings, load_settings
+from app.factory.accounts import provisioning_service, rewrapping_service
+from app.settings.host import HostSettings
+from app.settings.settings import Settings, load_settings
 from app.store.database import Database
 
 DEVELOPMENT_SLUG = "development"

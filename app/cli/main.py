@@ -45,7 +45,7 @@ DEFAULT_PORT = 8000
 def _host_ports(values: list[str] | None) -> list[str] | None:
     from pydantic import ValidationError  # noqa: PLC0415 - keeps `agent-rft --help` fast
 
-    from app.settings import EgressSettings  # noqa: PLC0415 - keeps `agent-rft --help` fast
+    from app.settings.egress import EgressSettings  # noqa: PLC0415 - keeps `agent-rft --help` fast
 
     try:
         EgressSettings(allow_endpoints=tuple(values or ()))
@@ -157,7 +157,7 @@ def restore(
 @app.command("base-models")
 def base_models() -> None:
     """Print the configured base models in the format of an engine's --models-json file."""
-    from app.settings import ModelSettings, to_models_json  # noqa: PLC0415 - keeps `agent-rft --help` fast
+    from app.settings.models import ModelSettings, to_models_json  # noqa: PLC0415 - keeps `agent-rft --help` fast
 
     print(to_models_json(ModelSettings().base_models))
 

@@ -22,7 +22,7 @@ from app.embedded.errors import EmbeddedError
 from app.embedded.layout import UpOptions
 from app.embedded.state import DataDir
 from app.embedded.supervisor import Supervisor
-from app.settings import HostSettings
+from app.settings.host import HostSettings
 
 _TAIL_LINES = 20
 

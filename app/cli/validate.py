@@ -25,7 +25,7 @@ from app.preflight.call import (
 )
 from app.preflight.call_faults import call_faults
 from app.preflight.dataset import inspect
-from app.settings import ModelSettings
+from app.settings.models import ModelSettings
 
 _SHOWN_LINES: Final = 5
 

@@ -11,7 +11,7 @@ from typing import Self
 
 from app.embedded.layout import UpOptions
 from app.embedded.state import DataDir, State, write_private
-from app.settings import Settings
+from app.settings.settings import Settings
 
 
 @dataclass(frozen=True, slots=True)

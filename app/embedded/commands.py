@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from app.embedded.errors import EmbeddedError
 from app.embedded.identity import AS_OURSELVES, RunAs
-from app.settings import inherited_environment
+from app.settings.environment import inherited_environment
 
 _TAIL_LINES = 15
 

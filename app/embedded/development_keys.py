@@ -10,7 +10,8 @@ from dataclasses import replace
 
 from app.embedded.commands import CommandFailed, run_once
 from app.embedded.state import State
-from app.settings import Settings, inherited_environment, to_environment
+from app.settings.environment import inherited_environment, to_environment
+from app.settings.settings import Settings
 
 
 def ensure_keys(state: State, settings: Settings) -> State:

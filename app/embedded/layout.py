@@ -18,16 +18,11 @@ from app.embedded.processes import ChildSpec
 from app.embedded.provision import database_url
 from app.embedded.state import DataDir, State
 from app.embedded.valkey import ValkeyServer
-from app.settings import (
-    APP_ROLE,
-    OWNER_ROLE,
-    WORKER_ROLE,
-    HostSettings,
-    Settings,
-    inherited_environment,
-    to_environment,
-    to_models_json,
-)
+from app.settings.database import APP_ROLE, OWNER_ROLE, WORKER_ROLE
+from app.settings.environment import inherited_environment, to_environment
+from app.settings.host import HostSettings
+from app.settings.models import to_models_json
+from app.settings.settings import Settings
 
 HOST = "127.0.0.1"
 # Idle threads sleep instead of spinning: engine, trainer and servers share the same few cores.

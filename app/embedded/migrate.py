@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from app.embedded.binaries import package_dir
 from app.embedded.errors import EmbeddedError
-from app.settings import HostSettings
+from app.settings.host import HostSettings
 
 if TYPE_CHECKING:
     from alembic.config import Config

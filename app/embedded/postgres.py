@@ -23,7 +23,7 @@ from app.embedded.errors import DataDirUnusable
 from app.embedded.identity import RunAs
 from app.embedded.leftovers import command_line, fingerprint, wait_gone
 from app.embedded.processes import ChildSpec
-from app.settings import inherited_environment
+from app.settings.environment import inherited_environment
 
 _log = structlog.get_logger()
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from app.embedded.postgres import PostgresServer
 from app.embedded.state import State
-from app.settings import APP_ROLE, OWNER_ROLE, WORKER_ROLE
+from app.settings.database import APP_ROLE, OWNER_ROLE, WORKER_ROLE
 
 DATABASE = "agent_rft"
 _SCRIPT = Path(__file__).with_name("roles.sql")

@@ -33,7 +33,8 @@ from app.embedded.provision import provision
 from app.embedded.readiness import Interrupted, stop_in_order, wait_ready
 from app.embedded.reserve import Reserve
 from app.embedded.state import DataDir, State, load_state, ownership, save_state
-from app.settings import HostSettings, Settings
+from app.settings.host import HostSettings
+from app.settings.settings import Settings
 
 _log = structlog.get_logger()
 _TICK_S = 0.2

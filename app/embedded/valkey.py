@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from app.embedded.processes import ChildSpec
-from app.settings import inherited_environment
+from app.settings.environment import inherited_environment
 
 
 @dataclass(frozen=True, slots=True)

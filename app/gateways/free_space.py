@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Self
 
 from app.domain.errors import NoFreeSpace
-from app.settings import Settings
+from app.settings.settings import Settings
 
 _MEGABYTE = 1_000_000
 

@@ -16,7 +16,7 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from app.domain.errors import SecretsLost
-from app.settings import Settings
+from app.settings.settings import Settings
 
 _VERSION: Final = b"\x01"
 _KEY_ID_BYTES: Final = 8

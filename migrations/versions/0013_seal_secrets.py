@@ -38,7 +38,7 @@ from app.domain.secrets.owner_labels import (
 from app.domain.secrets.pointers import Path, pointer, put
 from app.domain.secrets.urls import REDACTED
 from app.gateways.secrets import SecretBox, SecretsUnreadable
-from app.settings import HostSettings
+from app.settings.host import HostSettings
 
 revision = "0013"
 down_revision = "0012"

@@ -15,7 +15,7 @@ from alembic import op
 
 from app.domain.secrets.urls import shown_url
 from app.gateways.secrets import SecretBox, SecretsUnreadable
-from app.settings import HostSettings
+from app.settings.host import HostSettings
 
 revision = "0015"
 down_revision = "0014"

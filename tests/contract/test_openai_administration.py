@@ -24,8 +24,8 @@ from openai import (
 )
 from openai.resources.admin.organization.projects.api_keys import APIKeys
 
-from app.factory import provisioning_service
-from app.settings import Settings
+from app.factory.accounts import provisioning_service
+from app.settings.settings import Settings
 from app.store.database import Database as Store
 from tests.support.contract.calls import Args, args
 from tests.support.contract.client_methods import assert_whole, found_methods, invoke, method_of

@@ -16,9 +16,9 @@ import pytest
 from app.domain.accounts.keys import Project
 from app.domain.accounts.tenants import KeyKind
 from app.domain.ids import ProjectId, new_id
-from app.factory import provisioning_service
+from app.factory.accounts import provisioning_service
 from app.services.accounts.keys import KeyService
-from app.settings import Settings
+from app.settings.settings import Settings
 from app.store.database import Database as Store
 from tests.support.contract.evals import content, make, run_worker
 from tests.support.contract.service import BASE, HOOK_PORT, ROW, Service

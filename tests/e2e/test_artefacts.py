@@ -12,7 +12,7 @@ from transformers import AutoModelForCausalLM
 
 from app.gateways.inference.http import HttpInference
 from app.rendering.renderer import Renderer
-from app.settings import shipped_models
+from app.settings.models import shipped_models
 from examples.records_agent.dataset import make_rows
 from examples.records_agent.records import build_catalogue
 from tests.support.e2e.main_job import BATCH, TRAIN_ROWS, FinishedJob

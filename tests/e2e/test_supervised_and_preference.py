@@ -23,7 +23,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from app.domain.rollouts.metric_meanings import meaning
 from app.rendering.renderer import Renderer
-from app.settings import shipped_models
+from app.settings.models import shipped_models
 from examples.records_agent.tools import SCHEMAS
 from tests.support.e2e.main_job import Endpoints
 from tests.support.installation import Installation, wait_until_final
@@ -298,9 +298,7 @@ def _reinforced(
 ) -> Any:
     """A job of two steps that starts from a tuned model."""
     client = live.client()
-    method = records_method(
-        endpoints.good, batch_size=12, compute_multiplier=0.5, eval_interval=10
-    )
+    method = records_method(endpoints.good, batch_size=12, compute_multiplier=0.5, eval_interval=10)
     created = client.fine_tuning.jobs.create(
         model=start, training_file=files[0], validation_file=files[1], method=method, seed=5
     )

@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
-from app.settings import ModelSettings
+from app.settings.models import ModelSettings
 from examples.first_job import talk
 from examples.records_agent.dataset import make_rows
 from examples.records_agent.records import build_catalogue

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 import uvicorn
 
-from app.factory import provisioning_service
+from app.factory.accounts import provisioning_service
 from app.main import create_app
-from app.settings import Settings
+from app.settings.settings import Settings
 from app.store.database import Database as Store
 
 

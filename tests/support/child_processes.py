@@ -11,7 +11,8 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from app.settings import Settings, inherited_environment, to_environment
+from app.settings.environment import inherited_environment, to_environment
+from app.settings.settings import Settings
 from tests.support.patience import PATIENCE_S
 from workers.processes.forks import ChildProcess, ForkServer
 

@@ -14,7 +14,7 @@ from uuid import uuid4
 
 import httpx
 
-from app.settings import ObjectsSettings
+from app.settings.objects import ObjectsSettings
 from tests.support.patience import wait_for
 
 ACCESS_KEY: Final = "tests"

@@ -20,7 +20,10 @@ from app.embedded.provision import DATABASE, database_url, provision
 from app.embedded.readiness import stop_in_order, wait_ready
 from app.embedded.state import State
 from app.embedded.valkey import ValkeyServer
-from app.settings import APP_ROLE, OWNER_ROLE, WORKER_ROLE, EgressSettings, HostSettings, Settings
+from app.settings.database import APP_ROLE, OWNER_ROLE, WORKER_ROLE
+from app.settings.egress import EgressSettings
+from app.settings.host import HostSettings
+from app.settings.settings import Settings
 
 _REDIS_DATABASES = 16
 

@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from app.domain.models.models import BaseModelSpec
-from app.settings import to_models_json
+from app.settings.models import to_models_json
 from tests.support.installation import REPOSITORY, free_port
 
 VLLM_PYTHON = REPOSITORY / ".venv-vllm" / "bin" / "python"

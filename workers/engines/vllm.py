@@ -16,7 +16,8 @@ from typing import Final
 from pydantic import TypeAdapter
 
 from app.domain.models.models import BaseModelSpec
-from app.settings import HostSettings, inherited_environment
+from app.settings.environment import inherited_environment
+from app.settings.host import HostSettings
 
 PLUGINS: Final = Path(__file__).with_name("vllm_plugins")
 _MIB: Final = 1 << 20

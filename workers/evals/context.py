@@ -18,7 +18,7 @@ from app.gateways.inference.judges import EngineModel, EngineModels, RoutedJudge
 from app.gateways.secrets import build_secret_box
 from app.grading.build import GradingPorts, build_scorer
 from app.grading.scorer import Scorer
-from app.settings import Settings
+from app.settings.settings import Settings
 from app.store.evals.leased_runs import EvalRunUnitOfWork, leased_eval_run
 from app.store.leases import Lease
 from workers.processes.clients import Clients

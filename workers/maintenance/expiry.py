@@ -15,7 +15,8 @@ from app.domain.events.webhooks import KEEP_S as KEEP_EVENTS_S
 from app.gateways.inference.adapters import AdapterCache, build_adapter_cache
 from app.gateways.inference.inference import Inference
 from app.gateways.objects import Objects, build_objects
-from app.settings import RetentionSettings, Settings
+from app.settings.runs import RetentionSettings
+from app.settings.settings import Settings
 from app.store.database import Database
 from app.store.events.reader import event_reader
 from app.store.maintenance.maintenance import maintenance

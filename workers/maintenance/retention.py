@@ -8,7 +8,7 @@ from typing import Final
 
 import structlog
 
-from app.settings import RetentionSettings
+from app.settings.runs import RetentionSettings
 from app.store.database import Database
 from app.store.maintenance.maintenance import maintenance
 from app.store.maintenance.retention import AgedJob, Kind

@@ -12,7 +12,7 @@ from app.gateways.inference.http import HttpInference
 from app.gateways.inference.inference import Inference
 from app.gateways.inference.judges import build_judge_egress
 from app.gateways.objects import Objects, build_objects
-from app.settings import Settings
+from app.settings.settings import Settings
 from app.store.database import Database
 
 POOL_SIZE = 4

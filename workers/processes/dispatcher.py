@@ -10,7 +10,7 @@ from collections import Counter
 
 import structlog
 
-from app.settings import Settings
+from app.settings.settings import Settings
 from app.store.database import Database
 from workers.processes.children import Child, Children
 from workers.processes.clients import open_database

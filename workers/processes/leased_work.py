@@ -12,7 +12,8 @@ from uuid import uuid4
 
 from app.domain.accounts.quotas import Quotas
 from app.gateways.job_queue import JobQueue
-from app.settings import LeaseSettings, Settings
+from app.settings.runs import LeaseSettings
+from app.settings.settings import Settings
 from app.store.across_tenants import ClaimUnitOfWork
 from app.store.database import Database
 from app.store.leases import Lease

@@ -17,7 +17,8 @@ import structlog
 from app.domain.errors import LeaseLost, Unavailable
 from app.gateways.free_space import FreeSpace
 from app.gateways.job_queue import CeleryJobQueue, JobQueue
-from app.settings import LeaseSettings, Settings
+from app.settings.runs import LeaseSettings
+from app.settings.settings import Settings
 from app.store.database import Database
 from app.store.leases import Lease
 from workers.processes.child import EXIT_NO_SPACE

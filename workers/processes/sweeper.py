@@ -14,7 +14,7 @@ import structlog
 
 from app.domain.errors import Unavailable
 from app.gateways.job_queue import CeleryJobQueue, JobQueue
-from app.settings import Settings
+from app.settings.settings import Settings
 from app.store.database import Database
 from workers.processes.clients import open_database
 from workers.processes.leased_work import LeasedWork

@@ -13,7 +13,7 @@ from typing import Final, Self
 
 import structlog
 
-from app.settings import Settings
+from app.settings.settings import Settings
 from workers.processes.pulse import decode
 from workers.progress import Mark
 
@@ -47,7 +47,7 @@ class Patience:
         return cls(
             look_s=lease.heartbeat_s,
             stall_s=2 * lease.lease_s,
-            progress_s=settings.progress_s,
+            progress_s=settings.progress_deadline_s,
             pause_s=lease.pause_grace_s,
             start_s=max(_SHORTEST_START_S, 2.5 * lease.lease_s),
         )

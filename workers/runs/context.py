@@ -13,7 +13,7 @@ from app.gateways.egress.egress import Egress
 from app.gateways.inference.adapters import AdapterCache, build_adapter_cache
 from app.gateways.inference.inference import Inference
 from app.gateways.objects import Objects
-from app.settings import Settings
+from app.settings.settings import Settings
 from app.store.database import Database
 from app.store.unit_of_work import RunUnitOfWork
 from workers.runs.activity import Activity

@@ -9,7 +9,7 @@ import time
 from typing import Final
 
 from app.domain.jobs.usage import Usage
-from app.settings import PricingSettings
+from app.settings.runs import PricingSettings
 
 _HOUR_S: Final = 3600.0
 

@@ -11,7 +11,7 @@ from app.gateways.egress.egress import Egress
 from app.gateways.inference.inference import Inference
 from app.gateways.objects import build_objects
 from app.gateways.secrets import build_secret_box
-from app.settings import Settings
+from app.settings.settings import Settings
 from app.store.database import Database
 from workers.processes.retry import retry_while_unavailable
 from workers.runs.context import RunContext

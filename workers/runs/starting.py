@@ -16,7 +16,7 @@ from app.domain.errors import RunFailed
 from app.domain.jobs.jobs import Job
 from app.domain.models.models import BaseModelSpec, find_base_model, is_tuned_name
 from app.gateways.objects import Objects
-from app.settings import Settings
+from app.settings.settings import Settings
 from app.store.database import Database
 from workers.processes.retry import retry_while_unavailable
 from workers.runs.directories import JobDirectories

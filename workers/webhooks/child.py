@@ -13,7 +13,7 @@ import structlog
 
 from app.gateways.egress.client import build_egress
 from app.gateways.secrets import build_secret_box
-from app.settings import Settings
+from app.settings.settings import Settings
 from workers.processes.child import EXIT_FAULT, enter
 from workers.processes.clients import POOL_SIZE, open_database
 from workers.webhooks.delivery import Deliverer, DeliveryPorts

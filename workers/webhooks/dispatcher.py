@@ -7,7 +7,7 @@ from typing import Final
 import structlog
 
 from app.domain.errors import Unavailable
-from app.settings import Settings
+from app.settings.settings import Settings
 from app.store.webhooks.claims import delivery_claims
 from workers.events.consumers import WEBHOOKS
 from workers.events.follower import Follower

@@ -26,7 +26,7 @@ from app.domain.events.idempotency import (
     fingerprint_of_form,
     fingerprint_of_json,
 )
-from app.factory import ProcessContext
+from app.factory.process import ProcessContext
 
 _HEADER: Final = "idempotency-key"
 _STATE: Final = "idempotency"

@@ -10,7 +10,7 @@ from fastapi import Request
 from app.api.middleware.request_context import HELD, REPLY_HEADERS
 from app.domain.accounts.tenants import AdminPrincipal, Tenant
 from app.domain.errors import AuthenticationFailed, RateLimited
-from app.factory import ProcessContext
+from app.factory.process import ProcessContext
 
 _MINUTE_S = 60
 

@@ -13,7 +13,9 @@ from app.api.support.caller import check_caller
 from app.api.support.query import check_query
 from app.domain.accounts.tenants import AdminPrincipal, Tenant
 from app.domain.errors import AuthenticationFailed, PermissionDenied
-from app.factory import Administration, Factory, ProcessContext
+from app.factory.administration import Administration
+from app.factory.process import ProcessContext
+from app.factory.project import Factory
 
 PRINCIPAL: Final = "principal"
 """Key in a request's state for the principal, when its caller was checked before the route."""

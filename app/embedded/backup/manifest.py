@@ -20,7 +20,7 @@ from pydantic.dataclasses import dataclass
 from app.embedded.backup import plain_files
 from app.embedded.backup.plain_files import BackupUnusable
 from app.embedded.state import write_private_bytes
-from app.settings import derive_key
+from app.settings.secret_key import derive_key
 
 FORMAT: Final = 2
 _FORMATS: Final = (1, FORMAT)

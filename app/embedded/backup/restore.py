@@ -27,7 +27,7 @@ from app.embedded.migrate import revisions
 from app.embedded.postgres import PostgresServer
 from app.embedded.provision import provision
 from app.embedded.state import DataDir, State, ownership, save_state
-from app.settings import HostSettings
+from app.settings.host import HostSettings
 
 _TIMEOUT_S: Final = 24 * 3600.0
 _ANY_PORT: Final = 8000

@@ -8,7 +8,7 @@ from app.embedded.postgres import PostgresServer
 from app.embedded.processes import Child
 from app.embedded.readiness import stop_in_order, wait_ready
 from app.embedded.state import DataDir, State, load_state, owner_pid, ownership, save_state
-from app.settings import HostSettings
+from app.settings.host import HostSettings
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from typing import IO, Final
 from app.embedded.commands import CommandFailed, run_once
 from app.embedded.postgres import SUPERUSER, PostgresServer
 from app.embedded.provision import DATABASE
-from app.settings import inherited_environment
+from app.settings.environment import inherited_environment
 from app.store.named_objects import NAMED_OBJECTS, UNFINISHED_JOBS
 
 _END: Final = "-- end of answer --"

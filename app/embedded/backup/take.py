@@ -23,7 +23,8 @@ from app.embedded.backup.snapshot import Snapshot, opened
 from app.embedded.backup.staging import stage, staged_files
 from app.embedded.postgres import PostgresServer
 from app.embedded.state import DataDir, State, load_state, write_private
-from app.settings import HostSettings, ObjectsSettings
+from app.settings.host import HostSettings
+from app.settings.objects import ObjectsSettings
 
 _TRIES: Final = 20
 _PAUSE_S: Final = 0.2

@@ -21,7 +21,7 @@ from app.gateways.egress.addresses import EndpointUrl, read_url
 from app.gateways.egress.egress import EgressFailure, EgressReply, FailureKind
 from app.gateways.egress.guard import EgressGuard, EgressPolicy, GuardedConnector, Lookup
 from app.gateways.egress.headers import all_headers, check_syntax
-from app.settings import EgressSettings
+from app.settings.egress import EgressSettings
 
 MAX_CONNECTIONS: Final = 1024
 MAX_BODY_BYTES: Final = 1_048_576

@@ -17,7 +17,7 @@ from app.domain.errors import AgentRftError, InvalidRequest
 from app.gateways.inference.inference import AdapterMissing, Inference
 from app.gateways.objects import Objects
 from app.gateways.objects.disk import remove
-from app.settings import Settings
+from app.settings.settings import Settings
 
 log = structlog.get_logger()
 

@@ -35,7 +35,8 @@ from app.gateways.inference.judge_chat import (
     read_reply,
     refuses_structure,
 )
-from app.settings import EgressSettings, JudgeSettings
+from app.settings.egress import EgressSettings
+from app.settings.judges import JudgeSettings
 
 __all__ = [
     "EngineModel",

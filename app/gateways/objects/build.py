@@ -3,7 +3,7 @@
 from app.gateways.free_space import FreeSpace
 from app.gateways.objects.local import LocalObjects
 from app.gateways.objects.objects import Objects
-from app.settings import Settings
+from app.settings.settings import Settings
 
 
 def build_objects(settings: Settings) -> Objects:

@@ -32,7 +32,7 @@ from app.gateways.objects.objects import (
     check_size,
     normalised,
 )
-from app.settings import ObjectsSettings
+from app.settings.objects import ObjectsSettings
 
 if TYPE_CHECKING:  # an optional extra, imported when a bucket is configured
     from obstore.store import S3Store

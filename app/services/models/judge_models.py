@@ -3,7 +3,7 @@
 from app.domain.errors import NotFound
 from app.gateways.inference.judges import EngineModel
 from app.services.models.models import ModelService
-from app.settings import JudgeSettings
+from app.settings.judges import JudgeSettings
 
 
 class JudgeModels:

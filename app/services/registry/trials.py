@@ -25,7 +25,8 @@ from app.grading.samples import text_sample
 from app.grading.scorer import GradeRequest, GraderErrors, ScoreFault, ScoreResult
 from app.services.models.judge_models import JudgeModels
 from app.services.registry.definition_check import check_definition
-from app.settings import EgressSettings, JudgeSettings
+from app.settings.egress import EgressSettings
+from app.settings.judges import JudgeSettings
 
 GRADER_RUN_LIMIT_S: Final = 120.0
 TOOL_RUN_LIMIT_S: Final = 290.0

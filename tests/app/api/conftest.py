@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from app.factory import provisioning_service
+from app.factory.accounts import provisioning_service
 from app.store.database import Database as Store
 from tests.support.api.application import ENDPOINT, Api, running
 from tests.support.api.organization import Admin

@@ -6,9 +6,9 @@ from typing import Any
 
 from starlette.types import Message
 
-from app.factory import provisioning_service
+from app.factory.accounts import provisioning_service
 from app.main import create_app
-from app.settings import EgressSettings
+from app.settings.egress import EgressSettings
 from app.store.database import Database as Store
 from tests.support.endpoints import Reply, endpoint
 from tests.support.patience import PATIENCE_S

@@ -12,7 +12,7 @@ import httpx
 import psycopg
 import pytest
 
-from app.settings import EgressSettings
+from app.settings.egress import EgressSettings
 from tests.support.api_server import ApiServer, running_api
 from tests.support.patience import PATIENCE_S
 from tests.support.stack import Database

@@ -11,10 +11,12 @@ import psycopg
 import pytest
 from pydantic import SecretStr
 
-from app.factory import provisioning_service, rewrapping_service
+from app.factory.accounts import provisioning_service, rewrapping_service
 from app.gateways.secrets import build_secret_box
 from app.main import create_app
-from app.settings import EgressSettings, Settings, to_environment
+from app.settings.egress import EgressSettings
+from app.settings.environment import to_environment
+from app.settings.settings import Settings
 from app.store.database import Database as Store
 from tests.support.stack import Database
 

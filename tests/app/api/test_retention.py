@@ -11,7 +11,7 @@ from typing_extensions import override
 
 from app.gateways.job_queue import InMemoryJobQueue
 from app.gateways.objects import LocalObjects
-from app.settings import RetentionSettings
+from app.settings.runs import RetentionSettings
 from app.store.database import Database as Store
 from app.store.maintenance.maintenance import MaintenanceUnitOfWork, maintenance
 from tests.support.api.application import ENDPOINT, Api

@@ -9,9 +9,10 @@ import httpx
 import pytest
 from standardwebhooks import Webhook
 
-from app.factory import provisioning_service
+from app.factory.accounts import provisioning_service
 from app.main import create_app
-from app.settings import EgressSettings, JudgeSettings
+from app.settings.egress import EgressSettings
+from app.settings.judges import JudgeSettings
 from app.store.database import Database as Store
 from tests.support.chat_engine import chat_engine
 from tests.support.endpoints import EndpointServer, Received, Reply, Script, endpoint

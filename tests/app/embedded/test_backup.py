@@ -28,7 +28,9 @@ from app.embedded.migrate import revisions
 from app.embedded.postgres import SUPERUSER
 from app.embedded.provision import database_url, provision
 from app.embedded.state import DataDir, load_state, ownership
-from app.settings import OWNER_ROLE, HostSettings, ObjectsSettings
+from app.settings.database import OWNER_ROLE
+from app.settings.host import HostSettings
+from app.settings.objects import ObjectsSettings
 
 OLDER = "0021"
 HOST = HostSettings()

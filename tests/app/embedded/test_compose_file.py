@@ -7,7 +7,10 @@ import pytest
 import yaml
 
 from app.embedded.postgres import LOST_PEERS
-from app.settings import APP_ROLE, OWNER_ROLE, PREFIX, WORKER_ROLE, HostSettings, Settings
+from app.settings.database import APP_ROLE, OWNER_ROLE, WORKER_ROLE
+from app.settings.host import HostSettings
+from app.settings.settings import Settings
+from app.settings.sources import PREFIX
 
 _ROOT = Path(__file__).resolve().parents[3]
 

@@ -11,7 +11,7 @@ from app.embedded.probes import LogLine
 from app.embedded.processes import Child, ChildSpec
 from app.embedded.readiness import stop_in_order
 from app.embedded.reserve import Reserve
-from app.settings import inherited_environment
+from app.settings.environment import inherited_environment
 
 SIZE = 4096
 

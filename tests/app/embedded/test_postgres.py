@@ -23,7 +23,7 @@ from app.embedded.postgres import SUPERUSER, PostgresServer
 from app.embedded.processes import Child
 from app.embedded.readiness import stop_in_order, wait_ready
 from app.embedded.state import DataDir, load_state
-from app.settings import HostSettings
+from app.settings.host import HostSettings
 
 _SYSTEM_POSTGRES = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
 _AS_ROOT = os.geteuid() == 0

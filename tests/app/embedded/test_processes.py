@@ -16,7 +16,7 @@ from app.embedded.errors import ChildFailed
 from app.embedded.leftovers import fingerprint
 from app.embedded.processes import Child, ChildSpec
 from app.embedded.readiness import Interrupted, stop_in_order, wait_ready
-from app.settings import inherited_environment
+from app.settings.environment import inherited_environment
 from tests.support.patience import wait_for
 
 Start = Callable[..., Child]

@@ -14,7 +14,7 @@ import pytest
 from app.embedded.leftovers import command_line
 from app.embedded.log_files import LOG_BYTES
 from app.embedded.ports import free_port
-from app.settings import DEFAULT_MODEL
+from app.settings.models import DEFAULT_MODEL
 from tests.support.installation import Installation, cli, installation
 from tests.support.patience import PATIENCE_S, wait_for
 

@@ -22,7 +22,8 @@ from app.gateways.inference.judges import (
     build_judge_egress,
 )
 from app.gateways.objects import LocalObjects
-from app.settings import EgressSettings, JudgeSettings
+from app.settings.egress import EgressSettings
+from app.settings.judges import JudgeSettings
 from tests.support.chat_engine import ChatEngine, chat_engine
 from tests.support.endpoints import EndpointServer, Received, Reply, Script, endpoint
 from tests.support.stored import store_directory

@@ -7,7 +7,7 @@ from app.domain.methods.supervised import TrainOn
 from app.domain.models.models import BaseModelSpec
 from app.preflight.call import train_on as train_on_of
 from app.preflight.dataset import inspect
-from app.settings import shipped_models
+from app.settings.models import shipped_models
 from tests.support.tiny_model import KEEPS_THINKING, build_tokenizer
 
 TOOL: dict[str, Any] = {

@@ -14,7 +14,7 @@ from app.domain.methods.reasoning_efforts import template_variables
 from app.rendering.chat_template import ChatTemplate
 from app.rendering.hermes import ParsedToolCall
 from app.rendering.renderer import Renderer, call_fault
-from app.settings import shipped_model_dir
+from app.settings.models import shipped_model_dir
 from tests.support.tiny_model import DROPS_THINKING, KEEPS_THINKING, build_tokenizer
 
 TOOL: dict[Any, Any] = {

@@ -7,9 +7,9 @@ from typing import Any
 
 import httpx
 
-from app.factory import provisioning_service
+from app.factory.accounts import provisioning_service
 from app.main import create_app
-from app.settings import EgressSettings
+from app.settings.egress import EgressSettings
 from app.store.database import Database as Store
 from tests.support.stack import Database
 

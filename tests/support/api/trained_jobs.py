@@ -18,7 +18,7 @@ from app.domain.rollouts.metrics import MetricPoint
 from app.gateways.inference.adapters import AdapterCache
 from app.gateways.inference.inference import Completion, InMemoryInference
 from app.gateways.objects import LocalObjects, Objects
-from app.settings import RetentionSettings
+from app.settings.runs import RetentionSettings
 from app.store.database import Database as Store
 from app.store.jobs.claims import job_claims
 from tests.support.api.application import Api

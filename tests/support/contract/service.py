@@ -10,7 +10,7 @@ from typing import Any
 import psycopg
 from openai import AsyncOpenAI, OpenAI
 
-from app.settings import EgressSettings
+from app.settings.egress import EgressSettings
 from tests.support.api_server import ApiServer, running_api
 from tests.support.chat_engine import ChatEngine, chat_engine
 from tests.support.installation import free_port

@@ -15,7 +15,7 @@ from app.domain.models.models import BaseModelSpec
 from app.gateways.egress.egress import EgressReply, InMemoryEgress
 from app.gateways.inference.inference import Completion, InMemoryInference
 from app.gateways.objects import build_objects
-from app.settings import Settings
+from app.settings.settings import Settings
 from app.store.database import Database
 from app.store.jobs.claims import job_claims
 from app.store.leases import Lease

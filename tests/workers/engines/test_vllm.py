@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from app.domain.models.models import BaseModelSpec
-from app.settings import to_models_json
+from app.settings.models import to_models_json
 from tests.support.installation import REPOSITORY
 from workers.engines.vllm import VllmOptions, vllm_arguments, vllm_command, vllm_environment
 

@@ -6,13 +6,15 @@ import httpx
 import pytest
 
 from app.domain.models.models import BaseModelSpec
-from app.factory import provisioning_service
+from app.factory.accounts import provisioning_service
 from app.gateways.egress.client import build_egress
 from app.gateways.inference.http import HttpInference
 from app.gateways.inference.judges import build_judge_egress
 from app.gateways.objects import build_objects
 from app.main import create_app
-from app.settings import EgressSettings, LeaseSettings, Settings
+from app.settings.egress import EgressSettings
+from app.settings.runs import LeaseSettings
+from app.settings.settings import Settings
 from app.store.database import Database as Store
 from tests.support import stack
 from tests.support.endpoints import EndpointServer, Reply, endpoint

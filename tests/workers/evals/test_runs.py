@@ -14,7 +14,7 @@ from app.domain.errors import LeaseLost
 from app.domain.evals.data_sources import MAX_ITEMS
 from app.gateways.inference.inference import Completion, InMemoryInference
 from app.gateways.job_queue import InMemoryJobQueue
-from app.settings import to_environment
+from app.settings.environment import to_environment
 from app.store.evals.claims import eval_claims
 from tests.support.child_processes import FORKS, ended
 from tests.support.endpoints import Received, Reply

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from app.domain.jobs.jobs import Job
-from app.settings import LeaseSettings
+from app.settings.runs import LeaseSettings
 from app.store.leases import Lease
 from tests.support import child_processes, stack
 from tests.support.child_processes import StartedChild

@@ -17,7 +17,8 @@ import pytest
 
 from app.domain.jobs.jobs import Job, JobStatus, StopRequest
 from app.gateways.job_queue import InMemoryJobQueue
-from app.settings import LeaseSettings, to_environment
+from app.settings.environment import to_environment
+from app.settings.runs import LeaseSettings
 from app.store.across_tenants import ClaimUnitOfWork
 from app.store.database import Database
 from app.store.jobs.claims import ClaimableJobs, job_claims

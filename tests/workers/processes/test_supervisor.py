@@ -11,7 +11,7 @@ from typing_extensions import override
 
 from app.domain.jobs.jobs import Job, JobStatus, StopRequest
 from app.gateways.job_queue import InMemoryJobQueue
-from app.settings import LeaseSettings
+from app.settings.runs import LeaseSettings
 from tests.support import stack
 from tests.support.child_processes import FORKS
 from tests.support.patience import PATIENCE_S, until, wait_for

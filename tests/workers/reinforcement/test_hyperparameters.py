@@ -11,7 +11,7 @@ from app.domain.jobs.jobs import Job, JobStatus
 from app.domain.rollouts import metrics as names
 from app.domain.rollouts.trajectory import StopReason
 from app.gateways.inference.http import HttpInference
-from app.settings import shipped_models
+from app.settings.models import shipped_models
 from examples.records_agent.dataset import make_rows
 from examples.records_agent.records import build_catalogue
 from tests.support.runs.real_run import ROWS, RealRuns, Script, TinyEngine, engine_of, tiny_engine

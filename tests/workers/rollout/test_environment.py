@@ -12,7 +12,7 @@ from app.domain.ids import GroupKey
 from app.domain.models.models import BaseModelSpec
 from app.domain.rollouts.trajectory import Failure, FailureClass, StopReason, Trajectory
 from app.gateways.inference.http import HttpInference
-from app.settings import shipped_model_dir
+from app.settings.models import shipped_model_dir
 from tests.support.engine_server import running_engine
 from tests.support.environments import GUESS, RULES, GuessingGame, game_row
 from tests.support.group_judges import RankingJudge

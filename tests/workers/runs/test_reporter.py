@@ -25,7 +25,7 @@ from app.domain.rollouts.metrics import (
     TIME_TRAINING,
 )
 from app.domain.rollouts.rollouts import RolloutFilter
-from app.settings import PricingSettings
+from app.settings.runs import PricingSettings
 from app.store.database import Database
 from app.store.unit_of_work import RunUnitOfWork
 from tests.support.journals import journal_of

@@ -6,7 +6,9 @@ from collections.abc import Iterator
 import pytest
 
 from app.domain.events.webhooks import DeliveryStatus
-from app.settings import EgressSettings, Settings, to_environment
+from app.settings.egress import EgressSettings
+from app.settings.environment import to_environment
+from app.settings.settings import Settings
 from tests.support.child_processes import FORKS, ended, killed
 from tests.support.endpoints import EndpointServer, Received, Reply, endpoint
 from tests.support.patience import until

@@ -19,7 +19,7 @@ from pydantic import TypeAdapter
 
 from app.domain.models.models import BaseModelSpec
 from app.logs import log_to_stderr
-from app.settings import HostSettings
+from app.settings.host import HostSettings
 from workers.engines.cpu.engine import Engine
 from workers.engines.cpu.kv_pool import KV_POOL_BYTES
 from workers.engines.cpu.scheduler import Limits

@@ -8,7 +8,7 @@ import aiohttp
 import pytest
 
 from app.gateways.inference.http import HttpInference
-from app.settings import ModelSettings
+from app.settings.models import ModelSettings
 from tests.support.engines.contract import (
     ENGINES,
     KEY,

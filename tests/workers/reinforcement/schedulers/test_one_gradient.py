@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from app.domain.methods.mode import AsyncOptions
-from app.settings import shipped_model_dir
+from app.settings.models import shipped_model_dir
 from tests.support.scripted_modes import Stage
 from workers.learning.lora_trainer import LoraTrainer
 from workers.reinforcement.schedulers.asynchronous import AsyncMode

@@ -1,0 +1,42 @@
+"""Builds the services of an organization's administration, and of permissions of models."""
+
+from app.domain.accounts.tenants import AdminPrincipal, Tenant
+from app.factory.process import ProcessContext
+from app.factory.project import Factory
+from app.services.accounts.admin_keys import AdminKeyService
+from app.services.accounts.project_keys import ProjectKeyService
+from app.services.accounts.projects import ProjectService
+from app.services.accounts.service_accounts import ServiceAccountService
+from app.services.models.permissions import PermissionService
+
+
+class Administration:
+    """Builds the services of an organization's administration."""
+
+    def __init__(self, context: ProcessContext, principal: AdminPrincipal) -> None:
+        self._context = context
+        self._principal = principal
+
+    def projects(self) -> ProjectService:
+        return ProjectService(
+            self._context.database,
+            self._principal,
+            work_of=lambda tenant: Factory(self._context, tenant),
+        )
+
+    def admin_keys(self) -> AdminKeyService:
+        return AdminKeyService(self._context.database, self._context.keys, self._principal)
+
+    def project_keys(self, project_id: str) -> ProjectKeyService:
+        return ProjectKeyService(self._context.database, self._principal, project_id=project_id)
+
+    def service_accounts(self, project_id: str) -> ServiceAccountService:
+        return ServiceAccountService(
+            self._context.database, self._context.keys, self._principal, project_id=project_id
+        )
+
+
+def permission_service(
+    context: ProcessContext, principal: Tenant | AdminPrincipal
+) -> PermissionService:
+    return PermissionService(context.database, principal)

@@ -1,0 +1,102 @@
+"""Builds what the services of one API process share: pools, clients, limits."""
+
+from dataclasses import dataclass, field
+from typing import Self
+
+from app.factory.accounts import build_key_service
+from app.gateways.egress.client import build_egress
+from app.gateways.egress.egress import Egress
+from app.gateways.free_space import FreeSpace
+from app.gateways.inference.adapters import AdapterCache, build_adapter_cache
+from app.gateways.inference.http import HttpInference
+from app.gateways.inference.inference import Inference
+from app.gateways.inference.judges import build_judge_egress
+from app.gateways.job_queue import CeleryJobQueue, JobQueue
+from app.gateways.objects import Objects, build_objects
+from app.gateways.rate_limits import RateLimits, RedisRateLimits
+from app.gateways.secrets import SecretBox, build_secret_box
+from app.services.accounts.keys import KeyService
+from app.services.health import HealthPorts, HealthService
+from app.services.idempotency import IdempotencyService
+from app.services.jobs.file_validation import FileValidation, FileValidationPorts
+from app.services.jobs.inspections import Inspections
+from app.services.models.chat_completions import chat_slots
+from app.services.project_slots import ProjectSlots
+from app.services.registry.tools import tool_test_slots
+from app.settings.settings import Settings
+from app.store.database import Database
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessContext:
+    """The pools and clients of a process, which all services share."""
+
+    settings: Settings
+    database: Database
+    objects: Objects
+    adapters: AdapterCache
+    queue: JobQueue
+    egress: Egress
+    judge_egress: Egress
+    """Egress to the operator's own judges; never used for customers' addresses."""
+    inference: Inference
+    secret_box: SecretBox
+    keys: KeyService
+    rate_limits: RateLimits
+    inspections: Inspections
+    health: HealthService
+    chats: ProjectSlots
+    file_validation: FileValidation
+    requests: ProjectSlots
+    downloads: ProjectSlots
+    tool_tests: ProjectSlots = field(default_factory=tool_test_slots)
+
+    @classmethod
+    def of(cls, settings: Settings) -> Self:
+        database = Database(settings.database_url, quotas=settings.quotas)
+        objects = build_objects(settings)
+        queue, inspections = CeleryJobQueue(settings.redis_url), Inspections()
+        file_validation = FileValidation(
+            FileValidationPorts(database, objects, queue, inspections, settings.work_dir),
+            base_models=settings.base_models,
+            after_s=settings.validate_files_after_s,
+        )
+        inference = HttpInference(
+            settings.engine_url, api_key=settings.engine_api_key.get_secret_value()
+        )
+        return cls(
+            settings=settings,
+            database=database,
+            objects=objects,
+            adapters=build_adapter_cache(settings, objects),
+            queue=queue,
+            egress=build_egress(settings.egress),
+            judge_egress=build_judge_egress(settings.judges, settings.egress),
+            inference=inference,
+            health=HealthService(HealthPorts(database, queue, inference, FreeSpace.of(settings))),
+            secret_box=build_secret_box(settings),
+            keys=build_key_service(settings, database),
+            rate_limits=RedisRateLimits(
+                settings.redis_url, requests_per_minute=settings.requests_per_minute
+            ),
+            inspections=inspections,
+            chats=chat_slots(settings.quotas.chats_in_flight),
+            file_validation=file_validation,
+            requests=ProjectSlots(settings.quotas.requests_in_flight, noun="requests"),
+            downloads=ProjectSlots(settings.quotas.downloads_in_flight, noun="downloads"),
+        )
+
+    def key_service(self) -> KeyService:
+        return self.keys
+
+    def idempotency(self) -> IdempotencyService:
+        return IdempotencyService(self.database, self.secret_box)
+
+    async def aclose(self) -> None:
+        await self.file_validation.aclose()
+        await self.egress.aclose()
+        await self.judge_egress.aclose()
+        await self.inference.aclose()
+        await self.queue.aclose()
+        await self.rate_limits.aclose()
+        await self.database.dispose()

@@ -1,0 +1,26 @@
+"""Settings of the single-machine supervisor."""
+
+from pathlib import Path
+
+from pydantic import Field, SecretStr
+
+from app.settings.database import DatabaseUrl
+from app.settings.secret_key import SecretKey
+from app.settings.sources import Sources
+
+
+class HostSettings(Sources):
+    """Settings that the single-machine supervisor reads before any service runs.
+
+    A configured URL means that this service runs elsewhere and is not started here.
+    """
+
+    database_url: DatabaseUrl | None = Field(None, repr=False)
+    worker_database_url: DatabaseUrl | None = Field(None, repr=False)
+    owner_database_url: DatabaseUrl | None = Field(None, repr=False)
+    redis_url: str | None = Field(None, repr=False)
+    engine_url: str | None = None
+    engine_api_key: SecretStr | None = None
+    secret_key: SecretKey | None = None
+    pg_bin: Path | None = None  # directory that contains `postgres` and `initdb`
+    valkey_bin: Path | None = None  # the server's executable

@@ -1,0 +1,31 @@
+"""Settings of the bucket that stores objects."""
+
+from pydantic import Field, SecretStr, field_serializer, model_validator
+
+from app.settings.sources import SettingsGroup
+
+
+class ObjectsSettings(SettingsGroup):
+    """An S3-compatible bucket that stores the objects instead of the local directory. Without keys,
+    the machine's own credentials are used: environment, container or instance role.
+    """
+
+    bucket: str = Field(min_length=3, max_length=63)
+    prefix: str = Field("", pattern=r"^(?:[A-Za-z0-9._-]+(?:/[A-Za-z0-9._-]+)*)?$")
+    endpoint: str | None = Field(None, pattern=r"^https?://[^?#/]+$")  # default: AWS
+    region: str = "us-east-1"
+    access_key_id: str | None = None
+    secret_access_key: SecretStr | None = None
+    session_token: SecretStr | None = None
+    bucket_in_host: bool = False  # https://BUCKET.HOST/KEY instead of https://HOST/BUCKET/KEY
+
+    @field_serializer("secret_access_key", "session_token", when_used="json-unless-none")
+    def _reveal(self, value: SecretStr) -> str:
+        # JSON is the way to a child process alone; any other form stays masked.
+        return value.get_secret_value()
+
+    @model_validator(mode="after")
+    def _whole_credentials(self) -> "ObjectsSettings":
+        if (self.access_key_id is None) != (self.secret_access_key is None):
+            raise ValueError("access_key_id and secret_access_key come together")
+        return self

@@ -1,0 +1,60 @@
+"""Settings of runs: their lease, their limits, their prices, and the retention of their data."""
+
+from pydantic import Field
+
+from app.settings.sources import SettingsGroup
+
+
+class LeaseSettings(SettingsGroup):
+    """Ownership of a running job. The heartbeat is a quarter of the lease. The process of a run is
+    ended when its event loop does not respond for two leases.
+    """
+
+    lease_s: float = Field(30.0, gt=0)
+    max_attempts: int = Field(5, ge=1)
+    sweep_interval_s: float = Field(5.0, gt=0)
+    progress_s: float | None = Field(None, gt=0)
+    """Time without progress (an answer of an endpoint, a micro-batch, a stored file) after which a
+    run's process is ended; `None` stands for half an hour, or twice the time of a call if that is
+    longer.
+    """
+    pause_grace_s: float = Field(900.0, gt=0)
+    """Time after which a requested pause does not wait for the end of the step any longer."""
+
+    @property
+    def heartbeat_s(self) -> float:
+        return self.lease_s / 4
+
+
+class RunSettings(SettingsGroup):
+    """Limits of one training run. Shares are in 0..1."""
+
+    max_concurrent_rollouts: int = Field(128, ge=1)
+    infrastructure_limit: float = Field(0.75, gt=0, le=1)
+    min_group_share: float = Field(0.75, gt=0, le=1)
+    max_eval_run_s: float = Field(86_400.0, gt=0)  # from the first claim of an eval run
+    waiting_limit_s: float = Field(120.0, gt=0)
+    """Seconds after which a job that waits for its endpoints alone is put back into the queue, if
+    another project's job waits for a worker.
+    """
+
+
+class RetentionSettings(SettingsGroup):
+    """Days after which data are removed; `None` keeps them. Those of a job count from its end, and
+    what an unfinished job or eval run uses is kept.
+    """
+
+    rollouts_days: float | None = Field(None, gt=0)
+    checkpoints_days: float | None = Field(None, gt=0)
+    """Checkpoints and their models; the model that a job published is none of them."""
+    jobs_days: float | None = Field(None, gt=0)
+    """Ended jobs with all that belongs to them, as `DELETE /v1/fine_tuning/jobs/{id}` does it."""
+    files_days: float | None = Field(None, gt=0)
+    """Files, counted from their creation; result files are files."""
+
+
+class PricingSettings(SettingsGroup):
+    """Prices for `usage_metrics.estimated_cost`, which is absent without a price."""
+
+    per_hour: float | None = Field(None, ge=0)  # price of an hour of a job's training_time_s
+    currency: str = Field("USD", min_length=1, max_length=16)

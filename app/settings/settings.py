@@ -1,0 +1,108 @@
+"""The settings of a service's process, as one tree."""
+
+from functools import cache
+from pathlib import Path
+
+from pydantic import Field, SecretStr, model_validator
+
+from app.domain.accounts.quotas import Quotas
+from app.settings.database import DatabaseUrl
+from app.settings.egress import EgressSettings
+from app.settings.judges import JudgeSettings
+from app.settings.models import ModelSettings
+from app.settings.objects import ObjectsSettings
+from app.settings.runs import LeaseSettings, PricingSettings, RetentionSettings, RunSettings
+from app.settings.secret_key import SecretKey, derive_key
+
+_KEY_HMAC = "api-key-hmac/v1"
+
+
+class Settings(ModelSettings):
+    """Settings of an API process, a worker or a migration. Each receives only its role's URLs."""
+
+    database_url: DatabaseUrl = Field(repr=False)
+    worker_database_url: DatabaseUrl = Field(
+        default_factory=lambda data: str(data["database_url"]), repr=False
+    )
+    owner_database_url: DatabaseUrl | None = Field(None, repr=False)  # migrations only
+    redis_url: str = Field("redis://127.0.0.1:6379/0", repr=False)
+    data_dir: Path = Path(".agent-rft")
+    objects: ObjectsSettings | None = None
+    """The bucket of the objects; `None` stores them in `objects_dir`."""
+    objects_dir: Path = Field(default_factory=lambda data: Path(data["data_dir"]) / "objects")
+    work_dir: Path = Field(default_factory=lambda data: Path(data["data_dir"]) / "work")
+    """Directory of temporary files of runs, and of adapters fetched for the engine. The API, the
+    workers and the engine of one machine must see it under the same path. Its contents are
+    disposable.
+    """
+    min_free_bytes: int = Field(256 * 1024**2, ge=0)
+    """Free space of each disk below which the service stores no new file, begins no run and is not
+    ready. Postgres needs the rest.
+    """
+    adapter_cache_bytes: int = Field(20 * 1024**3, gt=0)
+    """Size of the tuned models' adapters under `work_dir` above which the least recently used are
+    removed.
+    """
+    engine_url: str = "http://127.0.0.1:8300"
+    engine_api_key: SecretStr = SecretStr("")
+    public_url: str = "http://127.0.0.1:8000"
+    secret_key: SecretKey
+    older_secret_keys: tuple[SecretKey, ...] = ()
+    """Keys that `secret_key` has replaced: what was sealed or hashed under them stays valid."""
+    egress: EgressSettings = EgressSettings()
+    lease: LeaseSettings = LeaseSettings()
+    judges: tuple[JudgeSettings, ...] = ()
+    runs: RunSettings = RunSettings()
+    quotas: Quotas = Quotas()
+    pricing: PricingSettings = PricingSettings()
+    retention: RetentionSettings = RetentionSettings()
+    requests_per_minute: int = Field(30_000, ge=0)
+    """Limit of one project's requests over all API processes; 0 means no limit."""
+    validate_files_after_s: float = Field(1.0, ge=0)  # a free worker claims a new job sooner
+
+    @model_validator(mode="after")
+    def _progress_takes_longer_than_a_call(self) -> "Settings":
+        if self.progress_deadline_s <= self.egress.call_timeout_s:
+            raise ValueError(
+                f"lease.progress_s ({self.progress_deadline_s:g}) must be above "
+                f"egress.call_timeout_s ({self.egress.call_timeout_s:g}): a run that waits for one "
+                "call is not stuck"
+            )
+        return self
+
+    @property
+    def progress_deadline_s(self) -> float:
+        """Returns the time without progress after which the process of a run is ended:
+        `lease.progress_s`, or its default.
+        """
+        configured = self.lease.progress_s
+        return max(1800.0, 2 * self.egress.call_timeout_s) if configured is None else configured
+
+    @property
+    def secret_keys(self) -> tuple[str, ...]:
+        """Returns the newest key, then the older ones."""
+        keys = (self.secret_key, *self.older_secret_keys)
+        return tuple(key.get_secret_value() for key in keys)
+
+    def derive_key(self, purpose: str) -> bytes:
+        """Derives 32 bytes for one purpose from the newest key."""
+        return derive_key(self.secret_key.get_secret_value(), purpose)
+
+    @property
+    def key_hmac(self) -> bytes:
+        """Returns the HMAC key of API keys that are made now."""
+        return self.derive_key(_KEY_HMAC)
+
+    @property
+    def older_key_hmacs(self) -> tuple[bytes, ...]:
+        """Returns the HMAC keys of API keys that were made under older secret keys."""
+        return tuple(derive_key(key, _KEY_HMAC) for key in self.secret_keys[1:])
+
+
+@cache
+def load_settings() -> Settings:
+    """Reads the environment once per process.
+
+    Raises `pydantic.ValidationError`, which names every missing or invalid variable.
+    """
+    return Settings()

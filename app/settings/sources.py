@@ -1,0 +1,49 @@
+"""The sources of settings, their order of precedence, and the base classes of the tree."""
+
+import os
+import tomllib
+
+from pydantic import BaseModel, ConfigDict
+from pydantic_settings import (
+    BaseSettings,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    TomlConfigSettingsSource,
+)
+from typing_extensions import override
+
+PREFIX = "AGENT_RFT_"
+CONFIG_VARIABLE = "AGENT_RFT_CONFIG"
+
+
+class SettingsGroup(BaseModel):
+    """Base class of the settings of one subject, which are one level of the tree."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Sources(BaseSettings):
+    """Base class with the order of precedence: arguments, environment, TOML file, defaults."""
+
+    model_config = SettingsConfigDict(
+        env_prefix=PREFIX, env_nested_delimiter="__", frozen=True, extra="ignore"
+    )
+
+    @classmethod
+    @override
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        path = os.environ.get(CONFIG_VARIABLE)
+        if not path:  # compose files pass unset variables as empty ones
+            return init_settings, env_settings
+        try:
+            toml = TomlConfigSettingsSource(settings_cls, toml_file=path)
+        except tomllib.TOMLDecodeError as error:
+            raise ValueError(f"{CONFIG_VARIABLE}: {path} is not TOML: {error}") from error
+        return init_settings, env_settings, toml
