@@ -1,18 +1,34 @@
-"""Fair claims: projects take turns at the rows of a table.
+"""Queues of leased rows: a worker claims the row of the project that is next.
 
-Owns the claim of the next row and the limits on what one project holds. The order is an SQL
-function, `queue_of_<table>` (migration 0017), which also numbers the places that users see.
-Promises: claims of one table are made one after another, so each sees what all earlier ones hold;
-the cost grows with the number of projects that wait, not with the number of waiting rows.
+Owns the claim of the next row, the limits on what one project holds, the release of a row, and the
+rows that wait for a notification or have used up their attempts. The order is an SQL function,
+`queue_of_<table>` (migration 0017), which also numbers the positions that users see. Promises:
+claims of one table are made one after another, so each sees what all earlier ones hold; the cost
+grows with the number of projects that wait, not with the number of waiting rows. Must not know the
+meaning of the rows: a subclass names its table, the states in which a row may be worked on, and the
+end of a row that was claimed too often.
 """
 
+from collections.abc import Mapping
+from datetime import timedelta
 from typing import Any, ClassVar, Final
 
-from sqlalchemy import BigInteger, Float, Select, Text, and_, column, func, literal, or_, select
+from sqlalchemy import (
+    BigInteger,
+    Float,
+    Select,
+    Text,
+    and_,
+    column,
+    func,
+    literal,
+    or_,
+    select,
+    update,
+)
 from sqlalchemy.sql.elements import ColumnElement
-from typing_extensions import override
 
-from app.store.leases import ClaimableRows, Lease
+from app.store.leases import Lease, LeasedRows, ended_lease, is_held, is_unleased, new_claim
 from app.store.schema.leased import QueuedRow
 from app.store.schema.projects import ProjectTable
 
@@ -22,8 +38,8 @@ locked the first, or it may have used up its attempts.
 """
 
 
-class QueuedRows(ClaimableRows):
-    """Leases of one table whose projects take turns."""
+class QueuedRows(LeasedRows):
+    """Leases of one table whose rows are claimed in a fair order, a limited number of times."""
 
     table: ClassVar[type[QueuedRow]]
     limit_column: ClassVar[str]
@@ -39,13 +55,25 @@ class QueuedRows(ClaimableRows):
         chosen = (await self._session.execute(self._next(max_attempts, most_held))).one_or_none()
         if chosen is None:
             return None
-        return await self._claim(
-            chosen.id,
-            owner,
-            lease_s,
-            max_attempts=max_attempts,
-            changes={"turn": chosen.turn, "not_before": None},
+        table = self.table
+        claimed = await self._session.execute(
+            update(table)
+            .where(table.id == chosen.id)
+            .values(
+                **new_claim(table, lease_s),
+                attempts=table.attempts + 1,
+                lease_owner=owner,
+                turn=chosen.turn,
+                not_before=None,
+                **self.changes_of_claim(),
+            )
+            .returning(table.id, table.project_id, table.fence, table.attempts)
         )
+        return Lease(*claimed.one())
+
+    def changes_of_claim(self) -> Mapping[str, Any]:
+        """Returns the columns that a claim sets besides those of lease and queue."""
+        return {}
 
     async def other_projects_wait(self, project_id: str, *, max_attempts: int) -> bool:
         """Returns whether a project that holds no row waits for one, other than `project_id`."""
@@ -93,10 +121,85 @@ class QueuedRows(ClaimableRows):
     def _lock_number(self) -> ColumnElement[int]:
         return func.hashtextextended(f"claims of {self.table.__tablename__}", 0)  # type: ignore[attr-defined]  # every mapped class has the name
 
-    @override
-    def _is_due(self) -> ColumnElement[bool]:
-        return or_(self.table.not_before.is_(None), self.table.not_before <= func.now())
+    async def release(self, lease: Lease, *, orderly: bool, back_off: bool) -> int | None:
+        """Ends the lease, so that the row can be claimed at once. An `orderly` stop counts as no
+        attempt. With `back_off` the sweeper waits before it sends a notification for the row.
 
-    @override
+        Returns the attempts that count so far, or `None` when the lease was lost before.
+        """
+        table = self.table
+        changes: dict[str, Any] = ended_lease()
+        if back_off:
+            changes["dispatched_at"] = func.now()
+        if orderly:
+            changes["attempts"] = func.greatest(table.attempts - 1, 0)
+        return await self._session.scalar(
+            update(table)
+            .where(is_held(table, lease, states=self.open_states))
+            .values(**changes)
+            .returning(table.attempts)
+        )
+
+    async def due(self, limit: int, resend_after_s: float) -> list[str]:
+        """Returns the ids of rows that wait for a worker and had no notification lately, and stores
+        that one is sent now.
+        """
+        table = self.table
+        unsent = or_(
+            table.dispatched_at.is_(None),
+            table.dispatched_at < func.now() - timedelta(seconds=resend_after_s),
+            # The lease ended after the last notification: its worker is dead.
+            table.lease_until > table.dispatched_at,
+        )
+        due_ids = (
+            select(table.id)
+            .where(self._is_open(), is_unleased(table), unsent, self._may_be_claimed_now())
+            .order_by(table.created_at)
+            .limit(limit)
+            .with_for_update(skip_locked=True)
+        )
+        ids = list(await self._session.scalars(due_ids))
+        if ids:
+            await self._session.execute(
+                update(table).where(table.id.in_(ids)).values(dispatched_at=func.now())
+            )
+        return ids
+
+    async def exhausted(self, max_attempts: int) -> list[Lease]:
+        """Returns leases of rows that have used up their attempts, and locks the rows."""
+        table = self.table
+        rows = await self._session.execute(
+            select(table.id, table.project_id, table.fence, table.attempts)
+            .where(self._is_open(), is_unleased(table), table.attempts >= max_attempts)
+            .with_for_update(skip_locked=True)
+        )
+        return [Lease(row.id, row.project_id, row.fence, row.attempts) for row in rows]
+
+    async def fail(self, lease: Lease, message: str) -> None:
+        """Ends an exhausted row with a reason that its tenant can read."""
+        raise NotImplementedError
+
+    async def note(self, lease: Lease, reason: str, *, attempts: int, limit: int) -> None:
+        """Tells the row's tenant why an attempt was ended. Rows without events have no place for
+        it; the log has it for every kind.
+        """
+
+    async def pause_requested(self, lease: Lease) -> bool:
+        """Returns True once the tenant has asked the holder of the lease to pause the row."""
+        del lease
+        return False
+
+    async def pause(self, lease: Lease, reason: str) -> None:
+        """Pauses the row for a holder that did not. Raises `LeaseLost`."""
+        raise NotImplementedError
+
     def _is_claimable(self, max_attempts: int) -> ColumnElement[bool]:
-        return and_(super()._is_claimable(max_attempts), self._is_due())
+        return and_(
+            self.table.attempts < max_attempts,
+            self._is_open(),
+            is_unleased(self.table),
+            self._may_be_claimed_now(),
+        )
+
+    def _may_be_claimed_now(self) -> ColumnElement[bool]:
+        return or_(self.table.not_before.is_(None), self.table.not_before <= func.now())

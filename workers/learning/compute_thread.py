@@ -26,11 +26,11 @@ NICENESS: Final = 10
 
 def _lower_priority() -> None:
     """Lowers the priority of the calling thread; its later OpenMP threads inherit the priority."""
-    import torch  # noqa: PLC0415 - a run's start continues while this thread loads torch
+    from workers.learning.processor import is_accelerated  # noqa: PLC0415 - a run's start continues while this thread loads torch
 
     # Only Linux has priorities per thread. With a GPU the thread hardly computes, and a delay would
     # postpone the next kernel.
-    if sys.platform == "linux" and not torch.cuda.is_available():
+    if sys.platform == "linux" and not is_accelerated():
         thread = threading.get_native_id()
         niceness = os.getpriority(os.PRIO_PROCESS, thread)
         os.setpriority(os.PRIO_PROCESS, thread, max(niceness, NICENESS))

@@ -28,6 +28,7 @@ from workers.learning.batches import MicroBatch, micro_batches
 from workers.learning.lora_forward import install_fast_lora_forward
 from workers.learning.losses.build import build_loss
 from workers.learning.mismatch import correct
+from workers.learning.processor import default_device
 from workers.learning.scored_batch import ScoredBatch, split_by_set
 from workers.learning.starting_weights import StartingWeights
 from workers.learning.token_scores import TokenScorer
@@ -286,7 +287,7 @@ class LoraTrainer:
 
 
 def _device(options: TrainerOptions) -> torch.device:
-    return torch.device(options.device or ("cuda" if torch.cuda.is_available() else "cpu"))
+    return torch.device(options.device) if options.device else default_device()
 
 
 def _adamw(parameters: Iterable[nn.Parameter], learning_rate: float) -> torch.optim.AdamW:

@@ -25,9 +25,14 @@ def describe_processor() -> str:
     return ", ".join([_name(), capability, *limits, f"torch {torch.__version__}"])
 
 
+def default_device() -> torch.device:
+    """Returns the device on which a trainer computes here, unless it is given another one."""
+    return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+
+
 def is_accelerated() -> bool:
     """Returns whether a trainer computes on an accelerator here."""
-    return bool(torch.cuda.is_available())
+    return default_device().type != "cpu"
 
 
 def _name() -> str:

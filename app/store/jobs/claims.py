@@ -1,6 +1,5 @@
 """Leases of fine-tuning jobs, across all tenants."""
 
-from datetime import timedelta
 from typing import Any, ClassVar
 
 from sqlalchemy import func, select, update
@@ -13,7 +12,7 @@ from app.store.database import Database
 from app.store.events.log import log_end
 from app.store.jobs.checkpoints import CheckpointStore
 from app.store.jobs.events import EventStore
-from app.store.jobs.transitions import move_job
+from app.store.jobs.transitions import pause_job
 from app.store.leases import Lease, lock_held
 from app.store.queues import QueuedRows
 from app.store.schema.fine_tuning_jobs import FineTuningJobTable as Table
@@ -77,15 +76,7 @@ class ClaimableJobs(QueuedRows):
             "is lost; a resume repeats the step with the answers that it has stored.",
             data={"error_code": "run_hung"},
         )
-        await move_job(
-            self._session,
-            lease.project_id,
-            lease.id,
-            JobStatus.PAUSED,
-            stop_request=None,
-            estimated_finish=None,
-            lease_until=func.now() - timedelta(seconds=1),
-        )
+        await pause_job(self._session, lease.project_id, lease.id)
 
     async def _event(self, lease: Lease, message: str, *, data: dict[str, Any]) -> None:
         events = EventStore(self._session, lease.project_id)

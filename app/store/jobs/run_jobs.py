@@ -11,7 +11,8 @@ from app.domain.jobs.jobs import JobError, JobStatus, ResumePoint, StopRequest
 from app.domain.jobs.usage import Usage
 from app.domain.methods.stored import StoredMethod
 from app.store.jobs.jobs import JobReader
-from app.store.jobs.transitions import lock_job, move_job
+from app.store.jobs.transitions import lock_job, move_job, pause_job
+from app.store.leases import ended_lease
 from app.store.schema.fine_tuning_jobs import FineTuningJobTable as Table
 from app.store.statements import Statements
 from app.store.storable import storable
@@ -118,12 +119,7 @@ class RunJobStore(JobReader):
         await self._end(JobStatus.FAILED, error=storable(document), result_files=list(result_files))
 
     async def mark_paused(self) -> None:
-        await self._move(
-            JobStatus.PAUSED,
-            stop_request=None,
-            estimated_finish=None,
-            lease_until=func.now() - timedelta(seconds=1),
-        )
+        await pause_job(self._session, self._project_id, self._job_id)
 
     async def put_back(self) -> float | None:
         """Queues the running job again, behind its project's others, and ends its lease. Returns
@@ -141,7 +137,7 @@ class RunJobStore(JobReader):
             queued_at=func.now(),
             attempts=func.greatest(Table.attempts - 1, 0),
             estimated_finish=None,
-            lease_until=func.now() - timedelta(seconds=1),
+            **ended_lease(),
         )
         return wait_s
 
@@ -150,7 +146,7 @@ class RunJobStore(JobReader):
             status,
             finished_at=func.now(),
             estimated_finish=None,
-            lease_until=func.now() - timedelta(seconds=1),
+            **ended_lease(),
             **values,
         )
 

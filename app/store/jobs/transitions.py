@@ -9,6 +9,7 @@ from app.domain.errors import NotFound, WrongState
 from app.domain.events.webhooks import JOB_EVENTS
 from app.domain.jobs.jobs import JobStatus, may_become
 from app.store.events.log import log_end
+from app.store.leases import ended_lease
 from app.store.schema.fine_tuning_jobs import FineTuningJobTable as Table
 
 
@@ -44,3 +45,16 @@ async def move_job(
     )
     if following in JOB_EVENTS:
         await log_end(session, project_id, event_type=JOB_EVENTS[following], subject=job_id)
+
+
+async def pause_job(session: AsyncSession, project_id: str, job_id: str) -> None:
+    """Pauses the job and ends its lease. Raises `WrongState`."""
+    await move_job(
+        session,
+        project_id,
+        job_id,
+        JobStatus.PAUSED,
+        stop_request=None,
+        estimated_finish=None,
+        **ended_lease(),
+    )

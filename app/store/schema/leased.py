@@ -24,8 +24,10 @@ class LeasedRow(FencedRow):
     created_at: Mapped[Now]
 
 
-class ClaimableRow(LeasedRow):
-    """The columns of a row that workers claim by its id, a limited number of times."""
+class QueuedRow(LeasedRow):
+    """A row that waits in a queue and is claimed a limited number of times; see
+    `app.store.queues`.
+    """
 
     attempts: Mapped[int] = mapped_column(server_default="0")
     """Claims since the last progress."""
@@ -33,11 +35,6 @@ class ClaimableRow(LeasedRow):
     """Host, process and claim that took the lease last."""
     dispatched_at: Mapped[Timestamp | None]
     """Time of the last notification that the sweeper sent for the row."""
-
-
-class QueuedRow(ClaimableRow):
-    """The columns of a row for which projects take turns; see `app.store.queues`."""
-
     queued_at: Mapped[Now]
     """Time at which the row last entered the queue. Rows of one project are claimed in this order,
     jobs of a higher priority first.

@@ -14,7 +14,7 @@ from app.domain.models.tuned_models import TunedModel
 from app.store.evals.claims import eval_claims
 from app.store.leases import Lease
 from tests.support import stack
-from tests.support.store.claims import held, run_unit
+from tests.support.store.claims import claim_row, held, run_unit
 from tests.support.store.evals import a_run, claim, item, write
 from tests.support.store.rows import Rows
 
@@ -32,8 +32,7 @@ async def test_a_run_is_claimed_by_one_and_written_at_its_fence_only(rows: Rows)
     run = await a_run(rows)
 
     async def attempt(number: int) -> Lease | None:
-        async with eval_claims(rows.worker) as unit:
-            return await unit.leases.claim(run.id, f"w{number}", 30, max_attempts=9)
+        return await claim_row(eval_claims(rows.worker), run.id, owner=f"w{number}")
 
     claims = await asyncio.gather(*(attempt(number) for number in range(6)))
     assert len([claim for claim in claims if claim is not None]) == 1
@@ -60,8 +59,9 @@ async def test_a_run_is_claimed_by_one_and_written_at_its_fence_only(rows: Rows)
 async def test_the_apis_role_claims_nothing_and_writes_no_items(rows: Rows) -> None:
     run = await a_run(rows)
     async with eval_claims(rows.app) as unit:
-        assert await unit.leases.claim(run.id, "me", 5, max_attempts=5) is None
         assert await unit.leases.due(10, 0) == []
+    with pytest.raises(ProgrammingError, match="permission denied"):
+        await claim_row(eval_claims(rows.app), run.id)
     with pytest.raises(ProgrammingError, match="permission denied"):
         async with rows.app.tenant(rows.first) as tenant:
             await tenant.eval_items.insert(item(run), usage=[])

@@ -95,7 +95,7 @@ async def test_a_run_that_opens_behind_a_claim_finds_its_fence_gone(rows: Rows) 
             await unit.jobs.mark_failed(JobError("late", "late", None))
 
     async with job_claims(rows.worker) as claiming:
-        await claiming.leases.claim(job.id, "other", 30, max_attempts=3)
+        await claiming.leases.claim_next("other", 30, max_attempts=3, most_held=9)
         late = asyncio.create_task(write())
         await asyncio.sleep(0.1)
         assert not late.done()

@@ -21,7 +21,7 @@ from app.store.schema.fine_tuning_jobs import FineTuningJobTable
 from tests.support import stack
 from tests.support.patience import PATIENCE_S
 from tests.support.store import evals, webhook_events
-from tests.support.store.claims import held, run_unit
+from tests.support.store.claims import claim_row, held, run_unit
 from tests.support.store.fenced_writes import WRITES
 from tests.support.store.new_jobs import CREATED, insert_job_in
 from tests.support.store.rows import Rows, a_job
@@ -260,7 +260,8 @@ async def test_the_api_role_sees_nothing_as_system(rows: Rows) -> None:
     job = await rows.job()
     async with job_claims(rows.app) as unit:
         assert await unit.leases.due(10, 0) == []
-        assert await unit.leases.claim(job.id, "me", 5, max_attempts=5) is None
+    with pytest.raises(ProgrammingError, match="permission denied"):
+        await claim_row(job_claims(rows.app), job.id)
     async with job_claims(rows.worker) as unit:
         assert await unit.leases.due(10, 0) == [job.id]
 

@@ -9,6 +9,7 @@ import pytest
 from app.domain.jobs.jobs import StopRequest
 from app.store.jobs.claims import job_claims
 from tests.support.stack import Database
+from tests.support.store.claims import claim_row
 from tests.support.store.rows import Rows
 
 
@@ -18,8 +19,7 @@ async def _places(rows: Rows, *job_ids: str, second: bool = False) -> dict[str, 
 
 
 async def _claim(rows: Rows, job_id: str, *, lease_s: float = 60) -> None:
-    async with job_claims(rows.worker) as unit:
-        assert await unit.leases.claim(job_id, "w", lease_s, max_attempts=5) is not None
+    assert await claim_row(job_claims(rows.worker), job_id, lease_s=lease_s) is not None
 
 
 async def test_queue_positions_count_the_jobs_of_all_tenants(rows: Rows) -> None:

@@ -25,6 +25,7 @@ from tests.support.api.application import Api
 from tests.support.api.job_calls import JOBS
 from tests.support.api.organization import execute
 from tests.support.stack import Database
+from tests.support.store.claims import claim_row
 from tests.support.store.rows import a_rollout
 from workers.maintenance.expiry import expire
 from workers.runs.ending import Ending
@@ -101,8 +102,7 @@ class TrainedJobs:
         return job
 
     async def _claimed(self, job_id: str) -> tuple[TrainedJob, int]:
-        async with job_claims(self.worker) as unit:
-            lease = await unit.leases.claim(job_id, "here", 600.0, max_attempts=5)
+        lease = await claim_row(job_claims(self.worker), job_id, lease_s=600.0)
         assert lease is not None
         model = f"ft:tiny:first:ckpt-step-9:{job_id}"  # a suffix that looks like a step
         return TrainedJob(job_id, lease.project_id, model, new_id("file-")), lease.fence

@@ -11,6 +11,7 @@ from app.gateways.objects import build_objects
 from app.store.database import Database as Store
 from app.store.evals.claims import eval_claims
 from tests.support.contract.service import Service
+from tests.support.store.claims import claim_row
 from workers.evals.child import work
 from workers.processes.clients import Clients
 
@@ -65,8 +66,7 @@ def run_worker(service: Service, run_id: str) -> None:
             judge_egress=egress,
             inference=HttpInference(service.engine.url),
         )
-        async with eval_claims(ports.database) as unit:
-            claimed = await unit.leases.claim(run_id, "here", 30, max_attempts=5)
+        claimed = await claim_row(eval_claims(ports.database), run_id)
         assert claimed is not None
         await work(ports, claimed)
         await egress.aclose()

@@ -10,6 +10,7 @@ from app.store.evals.claims import eval_claims
 from app.store.leases import Lease
 from tests.support.endpoints import EndpointServer
 from tests.support.patience import until
+from tests.support.store.claims import claim_row
 from workers.evals.child import work
 from workers.processes.clients import Clients
 
@@ -53,10 +54,8 @@ class World:
         return f"{path}/{run['id']}"
 
     async def claim(self, path: str, *, lease_s: float = 30.0) -> Lease:
-        async with eval_claims(self.ports.database) as unit:
-            claimed = await unit.leases.claim(
-                path.rsplit("/", 1)[1], "here", lease_s, max_attempts=3
-            )
+        claims = eval_claims(self.ports.database)
+        claimed = await claim_row(claims, path.rsplit("/", 1)[1], lease_s=lease_s, max_attempts=3)
         assert claimed is not None
         return claimed
 

@@ -20,6 +20,7 @@ from app.store.database import Database
 from app.store.jobs.claims import job_claims
 from app.store.leases import Lease
 from tests.support import stack
+from tests.support.store.claims import claim_row
 from tests.support.store.new_jobs import CREATED, insert_job
 from tests.support.store.tenants import insert_tenant
 from workers.reinforcement.plan import Plan
@@ -63,8 +64,7 @@ class World:
         return job
 
     async def claim(self, job: Job, *, lease_s: float = 30.0) -> Lease | None:
-        async with job_claims(self.worker) as unit:
-            return await unit.leases.claim(job.id, "here", lease_s, max_attempts=5)
+        return await claim_row(job_claims(self.worker), job.id, owner="here", lease_s=lease_s)
 
     async def context(self, job: Job, *, lease_s: float = -1.0) -> RunContext:
         """Opens a new claim. Its lease has run out, so that the next claim can be made at once."""

@@ -6,6 +6,7 @@ from app.domain.ids import new_id
 from app.store.evals.claims import eval_claims
 from app.store.evals.leased_runs import leased_eval_run
 from app.store.leases import Lease
+from tests.support.store.claims import claim_row
 from tests.support.store.rows import Rows
 
 
@@ -26,8 +27,7 @@ async def a_run(rows: Rows, tenant: Tenant | None = None) -> EvalRun:
 
 
 async def claim(rows: Rows, run: EvalRun, *, lease_s: float = 30) -> Lease:
-    async with eval_claims(rows.worker) as unit:
-        claimed = await unit.leases.claim(run.id, "w", lease_s, max_attempts=9)
+    claimed = await claim_row(eval_claims(rows.worker), run.id, lease_s=lease_s)
     assert claimed is not None
     return claimed
 

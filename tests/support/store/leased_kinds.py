@@ -1,4 +1,6 @@
-"""Three kinds of leased rows: jobs, eval runs, and a table that has nothing but the mixin."""
+"""Three kinds of leased rows: jobs, eval runs, and a table that has nothing but the mixin and the
+order of its queue.
+"""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -17,8 +19,9 @@ from app.store.across_tenants import AcrossTenants, ClaimUnitOfWork
 from app.store.database import Database
 from app.store.evals.claims import ClaimableEvalRuns, eval_claims
 from app.store.jobs.claims import ClaimableJobs, job_claims
-from app.store.leases import ClaimableRows, Lease, lock_held
-from app.store.schema.leased import ClaimableRow
+from app.store.leases import Lease, lock_held
+from app.store.queues import QueuedRows
+from app.store.schema.leased import QueuedRow
 from tests.support import stack
 from tests.support.store.evals import a_run
 from tests.support.store.rows import Rows
@@ -31,13 +34,14 @@ class _TestTables(DeclarativeBase):
     type_annotation_map: ClassVar[dict[type, type[Text]]] = {str: Text}
 
 
-class ExportTable(ClaimableRow, _TestTables):
+class ExportTable(QueuedRow, _TestTables):
     __tablename__ = "exports"
     __table_args__ = (PrimaryKeyConstraint("project_id", "id"),)
 
 
-class ClaimableExports(ClaimableRows):
+class ClaimableExports(QueuedRows):
     table: ClassVar[type[ExportTable]] = ExportTable
+    limit_column = "max_running_eval_runs"
     open_states = ("waiting",)
 
     @override
@@ -54,8 +58,8 @@ def export_claims(database: Database) -> ClaimUnitOfWork[ClaimableExports]:
 @dataclass(frozen=True, slots=True)
 class Kind:
     table: str
-    rows: type[ClaimableRows]
-    claims: Callable[[Database], ClaimUnitOfWork[ClaimableRows]]
+    rows: type[QueuedRows]
+    claims: Callable[[Database], ClaimUnitOfWork[QueuedRows]]
     insert: Callable[[Rows, stack.Database], Awaitable[str]]
 
 
@@ -94,11 +98,24 @@ async def _insert_export(rows: Rows, database: stack.Database) -> str:
                 " USING (current_setting('app.system', true) = 'on')".encode()
             )
             connection.execute("GRANT SELECT, UPDATE ON exports TO agent_rft_worker, agent_rft_app")
+            _create_queue(connection)
         connection.execute(
             "INSERT INTO exports (id, project_id, status) VALUES (%s, %s, 'waiting')",
             (row_id, rows.first.project_id),
         )
     return row_id
+
+
+def _create_queue(connection: psycopg.Connection) -> None:
+    """Orders exports as eval runs are ordered."""
+    order = connection.execute("SELECT pg_get_functiondef('queue_of_eval_runs'::regproc)")
+    [definition] = order.fetchone() or ("",)
+    statuses = "'queued', 'in_progress'"
+    assert statuses in definition
+    copied = definition.replace("eval_runs", "exports").replace(statuses, "'waiting'")
+    connection.execute(copied.encode())
+    connection.execute("REVOKE ALL ON FUNCTION queue_of_exports FROM PUBLIC")
+    connection.execute(f"GRANT EXECUTE ON FUNCTION queue_of_exports TO {WORKER_ROLE}".encode())
 
 
 def connect(database: stack.Database) -> psycopg.Connection:

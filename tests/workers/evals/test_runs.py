@@ -20,6 +20,7 @@ from tests.support.child_processes import FORKS, ended
 from tests.support.endpoints import Received, Reply
 from tests.support.evals.world import ANSWER, MODEL, QUESTION, World, exact, rows, sampled
 from tests.support.stack import Database
+from tests.support.store.claims import claim_row
 from tests.support.stored import store_directory
 from workers.evals.child import work
 from workers.evals.leased_runs import EVAL_RUNS
@@ -204,9 +205,7 @@ async def test_a_canceled_run_writes_nothing_more(world: World) -> None:
     assert (await world.get(path))["result_counts"]["total"] == len(await world.items(path))
     refused = await world.http.post(path)
     assert (refused.status_code, refused.json()["error"]["code"]) == (400, "invalid_state")
-    async with eval_claims(world.ports.database) as unit:
-        run_id = path.rsplit("/", 1)[1]
-        assert await unit.leases.claim(run_id, "here", 5, max_attempts=3) is None
+    assert await claim_row(eval_claims(world.ports.database), path.rsplit("/", 1)[1]) is None
 
 
 async def test_a_model_that_is_gone_ends_the_run(world: World) -> None:
