@@ -19,6 +19,7 @@ from tests.support.contract.adapters import (
 )
 from tests.support.contract.service import BASE, Service
 from tests.support.contract.siblings import Sibling
+from tests.support.patience import PATIENCE_S
 
 
 @pytest.fixture
@@ -101,6 +102,7 @@ def test_a_range_that_cannot_be_served_is_ignored_or_refused(
                 b"Authorization": f"Bearer {service.api.key}".encode(),
                 b"Range": wanted.encode(),
             },
+            timeout=PATIENCE_S,
         )
         assert (reply.status_code, reply.content == whole) == (200, True), wanted
     other = get_adapter(service, model.name, range="bytes=5-", if_range='"of another archive"')

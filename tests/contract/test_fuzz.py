@@ -14,6 +14,7 @@ import pytest
 from tests.support.contract.evals import make
 from tests.support.contract.service import BASE, ROW, Service
 from tests.support.fuzzing import fuzz
+from tests.support.patience import PATIENCE_S
 
 EXAMPLES = int(os.environ.get("FUZZ_EXAMPLES", "0"))
 _SLICE, _SLICE_EXAMPLES = 2_000, 27
@@ -60,6 +61,7 @@ def _made(service: Service, collection: str, body: dict[str, Any]) -> str:
         f"{service.api.base_url}/{collection}",
         json=body,
         headers={"Authorization": f"Bearer {service.api.key}"},
+        timeout=PATIENCE_S,
     )
     assert reply.status_code == 200, reply.text
     return str(reply.json()["id"])

@@ -15,6 +15,7 @@ from tests.support.contract.evals import content
 from tests.support.contract.evals import make as make_eval
 from tests.support.contract.service import BASE, CHATS_IN_FLIGHT, ROW, Service
 from tests.support.contract.siblings import Sibling
+from tests.support.patience import PATIENCE_S, until
 
 HELLO: Any = [{"role": "user", "content": "hi"}]
 
@@ -190,7 +191,7 @@ async def test_chats_in_flight(service: Service, sibling: Sibling) -> None:
             asyncio.ensure_future(client.chat.completions.create(**body))
             for _ in range(CHATS_IN_FLIGHT)
         ]
-        await _until(lambda: len(service.engine.bodies) == CHATS_IN_FLIGHT)
+        await until(lambda: len(service.engine.bodies) == CHATS_IN_FLIGHT)
         for stream in (False, True):
             with pytest.raises(RateLimitError, match=f"{CHATS_IN_FLIGHT} chat completions of this"):
                 await client.chat.completions.create(**body, stream=stream)
@@ -198,7 +199,7 @@ async def test_chats_in_flight(service: Service, sibling: Sibling) -> None:
             base_url=service.api.base_url, api_key=sibling.key, max_retries=0
         ) as other:
             neighbours = asyncio.ensure_future(other.chat.completions.create(**body))
-            await _until(lambda: len(service.engine.bodies) == CHATS_IN_FLIGHT + 1)
+            await until(lambda: len(service.engine.bodies) == CHATS_IN_FLIGHT + 1)
             neighbours.cancel()
             await asyncio.gather(neighbours, return_exceptions=True)
         for task in running:
@@ -212,19 +213,11 @@ async def test_chats_in_flight(service: Service, sibling: Sibling) -> None:
             assert [chunk async for chunk in stream_of_one]
 
 
-async def _until(condition: Callable[[], bool]) -> None:
-    for _ in range(1000):
-        if condition():
-            return
-        await asyncio.sleep(0.02)
-    raise TimeoutError("the state did not come")
-
-
 async def _retried(call: Callable[[], Any]) -> Any:
     """The service notices a moment later that a client hung up."""
-    for _ in range(1000):
-        try:
-            return await call()
-        except openai.RateLimitError:
-            await asyncio.sleep(0.02)
-    raise TimeoutError("no slot was given back")
+    async with asyncio.timeout(PATIENCE_S):
+        while True:
+            try:
+                return await call()
+            except openai.RateLimitError:
+                await asyncio.sleep(0.02)

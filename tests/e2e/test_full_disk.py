@@ -19,7 +19,7 @@ import pytest
 from tests.support.e2e.main_job import Endpoints
 from tests.support.installation import Installation, installation, wait_until_final
 from tests.support.jobs import create_job, upload, upload_dataset
-from tests.support.patience import wait_for
+from tests.support.patience import PATIENCE_S, wait_for
 
 TRAIN_ROWS, VALID_ROWS, GROUP = 32, 10, 8
 MINIMUM_BYTES = 24_000_000
@@ -53,7 +53,7 @@ def _children(pid: int) -> dict[int, str]:
 
 def _readiness(live: Installation) -> Any:
     try:
-        reply = httpx.get(live.base_url.removesuffix("/v1") + "/readyz", timeout=30)
+        reply = httpx.get(live.base_url.removesuffix("/v1") + "/readyz", timeout=PATIENCE_S)
     except httpx.HTTPError:
         return None
     return reply.json()

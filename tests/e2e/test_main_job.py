@@ -13,6 +13,7 @@ from examples.records_agent.dataset import make_rows
 from examples.records_agent.records import build_catalogue
 from tests.support.e2e.main_job import BATCH, GROUP, TRAIN_ROWS, VALID_ROWS, Endpoints, FinishedJob
 from tests.support.installation import Installation
+from tests.support.patience import PATIENCE_S
 
 STEPS = TRAIN_ROWS // BATCH
 JOB_KEYS = {
@@ -256,7 +257,8 @@ def test_an_unknown_model_is_not_found(live: Installation) -> None:
 
 
 def test_an_unknown_key_is_refused(live: Installation) -> None:
-    reply = httpx.get(f"{live.base_url}/models", headers={"Authorization": "Bearer sk-nobody"})
+    headers = {"Authorization": "Bearer sk-nobody"}
+    reply = httpx.get(f"{live.base_url}/models", headers=headers, timeout=PATIENCE_S)
     assert reply.status_code == 401
     assert reply.json()["error"]["code"] == "invalid_api_key"
     assert reply.headers["x-request-id"].startswith("req_")

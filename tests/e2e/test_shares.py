@@ -34,7 +34,7 @@ def test_a_hanging_tenant_delays_another_ones_first_job_by_one_step(
             ).id
             for _ in range(JOBS)
         ]
-        wait_for(lambda: len(silent.received) > 0, timeout_s=PATIENCE_S, what="a call that hangs")
+        wait_for(lambda: len(silent.received) > 0, what="a call that hangs")
         created = create_job(second, endpoints.good, files)
         assert second.fine_tuning.jobs.retrieve(created.id).to_dict()["queue_position"] == 1
         _until_started(second, created.id)
@@ -54,9 +54,13 @@ async def _never(_: Received) -> Reply:
 def _another_project(live: Installation) -> OpenAI:
     headers = {"Authorization": f"Bearer {live.admin_key}"}
     projects = f"{live.base_url}/organization/projects"
-    project = httpx.post(projects, json={"name": "neighbour"}, headers=headers, timeout=30).json()
+    project = httpx.post(
+        projects, json={"name": "neighbour"}, headers=headers, timeout=PATIENCE_S
+    ).json()
     accounts = f"{projects}/{project['id']}/service_accounts"
-    account = httpx.post(accounts, json={"name": "neighbour"}, headers=headers, timeout=30).json()
+    account = httpx.post(
+        accounts, json={"name": "neighbour"}, headers=headers, timeout=PATIENCE_S
+    ).json()
     return OpenAI(base_url=live.base_url, api_key=account["api_key"]["value"], max_retries=5)
 
 
@@ -70,7 +74,7 @@ def _until_started(client: OpenAI, job_id: str) -> None:
         events = client.fine_tuning.jobs.list_events(job_id, limit=100).data
         return STARTED in {event.message for event in events}
 
-    wait_for(started, timeout_s=PATIENCE_S, what="the neighbour's job")
+    wait_for(started, what="the neighbour's job")
 
 
 def _cancel(client: OpenAI, job_ids: list[str]) -> None:

@@ -15,7 +15,7 @@ from uuid import uuid4
 import httpx
 
 from app.settings.objects import ObjectsSettings
-from tests.support.patience import wait_for
+from tests.support.patience import PATIENCE_S, wait_for
 
 ACCESS_KEY: Final = "tests"
 SECRET_KEY: Final = "made-up-for-tests"
@@ -102,7 +102,7 @@ def _wait(process: subprocess.Popen[bytes], url: str, log: Path) -> None:
         if process.poll() is not None:
             raise RuntimeError(f"the S3 server did not start: {log.read_text()[-2000:]}")
         with suppress(httpx.HTTPError):
-            return httpx.get(url, timeout=2).is_success
+            return httpx.get(url, timeout=PATIENCE_S).is_success
         return False
 
     wait_for(answers, what="the S3 server's answer")

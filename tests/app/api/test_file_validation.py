@@ -10,6 +10,7 @@ import psycopg
 import pytest
 
 from tests.support.api.application import Api, running
+from tests.support.patience import PATIENCE_S
 from tests.support.stack import Database
 
 JOBS = "/v1/fine_tuning/jobs"
@@ -52,7 +53,7 @@ async def job_of(
 
 
 async def left_validating(api: Api, job_id: str) -> dict[str, Any]:
-    async with asyncio.timeout(120):
+    async with asyncio.timeout(PATIENCE_S):
         while True:
             job: dict[str, Any] = (await api.call("GET", f"{JOBS}/{job_id}")).json()
             if job["status"] != "validating_files":

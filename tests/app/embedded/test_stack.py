@@ -38,7 +38,7 @@ def _times_ready(stack: Installation, child: str) -> int:
 def _answers(stack: Installation) -> bool:
     url = stack.base_url.removesuffix("/v1") + "/readyz"
     try:
-        with urllib.request.urlopen(url, timeout=5) as reply:  # noqa: S310 - our own address
+        with urllib.request.urlopen(url, timeout=PATIENCE_S) as reply:  # noqa: S310 - our own address
             return int(reply.status) == 200
     except OSError:
         return False
@@ -156,10 +156,10 @@ def test_a_log_stays_bounded_while_its_child_writes(stack: Installation) -> None
     def bounded() -> bool:
         return log.stat().st_size < LOG_BYTES
 
-    wait_for(bounded, timeout_s=60, what="the bound of the log")
+    wait_for(bounded, what="the bound of the log")
     assert log.with_name("api.log.1").stat().st_size >= LOG_BYTES
     urllib.request.urlopen(stack.base_url.removesuffix("/v1") + "/healthz?api_key=canary").close()  # noqa: S310 - our own address
-    wait_for(lambda: "/healthz " in log.read_text(), timeout_s=PATIENCE_S, what="the next line")
+    wait_for(lambda: "/healthz " in log.read_text(), what="the next line")
     assert "\0" not in log.read_text()
     assert "canary" not in log.read_text()
     assert stack.pids()["api"] == before
@@ -169,12 +169,12 @@ def test_readiness_has_a_part_for_each_server(stack: Installation) -> None:
     url = stack.base_url.removesuffix("/v1") + "/readyz"
 
     def parts() -> dict[str, str]:
-        with urllib.request.urlopen(url, timeout=30) as reply:  # noqa: S310 - our own address
+        with urllib.request.urlopen(url, timeout=PATIENCE_S) as reply:  # noqa: S310 - our own address
             body = json.load(reply)
         return {name: part["status"] for name, part in body["parts"].items()}
 
     names = ("database", "disk", "broker", "worker", "engine")
-    wait_for(lambda: parts() == dict.fromkeys(names, "ok"), timeout_s=60, what="all parts")
+    wait_for(lambda: parts() == dict.fromkeys(names, "ok"), what="all parts")
     os.kill(stack.pids()["control"], signal.SIGSTOP)
     os.kill(stack.pids()["engine"], signal.SIGSTOP)
     try:
@@ -182,10 +182,9 @@ def test_readiness_has_a_part_for_each_server(stack: Installation) -> None:
             lambda: (
                 [name for name, state in parts().items() if state != "ok"] == ["worker", "engine"]
             ),
-            timeout_s=60,
             what="the two that do not answer",
         )
     finally:
         os.kill(stack.pids()["control"], signal.SIGCONT)
         os.kill(stack.pids()["engine"], signal.SIGCONT)
-    wait_for(lambda: parts() == dict.fromkeys(names, "ok"), timeout_s=60, what="all parts again")
+    wait_for(lambda: parts() == dict.fromkeys(names, "ok"), what="all parts again")

@@ -227,7 +227,6 @@ def _subdirectory(path: Path) -> None:
     (path / "deep").write_bytes(b"x")
 
 
-@pytest.mark.timeout(300)
 @pytest.mark.parametrize("make", [_link_outside, os.mkfifo, _subdirectory])
 @pytest.mark.parametrize("name", ["file", "extra", "manifest.json"])
 async def test_a_directory_of_other_than_plain_files_is_not_stored(
@@ -243,7 +242,6 @@ async def test_a_directory_of_other_than_plain_files_is_not_stored(
         await objects.fetch_directory("a", tmp_path / "copy")
 
 
-@pytest.mark.timeout(300)
 @pytest.mark.parametrize("make", [_link_outside, os.mkfifo, _subdirectory])
 @pytest.mark.parametrize("name", ["file", "extra", "manifest.json"])
 async def test_other_than_plain_files_in_the_root_are_not_fetched(

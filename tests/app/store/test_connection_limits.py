@@ -62,7 +62,7 @@ async def test_a_transaction_that_does_nothing_ends_and_frees_its_locks(
 
     with pytest.raises(Unavailable):
         async with store.run(lease.project_id, lease.id, lease.fence) as unit:
-            await asyncio.to_thread(wait_for, ended, timeout_s=60, what="the end by Postgres")
+            await asyncio.to_thread(wait_for, ended, what="the end by Postgres")
             await unit.jobs.stop_request()
     async with store.run(lease.project_id, lease.id, lease.fence) as unit:  # a new connection
         assert await unit.jobs.stop_request() is None

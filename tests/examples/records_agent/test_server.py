@@ -213,7 +213,9 @@ def test_the_command_prints_its_address_and_serves() -> None:
         try:
             assert process.stdout is not None
             url = json.loads(process.stdout.readline())["url"]
-            reply = httpx.post(f"{url}/tools", json=price_call(), trust_env=False)
+            reply = httpx.post(
+                f"{url}/tools", json=price_call(), trust_env=False, timeout=PATIENCE_S
+            )
             assert reply.json()["output"] == PRICE
         finally:
             process.terminate()

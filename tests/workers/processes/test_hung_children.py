@@ -23,7 +23,7 @@ from app.store.across_tenants import ClaimUnitOfWork
 from app.store.database import Database
 from app.store.jobs.claims import ClaimableJobs, job_claims
 from tests.support.child_processes import FORKS, ended
-from tests.support.patience import wait_for
+from tests.support.patience import PATIENCE_S, wait_for
 from tests.support.runs.world import World
 from workers.processes.child import EXIT_ORPHANED
 from workers.processes.pulse import decode
@@ -79,7 +79,7 @@ sys.exit(run_supervised(JOBS, {work}, on_fault=on_fault))
 LEASE_S = 2.0
 CALLS_PER_LEASE = 8
 PATIENCE = Patience(
-    look_s=LEASE_S / 4, stall_s=2 * LEASE_S, progress_s=600, pause_s=600, start_s=60
+    look_s=LEASE_S / 4, stall_s=2 * LEASE_S, progress_s=600, pause_s=600, start_s=PATIENCE_S
 )
 RESPONSIVE = replace(PATIENCE, stall_s=600)
 """For children whose event loop is not the matter, however busy the machine is."""
@@ -103,7 +103,7 @@ class Supervised:
     running: asyncio.Task[None]
 
     async def ended(self) -> None:
-        await asyncio.wait_for(self.running, timeout=120)
+        await asyncio.wait_for(self.running, timeout=PATIENCE_S)
 
 
 @asynccontextmanager
@@ -125,7 +125,7 @@ async def supervised(
         patience=patience,
     )
     running = asyncio.create_task(supervisor.run())
-    await asyncio.to_thread(wait_for, started.exists, timeout_s=60, what="the child's start")
+    await asyncio.to_thread(wait_for, started.exists, what="the child's start")
     calls.count = 0
     try:
         yield Supervised(job, _pid(started), calls, queue, running)
@@ -187,7 +187,7 @@ async def test_the_pulse_goes_on_during_a_computation(world: World, tmp_path: Pa
         process = FORKS.start(
             ("-c", code, lease.id, lease.project_id, str(lease.fence)), stdin=theirs.fileno()
         )
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(PATIENCE_S):
         while decode(await pulse.readline()) != Mark(1, "start of the test"):
             pass
         assert {decode(await pulse.readline()) for _ in range(20)} == {Mark(1, "start of the test")}
