@@ -1,4 +1,4 @@
-"""Measures the cost of hostile requests: each case on a socket against the real service, in turn.
+"""Measures the cost of hostile requests: one case at a time on a socket of the real service.
 
 For every case: the answer's status, the milliseconds until its first byte after the last byte was
 sent (or until the server answered early), the growth of the process's peak memory, and the longest

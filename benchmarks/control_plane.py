@@ -1,7 +1,7 @@
 """Compares `GET job` and `POST job` with a bare handler that runs the same statements.
 
 Both run as processes of their own under the same uvicorn settings, on the same database, and are
-asked by the same client in rounds that take turns. Throughput is requests answered 200 per second;
+asked by the same client in alternating rounds. Throughput is requests answered 200 per second;
 beside it stands the processor time of the server's process per request, which other load on the
 machine changes less. Prints a table and a JSON line.
 

@@ -32,7 +32,7 @@ VLLM_PYTHON: Final = ROOT / ".venv-vllm" / "bin" / "python"
 BASE, ADAPTER = "base", "adapter@v1"
 _START_TIMEOUT_S: Final = 180.0
 _OWN_SPINS: Final = "300000"
-"""libgomp's own, as in this process: engines take turns and nothing else is to run."""
+"""libgomp's own, as in this process: engines run one at a time and nothing else is to run."""
 
 
 class Peer(Protocol):

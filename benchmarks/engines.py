@@ -8,7 +8,7 @@ prompts and the same number of threads:
   the same for every engine), 32 at a time. Engines that take single requests run each rollout on
   its own; those that take batches run turn by turn.
 
-Engines take turns in every round, so that what else the machine does falls on all of them; the
+Every round runs each engine once, so that what else the machine does falls on all of them; the
 ratios are medians over rounds; tokens per second of CPU time say more where other work
 runs. This engine and vLLM answer over HTTP with log-probs; the others run in
 this process. Before timing, this engine is compared with the model that peft runs.
@@ -182,10 +182,10 @@ async def _rollouts(
 ) -> int:
     """Tokens sampled; what tools say is not counted."""
     if peer.free:
-        places = asyncio.Semaphore(options.concurrency)
+        slots = asyncio.Semaphore(options.concurrency)
 
         async def alone(index: int) -> int:
-            async with places:
+            async with slots:
                 return await _lock_step(peer, [prompts[index]], [index], tool, options)
 
         return sum(await asyncio.gather(*(alone(i) for i in range(len(prompts)))))

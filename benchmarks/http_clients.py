@@ -197,7 +197,7 @@ def compare(options: argparse.Namespace) -> None:
         url = f"http://127.0.0.1:{server.stdout.readline().strip()}/tool"
         names = [name for name in CLIENTS if importlib.util.find_spec(_module(name))]
         runs: dict[str, list[dict[str, Any]]] = {name: [] for name in names}
-        for _ in range(options.repeats):  # in turns, so that a busy minute is nobody's alone
+        for _ in range(options.repeats):  # alternating, so that a busy minute is nobody's alone
             for name in names:
                 runs[name].append(_run_client(name, url, options))
     finally:

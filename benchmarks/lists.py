@@ -1,8 +1,8 @@
 """Checks that lists stay flat: the same page of a short and a long list, first pages and deep ones.
 
 Two databases on one Postgres, one with many rows a list and one with few, each behind a process of
-the service. Both are asked in turn by one client on a kept connection, for each list its first page
-and pages from deep inside; the time is until the last byte. For curves the table is long, not the
+the service. One client asks both alternately on a kept connection, for each list its first page and
+pages from deep inside; the time is until the last byte. For curves the table is long, not the
 job's own curve, which is answered whole. Prints a table and a JSON line.
 
     python benchmarks/lists.py [--rows 1000000] [--asks 200]

@@ -2,7 +2,7 @@
 
 Whole jobs over real HTTP sockets, the CPU engine in its own process, and tools behind log-normal
 latencies (median 50 ms, sigma 1; in 30 % of rollouts ten times as long). The same rows, seeds,
-latencies and number of samples for every mode; modes take turns. The workloads:
+latencies and number of samples for every mode; modes alternate. The workloads:
 
 - speed: M1, the model all benchmarks share, taught to talk for about a hundred words a turn
   (`talkative.py`), so that a step has real work for the trainer; its rewards are a coin. Once with

@@ -4,7 +4,7 @@
 2. Peak memory of one update with a vocabulary of 151,936, above what is held before it, beside the
    naive head (all logits at once, `log_softmax`, autograd); each in a process of its own.
 3. Groups of 8: rows of one prompt, the same rows when no two prompts are equal, and the plain way
-   (transformers and peft as they are, rows padded, all logits); per update, in turns.
+   (transformers and peft as they are, rows padded, all logits); per update, alternating.
 
     python benchmarks/trainer_scale.py [--repeats 5] [--quick]
 

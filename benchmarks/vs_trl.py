@@ -2,7 +2,7 @@
 
 Same model (M1), prompts, group size, new tokens, LoRA (r 8, alpha 16, all linear layers), AdamW,
 temperature 1, centred advantages, PPO clip 0.2, deterministic reward, torch threads. First the two
-are shown to compute one loss and one gradient; then they take turns, step by step, in one run, and
+are shown to compute one loss and one gradient; then they alternate, step by step, in one run, and
 the first steps are not counted. This project samples from its engine, a process of its own over
 HTTP, and a step ends when the engine serves the new adapter and agrees with the trainer on a probe;
 TRL samples with `generate` in its own process, with the peft adapter attached, and has nothing to

@@ -34,7 +34,7 @@ class ChildrenTask(Task):  # type: ignore[misc]  # celery has no types
 
 @app.task(name=RUN_TASK)  # type: ignore[untyped-decorator]  # celery has no types
 def run_job(_job_id: str) -> None:
-    """Tries to claim the job whose turn it is, and supervises its run if the claim succeeds."""
+    """Claims the job that is next in the queue, if there is one, and supervises its run."""
     from workers.processes.supervisor import supervise  # noqa: PLC0415 - the parent process loads no more than it needs
     from workers.runs.leased_jobs import JOBS  # noqa: PLC0415 - the parent process loads no more than it needs
 
@@ -43,7 +43,7 @@ def run_job(_job_id: str) -> None:
 
 @app.task(name=EVAL_TASK, base=ChildrenTask, bind=True, child_limit=2)  # type: ignore[untyped-decorator]  # celery has no types
 def run_eval(task: ChildrenTask, _run_id: str) -> None:
-    """Tries to claim the eval run whose turn it is, and starts its child if the claim succeeds."""
+    """Claims the eval run that is next in the queue, if there is one, and starts its child."""
     from workers.evals.leased_runs import EVAL_RUNS  # noqa: PLC0415 - the parent process loads no more than it needs
     from workers.processes.dispatcher import dispatch  # noqa: PLC0415 - the parent process loads no more than it needs
 

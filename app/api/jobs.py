@@ -44,7 +44,7 @@ async def list_jobs(
 
 @router.get("/{job_id}", operation_id="retrieveFineTuningJob", responses=responses(404))
 async def get_job(job_id: str, services: Services) -> FineTuningJob:
-    """Returns a job with its state, usage and place in the queue."""
+    """Returns a job with its state, usage and position in the queue."""
     return FineTuningJob.of(await services.jobs().get(job_id))
 
 

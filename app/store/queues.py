@@ -48,8 +48,8 @@ class QueuedRows(LeasedRows):
     async def claim_next(
         self, owner: str, lease_s: float, *, max_attempts: int, most_held: int
     ) -> Lease | None:
-        """Claims the row whose turn it is. Returns `None` when no row can be claimed, e.g. because
-        every project that waits holds `most_held` rows already.
+        """Claims the row that is next in the queue. Returns `None` when no row can be claimed, e.g.
+        because every project that waits holds `most_held` rows already.
         """
         await self._session.execute(select(func.pg_advisory_xact_lock(self._lock_number())))
         chosen = (await self._session.execute(self._next(max_attempts, most_held))).one_or_none()

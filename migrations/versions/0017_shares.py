@@ -29,7 +29,7 @@ QUOTAS = (
 )
 # The order of all waiting rows, of at most `depth` rows of each project (NULL: of all rows). The
 # claim takes the first row, and `queue_places` numbers them. First comes the project that runs
-# least for its weight, then the one whose turn is due. A project's turn is a virtual time that
+# least for its weight, then the one of the least `turn`. A project's `turn` is a virtual time that
 # moves by 1 / weight with every claim, and never lies before the last claim's: a project that was
 # idle saves nothing up. The recursion reads one index entry of each project with open rows.
 QUEUE = """

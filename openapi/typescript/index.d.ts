@@ -58,7 +58,7 @@ export interface paths {
         };
         /**
          * Get Job
-         * @description Returns a job with its state, usage and place in the queue.
+         * @description Returns a job with its state, usage and position in the queue.
          */
         get: operations["retrieveFineTuningJob"];
         put?: never;

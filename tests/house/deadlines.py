@@ -22,6 +22,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from typing_extensions import override
+
 from tests.house.tree import Finding, python_files
 from tests.support.patience import PATIENCE_S
 
@@ -57,12 +59,14 @@ class Deadlines(ast.NodeVisitor):
         self._timed = _names_of_times(tree)
         self.visit(tree)
 
+    @override
     def visit_With(self, node: ast.With | ast.AsyncWith) -> None:
         if not any(_expects_time_out(item.context_expr) for item in node.items):
             self.generic_visit(node)
 
     visit_AsyncWith = visit_With
 
+    @override
     def visit_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
         outside, self._constants = self._constants, self._constants | _constants(node)
         self.generic_visit(node)
@@ -70,6 +74,7 @@ class Deadlines(ast.NodeVisitor):
 
     visit_AsyncFunctionDef = visit_FunctionDef
 
+    @override
     def visit_Call(self, node: ast.Call) -> None:
         if _keeps_httpx_default(node):
             self._add(node, f"httpx gives up after 5 s unless it is told; {_SHORT}")
@@ -77,6 +82,7 @@ class Deadlines(ast.NodeVisitor):
             self._judge(value, "a deadline of {:g} s")
         self.generic_visit(node)
 
+    @override
     def visit_BinOp(self, node: ast.BinOp) -> None:
         if isinstance(node.op, ast.Add):
             for clock, added in ((node.left, node.right), (node.right, node.left)):
@@ -84,11 +90,13 @@ class Deadlines(ast.NodeVisitor):
                     self._judge(added, "a deadline of {:g} s from now")
         self.generic_visit(node)
 
+    @override
     def visit_For(self, node: ast.For) -> None:
         if _counts(node.iter) and _is_left_early(node) and self._pauses(node):
             self._add(node, "a limited number of looks with pauses; use `until` or `wait_for`")
         self.generic_visit(node)
 
+    @override
     def visit_Assert(self, node: ast.Assert) -> None:
         if _is_upper_limit(node.test, self._timed):
             self._add(node, "an upper limit for a measured time")

@@ -33,7 +33,7 @@ class LeasedWork:
     """Arguments of the child's interpreter, before those of the lease."""
     notify: Callable[[JobQueue, str], Awaitable[None]]
     """Sends the best-effort notification that a row waits for a worker. The worker that gets it
-    claims whichever row's turn it is.
+    claims whichever row is next in the queue.
     """
     queue: str
     """Name of the queue of the notifications."""
@@ -41,7 +41,7 @@ class LeasedWork:
     """Time after which the sweeper sends the notification again."""
 
     async def claim(self, database: Database, settings: Settings) -> Lease | None:
-        """Claims the row whose turn it is among all projects; see `app.store.queues`."""
+        """Claims the row that is next among all projects; see `app.store.queues`."""
         owner = f"{socket.gethostname()}:{os.getpid()}:{uuid4().hex[:8]}"
         async with self.claims(database).giving_up_after(settings.lease.heartbeat_s) as unit:
             return await unit.leases.claim_next(

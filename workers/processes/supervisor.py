@@ -35,8 +35,8 @@ TERM_GRACE_S = 10.0
 
 
 async def supervise(work: LeasedWork, settings: Settings, *, starter: Starter) -> None:
-    """Tries to claim the row whose turn it is, and supervises its child until the child ends. On a
-    full disk the row waits for the sweeper's next notification.
+    """Tries to claim the row that is next in the queue, and supervises its child until the child
+    ends. On a full disk the row waits for the sweeper's next notification.
     """
     if FreeSpace.of(settings).lacks():
         log.warning("nothing claimed, too little free space", noun=work.noun)

@@ -57,7 +57,7 @@ class ReferenceLogprobs:
         self._examples = examples
         self._part_rows = part_rows
         self._parts: list[list[Logprobs]] = []
-        """For each part, the chosen and the rejected answer of each row, in turn."""
+        """For each part, the chosen and the rejected answer of each row, one after the other."""
 
     async def fill(self, check_stop: CheckStop) -> None:
         """Reads the stored parts and computes the others; `check_stop` is called before each."""

@@ -61,7 +61,7 @@ class FileValidation:
         self._base_models = base_models
         self._after_s = after_s
         self._tasks = set[asyncio.Task[None]]()
-        self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     def start(self, tenant: Tenant, job_id: str) -> None:
         """Validates a new job in the background."""
@@ -77,9 +77,9 @@ class FileValidation:
 
     async def _validate_later(self, tenant: Tenant, job_id: str) -> None:
         await asyncio.sleep(self._after_s)
-        turn = self._turns.setdefault(tenant.project_id, asyncio.Lock())
+        lock = self._locks.setdefault(tenant.project_id, asyncio.Lock())
         try:
-            async with turn:
+            async with lock:
                 await self.validate(tenant, job_id)
         except AgentRftError as error:
             log.warning("files left to a worker", job_id=job_id, error=str(error))

@@ -181,10 +181,10 @@ class PreflightService:
     async def _probe_all(
         self, called: list[CalledAddress]
     ) -> list[tuple[EndpointCheck, list[PreflightIssue]]]:
-        places = asyncio.Semaphore(_PROBES)
+        slots = asyncio.Semaphore(_PROBES)
 
         async def check(address: CalledAddress) -> tuple[EndpointCheck, list[PreflightIssue]]:
-            async with places:
+            async with slots:
                 return await self._probe(address)
 
         return await asyncio.gather(*(check(address) for address in called))

@@ -17,7 +17,7 @@ from app.store.schema.webhooks import WebhookDeliveryTable as Table
 
 _ONE_CLAIM_AT_A_TIME = text("SELECT pg_advisory_xact_lock(hashtextextended('webhook_claims', 0))")
 # `of_endpoint` and `of_project` number the due deliveries of an endpoint and of a project; the
-# numbers begin with deliveries in flight. Endpoints and projects take turns by these numbers.
+# numbers begin with deliveries in flight. Their order alternates between endpoints and projects.
 _CHOSEN = text("""
     WITH open AS (
         SELECT project_id, endpoint_id, id, next_attempt_at, lease_until > now() IS TRUE AS held
@@ -64,7 +64,7 @@ class LeasedDeliveries(LeasedRows):
         return delivery_id is not None
 
     async def claim_due(self, lease_s: float, bounds: Bounds) -> list[Lease]:
-        """Claims due deliveries within the bounds; endpoints and projects take turns."""
+        """Claims due deliveries within the bounds; alternating between projects and endpoints."""
         await self._session.execute(_ONE_CLAIM_AT_A_TIME)
         chosen = _CHOSEN.bindparams(
             total=bounds.total, per_project=bounds.per_project, per_endpoint=bounds.per_endpoint

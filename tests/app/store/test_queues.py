@@ -1,4 +1,4 @@
-"""Projects take turns at jobs and eval runs, on a real Postgres."""
+"""Jobs and eval runs are claimed in an order that is fair over projects, on a real Postgres."""
 
 from typing import Any
 
@@ -70,7 +70,7 @@ async def test_two_projects_alternate_on_one_worker(rows: Rows, database: stack.
     assert order == [rows.first.project_id, rows.second.project_id] * 3
 
 
-async def test_a_project_of_double_weight_gets_two_turns_of_three_and_two_workers_of_three(
+async def test_a_project_of_double_weight_gets_two_claims_of_three_and_two_workers_of_three(
     rows: Rows, database: stack.Database
 ) -> None:
     second = rows.second.project_id
@@ -78,14 +78,14 @@ async def test_a_project_of_double_weight_gets_two_turns_of_three_and_two_worker
     for tenant in (rows.first, rows.second):
         for _ in range(8):
             await rows.job(tenant)
-    turns = [await _run_one(rows, database) for _ in range(6)]
-    assert turns.count(second) == 4
+    claimed = [await _run_one(rows, database) for _ in range(6)]
+    assert claimed.count(second) == 4
     held = [await _claimed(rows) for _ in range(6)]
     assert held.count(second) == 4
 
 
-async def test_what_a_project_runs_counts_before_its_turn(rows: Rows) -> None:
-    """The second project had the later turn, but holds nothing."""
+async def test_what_a_project_runs_counts_before_its_virtual_time(rows: Rows) -> None:
+    """The second project's virtual time is later, but it holds nothing."""
     for _ in range(3):
         await rows.job(rows.first)
     assert await _claimed(rows) == rows.first.project_id
@@ -97,7 +97,7 @@ async def test_what_a_project_runs_counts_before_its_turn(rows: Rows) -> None:
     ]
 
 
-async def test_an_idle_project_saves_no_turns_up(rows: Rows, database: stack.Database) -> None:
+async def test_an_idle_project_saves_no_claims_up(rows: Rows, database: stack.Database) -> None:
     for _ in range(10):
         await rows.job(rows.first)
     for _ in range(6):

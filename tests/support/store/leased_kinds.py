@@ -86,7 +86,7 @@ async def _insert_run(rows: Rows, _: stack.Database) -> str:
 
 
 async def _insert_export(rows: Rows, database: stack.Database) -> str:
-    """Creates the table with the first row, under the policy that `app.system` opens."""
+    """Creates the table with the first row, under the policies of every leased table."""
     row_id = new_id("export_")
     create = str(CreateTable(_TestTables.metadata.tables["exports"]).compile(dialect=dialect()))  # type: ignore[no-untyped-call]  # the constructor has no annotations
     with connect(database) as connection:
@@ -96,6 +96,10 @@ async def _insert_export(rows: Rows, database: stack.Database) -> str:
             connection.execute(
                 f"CREATE POLICY system ON exports TO {WORKER_ROLE}"
                 " USING (current_setting('app.system', true) = 'on')".encode()
+            )
+            connection.execute(
+                "CREATE POLICY tenant ON exports TO agent_rft_app"
+                " USING (project_id = current_setting('app.project', true))"
             )
             connection.execute("GRANT SELECT, UPDATE ON exports TO agent_rft_worker, agent_rft_app")
             _create_queue(connection)

@@ -15,7 +15,7 @@ from tests.support.child_processes import FORKS, ended, killed
 from tests.support.patience import PATIENCE_S, until
 from tests.support.runs.world import World
 from workers.processes.children import Child, Children
-from workers.processes.dispatcher import dispatch, place_to_give
+from workers.processes.dispatcher import child_to_end, dispatch
 from workers.processes.forks import ChildProcess
 from workers.runs.leased_jobs import JOBS
 
@@ -88,14 +88,14 @@ def _running(*projects: str) -> list[Child]:
     ]
 
 
-def test_the_newest_place_of_a_project_with_several_is_given_first() -> None:
+def test_the_newest_child_of_a_project_with_several_slots_ends_first() -> None:
     running = _running("a", "b", "a", "c")
-    assert place_to_give(running, longest_s=1) is running[2]
+    assert child_to_end(running, longest_s=1) is running[2]
 
 
-def test_a_single_place_is_given_only_after_the_longest_call() -> None:
+def test_the_only_child_of_a_project_ends_only_after_the_longest_call() -> None:
     running = _running("a", "b")
-    assert place_to_give(running, longest_s=1000) is None
-    assert place_to_give(running, longest_s=90) is running[0]
+    assert child_to_end(running, longest_s=1000) is None
+    assert child_to_end(running, longest_s=90) is running[0]
     running[1].is_ending = True
-    assert place_to_give(running, longest_s=90) is None
+    assert child_to_end(running, longest_s=90) is None

@@ -63,7 +63,7 @@ async def test_many_waiting_jobs_leave_a_bounded_number_of_messages(
         await sweep_again()
     assert unread == [MOST_UNREAD] * 20
     with redis.Redis.from_url(database.settings.redis_url) as broker:
-        assert len(broker.rpop(RUNS_QUEUE, 4)) == 4  # workers with a free place
+        assert len(broker.rpop(RUNS_QUEUE, 4)) == 4  # workers with a free slot
     await sweep_again()
     assert unread[-1] == MOST_UNREAD
     await queue.aclose()

@@ -114,7 +114,7 @@ def sync_detailed(
 ) -> Response[ErrorEnvelope | FineTuningJob]:
     """ Get Job
 
-     Returns a job with its state, usage and place in the queue.
+     Returns a job with its state, usage and position in the queue.
 
     Args:
         job_id (str):
@@ -147,7 +147,7 @@ def sync(
 ) -> ErrorEnvelope | FineTuningJob | None:
     """ Get Job
 
-     Returns a job with its state, usage and place in the queue.
+     Returns a job with its state, usage and position in the queue.
 
     Args:
         job_id (str):
@@ -175,7 +175,7 @@ async def asyncio_detailed(
 ) -> Response[ErrorEnvelope | FineTuningJob]:
     """ Get Job
 
-     Returns a job with its state, usage and place in the queue.
+     Returns a job with its state, usage and position in the queue.
 
     Args:
         job_id (str):
@@ -208,7 +208,7 @@ async def asyncio(
 ) -> ErrorEnvelope | FineTuningJob | None:
     """ Get Job
 
-     Returns a job with its state, usage and place in the queue.
+     Returns a job with its state, usage and position in the queue.
 
     Args:
         job_id (str):
