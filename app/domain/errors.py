@@ -1,22 +1,8 @@
-"""The exception tree, drawn once.
+"""The errors that this project raises on purpose, as one tree.
 
-AgentRftError
-├── RequestError                 the caller's fault; rendered in the hosted error envelope
-│   ├── InvalidRequest           400
-│   │   └── WrongState           400  (not 409: the SDK retries 409)
-│   ├── AuthenticationFailed     401
-│   ├── PermissionDenied         403
-│   ├── NotFound                 404
-│   ├── TooSlow                  408  (the SDK retries it)
-│   ├── TooLarge                 413
-│   ├── RangeNotSatisfiable      416
-│   └── RateLimited              429
-├── Unavailable                  503  a part of the service is away; the caller may retry
-│   └── NoFreeSpace              503  a disk of the service is full
-├── EndpointRefused              the egress guard would not dial a customer URL
-├── SecretsLost                  sealed values cannot be read any more; a retry does not help
-├── LeaseLost                    a newer fence owns the run; the holder must stop writing
-└── RunFailed                    a run ends as `failed`; code and message go to `job.error`
+A `RequestError` is answered with its status code in the hosted error envelope; a service or a run
+turns the others into one or into the end of its work. A wrong state is a 400, because the SDK
+retries 409.
 """
 
 from typing import ClassVar, Final

@@ -2,13 +2,18 @@
 
 A path counts when it begins with a folder of this repository: `app/api/jobs.py`, `tests/e2e/`. A
 dotted name counts when it stands in backticks: `app.domain.ids`, with or without a name in that
-module. Run `python -m tests.house.paths` to list every finding.
+module. On the pages of `DESCRIBING`, which follow work through the code, names of classes,
+functions and fields count, too: in backticks, and in a drawing beside the path of their file. Run
+`python -m tests.house.paths` to list every finding.
 """
 
+import ast
 import re
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
+from typing import Final
 
 from tests.house.prose import comments, docstrings
 from tests.house.tree import ROOT, Finding, markdown_files, python_files
@@ -18,7 +23,13 @@ _PATH = re.compile(rf"(?<![\w./<-])(?P<path>{_TOPS}/[\w./-]*[\w/])(?P<more>[*<{{
 _MODULE = re.compile(rf"`(?P<name>{_TOPS}(?:\.\w+){{2,}})(?:\(\))?`")
 _PAGE = re.compile(r"`(?P<path>[\w-]+\.(?:md|toml|yml))`")
 _LINK = re.compile(r"\]\((?P<path>[\w./-]+)(?:#[\w-]*)?\)")
+_NAME = re.compile(r"`(?P<name>[A-Z]\w*[a-z]\w*(?:\.\w+)?|[a-z]\w*_\w+|[a-z]\w*(?=\(\)))(?:\(\))?`")
+_DRAWN = re.compile(rf"(?P<path>{_TOPS}/[\w./-]*\.py) +(?P<name>[a-z]\w*_\w+)\b")
 _TARGET = re.compile(r"(?:`|^    )make (?P<name>[a-z][\w-]*)", re.MULTILINE)
+
+DESCRIBING: Final = frozenset(
+    [Path("docs/architecture.md"), Path("README.md"), Path("CONTRIBUTING.md")]
+)
 
 
 def find(path: Path, line: int, text: str) -> Iterator[Finding]:
@@ -34,6 +45,8 @@ def find(path: Path, line: int, text: str) -> Iterator[Finding]:
 def find_on_page(path: Path, text: str) -> Iterator[Finding]:
     """Yields what `find` does, and links and make targets that lead nowhere."""
     yield from find(path, 1, text)
+    if path in DESCRIBING:
+        yield from _find_names(path, text)
     targets = re.findall(r"^([a-z][\w-]*):", (ROOT / "Makefile").read_text(), re.MULTILINE)
     for match in _LINK.finditer(text):
         near = (ROOT / path.parent / match["path"]).exists()
@@ -46,6 +59,46 @@ def find_on_page(path: Path, text: str) -> Iterator[Finding]:
         places = (ROOT / path.parent / match["path"], ROOT / match["path"])
         if not any(each.exists() for each in places):
             yield Finding(path, _line(1, text, match), f"no file {match['path']}")
+
+
+def _find_names(path: Path, text: str) -> Iterator[Finding]:
+    for match in _NAME.finditer(text):
+        owner, _, name = match["name"].rpartition(".")
+        defined = defined_names()
+        if (ROOT / match["name"]).exists():
+            continue
+        if name not in defined or (owner and name not in defined.get(owner, ())):
+            yield Finding(path, _line(1, text, match), f"no code defines {match['name']}")
+    for match in _DRAWN.finditer(text):
+        if not module_exists(
+            f"{match['path'].removesuffix('.py').replace('/', '.')}.{match['name']}"
+        ):
+            yield Finding(path, _line(1, text, match), f"{match['path']} has no {match['name']}")
+
+
+@cache
+def defined_names() -> dict[str, set[str]]:
+    """Returns each name that the product defines or imports; for a class with those in its body."""
+    names: dict[str, set[str]] = {}
+    for _, source in python_files("app", "workers"):
+        for node in ast.walk(ast.parse(source)):
+            for name in _defines(node):
+                inner = names.setdefault(name, set())
+                if isinstance(node, ast.ClassDef):
+                    inner.update(each for one in node.body for each in _defines(one))
+    return names
+
+
+def _defines(node: ast.AST) -> Iterator[str]:
+    match node:
+        case ast.ClassDef(name=name) | ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+            yield name
+        case ast.AnnAssign(target=ast.Name(id=name)) | ast.arg(arg=name) | ast.alias(name=name):
+            yield name
+        case ast.Assign(targets=targets):
+            yield from (one.id for one in targets if isinstance(one, ast.Name))
+        case _:
+            pass
 
 
 def module_exists(name: str) -> bool:

@@ -46,5 +46,38 @@ def test_what_exists_and_what_only_looks_like_a_path_is_not_found(text: str) -> 
     assert list(paths.find_on_page(PAGE, text)) == []
 
 
+DESCRIBING = Path("docs/architecture.md")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "`JobStore.gone` writes",
+        "`GoneStore` writes",
+        "`gone_store` writes",
+        "`vanished()` writes",
+        "`JobService.insert_checked` is another class's",
+        " workers/tasks.py               gone_task",
+    ],
+)
+def test_a_name_that_no_code_defines_is_found_on_a_page_that_describes_code(text: str) -> None:
+    assert len(list(paths.find_on_page(DESCRIBING, text))) == 1
+    assert list(paths.find_on_page(Path("SECURITY.md"), text)) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "`JobStore.insert_checked`, `JobStore` and `run_group` write",
+        "a dispatch ends in `assert_never`; `Dockerfile` is a file",
+        "`DELETE`, `main` and `…/events` are no names of code",
+        " workers/tasks.py               run_job",
+        " workers/tasks.py               starts, with underscores_in the text",
+    ],
+)
+def test_names_that_code_defines_are_not_found(text: str) -> None:
+    assert list(paths.find_on_page(DESCRIBING, text)) == []
+
+
 def test_a_finding_names_its_line() -> None:
     assert [each.line for each in paths.find_on_page(PAGE, "one\n\napp/gone.py\n")] == [3]
