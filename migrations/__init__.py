@@ -1,1 +1,1 @@
-"""Schema changes. Imports only the schema and the settings."""
+"""Schema changes. A contract in `pyproject.toml` lists what they may import."""

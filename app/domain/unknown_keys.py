@@ -11,9 +11,9 @@ from difflib import get_close_matches
 from types import MappingProxyType
 from typing import Final
 
+from app.domain.documents.pointers import parameter
+from app.domain.documents.walk import Kind, WalkedField
 from app.domain.errors import InvalidRequest
-from app.domain.secrets.pointers import parameter
-from app.domain.secrets.walk import Kind, WalkedField
 
 _MAX_LISTED: Final = 20
 _MAX_COMPARED: Final = 80

@@ -68,10 +68,6 @@ class SecretBox:
         """Returns the beginning of every blob that the newest key wraps."""
         return _VERSION + self._current_id
 
-    def is_current(self, blob: bytes) -> bool:
-        """Returns true if the newest key wraps the blob."""
-        return blob.startswith(self.head)
-
     def rewrap(self, blob: bytes, *, project_id: str, row_id: str) -> bytes:
         """Returns the blob with its data key wrapped by the newest key; the data is unchanged."""
         row = _row(project_id, row_id)

@@ -8,6 +8,8 @@ object may have is not known.
 from collections.abc import Iterator
 from typing import Any, Final
 
+from app.domain.documents.pointers import parameter
+from app.domain.documents.walk import Kind, Models, WalkedField, walk_fields
 from app.domain.errors import InvalidRequest
 from app.domain.jobs.integrations import integrations_warning
 from app.domain.jobs.preflight import PreflightIssue
@@ -16,8 +18,6 @@ from app.domain.methods.kinds import METHOD_MODELS, method_parameters
 from app.domain.methods.supervised import SupervisedMethod
 from app.domain.secrets.bounds import bound_faults
 from app.domain.secrets.placeholders import placeholder_faults
-from app.domain.secrets.pointers import parameter
-from app.domain.secrets.walk import Kind, Models, WalkedField, walk_fields
 from app.domain.unknown_keys import UNKNOWN_PARAMETER, is_refused, refused, unread
 from app.preflight.call import method_of, method_type
 

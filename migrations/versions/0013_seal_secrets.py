@@ -26,6 +26,7 @@ import sqlalchemy as sa
 from alembic import op
 from sqlalchemy.dialects.postgresql import JSONB
 
+from app.domain.documents.pointers import Path, pointer, put
 from app.domain.secrets.free_form import Found, secrets_in
 from app.domain.secrets.names import announced
 from app.domain.secrets.owner_labels import (
@@ -35,7 +36,6 @@ from app.domain.secrets.owner_labels import (
     owners_of_method,
     owners_of_tool,
 )
-from app.domain.secrets.pointers import Path, pointer, put
 from app.domain.secrets.urls import REDACTED
 from app.gateways.secrets import SecretBox, SecretsUnreadable
 from app.settings.host import HostSettings

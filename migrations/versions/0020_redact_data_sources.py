@@ -17,9 +17,9 @@ import sqlalchemy as sa
 from alembic import op
 from sqlalchemy.dialects.postgresql import JSONB
 
+from app.domain.documents.pointers import Path, pointer, put
 from app.domain.secrets.free_form import Found, secrets_in
 from app.domain.secrets.names import announced
-from app.domain.secrets.pointers import Path, pointer, put
 
 revision = "0020"
 down_revision = "0019"

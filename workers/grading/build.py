@@ -4,8 +4,8 @@ The kinds of graders are in `app.grading`; this package applies them to trajecto
 their scores.
 """
 
+from app.domain.documents.walk import Kind, walk_fields
 from app.domain.graders.graders import MultiGrader, SingleGrader
-from app.domain.secrets.walk import Kind, walk_fields
 from app.grading.build import GradingPorts, build_scorer
 from workers.grading.group_scorer import Grader, GroupScorer, PerSampleScorer
 from workers.grading.job_grader import JobGrader

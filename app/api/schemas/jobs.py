@@ -9,11 +9,11 @@ from app.api.schemas.common import Json
 from app.api.schemas.integrations import WandbIntegration
 from app.api.schemas.parameters import first_fault, missing
 from app.api.schemas.tuning_methods import CapsBody, Method, read_caps, read_method
+from app.domain.documents.walk import WalkedField, walk_fields
 from app.domain.jobs.requests import JobRequest
 from app.domain.methods.kinds import METHOD_MODELS, method_parameters
 from app.domain.methods.supervised import MethodType
 from app.domain.registry.references import CurriculumSource, read_curriculum
-from app.domain.secrets.walk import WalkedField, walk_fields
 from app.domain.unknown_keys import UnreadKey, refused, unread
 
 Text = Annotated[str, StringConstraints(min_length=1, max_length=256)]

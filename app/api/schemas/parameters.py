@@ -2,9 +2,9 @@
 
 from pydantic import ValidationError
 
+from app.domain.documents.pointers import parameter
 from app.domain.errors import InvalidRequest
 from app.domain.graders.graders import NOT_AVAILABLE
-from app.domain.secrets.pointers import parameter
 
 _UNION_MEMBERS = ("constrained-", "literal[", "function-", "[key]")
 

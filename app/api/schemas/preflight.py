@@ -10,6 +10,7 @@ from app.api.schemas.jobs import CreateFineTuningJob, call_fields
 from app.api.schemas.parameters import dotted
 from app.api.schemas.tuning_methods import other_bodies
 from app.domain.described import Described
+from app.domain.documents.walk import Kind
 from app.domain.errors import InvalidRequest
 from app.domain.jobs.preflight import (
     DatasetReport,
@@ -22,7 +23,6 @@ from app.domain.jobs.preflight import (
 )
 from app.domain.jobs.requests import JobRequest
 from app.domain.methods.kinds import METHOD_MODELS
-from app.domain.secrets.walk import Kind
 from app.domain.unknown_keys import UNKNOWN_PARAMETER, refused, unread
 
 MAX_FAULTS: Final = 200

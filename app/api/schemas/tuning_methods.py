@@ -11,12 +11,12 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from app.api.schemas.common import Json, WireModel
 from app.api.schemas.method_descriptions import DescribedBy
 from app.api.schemas.parameters import first_fault, missing
+from app.domain.documents.walk import walk_fields
 from app.domain.errors import InvalidRequest
 from app.domain.jobs.requests import RequestedMethod
 from app.domain.jobs.usage import Caps
 from app.domain.methods.supervised import DpoMethod, MethodType, SupervisedMethod, a_number
 from app.domain.registry.references import ReinforcementBody
-from app.domain.secrets.walk import walk_fields
 from app.domain.unknown_keys import refused
 
 _MODELS: Final[dict[MethodType, type[RequestedMethod]]] = {

@@ -8,12 +8,12 @@ customer's data and are not walked.
 from collections.abc import Iterator
 from typing import Any, Final
 
+from app.domain.documents.pointers import Path, parameter
+from app.domain.documents.walk import WalkedField, walk_fields
 from app.domain.errors import InvalidRequest
 from app.domain.evals.data_sources import FileContent, JsonlSource, SampledSource
 from app.domain.secrets.bounds import bound_faults
-from app.domain.secrets.pointers import Path, parameter
 from app.domain.secrets.redaction import found_in
-from app.domain.secrets.walk import WalkedField, walk_fields
 from app.domain.unknown_keys import NOT_AVAILABLE, refused
 
 ROOT: Final = "data_source"

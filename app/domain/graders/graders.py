@@ -24,15 +24,15 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from app.domain.described import Described
-from app.domain.graders.formula import NAME, FormulaError, parse_formula
-from app.domain.graders.judge_prompts import MAX_MESSAGES, JudgeMessage, JudgeSampling, TemplateText
-from app.domain.secrets.fields import (
+from app.domain.documents.fields import (
     CustomerBaseUrl,
     CustomerUrl,
     JudgeName,
     OpenKeys,
     SecretHeaders,
 )
+from app.domain.graders.formula import NAME, FormulaError, parse_formula
+from app.domain.graders.judge_prompts import MAX_MESSAGES, JudgeMessage, JudgeSampling, TemplateText
 from app.domain.unknown_keys import GRADER_TYPES as REFUSED_TYPES
 
 NOT_AVAILABLE: Final = "grader_not_available"

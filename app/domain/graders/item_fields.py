@@ -9,11 +9,11 @@ from difflib import get_close_matches
 from typing import Any, Final
 
 from app.domain.data.dataset import grader_item
+from app.domain.documents.pointers import parameter
+from app.domain.documents.walk import Kind, walk_fields
 from app.domain.graders.template_faults import placeholders
 from app.domain.graders.templates import Placeholder
 from app.domain.methods.reinforcement import ReinforcementMethod
-from app.domain.secrets.pointers import parameter
-from app.domain.secrets.walk import Kind, walk_fields
 
 INVALID_VARIABLE: Final = "invalid_variable_error"
 """The hosted flag of a template whose path leads nowhere; here the code of the job's error too."""

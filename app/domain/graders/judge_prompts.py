@@ -18,8 +18,8 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from app.domain.described import Described
+from app.domain.documents.fields import TemplateMark
 from app.domain.graders.templates import MAX_RENDERED, Template, TemplateError, parse_template
-from app.domain.secrets.fields import TemplateMark
 
 MAX_MESSAGES: Final = 256
 _TEXT_PARTS: Final = ("text", "input_text", "output_text")

@@ -8,10 +8,10 @@ import re
 from difflib import get_close_matches
 from typing import Final
 
+from app.domain.documents.pointers import parameter
+from app.domain.documents.walk import Kind, WalkedField
 from app.domain.errors import InvalidRequest
 from app.domain.graders.templates import Placeholder, TemplateError, parse_template
-from app.domain.secrets.pointers import parameter
-from app.domain.secrets.walk import Kind, WalkedField
 
 _ONE_BRACE: Final = re.compile(r"(?<!\{)\{\s*((?:sample|item)\s*[.\[][^{}\n]{0,200})\}(?!\})")
 _TEXTS: Final = frozenset({"output_text", "output_reasoning_summary"})

@@ -7,6 +7,7 @@ on JSON, valid or not.
 from collections.abc import Iterator
 from typing import Any, Final
 
+from app.domain.documents.walk import walk_fields
 from app.domain.errors import InvalidRequest
 from app.domain.graders.template_faults import sample_fault, template_fault
 from app.domain.methods.reinforcement import ReinforcementMethod
@@ -15,7 +16,6 @@ from app.domain.methods.response_format import (
     gives_json,
     response_format_fault,
 )
-from app.domain.secrets.walk import walk_fields
 
 _FORMAT: Final = "response_format"
 

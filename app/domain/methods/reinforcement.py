@@ -13,6 +13,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 
 from app.domain.described import Described
+from app.domain.documents.fields import OpenKeys
 from app.domain.graders.graders import Grader
 from app.domain.methods.learning import LearningOptions, shown_learning
 from app.domain.methods.loss import fault
@@ -33,7 +34,6 @@ from app.domain.methods.supervised import (
     a_number,
 )
 from app.domain.models.models import BaseModelSpec
-from app.domain.secrets.fields import OpenKeys
 from app.domain.tools.tools import ToolSpec
 
 DEFAULT_ROLLOUTS_PER_EXAMPLE = 8

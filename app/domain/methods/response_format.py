@@ -12,8 +12,8 @@ from typing import Any, Final
 
 import jsonschema_rs
 
+from app.domain.documents.pointers import Path, parameter
 from app.domain.errors import InvalidRequest
-from app.domain.secrets.pointers import Path, parameter
 
 _TYPES: Final = ("text", "json_object", "json_schema")
 _KEYS: Final = ("name", "description", "schema", "strict")

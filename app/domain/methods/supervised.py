@@ -10,6 +10,7 @@ from typing import Annotated, Any, ClassVar, Final, Literal, assert_never
 from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 
 from app.domain.described import Described
+from app.domain.documents.fields import OpenKeys
 from app.domain.methods.loss import (
     BradleyTerryOptions,
     CrossEntropyOptions,
@@ -26,7 +27,6 @@ from app.domain.methods.stop import (
     shown_end,
 )
 from app.domain.models.models import BaseModelSpec
-from app.domain.secrets.fields import OpenKeys
 
 MethodType = Literal["supervised", "dpo", "reinforcement"]
 Auto = Literal["auto"]

@@ -1,1 +1,1 @@
-"""Secrets of customers: field types that mark them, and the walks that find and seal them."""
+"""Secrets of customers: the rules that find them, and their sealed and shown forms."""

@@ -7,11 +7,11 @@ would fill pointers, errors and warnings. Stored definitions are not judged.
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
+from app.domain.documents.pointers import Path, parameter
+from app.domain.documents.walk import WalkedField
 from app.domain.errors import InvalidRequest
 from app.domain.secrets.names import MAX_NAME
-from app.domain.secrets.pointers import Path, parameter
 from app.domain.secrets.redaction import found_in
-from app.domain.secrets.walk import WalkedField
 
 MAX_SEALED: Final = 1000
 """Sealed values of one definition: seven for each of the tools that a job may have."""

@@ -16,8 +16,8 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
+from app.domain.documents.pointers import Path
 from app.domain.secrets.names import Announced, announced
-from app.domain.secrets.pointers import Path
 from app.domain.secrets.schema_references import LocalSchemas
 from app.domain.secrets.urls import REDACTED, shown_text
 

@@ -78,11 +78,6 @@ def announced(name: str) -> Announced:
     return Announced.ALL if len(name) > MAX_NAME else _announced(name)
 
 
-def is_credential_name(name: str) -> bool:
-    """Says if every text and number under this name has to be treated as a secret."""
-    return announced(name) is Announced.ALL
-
-
 @lru_cache(maxsize=4096)
 def _announced(name: str) -> Announced:
     text = unicodedata.normalize("NFKC", name).translate(_LOOK_ALIKES)

@@ -8,7 +8,7 @@ The standard library and JSON pointers alone, so that a migration may import it.
 from collections.abc import Iterator
 from typing import Any
 
-from app.domain.secrets.pointers import Path, pointer
+from app.domain.documents.pointers import Path, pointer
 
 
 def by_pointer(sealed: dict[str, Any], owners: Iterator[tuple[str, Path]]) -> dict[str, Any]:

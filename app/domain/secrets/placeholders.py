@@ -14,8 +14,9 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from app.domain.documents.pointers import Path, parameter, pointer, put
+from app.domain.documents.walk import Kind, Models, WalkedField, walk_fields
 from app.domain.errors import InvalidRequest
-from app.domain.secrets.pointers import Path, parameter, pointer, put
 from app.domain.secrets.redaction import found_in
 from app.domain.secrets.urls import (
     REDACTED,
@@ -24,7 +25,6 @@ from app.domain.secrets.urls import (
     shown_url,
     url_has_placeholder,
 )
-from app.domain.secrets.walk import Kind, Models, WalkedField, walk_fields
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,12 +10,12 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from app.domain.documents.pointers import Path, pointer, put
+from app.domain.documents.walk import Kind, Models, WalkedField, walk_fields
 from app.domain.errors import SecretsLost
 from app.domain.secrets.free_form import Found, secrets_in
 from app.domain.secrets.names import Announced, announced
-from app.domain.secrets.pointers import Path, pointer, put
 from app.domain.secrets.urls import REDACTED, shown_url
-from app.domain.secrets.walk import Kind, Models, WalkedField, walk_fields
 
 SecretValues = dict[str, Any]
 """Secrets by JSON pointer."""

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import unquote
 
-from app.domain.secrets.pointers import Path
+from app.domain.documents.pointers import Path
 
 _NAMING = ("$id", "id", "$anchor", "$dynamicAnchor")
 _MAX_DEPTH = 200

@@ -11,7 +11,7 @@ from typing import ClassVar
 from pydantic import ConfigDict, Field
 
 from app.domain.described import Described
-from app.domain.secrets.fields import CustomerUrl, OpenKeys, SecretHeaders
+from app.domain.documents.fields import CustomerUrl, OpenKeys, SecretHeaders
 
 TOOL_NAME = r"^[a-zA-Z0-9_-]{1,64}$"
 

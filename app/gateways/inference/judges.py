@@ -14,10 +14,10 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
+from app.domain.documents.fields import chat_url
 from app.domain.errors import RequestError, Unavailable
 from app.domain.methods.reasoning_efforts import with_trained_effort
 from app.domain.models.tuned_models import TunedModel
-from app.domain.secrets.fields import chat_url
 from app.gateways.egress.addresses import read_url
 from app.gateways.egress.client import EgressClient
 from app.gateways.egress.egress import EgressReply

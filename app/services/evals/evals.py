@@ -6,13 +6,13 @@ from copy import deepcopy
 from typing import Any, Literal
 
 from app.domain.accounts.tenants import Tenant
+from app.domain.documents.walk import Kind, WalkedField, walk_fields
 from app.domain.errors import InvalidRequest, WrongState
 from app.domain.evals.evals import Eval, NewEval, custom_config
 from app.domain.graders.graders import GRADER_MODELS
 from app.domain.ids import new_id
 from app.domain.secrets.bounds import bound_faults
 from app.domain.secrets.redaction import SecretValues, shown_free_form, split_in_place
-from app.domain.secrets.walk import Kind, WalkedField, walk_fields
 from app.services.models.judge_models import JudgeModels
 from app.services.registry.definition_check import check_definitions
 from app.services.registry.registered_objects import MAX_DEFINITION_BYTES, RegistryPorts

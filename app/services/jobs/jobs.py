@@ -9,6 +9,7 @@ from typing import Final, assert_never
 import structlog
 
 from app.domain.accounts.tenants import Tenant
+from app.domain.documents.walk import walk_fields
 from app.domain.errors import InvalidRequest, Unavailable
 from app.domain.evals.evals import Eval, eval_of_job
 from app.domain.ids import new_id
@@ -30,7 +31,6 @@ from app.domain.methods.stored import (
 )
 from app.domain.methods.supervised import DpoMethod, SupervisedMethod
 from app.domain.models.models import BaseModelSpec, find_base_model, is_tuned_name
-from app.domain.secrets.walk import walk_fields
 from app.domain.unknown_keys import unread, unread_message
 from app.gateways.egress.egress import Egress
 from app.gateways.job_queue import JobQueue

@@ -13,13 +13,13 @@ from typing import Any, Final, TypeVar
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
+from app.domain.documents.fields import AddressMark
+from app.domain.documents.pointers import parameter
+from app.domain.documents.walk import Kind, WalkedField, headers_of, walk_fields
 from app.domain.errors import EndpointRefused, InvalidRequest
 from app.domain.graders.template_faults import template_fault
 from app.domain.secrets.bounds import bound_faults
-from app.domain.secrets.fields import AddressMark
 from app.domain.secrets.placeholders import refuse_placeholders
-from app.domain.secrets.pointers import parameter
-from app.domain.secrets.walk import Kind, WalkedField, headers_of, walk_fields
 from app.domain.unknown_keys import refused
 from app.gateways.egress.egress import Egress
 from app.gateways.egress.headers import check_headers

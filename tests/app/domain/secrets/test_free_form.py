@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 from typing_extensions import override
 
+from app.domain.documents.pointers import Path
 from app.domain.secrets import free_form
 from app.domain.secrets.free_form import Found, secrets_in
 from app.domain.secrets.names import Announced
-from app.domain.secrets.pointers import Path
 from app.domain.secrets.urls import shown_url
 
 HIDDEN = "[redacted]"

@@ -5,13 +5,13 @@ from typing import Annotated, Any
 import pytest
 from pydantic import BaseModel, TypeAdapter
 
+from app.domain.documents.fields import SecretMark
+from app.domain.documents.walk import Kind, headers_of, walk_fields
 from app.domain.graders.graders import GRADER_MODELS, Grader
 from app.domain.jobs.job_secrets import restored_method, split_method
 from app.domain.methods.reinforcement import ReinforcementMethod
-from app.domain.secrets.fields import SecretMark
 from app.domain.secrets.owner_labels import criteria_by_pointer
 from app.domain.secrets.redaction import SecretsMissing, redacted, split
-from app.domain.secrets.walk import Kind, headers_of, walk_fields
 
 PROMPT = [{"role": "user", "content": "{{ sample.output_text }}"}]
 JUDGE = {

@@ -1,6 +1,6 @@
 """Field types for values of customers that need care: secrets, called addresses, judges' names.
 
-Owns the marks that `app.domain.secrets.walk` finds in annotations. A field of a customer's model
+Owns the marks that `app.domain.documents.walk` finds in annotations. A field of a customer's model
 takes one of these types and is then sealed, redacted, checked and probed like every other. Must not
 know where such fields are.
 """

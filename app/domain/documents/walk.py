@@ -14,8 +14,8 @@ from typing import Annotated, Any, Final, Literal, Union, assert_never, get_args
 
 from pydantic import BaseModel
 
-from app.domain.secrets.fields import AddressMark, JudgeMark, OpenKeys, SecretMark, TemplateMark
-from app.domain.secrets.pointers import Path
+from app.domain.documents.fields import AddressMark, JudgeMark, OpenKeys, SecretMark, TemplateMark
+from app.domain.documents.pointers import Path
 
 _MARKS: Final = (SecretMark, AddressMark, JudgeMark, TemplateMark)
 _Mark = SecretMark | AddressMark | JudgeMark | TemplateMark

@@ -1,0 +1,1 @@
+"""Migrations in the order of their numbers. A package, so that the import contracts see them."""
