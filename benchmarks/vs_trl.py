@@ -127,13 +127,13 @@ def run_cell(cell: Cell, model: Path, root: Path, given: argparse.Namespace) -> 
             engine_process(model, NAME, root=root, threads=given.engine_threads) as (url, pid),
         ):
             loop = our_loop(cell, model, root, url=url, pid=pid, tools=tools)
-            take_turns(cell, model, root, given, loop=loop, measured=measured, tools=tools)
+            alternate(cell, model, root, given, loop=loop, measured=measured, tools=tools)
             rollouts = (given.warm_up + given.steps) * PROMPTS * GROUP_SIZE
             measured.calls = (tools.http_calls / rollouts, tools.function_calls / rollouts)
         return measured
     with engine_process(model, NAME, root=root, threads=given.engine_threads) as (url, pid):
         loop = our_loop(cell, model, root, url=url, pid=pid, tools=None)
-        take_turns(cell, model, root, given, loop=loop, measured=measured, tools=None)
+        alternate(cell, model, root, given, loop=loop, measured=measured, tools=None)
     return measured
 
 
@@ -165,7 +165,7 @@ def our_loop(
     )
 
 
-def take_turns(
+def alternate(
     cell: Cell,
     model: Path,
     root: Path,

@@ -35,44 +35,18 @@ async def train(
     """See `workers.runs.method.PreparedRun.train`. `rows`: those to train on, those held out. The
     last step before an early end is validated.
     """
-    train_rows, valid_rows = rows
     settings = await adapter_settings_of_resume(
         context, learning_rate=plan.hyperparameters.learning_rate
     )
     parts = await run_on_compute_thread(assemble, context, method, plan, settings)
     reporter.meter.accelerators = parts.accelerators
+    check = LearningCheck(context, method, plan, reporter=reporter)
     try:
         await parts.publisher.forget_earlier_claims()
-        resumed = await _resume(context, parts)
-        loop = Loop(
-            context,
-            plan,
-            setup=parts.setup,
-            mode=parts.mode,
-            policy=parts.policy,
-            publisher=parts.publisher,
-            reporter=reporter,
-            base_policy=None if context.start is None else parts.policy.base,
+        loop = _loop(context, plan, parts, reporter=reporter)
+        ended = await _train_steps(
+            context, loop, parts, rows=rows, reporter=reporter, check=check, check_stop=check_stop
         )
-        check = LearningCheck(context, method, plan, reporter=reporter)
-        await loop.baseline(valid_rows)
-        if resumed.step == 0:
-            await check.after_baseline()
-        await reporter.stopping.load()
-        ended = None
-        try:
-            await loop.steps(
-                train_rows,
-                valid_rows,
-                first=resumed.step + 1,
-                scheduler_state=resumed.scheduler_state,
-                check_stop=check_stop,
-                check_learning=check.before_step,
-            )
-        except StoppedEarly as stop:
-            ended = stop.trigger
-            await parts.mode.close()
-            await loop.validate(valid_rows, step=await committed_step(context))
     finally:
         await parts.mode.close()
         parts.trainer.close()
@@ -80,6 +54,52 @@ async def train(
     step, adapter_key = await best_adapter(context)
     report = await _report(context, plan, reporter, step=step, ended=ended)
     return TrainingResult(step, adapter_key, report, ended)
+
+
+def _loop(context: RunContext, plan: Plan, parts: Parts, *, reporter: Reporter) -> Loop:
+    return Loop(
+        context,
+        plan,
+        setup=parts.setup,
+        mode=parts.mode,
+        policy=parts.policy,
+        publisher=parts.publisher,
+        reporter=reporter,
+        base_policy=None if context.start is None else parts.policy.base,
+    )
+
+
+async def _train_steps(
+    context: RunContext,
+    loop: Loop,
+    parts: Parts,
+    *,
+    rows: tuple[Sequence[DatasetRow], Sequence[DatasetRow]],
+    reporter: Reporter,
+    check: LearningCheck,
+    check_stop: CheckStop,
+) -> RuleTrigger | None:
+    """Trains from the last committed step on. Returns the rule that ended it early, if one did."""
+    train_rows, valid_rows = rows
+    resumed = await _resume(context, parts)
+    await loop.baseline(valid_rows)
+    if resumed.step == 0:
+        await check.after_baseline()
+    await reporter.stopping.load()
+    try:
+        await loop.steps(
+            train_rows,
+            valid_rows,
+            first=resumed.step + 1,
+            scheduler_state=resumed.scheduler_state,
+            check_stop=check_stop,
+            check_learning=check.before_step,
+        )
+    except StoppedEarly as stop:
+        await parts.mode.close()
+        await loop.validate(valid_rows, step=await committed_step(context))
+        return stop.trigger
+    return None
 
 
 async def _report(

@@ -184,8 +184,12 @@ def build_curve_detector(rule: Rule) -> RuleDetector:
             return _NothingTrained(rule)
         case TokenGrowthRule() | EntropyRiseRule() | ToolCallCollapseRule():
             return _drift(rule)
+        case LimitStopsRule() | GraderErrorsRule() | ParseErrorsRule():
+            return _high_streak(rule)
+        case EntropyRule() | ChosenRewardRule():
+            return _low_streak(rule)
         case _:
-            return _streak(rule)
+            raise ValueError(f"{rule!r} has no detector")
 
 
 def _drift(rule: TokenGrowthRule | EntropyRiseRule | ToolCallCollapseRule) -> RuleDetector:
@@ -213,15 +217,8 @@ def _drift(rule: TokenGrowthRule | EntropyRiseRule | ToolCallCollapseRule) -> Ru
             )
 
 
-def _streak(rule: Rule) -> RuleDetector:
+def _high_streak(rule: LimitStopsRule | GraderErrorsRule | ParseErrorsRule) -> RuleDetector:
     match rule:
-        case EntropyRule(below=below):
-            return _Streak(
-                names.ENTROPY,
-                rule.steps,
-                holds=lambda value: value < below,
-                words=lambda value: f"entropy is {value:.3g} nats a token, below {below:g}",
-            )
         case LimitStopsRule(share=share):
             return _Streak(
                 names.LIMIT_STOP_SHARE,
@@ -250,6 +247,17 @@ def _streak(rule: Rule) -> RuleDetector:
                     f"{value:.3g} turns a rollout could not be parsed, at least {limit:g}"
                 ),
             )
+
+
+def _low_streak(rule: EntropyRule | ChosenRewardRule) -> RuleDetector:
+    match rule:
+        case EntropyRule(below=below):
+            return _Streak(
+                names.ENTROPY,
+                rule.steps,
+                holds=lambda value: value < below,
+                words=lambda value: f"entropy is {value:.3g} nats a token, below {below:g}",
+            )
         case ChosenRewardRule(below=below):
             return _Streak(
                 names.PREFERENCE_CHOSEN_REWARD,
@@ -260,5 +268,3 @@ def _streak(rule: Rule) -> RuleDetector:
                     f"too, is {value:.3g}, below {below:g}"
                 ),
             )
-        case _:
-            raise ValueError(f"{rule!r} has no detector")
