@@ -1,0 +1,25 @@
+"""Storages of each kind."""
+
+from pathlib import Path
+
+import pytest
+
+from app.gateways.objects import InMemoryObjects, LocalObjects, Objects
+from tests.support.s3_server import S3Server
+
+
+@pytest.fixture(params=["local", "in memory", "s3"])
+def objects(request: pytest.FixtureRequest, tmp_path: Path) -> Objects:
+    match request.param:
+        case "local":
+            return LocalObjects(tmp_path / "objects")
+        case "in memory":
+            return InMemoryObjects()
+        case _:
+            return _s3(request.getfixturevalue("s3"))
+
+
+def _s3(server: S3Server) -> Objects:
+    from app.gateways.objects.s3 import S3Objects  # noqa: PLC0415 - after the check of the extra
+
+    return S3Objects(server.settings())

@@ -1,0 +1,78 @@
+"""Calls the routes of trial runs, on a service with endpoints that it may call."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import httpx
+
+from app.factory.accounts import provisioning_service
+from app.main import create_app
+from app.settings.egress import EgressSettings
+from app.settings.judges import JudgeSettings
+from app.store.database import Database as Store
+from tests.support.endpoints import EndpointServer
+from tests.support.patience import PATIENCE_S
+from tests.support.stack import Database
+
+RUN, VALIDATE = "/v1/fine_tuning/alpha/graders/run", "/v1/fine_tuning/alpha/graders/validate"
+
+
+class Trials:
+    def __init__(self, http: httpx.AsyncClient) -> None:
+        self._http = http
+
+    async def post(self, path: str, body: Any, *, status: int = 200) -> dict[str, Any]:
+        reply = await self._http.post(path, json=body)
+        assert reply.status_code == status, reply.text
+        answer: dict[str, Any] = reply.json()
+        return answer
+
+    async def fault(self, path: str, body: Any) -> tuple[str | None, str | None, str]:
+        """Returns parameter, code and message of a 400."""
+        error = (await self.post(path, body, status=400))["error"]
+        return error["param"], error["code"], error["message"]
+
+    async def run(self, grader: Any, sample: str = "42", **more: Any) -> dict[str, Any]:
+        more.setdefault("item", {"answer": "42"})
+        return await self.post(RUN, {"grader": grader, "model_sample": sample, **more})
+
+    async def secret(self) -> str:
+        reply = await self._http.get("/v1/signing_secret")
+        secret: str = reply.json()["secret"]
+        return secret
+
+
+@asynccontextmanager
+async def serving(
+    database: Database,
+    *servers: EndpointServer,
+    judges: tuple[JudgeSettings, ...] = (),
+    engine_url: str = "http://127.0.0.1:9",
+    call_timeout_s: float = 3.0,
+    max_body_bytes: int = 1_048_576,
+) -> AsyncIterator[Trials]:
+    egress = EgressSettings(
+        allow_endpoints=tuple(server.host_port for server in servers),
+        allow_plain_http=True,
+        call_timeout_s=call_timeout_s,
+        max_retries=1,
+        max_body_bytes=max_body_bytes,
+    )
+    changes = {"egress": egress, "judges": judges, "engine_url": engine_url}
+    settings = database.settings.model_copy(update=changes)
+    store = Store(settings.database_url)
+    created = await provisioning_service(settings, store).provision(
+        slug="first", title="First", project_name="p"
+    )
+    await store.dispose()
+    app = create_app(settings)
+    transport = httpx.ASGITransport(app=app, raise_app_exceptions=False)
+    headers = {"Authorization": f"Bearer {created.api_key}"}
+    async with (
+        app.router.lifespan_context(app),
+        httpx.AsyncClient(
+            transport=transport, base_url="http://test", headers=headers, timeout=PATIENCE_S
+        ) as http,
+    ):
+        yield Trials(http)

@@ -1,0 +1,31 @@
+"""Writes and reads objects, and makes directories to store."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+from app.gateways.objects import Objects
+from workers.learning.committed import commit_directory
+
+
+async def chunks(*parts: bytes) -> AsyncIterator[bytes]:
+    for part in parts:
+        yield part
+
+
+async def read(objects: Objects, key: str) -> bytes:
+    return b"".join([chunk async for chunk in objects.read(key)])
+
+
+async def below(objects: Objects, directory: str) -> list[str]:
+    return [child.key for child in await objects.children(directory)]
+
+
+def committed(directory: Path, **files: bytes) -> Path:
+    with commit_directory(directory) as partial:
+        for name, content in files.items():
+            (partial / name).write_bytes(content)
+    return directory
+
+
+def found(directory: Path, pattern: str) -> list[Path]:
+    return list(directory.rglob(pattern))
