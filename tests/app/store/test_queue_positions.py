@@ -1,5 +1,6 @@
 """The queue spans all tenants; a tenant reads only its own positions and start times."""
 
+import random
 import time
 from typing import Any
 
@@ -82,3 +83,82 @@ async def test_no_setting_opens_the_table_itself(rows: Rows, database: Database)
         pytest.raises(psycopg.errors.InsufficientPrivilege),
     ):
         worker.execute("SELECT * FROM queue_places(%s)", ([job.id],))
+
+
+async def test_positions_are_those_of_the_whole_queue(rows: Rows, database: Database) -> None:
+    """Against the order of all jobs, for projects of any weight with jobs in every state."""
+    chance = random.Random(5)
+    url = database.superuser_url.replace("+psycopg", "")
+    for number in range(4):
+        with psycopg.connect(url) as connection:
+            projects = _projects(connection, rows, f"p{number}", weights=(0.3, 1, 2, 7.5))
+            for project in projects:
+                _waiting_jobs(connection, project, chance.randrange(40))
+            connection.execute(
+                "UPDATE fine_tuning_jobs SET priority = floor(random() * 3),"
+                " queued_at = now() - random() * interval '1 h',"
+                " turn = CASE WHEN random() < 0.1 THEN random() * 9 END,"
+                " lease_until = CASE WHEN random() < 0.2 THEN now() + interval '1 h' END,"
+                " not_before = CASE WHEN random() < 0.2 THEN now() + interval '1 h' END"
+            )
+            queue = connection.execute(
+                "SELECT id, project_id, place FROM queue_of_fine_tuning_jobs(NULL)"
+            ).fetchall()
+        assert len(queue) > 10
+        for project in projects:
+            expected = {job_id: place for job_id, owner, place in queue if owner == project}
+            assert _positions(database, project, [job_id for job_id, *_ in queue]) == expected
+            for job_id, place in expected.items():
+                assert _positions(database, project, [job_id]) == {job_id: place}
+
+
+async def test_a_position_reads_what_comes_before_it_and_not_the_whole_queue(
+    rows: Rows, database: Database
+) -> None:
+    """Counts pages, not seconds: the rows themselves fill more than ten thousand."""
+    job = await rows.job()
+    with psycopg.connect(database.superuser_url.replace("+psycopg", "")) as connection:
+        _waiting_jobs(connection, rows.second.project_id, 100_000)
+        connection.execute("ANALYZE fine_tuning_jobs")
+    with psycopg.connect(database.app_url.replace("+psycopg", "")) as connection:
+        connection.execute("SELECT set_config('app.project', %s, false)", (rows.first.project_id,))
+        explained = [  # the first call also reads the catalog, for its plans
+            connection.execute(
+                "EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) SELECT * FROM queue_places(%s)",
+                ([job.id],),
+            ).fetchall()
+            for _ in range(2)
+        ]
+    plan = explained[1][0][0][0]["Plan"]
+    assert plan["Actual Rows"] == 1
+    assert plan["Shared Hit Blocks"] + plan["Shared Read Blocks"] < 200
+
+
+def _projects(
+    connection: psycopg.Connection, rows: Rows, prefix: str, *, weights: tuple[float, ...]
+) -> list[str]:
+    ids = [f"{prefix}-{weight}" for weight in weights]
+    for project, weight in zip(ids, weights, strict=True):
+        connection.execute(
+            "INSERT INTO projects (id, organization_id, name, share_weight)"
+            " VALUES (%s, %s, %s, %s)",
+            (project, rows.first.organization_id, project, weight),
+        )
+    return ids
+
+
+def _waiting_jobs(connection: psycopg.Connection, project: str, count: int) -> None:
+    connection.execute(
+        "INSERT INTO fine_tuning_jobs (id, organization_id, project_id, key_id, model, status,"
+        " training_file, seed, method, integrations, result_files)"
+        " SELECT 'ftjob-' || id || '-' || n, organization_id, id, 'key', 'm', 'queued', 'f', 1,"
+        " '{}', '[]', '[]' FROM projects CROSS JOIN generate_series(1, %s) n WHERE id = %s",
+        (count, project),
+    )
+
+
+def _positions(database: Database, project: str, wanted: list[str]) -> dict[str, int]:
+    with psycopg.connect(database.app_url.replace("+psycopg", "")) as connection:
+        connection.execute("SELECT set_config('app.project', %s, false)", (project,))
+        found = connection.execute("SELECT job_id, place FROM queue_places(%s)", (wanted,))
+        return dict(found.fetchall())
