@@ -3,6 +3,7 @@
 from fastapi import APIRouter, Request
 
 from app.api.middleware.hang_up import unless_client_hangs_up
+from app.api.schemas.calibrations import CalibrateGrader, GraderCalibration
 from app.api.schemas.common import Deleted, Page
 from app.api.schemas.registered_graders import (
     CreateGrader,
@@ -77,7 +78,23 @@ async def run_grader_test(
     """Runs the newest version of a registered grader, as `graders/run` does."""
     grader = await services.registered_graders().config(grader_id)
     work = services.trials().run_grader(
-        grader, model_sample=body.model_sample, item=body.item or {}, trace_id=body.trace_id
+        grader,
+        model_sample=body.model_sample,
+        sample=None if body.sample is None else body.sample.sent(),
+        item=body.item or {},
+        trace_id=body.trace_id,
     )
     trial = await unless_client_hangs_up(request, work)
     return GraderRun.of(grader, trial.result, trial.elapsed_s)
+
+
+@router.post("/{grader_id}/calibrate", operation_id="calibrateGrader", responses=responses(404))
+async def calibrate_grader(
+    grader_id: str, body: CalibrateGrader, request: Request, services: Services
+) -> GraderCalibration:
+    """Tells if the newest version of a grader is fit to train on, from answers of a base model."""
+    grader = await services.registered_graders().config(grader_id)
+    work = services.calibrations().calibrate(
+        grader, body.inline, file_id=body.file_id, other=body.compare_with
+    )
+    return GraderCalibration.of(await unless_client_hangs_up(request, work))

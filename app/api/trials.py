@@ -23,6 +23,7 @@ async def run_grader(body: RunGraderRequest, request: Request, services: Service
     work = services.trials().run_grader(
         body.grader,
         model_sample=body.model_sample,
+        sample=None if body.sample is None else body.sample.sent(),
         item=body.item or {},
         trace_id=body.trace_id,
     )

@@ -29,9 +29,9 @@ FEATURES: Final = {
     "environment": f"environments are not available yet; {_TOOLS_INSTEAD}",
     "environments": f"environments are not available yet; {_TOOLS_INSTEAD}",
     "sandbox": "the sandbox is not available yet",
-    "rubric": "rubrics are not available yet; send a 'score_model' grader",
-    "rubrics": "rubrics are not available yet; send a 'score_model' grader",
-    "group_grader": "graders of whole groups are not available yet",
+    "rubric": "a rubric is part of an 'ai_judge' grader",
+    "rubrics": "a rubric is part of an 'ai_judge' grader",
+    "group_grader": "send a grader of type 'ai_judge'",
     "auth": f"authentication flows are not available; {_HEADERS_INSTEAD}",
     "oauth": f"authentication flows are not available; {_HEADERS_INSTEAD}",
 }
@@ -39,7 +39,6 @@ FEATURES: Final = {
 GRADER_TYPES: Final = {
     "python": "python graders are not available yet: they need the sandbox. Serve the function as "
     "an endpoint grader, or write it as a formula of a multi grader",
-    "label_model": "label_model graders give no reward; score_model graders do",
 }
 """By `type` of a grader; refused where graders are read."""
 Elsewhere = Mapping[str, str]

@@ -21,6 +21,7 @@ from app.services.models.adapters import AdapterService
 from app.services.models.chat_completions import ChatCompletionService
 from app.services.models.judge_models import JudgeModels
 from app.services.models.models import ModelService
+from app.services.registry.calibrations import CalibrationService
 from app.services.registry.curricula import CurriculumService, DataPorts
 from app.services.registry.registered_graders import RegisteredGraderService
 from app.services.registry.registered_objects import RegistryPorts
@@ -173,6 +174,9 @@ class Factory:
         )
         settings = context.settings
         return TrialService(ports, models, limits=settings.egress, judges=settings.judges)
+
+    def calibrations(self) -> CalibrationService:
+        return CalibrationService(self.trials(), self.files())
 
     def completions(self) -> ChatCompletionService:
         return ChatCompletionService(

@@ -1,29 +1,47 @@
 """Builds the scorer of a grader definition, by its kind.
 
-A new kind needs a class in `app.domain.graders.graders`, a file in this package and a case below.
+A new type needs a file in `app.domain.graders.kinds`, its line in `app.domain.graders.single`, a
+file of the same name in this package and a case below.
 """
 
 import time
 from dataclasses import dataclass, replace
 from typing import assert_never
 
-from app.domain.graders.graders import (
-    EndpointGrader,
-    MultiGrader,
-    ScoreModelGrader,
-    SingleGrader,
-    StringCheckGrader,
-    TextSimilarityGrader,
-)
+from app.domain.graders.graders import AnyGrader
+from app.domain.graders.kinds.ai_judge import AiJudgeGrader
+from app.domain.graders.kinds.contains import ContainsGrader
+from app.domain.graders.kinds.endpoint import EndpointGrader
+from app.domain.graders.kinds.exact_match import ExactMatchGrader
+from app.domain.graders.kinds.format import FormatGrader
+from app.domain.graders.kinds.json_valid import JsonValidGrader
+from app.domain.graders.kinds.label_model import LabelModelGrader
+from app.domain.graders.kinds.length_bounds import LengthBoundsGrader
+from app.domain.graders.kinds.multi import MultiGrader
+from app.domain.graders.kinds.regex import RegexGrader
+from app.domain.graders.kinds.score_model import ScoreModelGrader
+from app.domain.graders.kinds.string_check import StringCheckGrader
+from app.domain.graders.kinds.text_similarity import TextSimilarityGrader
+from app.domain.graders.kinds.tool_call import ToolCallGrader
+from app.domain.graders.single import LocalGrader, SingleGrader
 from app.gateways.endpoints.pool import EndpointPool
 from app.gateways.endpoints.signing import CallSigner
 from app.gateways.inference.judges import Judges
+from app.grading.ai_judge import AiJudgeScorer
+from app.grading.contains import ContainsScorer
 from app.grading.endpoint import EndpointScorer
+from app.grading.exact_match import ExactMatchScorer
+from app.grading.format import FormatScorer
+from app.grading.json_valid import JsonValidScorer
+from app.grading.label_model import LabelModelScorer
+from app.grading.length_bounds import LengthBoundsScorer
 from app.grading.multi import MultiScorer
+from app.grading.regex import RegexScorer
 from app.grading.score_model import ScoreModelScorer
 from app.grading.scorer import GradeRequest, Scorer, ScoreResult
 from app.grading.string_check import StringCheckScorer
 from app.grading.text_similarity import TextSimilarityScorer
+from app.grading.tool_call import ToolCallScorer
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +65,7 @@ class _Timed:
         return replace(result, execution_time_s=time.perf_counter() - started)
 
 
-def build_scorer(spec: SingleGrader | MultiGrader, ports: GradingPorts) -> Scorer:
+def build_scorer(spec: AnyGrader, ports: GradingPorts) -> Scorer:
     """Builds the scorer of a definition, which must contain its real headers."""
     if isinstance(spec, MultiGrader):
         children = {
@@ -59,13 +77,40 @@ def build_scorer(spec: SingleGrader | MultiGrader, ports: GradingPorts) -> Score
 
 def _single(spec: SingleGrader, ports: GradingPorts, *, source: str) -> Scorer:
     match spec:
-        case StringCheckGrader():
-            return _Timed(StringCheckScorer(spec, source=source))
-        case TextSimilarityGrader():
-            return _Timed(TextSimilarityScorer(spec, source=source))
         case ScoreModelGrader():
             return ScoreModelScorer(spec, ports.judges, source=source)
+        case LabelModelGrader():
+            return LabelModelScorer(spec, ports.judges, source=source)
+        case AiJudgeGrader():
+            return AiJudgeScorer(spec, ports.judges, source=source)
         case EndpointGrader():
             return EndpointScorer(spec, ports.endpoints, ports.signer, source=source)
         case _:
+            return _Timed(_local(spec, source=source))
+
+
+def _local(spec: LocalGrader, *, source: str) -> Scorer:
+    """Builds the scorer of a grader that calls nothing."""
+    scorer: Scorer
+    match spec:
+        case StringCheckGrader():
+            scorer = StringCheckScorer(spec, source=source)
+        case TextSimilarityGrader():
+            scorer = TextSimilarityScorer(spec, source=source)
+        case ExactMatchGrader():
+            scorer = ExactMatchScorer(spec, source=source)
+        case ContainsGrader():
+            scorer = ContainsScorer(spec, source=source)
+        case JsonValidGrader():
+            scorer = JsonValidScorer(spec, source=source)
+        case RegexGrader():
+            scorer = RegexScorer(spec, source=source)
+        case FormatGrader():
+            scorer = FormatScorer(spec, source=source)
+        case LengthBoundsGrader():
+            scorer = LengthBoundsScorer(spec, source=source)
+        case ToolCallGrader():
+            scorer = ToolCallScorer(spec, source=source)
+        case _:
             assert_never(spec)
+    return scorer

@@ -10,7 +10,7 @@ import math
 import re
 from typing import Any, Final
 
-from app.domain.graders.graders import EndpointGrader
+from app.domain.graders.kinds.endpoint import EndpointGrader
 from app.domain.http_status import is_error, is_success
 from app.gateways.egress.egress import EgressReply
 from app.gateways.endpoints.pool import EndpointFault, EndpointPool, EndpointRequest, FaultKind

@@ -14,7 +14,7 @@ from typing import Final
 
 from app.domain.first_fault import first_fault
 from app.domain.graders.formula import FormulaError, parse_formula
-from app.domain.graders.graders import MultiGrader
+from app.domain.graders.kinds.multi import MultiGrader
 from app.grading.scorer import (
     GradeRequest,
     GraderErrors,

@@ -4,9 +4,14 @@ import json
 import math
 from typing import Any, NoReturn
 
+from app.domain.graders.samples import one_turn_keys
 
-def text_sample(text: str) -> dict[str, Any]:
-    """Returns the sample; its `output_json` is the parsed text, `None` if it is not JSON."""
+
+def text_sample(text: str, more: dict[str, Any] | None = None) -> dict[str, Any]:
+    """Returns the sample; its `output_json` is the parsed text, `None` if it is not JSON.
+
+    Keys of `more` take the place of the derived ones.
+    """
     message = {"role": "assistant", "content": text, "tool_calls": []}
     return {
         "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
@@ -14,6 +19,8 @@ def text_sample(text: str) -> dict[str, Any]:
         "output_json": _as_json(text),
         "output_tools": [],
         "output_reasoning_summary": None,
+        **one_turn_keys(message, "stop"),
+        **(more or {}),
     }
 
 

@@ -78,6 +78,8 @@ class ScoreResult:
 
     score: float
     errors: GraderErrors = GraderErrors()
+    reason: str | None = None
+    """Reason of the score in a sentence; `None` where the score says it all."""
     sub_scores: dict[str, float] = field(default_factory=dict)
     """Scores of a multi grader's children by name, or an endpoint grader's own metrics."""
     execution_time_s: float = 0.0
@@ -86,6 +88,12 @@ class ScoreResult:
     sampled_model_name: str | None = None
     children: dict[str, "ScoreResult"] = field(default_factory=dict)
     """Results of a multi grader's children, by name."""
+
+    @property
+    def reasons(self) -> dict[str, str]:
+        """Reasons of the scores: of the children by name, and of the whole as `""`."""
+        found = {"": self.reason, **{name: child.reason for name, child in self.children.items()}}
+        return {name: reason for name, reason in found.items() if reason is not None}
 
 
 class ScoreFault(Exception):

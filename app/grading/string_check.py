@@ -1,6 +1,6 @@
 """Scores the comparison of two texts with 1 or 0."""
 
-from app.domain.graders.graders import StringCheckGrader
+from app.domain.graders.kinds.string_check import StringCheckGrader
 from app.domain.graders.templates import parse_template
 from app.grading.scorer import GradeRequest, ScoreResult
 from app.grading.templating import Unrenderable, render

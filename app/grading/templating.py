@@ -5,12 +5,12 @@ A path that is missing in the sample, or a text that is too long, is caused by t
 could score, so it is a fault that removes the rollout, never a 0.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from app.domain.graders.judge_prompts import Prompt
-from app.domain.graders.templates import MissingVariable, RenderedTooLong, Template
+from app.domain.graders.templates import MAX_RENDERED, MissingVariable, RenderedTooLong, Template
 from app.grading.scorer import ITEM_MISSING, GradeRequest, GraderErrors, ScoreFault, ScoreResult
 
 
@@ -30,8 +30,19 @@ def render(template: Template, request: GradeRequest, *, source: str) -> str:
     """Renders a template of the grader `source` for a sample. Raises `Unrenderable` or
     `ScoreFault`.
     """
+    return render_all([template], request, source=source)[0]
+
+
+def render_all(templates: Sequence[Template], request: GradeRequest, *, source: str) -> list[str]:
+    """Renders templates as `render` does. The bound of one text holds for all of them together:
+    each of very many templates may name the same long value.
+    """
+    left, texts = MAX_RENDERED, list[str]()
     with _as_grader_errors(source):
-        return template.render(sample=request.sample, item=request.item)
+        for template in templates:
+            texts.append(template.render(sample=request.sample, item=request.item, limit=left))
+            left -= len(texts[-1])
+    return texts
 
 
 def fill(prompt: Prompt, request: GradeRequest, *, source: str) -> list[dict[str, Any]]:

@@ -15,7 +15,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Any, Final
 
-from app.domain.graders.graders import TextSimilarityGrader
+from app.domain.graders.kinds.text_similarity import TextSimilarityGrader
 from app.domain.graders.templates import parse_template
 from app.grading.scorer import GradeRequest, GraderErrors, ScoreResult
 from app.grading.templating import Unrenderable, render

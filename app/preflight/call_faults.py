@@ -13,7 +13,7 @@ from app.domain.documents.walk import Kind, Models, WalkedField, walk_fields
 from app.domain.errors import InvalidRequest
 from app.domain.jobs.integrations import integrations_warning
 from app.domain.jobs.preflight import PreflightIssue
-from app.domain.methods.faults import format_warning, reinforcement_faults
+from app.domain.methods.faults import format_warning, reinforcement_faults, unrun_calls_warning
 from app.domain.methods.kinds import METHOD_MODELS, method_parameters
 from app.domain.methods.supervised import SupervisedMethod
 from app.domain.secrets.bounds import bound_faults
@@ -63,6 +63,9 @@ def _warnings(body: dict[str, Any], *, reported: set[str | None]) -> Iterator[Pr
     if not_enforced is not None:
         param = f"method.{kind}.response_format"
         yield PreflightIssue("warning", "response_format_not_enforced", f"{not_enforced}.", param)
+    unrun = unrun_calls_warning(method_of(body).get(kind)) if kind == "reinforcement" else None
+    if unrun is not None:
+        yield PreflightIssue("warning", "no_tools", f"{unrun[1]}.", f"method.{kind}.{unrun[0]}")
     not_sent = integrations_warning(body.get("integrations"))
     if not_sent is not None:
         yield PreflightIssue("warning", "integration_not_sent", f"{not_sent}.", "integrations")

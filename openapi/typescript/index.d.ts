@@ -719,6 +719,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/graders/{grader_id}/calibrate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Calibrate Grader
+         * @description Tells if the newest version of a grader is fit to train on, from answers of a base model.
+         */
+        post: operations["calibrateGrader"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/curricula": {
         parameters: {
             query?: never;
@@ -1830,6 +1850,71 @@ export interface components {
             type: "centred" | "std" | "leave_one_out" | "batch_std";
         };
         /**
+         * AiJudgeGrader
+         * @description A judge that scores the rollouts of a group against each other, 0…1. In `multi`, in an eval
+         *     and in a trial run it sees one rollout alone.
+         */
+        AiJudgeGrader: {
+            /**
+             * Pass Threshold
+             * @description Decides pass or fail where results are shown; never the reward.
+             */
+            pass_threshold?: number | null;
+            /**
+             * Model
+             * @description Name of the judge: a model of this service, or of the server at `base_url`.
+             */
+            model: string;
+            /** @description Sampling of the judge. */
+            sampling_params?: components["schemas"]["JudgeSampling"] | null;
+            /**
+             * Base Url
+             * @description The customer's own OpenAI-compatible server, e.g. `https://api.example/v1` (an extension).
+             */
+            base_url?: string | null;
+            /**
+             * Headers
+             * @description Headers for `base_url` alone (an extension).
+             */
+            headers?: {
+                [key: string]: string;
+            } | null;
+            /**
+             * @description Selects the kind of the object. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "ai_judge";
+            /**
+             * Name
+             * @description Name for readers; it need not be unique.
+             * @default ai_judge
+             */
+            name: string;
+            /**
+             * Rubric
+             * @description Standards of the judge. Not a template.
+             * @default - A rollout that reaches the goal scores clearly higher than one that does not.
+             *     - Among rollouts that reach it, the more direct one scores higher: fewer wasted steps and calls.
+             *     - A difference of scores is as large as the difference of quality: nearly equal rollouts score nearly the same.
+             *     - A rollout that makes real progress without reaching the goal scores more than one without any.
+             */
+            rubric: string;
+            /**
+             * Repeats
+             * @description Questions for each group, each with the rollouts in another order; the mean is the score.
+             * @default 1
+             */
+            repeats: number;
+            /**
+             * Shuffle Seed
+             * @description Seed of these orders.
+             * @default 0
+             */
+            shuffle_seed: number;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
          * AsyncOptions
          * @description Sampling goes on while a step is trained, from versions at most `max_staleness` old.
          */
@@ -1874,6 +1959,70 @@ export interface components {
              * @default false
              */
             length_normalised: boolean;
+        };
+        /**
+         * CalibrateGrader
+         * @description Either `samples` or a file of them.
+         */
+        CalibrateGrader: {
+            /**
+             * Samples
+             * @description Answers with their rows.
+             */
+            samples?: components["schemas"]["CalibrationSample"][] | null;
+            /**
+             * File Id
+             * @description Id of a JSONL file of up to 500 such samples, one a line.
+             */
+            file_id?: string | null;
+            /**
+             * Compare With
+             * @description Grader of the evaluation, whose ranking is compared.
+             */
+            compare_with?: (components["schemas"]["StringCheckGrader"] | components["schemas"]["TextSimilarityGrader"] | components["schemas"]["ExactMatchGrader"] | components["schemas"]["ContainsGrader"] | components["schemas"]["JsonValidGrader"] | components["schemas"]["RegexGrader"] | components["schemas"]["FormatGrader"] | components["schemas"]["LengthBoundsGrader"] | components["schemas"]["ToolCallGrader"] | components["schemas"]["ScoreModelGrader"] | components["schemas"]["LabelModelGrader"] | components["schemas"]["AiJudgeGrader"] | components["schemas"]["EndpointGrader"] | components["schemas"]["MultiGrader"]) | null;
+        } & {
+            [key: string]: unknown;
+        };
+        /** CalibrationProbe */
+        CalibrationProbe: {
+            /**
+             * Name
+             * @description Kind of the adversarial answer.
+             * @enum {string}
+             */
+            name: "empty" | "echo" | "keywords" | "overlong" | "format_only";
+            /**
+             * Mean
+             * @description Mean score over up to 20 rows.
+             */
+            mean: number;
+            /**
+             * Highest
+             * @description Highest score.
+             */
+            highest: number;
+            /**
+             * Hacks
+             * @description True: it scores as high as the real answers, or above the middle of the range.
+             */
+            hacks: boolean;
+        };
+        /** CalibrationSample */
+        CalibrationSample: {
+            /**
+             * Model Sample
+             * @description An answer of a base model.
+             */
+            model_sample: string;
+            /**
+             * Item
+             * @description The row that it answers; several answers may have the same one.
+             */
+            item?: {
+                [key: string]: unknown;
+            } | null;
+        } & {
+            [key: string]: unknown;
         };
         /** ChatChoice */
         ChatChoice: {
@@ -2166,6 +2315,54 @@ export interface components {
             [key: string]: unknown;
         };
         /**
+         * ContainsGrader
+         * @description 1 when a text contains any or all of the needles; or the share that it contains.
+         */
+        ContainsGrader: {
+            /**
+             * Pass Threshold
+             * @description Decides pass or fail where results are shown; never the reward.
+             */
+            pass_threshold?: number | null;
+            /**
+             * @description Selects the kind of the object. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "contains";
+            /**
+             * Name
+             * @description Name for readers; it need not be unique.
+             * @default contains
+             */
+            name: string;
+            /**
+             * Input
+             * @description Template of the text that is searched.
+             * @default {{sample.output_text}}
+             */
+            input: string;
+            /**
+             * Needles
+             * @description Templates of the texts that are looked for; an empty one is never found.
+             */
+            needles: string[];
+            /**
+             * Match
+             * @description `any` or `all` of them score 1; `share` scores the share that is found.
+             * @default all
+             * @enum {string}
+             */
+            match: "any" | "all" | "share";
+            /**
+             * Ignore Case
+             * @description True: case does not count, by Unicode case folding.
+             * @default false
+             */
+            ignore_case: boolean;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
          * CreateAdminKey
          * @description Body of `POST /v1/organization/admin_api_keys`.
          */
@@ -2392,7 +2589,7 @@ export interface components {
              * Grader
              * @description The grader, as in a create call of a job.
              */
-            grader: components["schemas"]["StringCheckGrader"] | components["schemas"]["TextSimilarityGrader"] | components["schemas"]["ScoreModelGrader"] | components["schemas"]["EndpointGrader"] | components["schemas"]["MultiGrader"];
+            grader: components["schemas"]["StringCheckGrader"] | components["schemas"]["TextSimilarityGrader"] | components["schemas"]["ExactMatchGrader"] | components["schemas"]["ContainsGrader"] | components["schemas"]["JsonValidGrader"] | components["schemas"]["RegexGrader"] | components["schemas"]["FormatGrader"] | components["schemas"]["LengthBoundsGrader"] | components["schemas"]["ToolCallGrader"] | components["schemas"]["ScoreModelGrader"] | components["schemas"]["LabelModelGrader"] | components["schemas"]["AiJudgeGrader"] | components["schemas"]["EndpointGrader"] | components["schemas"]["MultiGrader"];
             /**
              * Metadata
              * @description Up to 16 pairs of text of the user's own; the service does not read them.
@@ -3391,6 +3588,66 @@ export interface components {
              */
             id: string;
         };
+        /**
+         * ExactMatchGrader
+         * @description 1 when two texts are equal, else 0.
+         */
+        ExactMatchGrader: {
+            /**
+             * Pass Threshold
+             * @description Decides pass or fail where results are shown; never the reward.
+             */
+            pass_threshold?: number | null;
+            /**
+             * @description Selects the kind of the object. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "exact_match";
+            /**
+             * Name
+             * @description Name for readers; it need not be unique.
+             * @default exact_match
+             */
+            name: string;
+            /**
+             * Input
+             * @description Template of the text that is compared.
+             * @default {{sample.output_text}}
+             */
+            input: string;
+            /**
+             * Reference
+             * @description Template of the text that it must equal.
+             */
+            reference: string;
+            /**
+             * Strip
+             * @description True: white space at both ends does not count.
+             * @default true
+             */
+            strip: boolean;
+            /**
+             * Ignore Case
+             * @description True: case does not count, by Unicode case folding.
+             * @default false
+             */
+            ignore_case: boolean;
+            /**
+             * Unicode
+             * @description Unicode normal form in which texts are compared.
+             * @default NFC
+             * @enum {string}
+             */
+            unicode: "none" | "NFC" | "NFD" | "NFKC" | "NFKD";
+            /**
+             * Numbers
+             * @description True: two texts that are numbers are equal when their values are, as `1,000` and `1e3`.
+             * @default false
+             */
+            numbers: boolean;
+        } & {
+            [key: string]: unknown;
+        };
         /** ExpiresAfter */
         ExpiresAfter: {
             /**
@@ -3948,6 +4205,64 @@ export interface components {
             gamma: number;
         };
         /**
+         * FormatGrader
+         * @description Share of the expected parts that the text has: tags, or headings that open sections.
+         */
+        FormatGrader: {
+            /**
+             * Pass Threshold
+             * @description Decides pass or fail where results are shown; never the reward.
+             */
+            pass_threshold?: number | null;
+            /**
+             * @description Selects the kind of the object. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "format";
+            /**
+             * Name
+             * @description Name for readers; it need not be unique.
+             * @default format
+             */
+            name: string;
+            /**
+             * Input
+             * @description Template of the text.
+             * @default {{sample.output_text}}
+             */
+            input: string;
+            /**
+             * Tags
+             * @description Names of tags; each stands once, as `<name>…</name>`, around some text.
+             */
+            tags?: string[];
+            /**
+             * Sections
+             * @description Lines that open sections; each stands once, and some text follows before the next one.
+             */
+            sections?: string[];
+            /**
+             * Ordered
+             * @description True: only parts that stand in the order of the list count.
+             * @default true
+             */
+            ordered: boolean;
+            /**
+             * Only
+             * @description True: text outside of the parts counts as one more part that is missing.
+             * @default false
+             */
+            only: boolean;
+            /**
+             * Partial
+             * @description True: the score is the share of the parts; otherwise 1 for all of them and 0 for fewer.
+             * @default true
+             */
+            partial: boolean;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
          * GapRule
          * @description Training has run away from validation: rows learned by heart, or a grader that is gamed.
          */
@@ -3994,6 +4309,48 @@ export interface components {
              * @enum {string}
              */
             type: "geometric_mean";
+        };
+        /** GraderCalibration */
+        GraderCalibration: {
+            /**
+             * Object
+             * @description Type of the object; each type has one constant value.
+             * @default grader.calibration
+             * @constant
+             */
+            object: "grader.calibration";
+            /**
+             * Samples
+             * @description Answers that were sent.
+             */
+            samples: number;
+            /**
+             * Scored
+             * @description Answers that have a score.
+             */
+            scored: number;
+            /**
+             * Faults
+             * @description The first reasons why an answer has none.
+             */
+            faults: string[];
+            /** @description Spread of the scores. */
+            scores: components["schemas"]["ScoreSpread"];
+            /**
+             * Agreement
+             * @description Spearman's correlation with `compare_with`; `null` without it, or where one does not vary.
+             */
+            agreement: number | null;
+            /**
+             * Probes
+             * @description Answers that a sound grader scores low.
+             */
+            probes: components["schemas"]["CalibrationProbe"][];
+            /**
+             * Report
+             * @description Findings in plain words.
+             */
+            report: string[];
         };
         /** GraderErrorFlags */
         GraderErrorFlags: {
@@ -4154,6 +4511,13 @@ export interface components {
                 [key: string]: number;
             };
             /**
+             * Reasons
+             * @description Reasons of the scores: of a multi grader's parts by name, and of the whole as `""` (an extension).
+             */
+            reasons: {
+                [key: string]: string;
+            };
+            /**
              * Token Usage
              * @description Tokens that judges used; `null` without a judge.
              */
@@ -4224,6 +4588,49 @@ export interface components {
          * @enum {string}
          */
         JobStatus: "validating_files" | "queued" | "running" | "succeeded" | "failed" | "cancelled" | "pausing" | "paused";
+        /**
+         * JsonValidGrader
+         * @description 1 when the text is JSON, and valid by the schema where there is one, else 0.
+         */
+        JsonValidGrader: {
+            /**
+             * Pass Threshold
+             * @description Decides pass or fail where results are shown; never the reward.
+             */
+            pass_threshold?: number | null;
+            /**
+             * @description Selects the kind of the object. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "json_valid";
+            /**
+             * Name
+             * @description Name for readers; it need not be unique.
+             * @default json_valid
+             */
+            name: string;
+            /**
+             * Input
+             * @description Template of the text.
+             * @default {{sample.output_text}}
+             */
+            input: string;
+            /**
+             * Json Schema
+             * @description JSON Schema (2020-12) of the value; its `$ref` stay inside it, and nothing is fetched.
+             */
+            json_schema?: {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * Fenced
+             * @description True: the JSON may stand in the one Markdown block of the text instead.
+             * @default false
+             */
+            fenced: boolean;
+        } & {
+            [key: string]: unknown;
+        };
         /**
          * JudgeMessage
          * @description One message of a model grader's prompt; texts are templates.
@@ -4307,6 +4714,64 @@ export interface components {
              */
             last: number;
         };
+        /**
+         * LabelModelGrader
+         * @description 1 when the label that the model chooses is one of the passing ones, else 0.
+         */
+        LabelModelGrader: {
+            /**
+             * Pass Threshold
+             * @description Decides pass or fail where results are shown; never the reward.
+             */
+            pass_threshold?: number | null;
+            /**
+             * Model
+             * @description Name of the judge: a model of this service, or of the server at `base_url`.
+             */
+            model: string;
+            /** @description Sampling of the judge. */
+            sampling_params?: components["schemas"]["JudgeSampling"] | null;
+            /**
+             * Base Url
+             * @description The customer's own OpenAI-compatible server, e.g. `https://api.example/v1` (an extension).
+             */
+            base_url?: string | null;
+            /**
+             * Headers
+             * @description Headers for `base_url` alone (an extension).
+             */
+            headers?: {
+                [key: string]: string;
+            } | null;
+            /**
+             * @description Selects the kind of the object. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "label_model";
+            /**
+             * Name
+             * @description Name for readers; it need not be unique.
+             * @default label_model
+             */
+            name: string;
+            /**
+             * Input
+             * @description The judge's prompt, whose texts are templates.
+             */
+            input: components["schemas"]["JudgeMessage"][];
+            /**
+             * Labels
+             * @description Labels that the judge chooses from.
+             */
+            labels: string[];
+            /**
+             * Passing Labels
+             * @description Labels that score 1.
+             */
+            passing_labels: string[];
+        } & {
+            [key: string]: unknown;
+        };
         /** LabelSmoothingOptions */
         LabelSmoothingOptions: {
             /**
@@ -4320,6 +4785,59 @@ export interface components {
              * @default 0.1
              */
             smoothing: number;
+        };
+        /**
+         * LengthBoundsGrader
+         * @description 1 within the bounds; outside, the score falls to 0 over `slack`.
+         */
+        LengthBoundsGrader: {
+            /**
+             * Pass Threshold
+             * @description Decides pass or fail where results are shown; never the reward.
+             */
+            pass_threshold?: number | null;
+            /**
+             * @description Selects the kind of the object. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "length_bounds";
+            /**
+             * Name
+             * @description Name for readers; it need not be unique.
+             * @default length_bounds
+             */
+            name: string;
+            /**
+             * Input
+             * @description Template of the text; not read where `unit` is `tokens`.
+             * @default {{sample.output_text}}
+             */
+            input: string;
+            /**
+             * Unit
+             * @description `words` stand between white space; `tokens` are those that the policy sampled in all turns; `items` are the entries of a JSON list, such as `{{sample.tool_calls}}`.
+             * @default characters
+             * @enum {string}
+             */
+            unit: "characters" | "words" | "tokens" | "items";
+            /**
+             * Min
+             * @description Least length.
+             */
+            min?: number | null;
+            /**
+             * Max
+             * @description Greatest length.
+             */
+            max?: number | null;
+            /**
+             * Slack
+             * @description Distance from a bound at which the score reaches 0.
+             * @default 0
+             */
+            slack: number;
+        } & {
+            [key: string]: unknown;
         };
         /**
          * LimitStopsRule
@@ -4553,7 +5071,7 @@ export interface components {
              * @description The parts by name.
              */
             graders: {
-                [key: string]: components["schemas"]["StringCheckGrader"] | components["schemas"]["TextSimilarityGrader"] | components["schemas"]["ScoreModelGrader"] | components["schemas"]["EndpointGrader"];
+                [key: string]: components["schemas"]["StringCheckGrader"] | components["schemas"]["TextSimilarityGrader"] | components["schemas"]["ExactMatchGrader"] | components["schemas"]["ContainsGrader"] | components["schemas"]["JsonValidGrader"] | components["schemas"]["RegexGrader"] | components["schemas"]["FormatGrader"] | components["schemas"]["LengthBoundsGrader"] | components["schemas"]["ToolCallGrader"] | components["schemas"]["ScoreModelGrader"] | components["schemas"]["LabelModelGrader"] | components["schemas"]["AiJudgeGrader"] | components["schemas"]["EndpointGrader"];
             };
             /**
              * Calculate Output
@@ -5838,6 +6356,53 @@ export interface components {
                 [key: string]: components["schemas"]["PartObject"];
             };
         };
+        /**
+         * RegexGrader
+         * @description 1 when the text matches the expression, else 0.
+         */
+        RegexGrader: {
+            /**
+             * Pass Threshold
+             * @description Decides pass or fail where results are shown; never the reward.
+             */
+            pass_threshold?: number | null;
+            /**
+             * @description Selects the kind of the object. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "regex";
+            /**
+             * Name
+             * @description Name for readers; it need not be unique.
+             * @default regex
+             */
+            name: string;
+            /**
+             * Input
+             * @description Template of the text.
+             * @default {{sample.output_text}}
+             */
+            input: string;
+            /**
+             * Pattern
+             * @description The expression, in the syntax of Rust's `regex`: as Python's, without look-around and back-references. Not a template.
+             */
+            pattern: string;
+            /**
+             * Whole
+             * @description True: the whole text must match, not a part of it.
+             * @default false
+             */
+            whole: boolean;
+            /**
+             * Ignore Case
+             * @description True: case does not count.
+             * @default false
+             */
+            ignore_case: boolean;
+        } & {
+            [key: string]: unknown;
+        };
         /** RegisteredGrader */
         RegisteredGrader: {
             /**
@@ -5951,7 +6516,7 @@ export interface components {
              * Grader
              * @description The function that scores each rollout: a definition, or a registered one.
              */
-            grader: (components["schemas"]["StringCheckGrader"] | components["schemas"]["TextSimilarityGrader"] | components["schemas"]["ScoreModelGrader"] | components["schemas"]["EndpointGrader"] | components["schemas"]["MultiGrader"]) | components["schemas"]["RegisteredReference"];
+            grader: (components["schemas"]["StringCheckGrader"] | components["schemas"]["TextSimilarityGrader"] | components["schemas"]["ExactMatchGrader"] | components["schemas"]["ContainsGrader"] | components["schemas"]["JsonValidGrader"] | components["schemas"]["RegexGrader"] | components["schemas"]["FormatGrader"] | components["schemas"]["LengthBoundsGrader"] | components["schemas"]["ToolCallGrader"] | components["schemas"]["ScoreModelGrader"] | components["schemas"]["LabelModelGrader"] | components["schemas"]["AiJudgeGrader"] | components["schemas"]["EndpointGrader"] | components["schemas"]["MultiGrader"]) | components["schemas"]["RegisteredReference"];
             /**
              * Tools
              * @description Tools that the service calls for the model: definitions, or registered ones. Without any, the tools of rows are offered and their calls graded, not run.
@@ -6527,7 +7092,7 @@ export interface components {
              * Grader
              * @description The grader, as in a create call of a job.
              */
-            grader: components["schemas"]["StringCheckGrader"] | components["schemas"]["TextSimilarityGrader"] | components["schemas"]["ScoreModelGrader"] | components["schemas"]["EndpointGrader"] | components["schemas"]["MultiGrader"];
+            grader: components["schemas"]["StringCheckGrader"] | components["schemas"]["TextSimilarityGrader"] | components["schemas"]["ExactMatchGrader"] | components["schemas"]["ContainsGrader"] | components["schemas"]["JsonValidGrader"] | components["schemas"]["RegexGrader"] | components["schemas"]["FormatGrader"] | components["schemas"]["LengthBoundsGrader"] | components["schemas"]["ToolCallGrader"] | components["schemas"]["ScoreModelGrader"] | components["schemas"]["LabelModelGrader"] | components["schemas"]["AiJudgeGrader"] | components["schemas"]["EndpointGrader"] | components["schemas"]["MultiGrader"];
             /**
              * Model Sample
              * @description The answer that is graded.
@@ -6540,6 +7105,8 @@ export interface components {
             item?: {
                 [key: string]: unknown;
             } | null;
+            /** @description More of `sample` than the answer (an extension). */
+            sample?: components["schemas"]["SampleParts"] | null;
             /**
              * Trace Id
              * @description Id of the call, sent to an endpoint.
@@ -6562,6 +7129,8 @@ export interface components {
             item?: {
                 [key: string]: unknown;
             } | null;
+            /** @description More of `sample` than the answer (an extension). */
+            sample?: components["schemas"]["SampleParts"] | null;
             /**
              * Trace Id
              * @description Id of the call, sent to an endpoint.
@@ -6661,6 +7230,64 @@ export interface components {
             [key: string]: unknown;
         };
         /**
+         * SampleParts
+         * @description Keys of `sample` as graders of jobs read them; they take the place of what the answer alone
+         *     gives.
+         */
+        SampleParts: {
+            /**
+             * Output Tools
+             * @description Tool calls of the last turn, as in a chat message.
+             */
+            output_tools?: {
+                [key: string]: unknown;
+            }[] | null;
+            /**
+             * Output Reasoning Summary
+             * @description Reasoning of the last turn.
+             */
+            output_reasoning_summary?: string | null;
+            /**
+             * Tool Calls
+             * @description Tool calls of the whole rollout.
+             */
+            tool_calls?: {
+                [key: string]: unknown;
+            }[] | null;
+            /**
+             * Turns
+             * @description Turns of the rollout.
+             */
+            turns?: {
+                [key: string]: unknown;
+            }[] | null;
+            /**
+             * Stop Reason
+             * @description Reason why the rollout ended.
+             */
+            stop_reason?: string | null;
+        } & {
+            [key: string]: unknown;
+        };
+        /** ScoreBin */
+        ScoreBin: {
+            /**
+             * Low
+             * @description Lowest score of the bin.
+             */
+            low: number;
+            /**
+             * High
+             * @description Its end; a score of the end itself counts in the next bin, if there is one.
+             */
+            high: number;
+            /**
+             * Count
+             * @description Number of answers.
+             */
+            count: number;
+        };
+        /**
          * ScoreModelGrader
          * @description A model that answers with a number, clamped to `range`.
          */
@@ -6670,6 +7297,25 @@ export interface components {
              * @description Decides pass or fail where results are shown; never the reward.
              */
             pass_threshold?: number | null;
+            /**
+             * Model
+             * @description Name of the judge: a model of this service, or of the server at `base_url`.
+             */
+            model: string;
+            /** @description Sampling of the judge. */
+            sampling_params?: components["schemas"]["JudgeSampling"] | null;
+            /**
+             * Base Url
+             * @description The customer's own OpenAI-compatible server, e.g. `https://api.example/v1` (an extension).
+             */
+            base_url?: string | null;
+            /**
+             * Headers
+             * @description Headers for `base_url` alone (an extension).
+             */
+            headers?: {
+                [key: string]: string;
+            } | null;
             /**
              * @description Selects the kind of the object. (enum property replaced by openapi-typescript)
              * @enum {string}
@@ -6681,11 +7327,6 @@ export interface components {
              * @default score_model
              */
             name: string;
-            /**
-             * Model
-             * @description Name of the judge: a model of this service, or of the server at `base_url`.
-             */
-            model: string;
             /**
              * Input
              * @description The judge's prompt, whose texts are templates.
@@ -6703,22 +7344,46 @@ export interface components {
                 number,
                 number
             ];
-            /** @description Sampling of the judge. */
-            sampling_params?: components["schemas"]["JudgeSampling"] | null;
-            /**
-             * Base Url
-             * @description The customer's own OpenAI-compatible server, e.g. `https://api.example/v1` (an extension).
-             */
-            base_url?: string | null;
-            /**
-             * Headers
-             * @description Headers for `base_url` alone (an extension).
-             */
-            headers?: {
-                [key: string]: string;
-            } | null;
         } & {
             [key: string]: unknown;
+        };
+        /** ScoreSpread */
+        ScoreSpread: {
+            /**
+             * Mean
+             * @description Mean score.
+             */
+            mean: number;
+            /**
+             * Std
+             * @description Standard deviation of the scores.
+             */
+            std: number;
+            /**
+             * Histogram
+             * @description Ten bins from the lowest to the highest score.
+             */
+            histogram: components["schemas"]["ScoreBin"][];
+            /**
+             * All Lowest
+             * @description Share of the rows whose every answer scores 0, or the least where that is less.
+             */
+            all_lowest: number;
+            /**
+             * All Highest
+             * @description Share of the rows whose every answer scores 1, or the most where that is more.
+             */
+            all_highest: number;
+            /**
+             * Thresholds
+             * @description Failures at each score that occurs, 50 at most.
+             */
+            thresholds: components["schemas"]["ThresholdFailures"][];
+            /**
+             * Recommended
+             * @description Threshold at which 25 to 50 % of the answers fail; `null` where none does.
+             */
+            recommended: number | null;
         };
         /** ServiceAccountDeleted */
         ServiceAccountDeleted: {
@@ -7108,6 +7773,19 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
+        /** ThresholdFailures */
+        ThresholdFailures: {
+            /**
+             * Threshold
+             * @description A `pass_threshold`.
+             */
+            threshold: number;
+            /**
+             * Failures
+             * @description Share of the answers that would fail.
+             */
+            failures: number;
+        };
         /**
          * TokenGrowthRule
          * @description Rollouts write more and more.
@@ -7323,6 +8001,69 @@ export interface components {
              * @description Id for the `tool` message in reply.
              */
             tool_call_id: string;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * ToolCallGrader
+         * @description Mean over the expected calls: 0 without the call, 0.3 for the right function, 0.6 with some
+         *     of the arguments, 1 with all of them and no other.
+         */
+        ToolCallGrader: {
+            /**
+             * Pass Threshold
+             * @description Decides pass or fail where results are shown; never the reward.
+             */
+            pass_threshold?: number | null;
+            /**
+             * @description Selects the kind of the object. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "tool_call";
+            /**
+             * Name
+             * @description Name for readers; it need not be unique.
+             * @default tool_call
+             */
+            name: string;
+            /**
+             * Input
+             * @description Template of the text that is read where the rollout has no structured calls.
+             * @default {{sample.output_text}}
+             */
+            input: string;
+            /**
+             * Reference
+             * @description Template of the expected calls as JSON, `{"name", "arguments"}` or a list of them; an empty list expects no call.
+             */
+            reference: string;
+            /**
+             * Source
+             * @description Where calls are read: all of the rollout's, those of its last turn, or the text. `auto`: the rollout's, or the text's where there are none.
+             * @default auto
+             * @enum {string}
+             */
+            source: "auto" | "rollout" | "last_turn" | "text";
+            /**
+             * Ordered
+             * @description True: calls count in the order of the reference only.
+             * @default false
+             */
+            ordered: boolean;
+            /**
+             * Extra Calls
+             * @description `count`: a call that is not expected lowers the mean, as an expected call with 0 would.
+             * @default allow
+             * @enum {string}
+             */
+            extra_calls: "allow" | "count";
+            /**
+             * Comparators
+             * @description Comparison of single arguments, by name; `exact` for all others. `number` compares values, `contains` looks for the expected text, `unordered` compares lists as sets, `any` takes every value, a missing one included.
+             */
+            comparators?: {
+                [key: string]: "exact" | "ignore_case" | "number" | "contains" | "unordered" | "any";
+            };
         } & {
             [key: string]: unknown;
         };
@@ -7587,7 +8328,7 @@ export interface components {
              * Grader
              * @description The new definition; `[redacted]` keeps a secret while its address stays.
              */
-            grader?: (components["schemas"]["StringCheckGrader"] | components["schemas"]["TextSimilarityGrader"] | components["schemas"]["ScoreModelGrader"] | components["schemas"]["EndpointGrader"] | components["schemas"]["MultiGrader"]) | null;
+            grader?: (components["schemas"]["StringCheckGrader"] | components["schemas"]["TextSimilarityGrader"] | components["schemas"]["ExactMatchGrader"] | components["schemas"]["ContainsGrader"] | components["schemas"]["JsonValidGrader"] | components["schemas"]["RegexGrader"] | components["schemas"]["FormatGrader"] | components["schemas"]["LengthBoundsGrader"] | components["schemas"]["ToolCallGrader"] | components["schemas"]["ScoreModelGrader"] | components["schemas"]["LabelModelGrader"] | components["schemas"]["AiJudgeGrader"] | components["schemas"]["EndpointGrader"] | components["schemas"]["MultiGrader"]) | null;
             /**
              * Metadata
              * @description Up to 16 pairs of text of the user's own; the service does not read them.
@@ -7883,7 +8624,7 @@ export interface components {
              * Grader
              * @description The grader, as in a create call of a job.
              */
-            grader: components["schemas"]["StringCheckGrader"] | components["schemas"]["TextSimilarityGrader"] | components["schemas"]["ScoreModelGrader"] | components["schemas"]["EndpointGrader"] | components["schemas"]["MultiGrader"];
+            grader: components["schemas"]["StringCheckGrader"] | components["schemas"]["TextSimilarityGrader"] | components["schemas"]["ExactMatchGrader"] | components["schemas"]["ContainsGrader"] | components["schemas"]["JsonValidGrader"] | components["schemas"]["RegexGrader"] | components["schemas"]["FormatGrader"] | components["schemas"]["LengthBoundsGrader"] | components["schemas"]["ToolCallGrader"] | components["schemas"]["ScoreModelGrader"] | components["schemas"]["LabelModelGrader"] | components["schemas"]["AiJudgeGrader"] | components["schemas"]["EndpointGrader"] | components["schemas"]["MultiGrader"];
         } & {
             [key: string]: unknown;
         };
@@ -13492,6 +14233,148 @@ export interface operations {
             };
         };
     };
+    calibrateGrader: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the grader. */
+                grader_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CalibrateGrader"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GraderCalibration"];
+                };
+            };
+            /** @description The request is malformed, or the object is in the wrong state for it. */
+            400: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description No valid API key was sent. */
+            401: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The key may not do this. */
+            403: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description No such object in this project. */
+            404: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The body did not arrive in time. */
+            408: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description A request with this Idempotency-Key is still running. */
+            409: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The body is too large. */
+            413: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description The Idempotency-Key was used for another request. */
+            422: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description Too many requests, or a quota is used up. */
+            429: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description A part of the service is not available at the moment; retry. */
+            503: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    "openai-processing-ms": components["headers"]["ProcessingMs"];
+                    "retry-after": components["headers"]["RetryAfter"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+        };
+    };
     listCurricula: {
         parameters: {
             query?: {
@@ -17580,6 +18463,7 @@ export interface operations {
                      *         },
                      *         "execution_time": 0.0004,
                      *         "scores": {},
+                     *         "reasons": {},
                      *         "token_usage": null,
                      *         "sampled_model_name": null
                      *       },

@@ -100,6 +100,8 @@ def _result(name: str, criterion: Json, answer: ScoreResult) -> Json:
         details["errors"] = list(answer.errors.raised)
     if answer.errors.details is not None:
         details["details"] = answer.errors.details
+    if answer.reasons:
+        details["reasons"] = answer.reasons
     if answer.sampled_model_name is not None:
         details["model"] = answer.sampled_model_name
     return {

@@ -5,6 +5,7 @@ from typing import Any
 
 from app.domain.evals.data_sources import ItemReference, MessageTemplate, SamplingParams
 from app.domain.graders.judge_prompts import Prompt
+from app.domain.graders.samples import object_or_list, one_turn_keys
 from app.domain.graders.templates import MissingVariable, RenderedTooLong, parse_template
 
 Json = dict[str, Any]
@@ -72,8 +73,8 @@ def _tool(tool: Json) -> Json:
     }
 
 
-def sample_of(choices: list[Any], model: str | None) -> Json:
-    """Returns the `sample` object of an answer."""
+def sample_of(choices: list[Any], model: str | None, *, tokens: int | None = None) -> Json:
+    """Returns the `sample` object of an answer of `tokens` tokens."""
     choice = choices[0] if choices and isinstance(choices[0], dict) else {}
     message = choice.get("message")
     message = message if isinstance(message, dict) else {}
@@ -83,9 +84,10 @@ def sample_of(choices: list[Any], model: str | None) -> Json:
         "model": model,
         "choices": choices,
         "output_text": text,
-        "output_json": _as_json(text),
+        "output_json": object_or_list(text),
         "output_tools": message.get("tool_calls") or [],
         "output_reasoning_summary": message.get("reasoning") or message.get("reasoning_content"),
+        **one_turn_keys(message, choice.get("finish_reason"), tokens=tokens),
     }
 
 
@@ -94,14 +96,8 @@ def given_sample(sample: Json) -> Json:
     choices = sample.get("choices")
     read = sample_of(choices if isinstance(choices, list) else [], None)
     if "output_text" in sample and "output_json" not in sample:
-        read["output_json"] = _as_json(str(sample["output_text"]))
+        read["output_json"] = object_or_list(str(sample["output_text"]))
+    if "choices" not in sample:
+        message = {"content": sample.get("output_text"), "tool_calls": sample.get("output_tools")}
+        read |= one_turn_keys(message, "stop")
     return {**read, **sample}
-
-
-def _as_json(text: str) -> Any:
-    try:
-        value = json.loads(text)
-        json.dumps(value, allow_nan=False)
-    except (ValueError, RecursionError):
-        return None
-    return value if isinstance(value, dict | list) else None

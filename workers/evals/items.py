@@ -140,7 +140,11 @@ async def _sample(
         "finish_reason": choice.get("finish_reason"),
         "usage": tokens,
     }
-    return _Sampled(sample_of(answer.choices, source.model), output, [(source.model, tokens)])
+    return _Sampled(
+        sample_of(answer.choices, source.model, tokens=answer.completion_tokens),
+        output,
+        [(source.model, tokens)],
+    )
 
 
 def _seed(run_id: str, index: int) -> int:

@@ -5,18 +5,23 @@ their scores.
 """
 
 from app.domain.documents.walk import Kind, walk_fields
-from app.domain.graders.graders import MultiGrader, SingleGrader
+from app.domain.graders.graders import AnyGrader
+from app.domain.graders.kinds.ai_judge import AiJudgeGrader
+from app.grading.ai_judge import GroupAiJudge
 from app.grading.build import GradingPorts, build_scorer
+from workers.grading.group_grader import GroupGrader
 from workers.grading.group_scorer import Grader, GroupScorer, PerSampleScorer
 from workers.grading.job_grader import JobGrader
 
 
-def build_group_scorer(spec: SingleGrader | MultiGrader, ports: GradingPorts) -> GroupScorer:
+def build_group_scorer(spec: AnyGrader, ports: GradingPorts) -> GroupScorer:
     """Builds the group scorer of `spec`, which must contain its real headers."""
+    if isinstance(spec, AiJudgeGrader):
+        return GroupGrader(spec.name, GroupAiJudge(spec, ports.judges, source=spec.name))
     return PerSampleScorer(build_grader(spec, ports))
 
 
-def build_grader(spec: SingleGrader | MultiGrader, ports: GradingPorts) -> Grader:
+def build_grader(spec: AnyGrader, ports: GradingPorts) -> Grader:
     """Builds the per-sample grader of `spec`, which must contain its real headers."""
     asks_outside = any(
         field.kind in (Kind.ADDRESS, Kind.JUDGE) for field in walk_fields(type(spec), spec)

@@ -126,6 +126,7 @@ def _to_grade(result: ScoreResult) -> Grade:
             },
         },
         {name: errors.details for name, errors in flagged.items() if errors.details is not None},
+        result.reasons,
     )
 
 

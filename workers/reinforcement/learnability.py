@@ -10,8 +10,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Final
 
-from app.domain.graders.graders import MultiGrader, SingleGrader
-from app.domain.graders.ranges import highest_score
+from app.domain.graders.graders import AnyGrader
 from app.domain.methods.nothing_to_learn import NothingToLearnOptions
 from app.domain.methods.objective import ObjectiveOptions
 from app.domain.rollouts.rollouts import RolloutRow
@@ -89,7 +88,7 @@ class Evidence:
         self,
         options: NothingToLearnOptions,
         *,
-        grader: SingleGrader | MultiGrader,
+        grader: AnyGrader,
         objective: ObjectiveOptions,
         context_length: int,
     ) -> Finding | None:
@@ -105,7 +104,7 @@ class Evidence:
                 return self._error(error, count, grader)
         if len(self.rewards) > 1 or has_user_terms(objective):
             return None
-        return self._equal(options.equal_rewards, highest_score(grader))
+        return self._equal(options.equal_rewards, grader.highest)
 
     def _no_room(self, context_length: int) -> Finding:
         return Finding(
@@ -116,9 +115,7 @@ class Evidence:
             param="validation_file",
         )
 
-    def _error(
-        self, error: tuple[str, str], count: int, grader: SingleGrader | MultiGrader
-    ) -> Finding:
+    def _error(self, error: tuple[str, str], count: int, grader: AnyGrader) -> Finding:
         child, flag = error
         name, path = (child, f"{_GRADER}.graders.{child}") if child else (grader.name, _GRADER)
         return Finding(

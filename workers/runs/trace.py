@@ -48,6 +48,7 @@ def _trace(rollout: ScoredRollout) -> dict[str, Any]:
         "grader_latency_s": None if rollout.grade is None else rollout.grade.latency_s,
         "graders": {} if rollout.grade is None else rollout.grade.measures,
         "grader_errors": {} if rollout.grade is None else rollout.grade.details,
+        "grader_reasons": {} if rollout.grade is None else rollout.grade.reasons,
     }
 
 

@@ -10,7 +10,9 @@ from app.api.schemas.parameters import dotted
 from app.domain.described import Described
 from app.domain.errors import InvalidRequest
 from app.domain.evals.evals import Criterion, Eval, NewEval
-from app.domain.graders.graders import NOT_AVAILABLE, Grader, TextSimilarityGrader
+from app.domain.graders.graders import Grader
+from app.domain.graders.kinds.text_similarity import TextSimilarityGrader
+from app.domain.graders.single import NOT_AVAILABLE
 
 Name = Annotated[str, StringConstraints(max_length=256)]
 Metadata = Annotated[dict[MetadataKey, MetadataValue], Field(max_length=16)]

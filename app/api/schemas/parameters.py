@@ -4,7 +4,7 @@ from pydantic import ValidationError
 
 from app.domain.documents.pointers import parameter
 from app.domain.errors import InvalidRequest
-from app.domain.graders.graders import NOT_AVAILABLE
+from app.domain.graders.single import NOT_AVAILABLE
 
 _UNION_MEMBERS = ("constrained-", "literal[", "function-", "[key]")
 

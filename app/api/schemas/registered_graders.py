@@ -5,7 +5,7 @@ from typing import Literal
 from app.api.schemas.common import Json, WireModel
 from app.api.schemas.jobs import Text
 from app.api.schemas.registry import Metadata, RegisteredObject, own_keys
-from app.api.schemas.trials import HeaderSafe
+from app.api.schemas.trials import HeaderSafe, SampleParts
 from app.domain.graders.graders import Grader
 from app.domain.registry.registered_objects import Registered
 
@@ -41,5 +41,7 @@ class RunRegisteredGrader(WireModel):
     """The answer that is graded."""
     item: Json | None = None
     """The row, as templates and endpoints read it."""
+    sample: SampleParts | None = None
+    """More of `sample` than the answer (an extension)."""
     trace_id: HeaderSafe | None = None
     """Id of the call, sent to an endpoint."""

@@ -17,6 +17,27 @@ HeaderSafe = Annotated[str, StringConstraints(pattern=r"^[!-~]{1,256}$")]
 """A value that is also sent in a header."""
 
 
+class SampleParts(WireModel):
+    """Keys of `sample` as graders of jobs read them; they take the place of what the answer alone
+    gives.
+    """
+
+    output_tools: list[Json] | None = None
+    """Tool calls of the last turn, as in a chat message."""
+    output_reasoning_summary: str | None = None
+    """Reasoning of the last turn."""
+    tool_calls: list[Json] | None = None
+    """Tool calls of the whole rollout."""
+    turns: list[Json] | None = None
+    """Turns of the rollout."""
+    stop_reason: str | None = None
+    """Reason why the rollout ended."""
+
+    def sent(self) -> Json:
+        """Returns the keys that were sent."""
+        return self.model_dump(exclude_unset=True)
+
+
 class RunGraderRequest(WireModel):
     grader: Grader
     """The grader, as in a create call of a job."""
@@ -24,6 +45,8 @@ class RunGraderRequest(WireModel):
     """The answer that is graded."""
     item: Json | None = None
     """The row, as templates and endpoints read it."""
+    sample: SampleParts | None = None
+    """More of `sample` than the answer (an extension)."""
     trace_id: HeaderSafe | None = None
     """Id of the call, sent to an endpoint."""
 
@@ -82,6 +105,10 @@ class GraderRunMetadata(Described):
     """Seconds."""
     scores: dict[str, float]
     """Scores of a multi grader's parts, by name."""
+    reasons: dict[str, str]
+    """Reasons of the scores: of a multi grader's parts by name, and of the whole as `""` (an
+    extension).
+    """
     token_usage: int | None
     """Tokens that judges used; `null` without a judge."""
     sampled_model_name: str | None
@@ -120,6 +147,7 @@ class GraderRun(Described):
                 errors=GraderErrorFlags(**asdict(result.errors)),
                 execution_time=elapsed_s,
                 scores=result.sub_scores,
+                reasons=result.reasons,
                 token_usage=sum(used["total_tokens"] for used in usage.values()) if usage else None,
                 sampled_model_name=result.sampled_model_name,
             ),

@@ -22,7 +22,7 @@ from app.domain.errors import (
     RequestError,
 )
 from app.domain.events.idempotency import AnsweredBefore, HttpResponse
-from app.domain.graders.graders import NOT_AVAILABLE as GRADER_NOT_AVAILABLE
+from app.domain.graders.single import NOT_AVAILABLE as GRADER_NOT_AVAILABLE
 
 RETRY_AFTER_S = "2"
 _NOT_SERVED = {"responses": "Responses API", "completions": "legacy Completions API"}

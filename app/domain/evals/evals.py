@@ -11,13 +11,13 @@ from typing import Any, Final, Literal
 from uuid import NAMESPACE_URL, uuid5
 
 from app.domain.errors import NotFound
-from app.domain.graders.graders import MultiGrader, SingleGrader
+from app.domain.graders.graders import AnyGrader
 
 EVAL_TASK: Final = "agent_rft.run_eval"
 _JOB_PREFIX: Final = "ftjob-"
 _RUN_PREFIX: Final = "evalrun_"
 _FULL_SCORE: Final = 1.0
-Criterion = SingleGrader | MultiGrader
+Criterion = AnyGrader
 
 
 class EvalRunStatus(StrEnum):

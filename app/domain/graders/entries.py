@@ -9,6 +9,7 @@ from typing import Any, Final
 from app.domain.rollouts import metrics as names
 
 Values = dict[str, float]
+_JUDGED: Final = ("score_model", "label_model", "ai_judge")
 _JUDGE_FLAGS: Final = ("model_grader_refusal_error", "model_grader_parse_error")
 
 
@@ -75,7 +76,7 @@ def _errors(child: str, kind: str, split: str, values: Values) -> Values:
         flag: values.get(names.grader_metric(child, f"errors/{flag}"), 0.0)
         for flag in ("other_error", "invalid_variable_error")
     }
-    if kind == "score_model":
+    if kind in _JUDGED:
         counts.update(
             {f: values.get(names.grader_metric(child, f"errors/{f}"), 0.0) for f in _JUDGE_FLAGS}
         )

@@ -11,11 +11,14 @@ from typing import Final
 from app.domain.documents.pointers import parameter
 from app.domain.documents.walk import Kind, WalkedField
 from app.domain.errors import InvalidRequest
+from app.domain.graders.samples import CALL_KEYS, TURN_KEYS
 from app.domain.graders.templates import Placeholder, TemplateError, parse_template
 
 _ONE_BRACE: Final = re.compile(r"(?<!\{)\{\s*((?:sample|item)\s*[.\[][^{}\n]{0,200})\}(?!\})")
-_TEXTS: Final = frozenset({"output_text", "output_reasoning_summary"})
-_LISTS: Final = frozenset({"choices", "output_tools"})
+_TEXTS: Final = frozenset({"output_text", "output_reasoning_summary", "stop_reason"})
+_LISTS: Final = frozenset({"choices", "output_tools", "tool_calls", "turns"})
+_ENTRIES: Final = {"tool_calls": CALL_KEYS, "turns": TURN_KEYS}
+"""Keys of the entries of each list of the whole rollout."""
 _JSON: Final = "output_json"
 SAMPLE_KEYS: Final = (*sorted(_TEXTS | _LISTS), _JSON)
 
@@ -66,11 +69,21 @@ def _placeholder_fault(placeholder: Placeholder, *, json_output: bool) -> str | 
             "'json_schema', or use 'sample.output_text'"
         )
     if key not in SAMPLE_KEYS:
-        near = get_close_matches(str(key)[:80], SAMPLE_KEYS, n=1)
-        hint = f"did you mean 'sample.{near[0]}'?" if near else f"it has {', '.join(SAMPLE_KEYS)}"
-        return f"names no part of a sample: {hint}"
+        return f"names no part of a sample: {_cure(key, SAMPLE_KEYS, 'sample.')}"
     if key in _TEXTS and rest:
         return f"leads nowhere: 'sample.{key}' is a text and has no parts"
-    if key in _LISTS and rest and not isinstance(rest[0], int):
+    return _list_fault(str(key), rest) if key in _LISTS else None
+
+
+def _list_fault(key: str, rest: list[str | int]) -> str | None:
+    if rest and not isinstance(rest[0], int):
         return f"leads nowhere: 'sample.{key}' is a list: write 'sample.{key}[0]'"
+    known = _ENTRIES.get(key)
+    if known is not None and len(rest) > 1 and rest[1] not in known:
+        return f"names no part of an entry of 'sample.{key}': {_cure(rest[1], known)}"
     return None
+
+
+def _cure(step: str | int, known: tuple[str, ...], prefix: str = "") -> str:
+    near = get_close_matches(str(step)[:80], known, n=1)
+    return f"did you mean '{prefix}{near[0]}'?" if near else f"it has {', '.join(known)}"

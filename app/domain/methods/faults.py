@@ -7,9 +7,10 @@ on JSON, valid or not.
 from collections.abc import Iterator
 from typing import Any, Final
 
-from app.domain.documents.walk import walk_fields
+from app.domain.documents.pointers import parameter
+from app.domain.documents.walk import Kind, walk_fields
 from app.domain.errors import InvalidRequest
-from app.domain.graders.template_faults import sample_fault, template_fault
+from app.domain.graders.template_faults import placeholders, sample_fault, template_fault
 from app.domain.methods.reinforcement import ReinforcementMethod
 from app.domain.methods.response_format import (
     NOT_ENFORCED,
@@ -38,7 +39,30 @@ def format_warning(method: Any) -> str | None:
     return NOT_ENFORCED if gives_json(_response_format(method)) else None
 
 
+def unrun_calls_warning(method: Any) -> tuple[str, str] | None:
+    """The parameter, below the method, of a template that reads tool calls of a job that runs no
+    tool, and the warning; `None` where no template does.
+    """
+    tools = method.tools if isinstance(method, ReinforcementMethod) else _key(method, "tools")
+    if tools:
+        return None
+    for field in walk_fields(ReinforcementMethod, method):
+        for placeholder in placeholders(field.value) if field.kind is Kind.TEMPLATE else ():
+            if placeholder.namespace == "sample" and placeholder.steps[:1] == ("tool_calls",):
+                param = parameter("", field.path)
+                return param, (
+                    f"'{param}' reads 'sample.tool_calls', but the job has no tools: it runs no "
+                    "call. The list has the calls that the model wrote for its row's own tools, "
+                    "without outputs, and is empty for a row without tools"
+                )
+    return None
+
+
+def _key(method: Any, key: str) -> Any:
+    return method.get(key) if isinstance(method, dict) else None
+
+
 def _response_format(method: Any) -> Any:
     if isinstance(method, ReinforcementMethod):
         return method.response_format
-    return method.get(_FORMAT) if isinstance(method, dict) else None
+    return _key(method, _FORMAT)

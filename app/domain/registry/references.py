@@ -18,7 +18,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from app.domain.described import Described
-from app.domain.graders.graders import Grader, MultiGrader, SingleGrader, read_grader
+from app.domain.graders.graders import AnyGrader, Grader, read_grader
 from app.domain.methods.reinforcement import MAX_TOOLS, ReinforcementMethod
 from app.domain.registry.curricula import CURRICULUM_PARTS
 from app.domain.tools.tools import ToolSpec
@@ -87,7 +87,7 @@ def read_tool(sent: Any) -> ToolSpec | RegisteredReference:
     return ToolSpec.model_validate(sent)
 
 
-def read_grader_or_reference(sent: Any) -> SingleGrader | MultiGrader | RegisteredReference:
+def read_grader_or_reference(sent: Any) -> AnyGrader | RegisteredReference:
     if isinstance(sent, RegisteredReference):
         return sent
     if is_reference(sent, "type"):
@@ -153,7 +153,7 @@ class ReinforcementBody(ReinforcementMethod):
     tools of rows are offered and their calls graded, not run."""
 
     def with_definitions(
-        self, tools: tuple[ToolSpec, ...], grader: SingleGrader | MultiGrader
+        self, tools: tuple[ToolSpec, ...], grader: AnyGrader
     ) -> ReinforcementMethod:
         """The method with a definition for each reference; nothing is validated again."""
         values = {**dict(self), "tools": tools, "grader": grader}

@@ -164,6 +164,8 @@ class Grade:
     """
     details: dict[str, str] = field(default_factory=dict)
     """Reason of the flags of a grader that raised some, by the same names."""
+    reasons: dict[str, str] = field(default_factory=dict)
+    """Reason of the score of each grader that gave one, by the same names."""
 
 
 Verdict = Grade | Failure

@@ -19,7 +19,7 @@ from app.domain.jobs.jobs import Job, JobStatus, NewJob, StopRequest, TuningMeth
 from app.domain.jobs.requests import JobRequest
 from app.domain.jobs.result_files import result_file
 from app.domain.jobs.usage import NO_CAPS, Caps
-from app.domain.methods.faults import format_warning, reinforcement_faults
+from app.domain.methods.faults import format_warning, reinforcement_faults, unrun_calls_warning
 from app.domain.methods.kinds import method_parameters
 from app.domain.methods.reinforcement import ReinforcementMethod
 from app.domain.methods.stored import (
@@ -253,9 +253,11 @@ def _warnings(new: NewJob) -> list[str]:
     kind = new.method.kind
     walked = walk_fields(type(new.method), new.method)
     keys = [*new.unread, *unread(walked, f"method.{kind}", method_parameters(kind))]
+    unrun = unrun_calls_warning(new.method)
     found = [
         unread_message(keys) if keys else None,
         format_warning(new.method),
+        None if unrun is None else unrun[1],
         integrations_warning(new.integrations),
     ]
     return [message for message in found if message is not None]

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from app.domain.accounts.tenants import Tenant
 from app.domain.errors import EndpointRefused, NotFound
-from app.domain.graders.graders import MAX_CHILDREN
+from app.domain.graders.kinds.multi import MAX_CHILDREN
 from app.domain.jobs.preflight import (
     DatasetReport,
     EndpointCheck,

@@ -6,14 +6,14 @@ from pydantic import BaseModel, TypeAdapter
 from typing_extensions import override
 
 from app.domain.accounts.tenants import Tenant
-from app.domain.graders.graders import GRADER_MODELS, Grader, MultiGrader, SingleGrader
+from app.domain.graders.graders import GRADER_MODELS, AnyGrader, Grader
 from app.domain.registry.registered_objects import LabelChanges, Noun, Registered
 from app.services.models.judge_models import JudgeModels
 from app.services.registry.definition_check import check_definition, read_definition
 from app.services.registry.registered_objects import RegistryPorts, RegistryService
 from app.store.database import Database
 
-GraderConfig = SingleGrader | MultiGrader
+GraderConfig = AnyGrader
 _ADAPTER: Final[TypeAdapter[Any]] = TypeAdapter(Grader)
 
 

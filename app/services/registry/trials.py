@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from app.domain.errors import InvalidRequest
-from app.domain.graders.graders import MultiGrader, SingleGrader
+from app.domain.graders.graders import AnyGrader
 from app.domain.ids import new_id
 from app.domain.secrets.redaction import redacted
 from app.domain.tools.outcome import ToolOutcome
@@ -22,7 +22,7 @@ from app.gateways.endpoints.tool_calls import FunctionCall, call_tool
 from app.gateways.inference.judges import EngineModels, RoutedJudges
 from app.grading.build import GradingPorts, build_scorer
 from app.grading.samples import text_sample
-from app.grading.scorer import GradeRequest, GraderErrors, ScoreFault, ScoreResult
+from app.grading.scorer import GradeRequest, GraderErrors, ScoreFault, Scorer, ScoreResult
 from app.services.models.judge_models import JudgeModels
 from app.services.registry.definition_check import check_definition
 from app.settings.egress import EgressSettings
@@ -68,24 +68,27 @@ class TrialService:
         self._limits = limits
         self._judges = judges
 
-    async def validate_grader(self, grader: SingleGrader | MultiGrader) -> dict[str, Any]:
+    async def validate_grader(self, grader: AnyGrader) -> dict[str, Any]:
         """The grader as it is understood, secrets redacted. Raises `InvalidRequest`."""
-        await self._check(grader)
+        await self._check(grader, "grader")
         return await asyncio.to_thread(redacted, grader)
 
     async def run_grader(
         self,
-        grader: SingleGrader | MultiGrader,
+        grader: AnyGrader,
         *,
         model_sample: str,
+        sample: dict[str, Any] | None,
         item: dict[str, Any],
         trace_id: str | None,
     ) -> Trial:
-        """Score one text. A grader's fault is a result: reward 0 with its flags."""
-        await self._check(grader)
-        scorer = build_scorer(grader, self._grading())
+        """Scores one text, with the keys of `sample` that it does not give.
+
+        A grader's fault is a result: reward 0 with its flags.
+        """
+        scorer = await self.scorer(grader, "grader")
         request = GradeRequest(
-            sample=text_sample(model_sample),
+            sample=text_sample(model_sample, sample),
             item=item,
             trace_id=trace_id or new_trace_id(),
             call_id=new_id("grade_"),
@@ -100,6 +103,11 @@ class TrialService:
             details = f"no score within {GRADER_RUN_LIMIT_S:g} s"
             result = ScoreResult(0.0, GraderErrors(other_error=True, details=details))
         return Trial(result, time.perf_counter() - started)
+
+    async def scorer(self, grader: AnyGrader, param: str) -> Scorer:
+        """Returns the scorer of a grader that was sent as `param`. Raises `InvalidRequest`."""
+        await self._check(grader, param)
+        return build_scorer(grader, self._grading())
 
     async def run_tool(self, trial: ToolTrial) -> ToolOutcome:
         """Returns the text that a model would read. Raises `InvalidRequest` for a failure that
@@ -127,8 +135,8 @@ class TrialService:
                 code=_CODES[fault.kind],
             ) from fault
 
-    async def _check(self, grader: SingleGrader | MultiGrader) -> None:
-        await check_definition(grader, "grader", egress=self._ports.egress, models=self._models)
+    async def _check(self, grader: AnyGrader, param: str) -> None:
+        await check_definition(grader, param, egress=self._ports.egress, models=self._models)
 
     def _grading(self) -> GradingPorts:
         endpoints = self._endpoints(self._ports.egress, GRADER_RUN_LIMIT_S)

@@ -55,7 +55,11 @@ async def made(api: Api, *criteria: dict[str, Any]) -> str:
         ({"data_source_config": {"type": "novel"}}, "invalid_value", "data_source_config.type"),
         ({"testing_criteria": []}, "invalid_value", "testing_criteria"),
         ({"testing_criteria": [{"type": "python"}]}, "grader_not_available", "[0].type"),
-        ({"testing_criteria": [CHECK, {"type": "label_model"}]}, "grader_not_available", "[1]"),
+        (
+            {"testing_criteria": [CHECK, {"type": "label_model"}]},
+            "missing_required_parameter",
+            "[1].model",
+        ),
         ({"testing_criteria": [{"name": "x"}]}, "missing_required_parameter", "[0].type"),
         ({"testing_criteria": [SIMILAR]}, "missing_required_parameter", "[0].pass_threshold"),
         ({"testing_criteria": [{**CHECK, "input": "{{ other.x }}"}]}, "invalid_value", "[0].input"),

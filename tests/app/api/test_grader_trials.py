@@ -67,6 +67,7 @@ async def test_a_run_has_the_hosted_shape_with_every_flag(trials: Trials) -> Non
             "type": "string_check",
             "errors": FLAGS,
             "scores": {},
+            "reasons": {},
             "token_usage": None,
             "sampled_model_name": None,
         },
@@ -101,6 +102,22 @@ async def test_the_sample_is_json_where_it_parses(trials: Trials) -> None:
     }
 
 
+async def test_parts_of_a_rollout_are_read_beside_the_answer(trials: Trials) -> None:
+    calls = [{"name": "search", "arguments": "{}", "output": "Ulm"}]
+    check = {**CHECK, "input": "{{sample.tool_calls[0].output}}", "reference": "Ulm"}
+    bounds = {"type": "length_bounds", "unit": "items", "input": "{{sample.turns}}", "max": 1}
+    multi = {"type": "multi", "graders": {"a": check, "b": bounds}, "calculate_output": "a + b"}
+    answer = await trials.run(multi, "x", sample={"tool_calls": calls})
+    assert answer["reward"] == 2.0
+    assert answer["metadata"]["reasons"] == {"b": "1 items: within the bounds"}
+    alone = await trials.run(bounds, "x", sample={"turns": []})
+    assert alone["metadata"]["reasons"] == {"": "0 items: within the bounds"}
+    param, _, _ = await trials.fault(
+        RUN, {"grader": check, "model_sample": "x", "sample": {"turns": {}}}
+    )
+    assert param == "sample.turns"
+
+
 async def test_no_item_is_an_empty_one(trials: Trials) -> None:
     body = {"grader": {**CHECK, "reference": "42"}, "model_sample": "42"}
     assert (await trials.post(RUN, body))["reward"] == 1.0
@@ -122,6 +139,17 @@ async def test_an_endpoint_is_called_as_in_training(database: Database) -> None:
             "output_json": {"a": 1},
             "output_tools": [],
             "output_reasoning_summary": None,
+            "tool_calls": [],
+            "turns": [
+                {
+                    "content": '{"a": 1}',
+                    "finish_reason": "stop",
+                    "parse_error": None,
+                    "tool_calls": 0,
+                    "completion_tokens": None,
+                }
+            ],
+            "stop_reason": "final_answer",
         },
         "item": {"answer": "42"},
         "trace_id": "trace_mine",

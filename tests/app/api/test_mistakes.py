@@ -57,7 +57,7 @@ REFUSED: list[tuple[dict[str, Any], str, str]] = [
     ({"method.supervised": {}}, "method.supervised",
      "is not read, because 'method.type' is 'reinforcement'"),
     ({"method.type": "supervised"}, ROOT, "send the type 'reinforcement'"),
-    ({"rubrics": "be kind"}, "rubrics", "rubrics are not available yet"),
+    ({"rubrics": "be kind"}, "rubrics", "a rubric is part of an 'ai_judge' grader"),
     ({"metadatas": {"a": "b"}}, "metadatas", "Did you mean 'metadata'"),
     (grading(input="{sample.output_text}"), f"{ROOT}.grader.input",
      "has single braces and is plain text: write '{{sample.output_text}}'"),
@@ -70,6 +70,13 @@ REFUSED: list[tuple[dict[str, Any], str, str]] = [
      "write 'sample.output_tools[0]'"),
     (grading(input="{{sample.output_json.x}}"), f"{ROOT}.grader.input",
      "is there only with 'response_format'"),
+    (grading(input="{{sample.tool_calls.name}}"), f"{ROOT}.grader.input",
+     "write 'sample.tool_calls[0]'"),
+    (grading(input="{{sample.tool_calls[0].outputs}}"), f"{ROOT}.grader.input",
+     "names no part of an entry of 'sample.tool_calls': did you mean 'output'?"),
+    (grading(input="{{sample.turns[1].text}}"), f"{ROOT}.grader.input",
+     "it has content, finish_reason, parse_error, tool_calls, completion_tokens"),
+    (grading(input="{{sample.stop_reason.x}}"), f"{ROOT}.grader.input", "is a text"),
     ({f"{ROOT}.grader": {"type": "multi", "graders": [CHECK], "calculate_output": "a"}},
      f"{ROOT}.grader.graders", "a map of name to grader"),
     ({f"{ROOT}.grader": {"type": "multi", "calculate_output": "a",
@@ -113,6 +120,8 @@ NAMED: list[tuple[dict[str, Any], str, str, str]] = [
     ({f"{HYPER}.beta": 0.1}, f"{HYPER}.beta", "unknown_parameter", "change nothing"),
     ({f"{ROOT}.response_format": WRAPPED}, f"{ROOT}.response_format",
      "response_format_not_enforced", "is not enforced"),
+    ({f"{ROOT}.tools": [], **grading(input="{{sample.tool_calls[0].output}}")},
+     f"{ROOT}.grader.input", "no_tools", "but the job has no tools: it runs no call"),
     ({"integrations": [{"type": "wandb", "wandb": {"project": "p"}}]}, "integrations",
      "integration_not_sent", "nothing is sent to Weights & Biases"),
     ({"integrations": [{"type": "wandb", "wandb": {"project": "p", "tag": "a"}}]},
@@ -134,7 +143,7 @@ async def test_what_changes_nothing_is_named_in_a_warning_and_an_event(
 
 
 async def test_a_call_without_mistakes_has_no_warning(api: Api, body: dict[str, Any]) -> None:
-    made = await api.call("POST", JOBS, json=body)
+    made = await api.call("POST", JOBS, json=altered(body, grading(input="{{sample.tool_calls}}")))
     assert [level for level, _ in await events(api, made.json()["id"])] == ["info"]
 
 
@@ -158,6 +167,9 @@ QUESTION = {"messages": [{"role": "user", "content": "q"}]}
 ROWS: list[tuple[dict[str, Any], list[dict[str, Any]], str, str, str]] = [
     (grading(reference="{{item.zzz}}"), [{**QUESTION, "answer": "a"}] * 10, "errors",
      f"{ROOT}.grader.reference", "no row of the training file has it. The rows have answer"),
+    ({f"{ROOT}.grader": {"type": "contains", "needles": ["a", "{{item.zzz}}"]}},
+     [{**QUESTION, "answer": "a"}] * 10, "errors", f"{ROOT}.grader.needles[1]",
+     "no row of the training file has it. The rows have answer"),
     (grading(reference="{{item.answer}}"), [{**QUESTION, "reference_answer": "a"}] * 10, "errors",
      f"{ROOT}.grader.reference", "Did you mean 'item.reference_answer'?"),
     (grading(reference="{{item.a[1]}}"), [{**QUESTION, "a": [1, 2]}] * 9 + [{**QUESTION, "a": []}],

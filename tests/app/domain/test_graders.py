@@ -63,7 +63,7 @@ def test_what_was_not_sent_is_filled_in_or_left_out() -> None:
     [
         ({}, ("type",), "required"),
         ({"type": "python", "source": "x"}, ("type",), "sandbox"),
-        ({"type": "label_model"}, ("type",), "no reward"),
+        ({"type": "label_model"}, ("model",), "required"),
         ({"type": "made_up"}, ("type",), "no grader type 'made_up'"),
         ({"type": ["multi"]}, ("type",), "no grader type"),
         ([], (), "an object"),
@@ -128,5 +128,7 @@ def test_the_schema_is_a_discriminated_union() -> None:
     schema = GRADERS.json_schema()
     assert schema["discriminator"]["propertyName"] == "type"
     assert set(schema["discriminator"]["mapping"]) == {
-        *("string_check", "text_similarity", "score_model", "endpoint", "multi"),
+        *("string_check", "text_similarity", "score_model", "label_model", "endpoint", "multi"),
+        *("exact_match", "contains", "json_valid", "regex", "format", "length_bounds", "tool_call"),
+        "ai_judge",
     }

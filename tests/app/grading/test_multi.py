@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from app.domain.graders.graders import MultiGrader
+from app.domain.graders.kinds.multi import MultiGrader
 from app.grading.multi import CONCURRENT_CHILDREN, MultiScorer
 from app.grading.scorer import GradeRequest, GraderErrors, ScoreFault, ScoreResult, TokenUsage
 from tests.support.patience import PATIENCE_S

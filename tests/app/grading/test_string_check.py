@@ -1,6 +1,6 @@
 import pytest
 
-from app.domain.graders.graders import StringCheckGrader
+from app.domain.graders.kinds.string_check import StringCheckGrader
 from app.grading.scorer import ITEM_MISSING, GradeRequest, ScoreFault
 from app.grading.string_check import StringCheckScorer
 

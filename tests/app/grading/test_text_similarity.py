@@ -9,7 +9,7 @@ import pytest
 from rapidfuzz.fuzz import ratio
 from rouge_score.rouge_scorer import RougeScorer
 
-from app.domain.graders.graders import TextSimilarityGrader
+from app.domain.graders.kinds.text_similarity import TextSimilarityGrader
 from app.grading.scorer import GradeRequest, ScoreFault, ScoreResult
 from app.grading.text_similarity import (
     MAX_CHARACTERS,

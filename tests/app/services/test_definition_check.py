@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from app.domain.errors import InvalidRequest, NotFound
-from app.domain.graders.graders import EndpointGrader
+from app.domain.graders.kinds.endpoint import EndpointGrader
 from app.gateways.egress.client import EgressClient
 from app.gateways.egress.guard import EgressPolicy
 from app.services.models.judge_models import JudgeModels

@@ -33,9 +33,9 @@ class Trials:
         error = (await self.post(path, body, status=400))["error"]
         return error["param"], error["code"], error["message"]
 
-    async def run(self, grader: Any, sample: str = "42", **more: Any) -> dict[str, Any]:
+    async def run(self, grader: Any, answer: str = "42", **more: Any) -> dict[str, Any]:
         more.setdefault("item", {"answer": "42"})
-        return await self.post(RUN, {"grader": grader, "model_sample": sample, **more})
+        return await self.post(RUN, {"grader": grader, "model_sample": answer, **more})
 
     async def secret(self) -> str:
         reply = await self._http.get("/v1/signing_secret")

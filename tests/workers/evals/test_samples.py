@@ -82,6 +82,28 @@ def test_graders_see_text_json_and_tool_calls_of_an_answer() -> None:
     assert given_sample({"choices": [{"message": {"content": "x"}}]})["output_text"] == "x"
 
 
+def test_graders_see_the_one_turn_of_an_answer_and_its_calls() -> None:
+    call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": '{"a": 1}'}}
+    message = {"content": "x", "tool_calls": [call, call, {"function": {}}]}
+    sample = sample_of([{"message": message, "finish_reason": "length"}], "m", tokens=9)
+    assert [(c["name"], c["arguments_json"], c["repeated"]) for c in sample["tool_calls"]] == [
+        ("f", {"a": 1}, False),
+        ("f", {"a": 1}, True),
+    ]
+    assert {(c["output"], c["error"]) for c in sample["tool_calls"]} == {(None, "not_run")}
+    (turn,) = sample["turns"]
+    assert (turn["content"], turn["tool_calls"], turn["completion_tokens"]) == ("x", 2, 9)
+    assert sample["stop_reason"] == "token_limit"
+
+
+def test_an_items_own_sample_keeps_what_it_says_of_its_rollout() -> None:
+    given = given_sample({"output_text": "x"})
+    assert [turn["content"] for turn in given["turns"]] == ["x"]
+    assert (given["tool_calls"], given["stop_reason"]) == ([], "final_answer")
+    calls = [{"name": "f", "arguments": "{}", "output": "1"}]
+    assert given_sample({"output_text": "x", "tool_calls": calls})["tool_calls"] == calls
+
+
 def test_graders_see_the_reasoning_whatever_its_server_calls_it() -> None:
     for name in ("reasoning", "reasoning_content"):
         message = {"content": "42", name: "12 + 30"}

@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 from standardwebhooks import Webhook
 
-from app.domain.graders.graders import EndpointGrader
+from app.domain.graders.kinds.endpoint import EndpointGrader
 from app.domain.rollouts.trajectory import FailureClass, Grade, Trajectory, Turn
 from app.gateways.endpoints.pool import EndpointPool
 from app.gateways.endpoints.signing import CallSigner, signing_secret
@@ -73,6 +73,30 @@ async def test_the_request_has_the_hosted_shape_and_is_signed() -> None:
             "output_json": None,
             "output_tools": [],
             "output_reasoning_summary": None,
+            "tool_calls": [
+                {
+                    "id": "call_1",
+                    "name": "search",
+                    "arguments": "{}",
+                    "arguments_json": {},
+                    "output": None,
+                    "error": "not_run",
+                    "latency_s": None,
+                    "repeated": False,
+                    "turn": 0,
+                }
+            ],
+            "turns": [
+                {
+                    "content": "42",
+                    "finish_reason": "stop",
+                    "parse_error": None,
+                    "tool_calls": count,
+                    "completion_tokens": 1,
+                }
+                for count in (1, 0)
+            ],
+            "stop_reason": None,
         },
         "item": {
             "messages": [{"name": None, "role": "user", "content": "What is it?"}],

@@ -7,7 +7,6 @@ import pytest
 from pydantic import TypeAdapter
 
 from app.domain.graders.graders import Grader
-from app.domain.graders.ranges import highest_score
 from app.domain.methods.nothing_to_learn import NothingToLearnOptions
 from app.domain.methods.objective import ObjectiveOptions
 from app.domain.rollouts.trajectory import Grade, ScoredRollout, StopReason
@@ -133,7 +132,7 @@ def test_prompts_that_fill_the_context_are_a_finding() -> None:
 
 def test_a_formula_and_an_endpoint_have_no_known_highest_score() -> None:
     multi = {"type": "multi", "graders": {"a": CHECK}, "calculate_output": "2 * a"}
-    found = [highest_score(GRADERS.validate_python(sent)) for sent in (CHECK, JUDGE, HOOK, multi)]
+    found = [GRADERS.validate_python(sent).highest for sent in (CHECK, JUDGE, HOOK, multi)]
     assert found == [1.0, 5.0, None, None]
 
 

@@ -8,8 +8,15 @@ from .admin_key_owner import AdminKeyOwner
 from .admin_key_with_value import AdminKeyWithValue
 from .advantage_options import AdvantageOptions
 from .advantage_options_type import AdvantageOptionsType
+from .ai_judge_grader import AiJudgeGrader
+from .ai_judge_grader_headers_type_0 import AiJudgeGraderHeadersType0
 from .async_options import AsyncOptions
 from .bradley_terry_options import BradleyTerryOptions
+from .calibrate_grader import CalibrateGrader
+from .calibration_probe import CalibrationProbe
+from .calibration_probe_name import CalibrationProbeName
+from .calibration_sample import CalibrationSample
+from .calibration_sample_item_type_0 import CalibrationSampleItemType0
 from .chat_choice import ChatChoice
 from .chat_choice_finish_reason import ChatChoiceFinishReason
 from .chat_chunk_choice import ChatChunkChoice
@@ -30,6 +37,8 @@ from .cispo_options import CispoOptions
 from .comparison import Comparison
 from .complete_upload import CompleteUpload
 from .completion_tokens_details import CompletionTokensDetails
+from .contains_grader import ContainsGrader
+from .contains_grader_match import ContainsGraderMatch
 from .create_admin_key import CreateAdminKey
 from .create_curriculum import CreateCurriculum
 from .create_curriculum_metadata_type_0 import CreateCurriculumMetadataType0
@@ -105,6 +114,8 @@ from .eval_run_object_metadata_type_0 import EvalRunObjectMetadataType0
 from .eval_run_status import EvalRunStatus
 from .eval_run_succeeded_webhook_event import EvalRunSucceededWebhookEvent
 from .event_subject import EventSubject
+from .exact_match_grader import ExactMatchGrader
+from .exact_match_grader_unicode import ExactMatchGraderUnicode
 from .expires_after import ExpiresAfter
 from .failure_class import FailureClass
 from .fault import Fault
@@ -130,17 +141,20 @@ from .fine_tuning_job_method import FineTuningJobMethod
 from .fine_tuning_job_succeeded_webhook_event import FineTuningJobSucceededWebhookEvent
 from .fine_tuning_job_validation import FineTuningJobValidation
 from .focal_options import FocalOptions
+from .format_grader import FormatGrader
 from .gap_rule import GapRule
 from .gap_rule_action import GapRuleAction
 from .geometric_mean_mask import GeometricMeanMask
 from .get_eval_run_output_items_order import GetEvalRunOutputItemsOrder
 from .get_eval_run_output_items_status_type_0 import GetEvalRunOutputItemsStatusType0
 from .get_eval_runs_order import GetEvalRunsOrder
+from .grader_calibration import GraderCalibration
 from .grader_error_flags import GraderErrorFlags
 from .grader_errors_rule import GraderErrorsRule
 from .grader_errors_rule_action import GraderErrorsRuleAction
 from .grader_run import GraderRun
 from .grader_run_metadata import GraderRunMetadata
+from .grader_run_metadata_reasons import GraderRunMetadataReasons
 from .grader_run_metadata_scores import GraderRunMetadataScores
 from .grader_run_model_grader_token_usage_per_model import GraderRunModelGraderTokenUsagePerModel
 from .grader_run_model_grader_token_usage_per_model_additional_property import GraderRunModelGraderTokenUsagePerModelAdditionalProperty
@@ -149,11 +163,17 @@ from .implicit_rewards import ImplicitRewards
 from .importance_sampling_options import ImportanceSamplingOptions
 from .job_error_body import JobErrorBody
 from .job_status import JobStatus
+from .json_valid_grader import JsonValidGrader
+from .json_valid_grader_json_schema_type_0 import JsonValidGraderJsonSchemaType0
 from .judge_message import JudgeMessage
 from .judge_message_role import JudgeMessageRole
 from .judge_sampling import JudgeSampling
 from .keep_checkpoints import KeepCheckpoints
+from .label_model_grader import LabelModelGrader
+from .label_model_grader_headers_type_0 import LabelModelGraderHeadersType0
 from .label_smoothing_options import LabelSmoothingOptions
+from .length_bounds_grader import LengthBoundsGrader
+from .length_bounds_grader_unit import LengthBoundsGraderUnit
 from .limit_stops_rule import LimitStopsRule
 from .limit_stops_rule_action import LimitStopsRuleAction
 from .line_pair import LinePair
@@ -240,6 +260,7 @@ from .prompt_tokens_details import PromptTokensDetails
 from .readiness import Readiness
 from .readiness_parts import ReadinessParts
 from .readiness_status import ReadinessStatus
+from .regex_grader import RegexGrader
 from .registered_grader import RegisteredGrader
 from .registered_grader_grader import RegisteredGraderGrader
 from .registered_grader_metadata_type_0 import RegisteredGraderMetadataType0
@@ -275,8 +296,14 @@ from .run_tool_request_item_type_0 import RunToolRequestItemType0
 from .run_tool_test import RunToolTest
 from .run_tool_test_arguments_type_0 import RunToolTestArgumentsType0
 from .run_tool_test_item_type_0 import RunToolTestItemType0
+from .sample_parts import SampleParts
+from .sample_parts_output_tools_type_0_item import SamplePartsOutputToolsType0Item
+from .sample_parts_tool_calls_type_0_item import SamplePartsToolCallsType0Item
+from .sample_parts_turns_type_0_item import SamplePartsTurnsType0Item
+from .score_bin import ScoreBin
 from .score_model_grader import ScoreModelGrader
 from .score_model_grader_headers_type_0 import ScoreModelGraderHeadersType0
+from .score_spread import ScoreSpread
 from .service_account_deleted import ServiceAccountDeleted
 from .service_account_key import ServiceAccountKey
 from .service_account_object import ServiceAccountObject
@@ -301,6 +328,7 @@ from .text_part import TextPart
 from .text_part_type import TextPartType
 from .text_similarity_grader import TextSimilarityGrader
 from .text_similarity_grader_evaluation_metric import TextSimilarityGraderEvaluationMetric
+from .threshold_failures import ThresholdFailures
 from .token_growth_rule import TokenGrowthRule
 from .token_growth_rule_action import TokenGrowthRuleAction
 from .token_lengths import TokenLengths
@@ -309,6 +337,11 @@ from .tool import Tool
 from .tool_call_collapse_rule import ToolCallCollapseRule
 from .tool_call_collapse_rule_action import ToolCallCollapseRuleAction
 from .tool_call_error import ToolCallError
+from .tool_call_grader import ToolCallGrader
+from .tool_call_grader_comparators import ToolCallGraderComparators
+from .tool_call_grader_comparators_additional_property import ToolCallGraderComparatorsAdditionalProperty
+from .tool_call_grader_extra_calls import ToolCallGraderExtraCalls
+from .tool_call_grader_source import ToolCallGraderSource
 from .tool_check import ToolCheck
 from .tool_check_status import ToolCheckStatus
 from .tool_headers_type_0 import ToolHeadersType0
@@ -368,8 +401,15 @@ __all__ = (
     "AdminKeyWithValue",
     "AdvantageOptions",
     "AdvantageOptionsType",
+    "AiJudgeGrader",
+    "AiJudgeGraderHeadersType0",
     "AsyncOptions",
     "BradleyTerryOptions",
+    "CalibrateGrader",
+    "CalibrationProbe",
+    "CalibrationProbeName",
+    "CalibrationSample",
+    "CalibrationSampleItemType0",
     "ChatChoice",
     "ChatChoiceFinishReason",
     "ChatChunkChoice",
@@ -390,6 +430,8 @@ __all__ = (
     "Comparison",
     "CompleteUpload",
     "CompletionTokensDetails",
+    "ContainsGrader",
+    "ContainsGraderMatch",
     "CreateAdminKey",
     "CreateCurriculum",
     "CreateCurriculumMetadataType0",
@@ -465,6 +507,8 @@ __all__ = (
     "EvalRunStatus",
     "EvalRunSucceededWebhookEvent",
     "EventSubject",
+    "ExactMatchGrader",
+    "ExactMatchGraderUnicode",
     "ExpiresAfter",
     "FailureClass",
     "Fault",
@@ -490,17 +534,20 @@ __all__ = (
     "FineTuningJobSucceededWebhookEvent",
     "FineTuningJobValidation",
     "FocalOptions",
+    "FormatGrader",
     "GapRule",
     "GapRuleAction",
     "GeometricMeanMask",
     "GetEvalRunOutputItemsOrder",
     "GetEvalRunOutputItemsStatusType0",
     "GetEvalRunsOrder",
+    "GraderCalibration",
     "GraderErrorFlags",
     "GraderErrorsRule",
     "GraderErrorsRuleAction",
     "GraderRun",
     "GraderRunMetadata",
+    "GraderRunMetadataReasons",
     "GraderRunMetadataScores",
     "GraderRunModelGraderTokenUsagePerModel",
     "GraderRunModelGraderTokenUsagePerModelAdditionalProperty",
@@ -509,11 +556,17 @@ __all__ = (
     "ImportanceSamplingOptions",
     "JobErrorBody",
     "JobStatus",
+    "JsonValidGrader",
+    "JsonValidGraderJsonSchemaType0",
     "JudgeMessage",
     "JudgeMessageRole",
     "JudgeSampling",
     "KeepCheckpoints",
+    "LabelModelGrader",
+    "LabelModelGraderHeadersType0",
     "LabelSmoothingOptions",
+    "LengthBoundsGrader",
+    "LengthBoundsGraderUnit",
     "LimitStopsRule",
     "LimitStopsRuleAction",
     "LinePair",
@@ -600,6 +653,7 @@ __all__ = (
     "Readiness",
     "ReadinessParts",
     "ReadinessStatus",
+    "RegexGrader",
     "RegisteredGrader",
     "RegisteredGraderGrader",
     "RegisteredGraderMetadataType0",
@@ -635,8 +689,14 @@ __all__ = (
     "RunToolTest",
     "RunToolTestArgumentsType0",
     "RunToolTestItemType0",
+    "SampleParts",
+    "SamplePartsOutputToolsType0Item",
+    "SamplePartsToolCallsType0Item",
+    "SamplePartsTurnsType0Item",
+    "ScoreBin",
     "ScoreModelGrader",
     "ScoreModelGraderHeadersType0",
+    "ScoreSpread",
     "ServiceAccountDeleted",
     "ServiceAccountKey",
     "ServiceAccountObject",
@@ -661,6 +721,7 @@ __all__ = (
     "TextPartType",
     "TextSimilarityGrader",
     "TextSimilarityGraderEvaluationMetric",
+    "ThresholdFailures",
     "TokenGrowthRule",
     "TokenGrowthRuleAction",
     "TokenLengths",
@@ -669,6 +730,11 @@ __all__ = (
     "ToolCallCollapseRule",
     "ToolCallCollapseRuleAction",
     "ToolCallError",
+    "ToolCallGrader",
+    "ToolCallGraderComparators",
+    "ToolCallGraderComparatorsAdditionalProperty",
+    "ToolCallGraderExtraCalls",
+    "ToolCallGraderSource",
     "ToolCheck",
     "ToolCheckStatus",
     "ToolHeadersType0",

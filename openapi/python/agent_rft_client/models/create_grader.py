@@ -12,12 +12,21 @@ from ..types import UNSET, Unset
 from typing import cast
 
 if TYPE_CHECKING:
+  from ..models.ai_judge_grader import AiJudgeGrader
+  from ..models.contains_grader import ContainsGrader
   from ..models.create_grader_metadata_type_0 import CreateGraderMetadataType0
   from ..models.endpoint_grader import EndpointGrader
+  from ..models.exact_match_grader import ExactMatchGrader
+  from ..models.format_grader import FormatGrader
+  from ..models.json_valid_grader import JsonValidGrader
+  from ..models.label_model_grader import LabelModelGrader
+  from ..models.length_bounds_grader import LengthBoundsGrader
   from ..models.multi_grader import MultiGrader
+  from ..models.regex_grader import RegexGrader
   from ..models.score_model_grader import ScoreModelGrader
   from ..models.string_check_grader import StringCheckGrader
   from ..models.text_similarity_grader import TextSimilarityGrader
+  from ..models.tool_call_grader import ToolCallGrader
 
 
 
@@ -32,14 +41,15 @@ class CreateGrader:
     """ 
         Attributes:
             name (str): Name for readers; it need not be unique.
-            grader (EndpointGrader | MultiGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader): The grader,
-                as in a create call of a job.
+            grader (AiJudgeGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader | JsonValidGrader |
+                LabelModelGrader | LengthBoundsGrader | MultiGrader | RegexGrader | ScoreModelGrader | StringCheckGrader |
+                TextSimilarityGrader | ToolCallGrader): The grader, as in a create call of a job.
             metadata (CreateGraderMetadataType0 | None | Unset): Up to 16 pairs of text of the user's own; the service does
                 not read them.
      """
 
     name: str
-    grader: EndpointGrader | MultiGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader
+    grader: AiJudgeGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | MultiGrader | RegexGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader
     metadata: CreateGraderMetadataType0 | None | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
@@ -48,12 +58,21 @@ class CreateGrader:
 
 
     def to_dict(self) -> dict[str, Any]:
+        from ..models.ai_judge_grader import AiJudgeGrader # noqa: PLC0415
+        from ..models.contains_grader import ContainsGrader # noqa: PLC0415
         from ..models.create_grader_metadata_type_0 import CreateGraderMetadataType0 # noqa: PLC0415
         from ..models.endpoint_grader import EndpointGrader # noqa: PLC0415
+        from ..models.exact_match_grader import ExactMatchGrader # noqa: PLC0415
+        from ..models.format_grader import FormatGrader # noqa: PLC0415
+        from ..models.json_valid_grader import JsonValidGrader # noqa: PLC0415
+        from ..models.label_model_grader import LabelModelGrader # noqa: PLC0415
+        from ..models.length_bounds_grader import LengthBoundsGrader # noqa: PLC0415
         from ..models.multi_grader import MultiGrader # noqa: PLC0415
+        from ..models.regex_grader import RegexGrader # noqa: PLC0415
         from ..models.score_model_grader import ScoreModelGrader # noqa: PLC0415
         from ..models.string_check_grader import StringCheckGrader # noqa: PLC0415
         from ..models.text_similarity_grader import TextSimilarityGrader # noqa: PLC0415
+        from ..models.tool_call_grader import ToolCallGrader # noqa: PLC0415
         name = self.name
 
         grader: dict[str, Any]
@@ -61,7 +80,25 @@ class CreateGrader:
             grader = self.grader.to_dict()
         elif isinstance(self.grader, TextSimilarityGrader):
             grader = self.grader.to_dict()
+        elif isinstance(self.grader, ExactMatchGrader):
+            grader = self.grader.to_dict()
+        elif isinstance(self.grader, ContainsGrader):
+            grader = self.grader.to_dict()
+        elif isinstance(self.grader, JsonValidGrader):
+            grader = self.grader.to_dict()
+        elif isinstance(self.grader, RegexGrader):
+            grader = self.grader.to_dict()
+        elif isinstance(self.grader, FormatGrader):
+            grader = self.grader.to_dict()
+        elif isinstance(self.grader, LengthBoundsGrader):
+            grader = self.grader.to_dict()
+        elif isinstance(self.grader, ToolCallGrader):
+            grader = self.grader.to_dict()
         elif isinstance(self.grader, ScoreModelGrader):
+            grader = self.grader.to_dict()
+        elif isinstance(self.grader, LabelModelGrader):
+            grader = self.grader.to_dict()
+        elif isinstance(self.grader, AiJudgeGrader):
             grader = self.grader.to_dict()
         elif isinstance(self.grader, EndpointGrader):
             grader = self.grader.to_dict()
@@ -93,16 +130,25 @@ class CreateGrader:
 
     @classmethod
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+        from ..models.ai_judge_grader import AiJudgeGrader # noqa: PLC0415
+        from ..models.contains_grader import ContainsGrader # noqa: PLC0415
         from ..models.create_grader_metadata_type_0 import CreateGraderMetadataType0 # noqa: PLC0415
         from ..models.endpoint_grader import EndpointGrader # noqa: PLC0415
+        from ..models.exact_match_grader import ExactMatchGrader # noqa: PLC0415
+        from ..models.format_grader import FormatGrader # noqa: PLC0415
+        from ..models.json_valid_grader import JsonValidGrader # noqa: PLC0415
+        from ..models.label_model_grader import LabelModelGrader # noqa: PLC0415
+        from ..models.length_bounds_grader import LengthBoundsGrader # noqa: PLC0415
         from ..models.multi_grader import MultiGrader # noqa: PLC0415
+        from ..models.regex_grader import RegexGrader # noqa: PLC0415
         from ..models.score_model_grader import ScoreModelGrader # noqa: PLC0415
         from ..models.string_check_grader import StringCheckGrader # noqa: PLC0415
         from ..models.text_similarity_grader import TextSimilarityGrader # noqa: PLC0415
+        from ..models.tool_call_grader import ToolCallGrader # noqa: PLC0415
         d = dict(src_dict)
         name = d.pop("name")
 
-        def _parse_grader(data: object) -> EndpointGrader | MultiGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader:
+        def _parse_grader(data: object) -> AiJudgeGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | MultiGrader | RegexGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader:
             try:
                 if not isinstance(data, dict):
                     raise TypeError()
@@ -126,7 +172,7 @@ class CreateGrader:
             try:
                 if not isinstance(data, dict):
                     raise TypeError()
-                grader_type_2 = ScoreModelGrader.from_dict(data)
+                grader_type_2 = ExactMatchGrader.from_dict(data)
 
 
 
@@ -136,20 +182,110 @@ class CreateGrader:
             try:
                 if not isinstance(data, dict):
                     raise TypeError()
-                grader_type_3 = EndpointGrader.from_dict(data)
+                grader_type_3 = ContainsGrader.from_dict(data)
 
 
 
                 return grader_type_3
             except (TypeError, ValueError, AttributeError, KeyError):
                 pass
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                grader_type_4 = JsonValidGrader.from_dict(data)
+
+
+
+                return grader_type_4
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                grader_type_5 = RegexGrader.from_dict(data)
+
+
+
+                return grader_type_5
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                grader_type_6 = FormatGrader.from_dict(data)
+
+
+
+                return grader_type_6
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                grader_type_7 = LengthBoundsGrader.from_dict(data)
+
+
+
+                return grader_type_7
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                grader_type_8 = ToolCallGrader.from_dict(data)
+
+
+
+                return grader_type_8
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                grader_type_9 = ScoreModelGrader.from_dict(data)
+
+
+
+                return grader_type_9
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                grader_type_10 = LabelModelGrader.from_dict(data)
+
+
+
+                return grader_type_10
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                grader_type_11 = AiJudgeGrader.from_dict(data)
+
+
+
+                return grader_type_11
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                grader_type_12 = EndpointGrader.from_dict(data)
+
+
+
+                return grader_type_12
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
             if not isinstance(data, dict):
                 raise TypeError()
-            grader_type_4 = MultiGrader.from_dict(data)
+            grader_type_13 = MultiGrader.from_dict(data)
 
 
 
-            return grader_type_4
+            return grader_type_13
 
         grader = _parse_grader(d.pop("grader"))
 

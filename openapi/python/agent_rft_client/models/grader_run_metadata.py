@@ -12,6 +12,7 @@ from typing import cast
 
 if TYPE_CHECKING:
   from ..models.grader_error_flags import GraderErrorFlags
+  from ..models.grader_run_metadata_reasons import GraderRunMetadataReasons
   from ..models.grader_run_metadata_scores import GraderRunMetadataScores
 
 
@@ -31,6 +32,8 @@ class GraderRunMetadata:
             errors (GraderErrorFlags):
             execution_time (float): Seconds.
             scores (GraderRunMetadataScores): Scores of a multi grader's parts, by name.
+            reasons (GraderRunMetadataReasons): Reasons of the scores: of a multi grader's parts by name, and of the whole
+                as `""` (an extension).
             token_usage (int | None): Tokens that judges used; `null` without a judge.
             sampled_model_name (None | str): Name of the judge's model.
      """
@@ -40,6 +43,7 @@ class GraderRunMetadata:
     errors: GraderErrorFlags
     execution_time: float
     scores: GraderRunMetadataScores
+    reasons: GraderRunMetadataReasons
     token_usage: int | None
     sampled_model_name: None | str
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
@@ -50,6 +54,7 @@ class GraderRunMetadata:
 
     def to_dict(self) -> dict[str, Any]:
         from ..models.grader_error_flags import GraderErrorFlags # noqa: PLC0415
+        from ..models.grader_run_metadata_reasons import GraderRunMetadataReasons # noqa: PLC0415
         from ..models.grader_run_metadata_scores import GraderRunMetadataScores # noqa: PLC0415
         name = self.name
 
@@ -60,6 +65,8 @@ class GraderRunMetadata:
         execution_time = self.execution_time
 
         scores = self.scores.to_dict()
+
+        reasons = self.reasons.to_dict()
 
         token_usage: int | None
         token_usage = self.token_usage
@@ -76,6 +83,7 @@ class GraderRunMetadata:
             "errors": errors,
             "execution_time": execution_time,
             "scores": scores,
+            "reasons": reasons,
             "token_usage": token_usage,
             "sampled_model_name": sampled_model_name,
         })
@@ -87,6 +95,7 @@ class GraderRunMetadata:
     @classmethod
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
         from ..models.grader_error_flags import GraderErrorFlags # noqa: PLC0415
+        from ..models.grader_run_metadata_reasons import GraderRunMetadataReasons # noqa: PLC0415
         from ..models.grader_run_metadata_scores import GraderRunMetadataScores # noqa: PLC0415
         d = dict(src_dict)
         name = d.pop("name")
@@ -101,6 +110,11 @@ class GraderRunMetadata:
         execution_time = d.pop("execution_time")
 
         scores = GraderRunMetadataScores.from_dict(d.pop("scores"))
+
+
+
+
+        reasons = GraderRunMetadataReasons.from_dict(d.pop("reasons"))
 
 
 
@@ -127,6 +141,7 @@ class GraderRunMetadata:
             errors=errors,
             execution_time=execution_time,
             scores=scores,
+            reasons=reasons,
             token_usage=token_usage,
             sampled_model_name=sampled_model_name,
         )

@@ -13,17 +13,25 @@ from typing import cast
 
 if TYPE_CHECKING:
   from ..models.advantage_options import AdvantageOptions
+  from ..models.ai_judge_grader import AiJudgeGrader
   from ..models.async_options import AsyncOptions
   from ..models.cispo_options import CispoOptions
+  from ..models.contains_grader import ContainsGrader
   from ..models.dro_options import DroOptions
   from ..models.endpoint_grader import EndpointGrader
+  from ..models.exact_match_grader import ExactMatchGrader
+  from ..models.format_grader import FormatGrader
   from ..models.importance_sampling_options import ImportanceSamplingOptions
+  from ..models.json_valid_grader import JsonValidGrader
   from ..models.keep_checkpoints import KeepCheckpoints
+  from ..models.label_model_grader import LabelModelGrader
+  from ..models.length_bounds_grader import LengthBoundsGrader
   from ..models.mismatch_options import MismatchOptions
   from ..models.multi_grader import MultiGrader
   from ..models.nothing_to_learn_options import NothingToLearnOptions
   from ..models.objective_options import ObjectiveOptions
   from ..models.ppo_options import PpoOptions
+  from ..models.regex_grader import RegexGrader
   from ..models.registered_reference import RegisteredReference
   from ..models.reinforcement_body_response_format_type_0 import ReinforcementBodyResponseFormatType0
   from ..models.reinforcement_hyperparameters import ReinforcementHyperparameters
@@ -33,6 +41,7 @@ if TYPE_CHECKING:
   from ..models.string_check_grader import StringCheckGrader
   from ..models.sync_options import SyncOptions
   from ..models.text_similarity_grader import TextSimilarityGrader
+  from ..models.tool_call_grader import ToolCallGrader
   from ..models.tool_spec import ToolSpec
 
 
@@ -48,8 +57,10 @@ class ReinforcementBody:
     """ `method.reinforcement` of a create call.
 
         Attributes:
-            grader (EndpointGrader | MultiGrader | RegisteredReference | ScoreModelGrader | StringCheckGrader |
-                TextSimilarityGrader): The function that scores each rollout: a definition, or a registered one.
+            grader (AiJudgeGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader | JsonValidGrader |
+                LabelModelGrader | LengthBoundsGrader | MultiGrader | RegexGrader | RegisteredReference | ScoreModelGrader |
+                StringCheckGrader | TextSimilarityGrader | ToolCallGrader): The function that scores each rollout: a definition,
+                or a registered one.
             mode (AsyncOptions | None | StreamingOptions | SyncOptions | Unset): An extension; `None` is `sync`.
             loss (CispoOptions | DroOptions | ImportanceSamplingOptions | None | PpoOptions | Unset): An extension; `None`
                 is `ppo`.
@@ -69,7 +80,7 @@ class ReinforcementBody:
             hyperparameters (None | ReinforcementHyperparameters | Unset): Sizes, rates and intervals.
      """
 
-    grader: EndpointGrader | MultiGrader | RegisteredReference | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader
+    grader: AiJudgeGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | MultiGrader | RegexGrader | RegisteredReference | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader
     mode: AsyncOptions | None | StreamingOptions | SyncOptions | Unset = UNSET
     loss: CispoOptions | DroOptions | ImportanceSamplingOptions | None | PpoOptions | Unset = UNSET
     advantage: AdvantageOptions | None | Unset = UNSET
@@ -90,17 +101,25 @@ class ReinforcementBody:
 
     def to_dict(self) -> dict[str, Any]:
         from ..models.advantage_options import AdvantageOptions # noqa: PLC0415
+        from ..models.ai_judge_grader import AiJudgeGrader # noqa: PLC0415
         from ..models.async_options import AsyncOptions # noqa: PLC0415
         from ..models.cispo_options import CispoOptions # noqa: PLC0415
+        from ..models.contains_grader import ContainsGrader # noqa: PLC0415
         from ..models.dro_options import DroOptions # noqa: PLC0415
         from ..models.endpoint_grader import EndpointGrader # noqa: PLC0415
+        from ..models.exact_match_grader import ExactMatchGrader # noqa: PLC0415
+        from ..models.format_grader import FormatGrader # noqa: PLC0415
         from ..models.importance_sampling_options import ImportanceSamplingOptions # noqa: PLC0415
+        from ..models.json_valid_grader import JsonValidGrader # noqa: PLC0415
         from ..models.keep_checkpoints import KeepCheckpoints # noqa: PLC0415
+        from ..models.label_model_grader import LabelModelGrader # noqa: PLC0415
+        from ..models.length_bounds_grader import LengthBoundsGrader # noqa: PLC0415
         from ..models.mismatch_options import MismatchOptions # noqa: PLC0415
         from ..models.multi_grader import MultiGrader # noqa: PLC0415
         from ..models.nothing_to_learn_options import NothingToLearnOptions # noqa: PLC0415
         from ..models.objective_options import ObjectiveOptions # noqa: PLC0415
         from ..models.ppo_options import PpoOptions # noqa: PLC0415
+        from ..models.regex_grader import RegexGrader # noqa: PLC0415
         from ..models.registered_reference import RegisteredReference # noqa: PLC0415
         from ..models.reinforcement_body_response_format_type_0 import ReinforcementBodyResponseFormatType0 # noqa: PLC0415
         from ..models.reinforcement_hyperparameters import ReinforcementHyperparameters # noqa: PLC0415
@@ -110,13 +129,32 @@ class ReinforcementBody:
         from ..models.string_check_grader import StringCheckGrader # noqa: PLC0415
         from ..models.sync_options import SyncOptions # noqa: PLC0415
         from ..models.text_similarity_grader import TextSimilarityGrader # noqa: PLC0415
+        from ..models.tool_call_grader import ToolCallGrader # noqa: PLC0415
         from ..models.tool_spec import ToolSpec # noqa: PLC0415
         grader: dict[str, Any]
         if isinstance(self.grader, StringCheckGrader):
             grader = self.grader.to_dict()
         elif isinstance(self.grader, TextSimilarityGrader):
             grader = self.grader.to_dict()
+        elif isinstance(self.grader, ExactMatchGrader):
+            grader = self.grader.to_dict()
+        elif isinstance(self.grader, ContainsGrader):
+            grader = self.grader.to_dict()
+        elif isinstance(self.grader, JsonValidGrader):
+            grader = self.grader.to_dict()
+        elif isinstance(self.grader, RegexGrader):
+            grader = self.grader.to_dict()
+        elif isinstance(self.grader, FormatGrader):
+            grader = self.grader.to_dict()
+        elif isinstance(self.grader, LengthBoundsGrader):
+            grader = self.grader.to_dict()
+        elif isinstance(self.grader, ToolCallGrader):
+            grader = self.grader.to_dict()
         elif isinstance(self.grader, ScoreModelGrader):
+            grader = self.grader.to_dict()
+        elif isinstance(self.grader, LabelModelGrader):
+            grader = self.grader.to_dict()
+        elif isinstance(self.grader, AiJudgeGrader):
             grader = self.grader.to_dict()
         elif isinstance(self.grader, EndpointGrader):
             grader = self.grader.to_dict()
@@ -278,17 +316,25 @@ class ReinforcementBody:
     @classmethod
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
         from ..models.advantage_options import AdvantageOptions # noqa: PLC0415
+        from ..models.ai_judge_grader import AiJudgeGrader # noqa: PLC0415
         from ..models.async_options import AsyncOptions # noqa: PLC0415
         from ..models.cispo_options import CispoOptions # noqa: PLC0415
+        from ..models.contains_grader import ContainsGrader # noqa: PLC0415
         from ..models.dro_options import DroOptions # noqa: PLC0415
         from ..models.endpoint_grader import EndpointGrader # noqa: PLC0415
+        from ..models.exact_match_grader import ExactMatchGrader # noqa: PLC0415
+        from ..models.format_grader import FormatGrader # noqa: PLC0415
         from ..models.importance_sampling_options import ImportanceSamplingOptions # noqa: PLC0415
+        from ..models.json_valid_grader import JsonValidGrader # noqa: PLC0415
         from ..models.keep_checkpoints import KeepCheckpoints # noqa: PLC0415
+        from ..models.label_model_grader import LabelModelGrader # noqa: PLC0415
+        from ..models.length_bounds_grader import LengthBoundsGrader # noqa: PLC0415
         from ..models.mismatch_options import MismatchOptions # noqa: PLC0415
         from ..models.multi_grader import MultiGrader # noqa: PLC0415
         from ..models.nothing_to_learn_options import NothingToLearnOptions # noqa: PLC0415
         from ..models.objective_options import ObjectiveOptions # noqa: PLC0415
         from ..models.ppo_options import PpoOptions # noqa: PLC0415
+        from ..models.regex_grader import RegexGrader # noqa: PLC0415
         from ..models.registered_reference import RegisteredReference # noqa: PLC0415
         from ..models.reinforcement_body_response_format_type_0 import ReinforcementBodyResponseFormatType0 # noqa: PLC0415
         from ..models.reinforcement_hyperparameters import ReinforcementHyperparameters # noqa: PLC0415
@@ -298,9 +344,10 @@ class ReinforcementBody:
         from ..models.string_check_grader import StringCheckGrader # noqa: PLC0415
         from ..models.sync_options import SyncOptions # noqa: PLC0415
         from ..models.text_similarity_grader import TextSimilarityGrader # noqa: PLC0415
+        from ..models.tool_call_grader import ToolCallGrader # noqa: PLC0415
         from ..models.tool_spec import ToolSpec # noqa: PLC0415
         d = dict(src_dict)
-        def _parse_grader(data: object) -> EndpointGrader | MultiGrader | RegisteredReference | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader:
+        def _parse_grader(data: object) -> AiJudgeGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | MultiGrader | RegexGrader | RegisteredReference | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader:
             try:
                 if not isinstance(data, dict):
                     raise TypeError()
@@ -324,7 +371,7 @@ class ReinforcementBody:
             try:
                 if not isinstance(data, dict):
                     raise TypeError()
-                grader_type_0_type_2 = ScoreModelGrader.from_dict(data)
+                grader_type_0_type_2 = ExactMatchGrader.from_dict(data)
 
 
 
@@ -334,7 +381,7 @@ class ReinforcementBody:
             try:
                 if not isinstance(data, dict):
                     raise TypeError()
-                grader_type_0_type_3 = EndpointGrader.from_dict(data)
+                grader_type_0_type_3 = ContainsGrader.from_dict(data)
 
 
 
@@ -344,11 +391,101 @@ class ReinforcementBody:
             try:
                 if not isinstance(data, dict):
                     raise TypeError()
-                grader_type_0_type_4 = MultiGrader.from_dict(data)
+                grader_type_0_type_4 = JsonValidGrader.from_dict(data)
 
 
 
                 return grader_type_0_type_4
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                grader_type_0_type_5 = RegexGrader.from_dict(data)
+
+
+
+                return grader_type_0_type_5
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                grader_type_0_type_6 = FormatGrader.from_dict(data)
+
+
+
+                return grader_type_0_type_6
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                grader_type_0_type_7 = LengthBoundsGrader.from_dict(data)
+
+
+
+                return grader_type_0_type_7
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                grader_type_0_type_8 = ToolCallGrader.from_dict(data)
+
+
+
+                return grader_type_0_type_8
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                grader_type_0_type_9 = ScoreModelGrader.from_dict(data)
+
+
+
+                return grader_type_0_type_9
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                grader_type_0_type_10 = LabelModelGrader.from_dict(data)
+
+
+
+                return grader_type_0_type_10
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                grader_type_0_type_11 = AiJudgeGrader.from_dict(data)
+
+
+
+                return grader_type_0_type_11
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                grader_type_0_type_12 = EndpointGrader.from_dict(data)
+
+
+
+                return grader_type_0_type_12
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                grader_type_0_type_13 = MultiGrader.from_dict(data)
+
+
+
+                return grader_type_0_type_13
             except (TypeError, ValueError, AttributeError, KeyError):
                 pass
             if not isinstance(data, dict):

@@ -12,12 +12,22 @@ from ..types import UNSET, Unset
 from typing import cast
 
 if TYPE_CHECKING:
+  from ..models.ai_judge_grader import AiJudgeGrader
+  from ..models.contains_grader import ContainsGrader
   from ..models.endpoint_grader import EndpointGrader
+  from ..models.exact_match_grader import ExactMatchGrader
+  from ..models.format_grader import FormatGrader
+  from ..models.json_valid_grader import JsonValidGrader
+  from ..models.label_model_grader import LabelModelGrader
+  from ..models.length_bounds_grader import LengthBoundsGrader
   from ..models.multi_grader import MultiGrader
+  from ..models.regex_grader import RegexGrader
   from ..models.run_grader_request_item_type_0 import RunGraderRequestItemType0
+  from ..models.sample_parts import SampleParts
   from ..models.score_model_grader import ScoreModelGrader
   from ..models.string_check_grader import StringCheckGrader
   from ..models.text_similarity_grader import TextSimilarityGrader
+  from ..models.tool_call_grader import ToolCallGrader
 
 
 
@@ -31,16 +41,19 @@ T = TypeVar("T", bound="RunGraderRequest")
 class RunGraderRequest:
     """ 
         Attributes:
-            grader (EndpointGrader | MultiGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader): The grader,
-                as in a create call of a job.
+            grader (AiJudgeGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader | JsonValidGrader |
+                LabelModelGrader | LengthBoundsGrader | MultiGrader | RegexGrader | ScoreModelGrader | StringCheckGrader |
+                TextSimilarityGrader | ToolCallGrader): The grader, as in a create call of a job.
             model_sample (str): The answer that is graded.
             item (None | RunGraderRequestItemType0 | Unset): The row, as templates and endpoints read it.
+            sample (None | SampleParts | Unset): More of `sample` than the answer (an extension).
             trace_id (None | str | Unset): Id of the call, sent to an endpoint.
      """
 
-    grader: EndpointGrader | MultiGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader
+    grader: AiJudgeGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | MultiGrader | RegexGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader
     model_sample: str
     item: None | RunGraderRequestItemType0 | Unset = UNSET
+    sample: None | SampleParts | Unset = UNSET
     trace_id: None | str | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
@@ -49,18 +62,46 @@ class RunGraderRequest:
 
 
     def to_dict(self) -> dict[str, Any]:
+        from ..models.ai_judge_grader import AiJudgeGrader # noqa: PLC0415
+        from ..models.contains_grader import ContainsGrader # noqa: PLC0415
         from ..models.endpoint_grader import EndpointGrader # noqa: PLC0415
+        from ..models.exact_match_grader import ExactMatchGrader # noqa: PLC0415
+        from ..models.format_grader import FormatGrader # noqa: PLC0415
+        from ..models.json_valid_grader import JsonValidGrader # noqa: PLC0415
+        from ..models.label_model_grader import LabelModelGrader # noqa: PLC0415
+        from ..models.length_bounds_grader import LengthBoundsGrader # noqa: PLC0415
         from ..models.multi_grader import MultiGrader # noqa: PLC0415
+        from ..models.regex_grader import RegexGrader # noqa: PLC0415
         from ..models.run_grader_request_item_type_0 import RunGraderRequestItemType0 # noqa: PLC0415
+        from ..models.sample_parts import SampleParts # noqa: PLC0415
         from ..models.score_model_grader import ScoreModelGrader # noqa: PLC0415
         from ..models.string_check_grader import StringCheckGrader # noqa: PLC0415
         from ..models.text_similarity_grader import TextSimilarityGrader # noqa: PLC0415
+        from ..models.tool_call_grader import ToolCallGrader # noqa: PLC0415
         grader: dict[str, Any]
         if isinstance(self.grader, StringCheckGrader):
             grader = self.grader.to_dict()
         elif isinstance(self.grader, TextSimilarityGrader):
             grader = self.grader.to_dict()
+        elif isinstance(self.grader, ExactMatchGrader):
+            grader = self.grader.to_dict()
+        elif isinstance(self.grader, ContainsGrader):
+            grader = self.grader.to_dict()
+        elif isinstance(self.grader, JsonValidGrader):
+            grader = self.grader.to_dict()
+        elif isinstance(self.grader, RegexGrader):
+            grader = self.grader.to_dict()
+        elif isinstance(self.grader, FormatGrader):
+            grader = self.grader.to_dict()
+        elif isinstance(self.grader, LengthBoundsGrader):
+            grader = self.grader.to_dict()
+        elif isinstance(self.grader, ToolCallGrader):
+            grader = self.grader.to_dict()
         elif isinstance(self.grader, ScoreModelGrader):
+            grader = self.grader.to_dict()
+        elif isinstance(self.grader, LabelModelGrader):
+            grader = self.grader.to_dict()
+        elif isinstance(self.grader, AiJudgeGrader):
             grader = self.grader.to_dict()
         elif isinstance(self.grader, EndpointGrader):
             grader = self.grader.to_dict()
@@ -78,6 +119,14 @@ class RunGraderRequest:
         else:
             item = self.item
 
+        sample: dict[str, Any] | None | Unset
+        if isinstance(self.sample, Unset):
+            sample = UNSET
+        elif isinstance(self.sample, SampleParts):
+            sample = self.sample.to_dict()
+        else:
+            sample = self.sample
+
         trace_id: None | str | Unset
         if isinstance(self.trace_id, Unset):
             trace_id = UNSET
@@ -93,6 +142,8 @@ class RunGraderRequest:
         })
         if item is not UNSET:
             field_dict["item"] = item
+        if sample is not UNSET:
+            field_dict["sample"] = sample
         if trace_id is not UNSET:
             field_dict["trace_id"] = trace_id
 
@@ -102,14 +153,24 @@ class RunGraderRequest:
 
     @classmethod
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+        from ..models.ai_judge_grader import AiJudgeGrader # noqa: PLC0415
+        from ..models.contains_grader import ContainsGrader # noqa: PLC0415
         from ..models.endpoint_grader import EndpointGrader # noqa: PLC0415
+        from ..models.exact_match_grader import ExactMatchGrader # noqa: PLC0415
+        from ..models.format_grader import FormatGrader # noqa: PLC0415
+        from ..models.json_valid_grader import JsonValidGrader # noqa: PLC0415
+        from ..models.label_model_grader import LabelModelGrader # noqa: PLC0415
+        from ..models.length_bounds_grader import LengthBoundsGrader # noqa: PLC0415
         from ..models.multi_grader import MultiGrader # noqa: PLC0415
+        from ..models.regex_grader import RegexGrader # noqa: PLC0415
         from ..models.run_grader_request_item_type_0 import RunGraderRequestItemType0 # noqa: PLC0415
+        from ..models.sample_parts import SampleParts # noqa: PLC0415
         from ..models.score_model_grader import ScoreModelGrader # noqa: PLC0415
         from ..models.string_check_grader import StringCheckGrader # noqa: PLC0415
         from ..models.text_similarity_grader import TextSimilarityGrader # noqa: PLC0415
+        from ..models.tool_call_grader import ToolCallGrader # noqa: PLC0415
         d = dict(src_dict)
-        def _parse_grader(data: object) -> EndpointGrader | MultiGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader:
+        def _parse_grader(data: object) -> AiJudgeGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | MultiGrader | RegexGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader:
             try:
                 if not isinstance(data, dict):
                     raise TypeError()
@@ -133,7 +194,7 @@ class RunGraderRequest:
             try:
                 if not isinstance(data, dict):
                     raise TypeError()
-                grader_type_2 = ScoreModelGrader.from_dict(data)
+                grader_type_2 = ExactMatchGrader.from_dict(data)
 
 
 
@@ -143,20 +204,110 @@ class RunGraderRequest:
             try:
                 if not isinstance(data, dict):
                     raise TypeError()
-                grader_type_3 = EndpointGrader.from_dict(data)
+                grader_type_3 = ContainsGrader.from_dict(data)
 
 
 
                 return grader_type_3
             except (TypeError, ValueError, AttributeError, KeyError):
                 pass
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                grader_type_4 = JsonValidGrader.from_dict(data)
+
+
+
+                return grader_type_4
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                grader_type_5 = RegexGrader.from_dict(data)
+
+
+
+                return grader_type_5
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                grader_type_6 = FormatGrader.from_dict(data)
+
+
+
+                return grader_type_6
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                grader_type_7 = LengthBoundsGrader.from_dict(data)
+
+
+
+                return grader_type_7
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                grader_type_8 = ToolCallGrader.from_dict(data)
+
+
+
+                return grader_type_8
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                grader_type_9 = ScoreModelGrader.from_dict(data)
+
+
+
+                return grader_type_9
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                grader_type_10 = LabelModelGrader.from_dict(data)
+
+
+
+                return grader_type_10
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                grader_type_11 = AiJudgeGrader.from_dict(data)
+
+
+
+                return grader_type_11
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                grader_type_12 = EndpointGrader.from_dict(data)
+
+
+
+                return grader_type_12
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
             if not isinstance(data, dict):
                 raise TypeError()
-            grader_type_4 = MultiGrader.from_dict(data)
+            grader_type_13 = MultiGrader.from_dict(data)
 
 
 
-            return grader_type_4
+            return grader_type_13
 
         grader = _parse_grader(d.pop("grader"))
 
@@ -183,6 +334,26 @@ class RunGraderRequest:
         item = _parse_item(d.pop("item", UNSET))
 
 
+        def _parse_sample(data: object) -> None | SampleParts | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                sample_type_0 = SampleParts.from_dict(data)
+
+
+
+                return sample_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(None | SampleParts | Unset, data)
+
+        sample = _parse_sample(d.pop("sample", UNSET))
+
+
         def _parse_trace_id(data: object) -> None | str | Unset:
             if data is None:
                 return data
@@ -197,6 +368,7 @@ class RunGraderRequest:
             grader=grader,
             model_sample=model_sample,
             item=item,
+            sample=sample,
             trace_id=trace_id,
         )
 

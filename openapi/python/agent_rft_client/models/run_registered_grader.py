@@ -13,6 +13,7 @@ from typing import cast
 
 if TYPE_CHECKING:
   from ..models.run_registered_grader_item_type_0 import RunRegisteredGraderItemType0
+  from ..models.sample_parts import SampleParts
 
 
 
@@ -28,11 +29,13 @@ class RunRegisteredGrader:
         Attributes:
             model_sample (str): The answer that is graded.
             item (None | RunRegisteredGraderItemType0 | Unset): The row, as templates and endpoints read it.
+            sample (None | SampleParts | Unset): More of `sample` than the answer (an extension).
             trace_id (None | str | Unset): Id of the call, sent to an endpoint.
      """
 
     model_sample: str
     item: None | RunRegisteredGraderItemType0 | Unset = UNSET
+    sample: None | SampleParts | Unset = UNSET
     trace_id: None | str | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
@@ -42,6 +45,7 @@ class RunRegisteredGrader:
 
     def to_dict(self) -> dict[str, Any]:
         from ..models.run_registered_grader_item_type_0 import RunRegisteredGraderItemType0 # noqa: PLC0415
+        from ..models.sample_parts import SampleParts # noqa: PLC0415
         model_sample = self.model_sample
 
         item: dict[str, Any] | None | Unset
@@ -51,6 +55,14 @@ class RunRegisteredGrader:
             item = self.item.to_dict()
         else:
             item = self.item
+
+        sample: dict[str, Any] | None | Unset
+        if isinstance(self.sample, Unset):
+            sample = UNSET
+        elif isinstance(self.sample, SampleParts):
+            sample = self.sample.to_dict()
+        else:
+            sample = self.sample
 
         trace_id: None | str | Unset
         if isinstance(self.trace_id, Unset):
@@ -66,6 +78,8 @@ class RunRegisteredGrader:
         })
         if item is not UNSET:
             field_dict["item"] = item
+        if sample is not UNSET:
+            field_dict["sample"] = sample
         if trace_id is not UNSET:
             field_dict["trace_id"] = trace_id
 
@@ -76,6 +90,7 @@ class RunRegisteredGrader:
     @classmethod
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
         from ..models.run_registered_grader_item_type_0 import RunRegisteredGraderItemType0 # noqa: PLC0415
+        from ..models.sample_parts import SampleParts # noqa: PLC0415
         d = dict(src_dict)
         model_sample = d.pop("model_sample")
 
@@ -99,6 +114,26 @@ class RunRegisteredGrader:
         item = _parse_item(d.pop("item", UNSET))
 
 
+        def _parse_sample(data: object) -> None | SampleParts | Unset:
+            if data is None:
+                return data
+            if isinstance(data, Unset):
+                return data
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                sample_type_0 = SampleParts.from_dict(data)
+
+
+
+                return sample_type_0
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(None | SampleParts | Unset, data)
+
+        sample = _parse_sample(d.pop("sample", UNSET))
+
+
         def _parse_trace_id(data: object) -> None | str | Unset:
             if data is None:
                 return data
@@ -112,6 +147,7 @@ class RunRegisteredGrader:
         run_registered_grader = cls(
             model_sample=model_sample,
             item=item,
+            sample=sample,
             trace_id=trace_id,
         )
 

@@ -30,27 +30,27 @@ class ScoreModelGrader:
     """ A model that answers with a number, clamped to `range`.
 
         Attributes:
-            type_ (Literal['score_model']): Selects the kind of the object.
             model (str): Name of the judge: a model of this service, or of the server at `base_url`.
+            type_ (Literal['score_model']): Selects the kind of the object.
             input_ (list[JudgeMessage]): The judge's prompt, whose texts are templates.
             pass_threshold (float | None | Unset): Decides pass or fail where results are shown; never the reward.
-            name (str | Unset): Name for readers; it need not be unique. Default: 'score_model'.
-            range_ (list[float] | Unset): Lowest and highest score.
             sampling_params (JudgeSampling | None | Unset): Sampling of the judge.
             base_url (None | str | Unset): The customer's own OpenAI-compatible server, e.g. `https://api.example/v1` (an
                 extension).
             headers (None | ScoreModelGraderHeadersType0 | Unset): Headers for `base_url` alone (an extension).
+            name (str | Unset): Name for readers; it need not be unique. Default: 'score_model'.
+            range_ (list[float] | Unset): Lowest and highest score.
      """
 
-    type_: Literal['score_model']
     model: str
+    type_: Literal['score_model']
     input_: list[JudgeMessage]
     pass_threshold: float | None | Unset = UNSET
-    name: str | Unset = 'score_model'
-    range_: list[float] | Unset = UNSET
     sampling_params: JudgeSampling | None | Unset = UNSET
     base_url: None | str | Unset = UNSET
     headers: None | ScoreModelGraderHeadersType0 | Unset = UNSET
+    name: str | Unset = 'score_model'
+    range_: list[float] | Unset = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
 
@@ -61,9 +61,9 @@ class ScoreModelGrader:
         from ..models.judge_message import JudgeMessage # noqa: PLC0415
         from ..models.judge_sampling import JudgeSampling # noqa: PLC0415
         from ..models.score_model_grader_headers_type_0 import ScoreModelGraderHeadersType0 # noqa: PLC0415
-        type_ = self.type_
-
         model = self.model
+
+        type_ = self.type_
 
         input_ = []
         for input_item_data in self.input_:
@@ -77,18 +77,6 @@ class ScoreModelGrader:
             pass_threshold = UNSET
         else:
             pass_threshold = self.pass_threshold
-
-        name = self.name
-
-        range_: list[float] | Unset = UNSET
-        if not isinstance(self.range_, Unset):
-            range_ = []
-            for range_item_data in self.range_:
-                range_item: float
-                range_item = range_item_data
-                range_.append(range_item)
-
-
 
         sampling_params: dict[str, Any] | None | Unset
         if isinstance(self.sampling_params, Unset):
@@ -112,26 +100,38 @@ class ScoreModelGrader:
         else:
             headers = self.headers
 
+        name = self.name
+
+        range_: list[float] | Unset = UNSET
+        if not isinstance(self.range_, Unset):
+            range_ = []
+            for range_item_data in self.range_:
+                range_item: float
+                range_item = range_item_data
+                range_.append(range_item)
+
+
+
 
         field_dict: dict[str, Any] = {}
         field_dict.update(self.additional_properties)
         field_dict.update({
-            "type": type_,
             "model": model,
+            "type": type_,
             "input": input_,
         })
         if pass_threshold is not UNSET:
             field_dict["pass_threshold"] = pass_threshold
-        if name is not UNSET:
-            field_dict["name"] = name
-        if range_ is not UNSET:
-            field_dict["range"] = range_
         if sampling_params is not UNSET:
             field_dict["sampling_params"] = sampling_params
         if base_url is not UNSET:
             field_dict["base_url"] = base_url
         if headers is not UNSET:
             field_dict["headers"] = headers
+        if name is not UNSET:
+            field_dict["name"] = name
+        if range_ is not UNSET:
+            field_dict["range"] = range_
 
         return field_dict
 
@@ -143,11 +143,11 @@ class ScoreModelGrader:
         from ..models.judge_sampling import JudgeSampling # noqa: PLC0415
         from ..models.score_model_grader_headers_type_0 import ScoreModelGraderHeadersType0 # noqa: PLC0415
         d = dict(src_dict)
+        model = d.pop("model")
+
         type_ = cast(Literal['score_model'] , d.pop("type"))
         if type_ != 'score_model':
             raise ValueError(f"type must match const 'score_model', got '{type_}'")
-
-        model = d.pop("model")
 
         input_ = []
         _input_ = d.pop("input")
@@ -167,21 +167,6 @@ class ScoreModelGrader:
             return cast(float | None | Unset, data)
 
         pass_threshold = _parse_pass_threshold(d.pop("pass_threshold", UNSET))
-
-
-        name = d.pop("name", UNSET)
-
-        _range_ = d.pop("range", UNSET)
-        range_: list[float] | Unset = UNSET
-        if _range_ is not UNSET:
-            range_ = []
-            for range_item_data in _range_:
-                def _parse_range_item(data: object) -> float:
-                    return cast(float, data)
-
-                range_item = _parse_range_item(range_item_data)
-
-                range_.append(range_item)
 
 
         def _parse_sampling_params(data: object) -> JudgeSampling | None | Unset:
@@ -234,16 +219,31 @@ class ScoreModelGrader:
         headers = _parse_headers(d.pop("headers", UNSET))
 
 
+        name = d.pop("name", UNSET)
+
+        _range_ = d.pop("range", UNSET)
+        range_: list[float] | Unset = UNSET
+        if _range_ is not UNSET:
+            range_ = []
+            for range_item_data in _range_:
+                def _parse_range_item(data: object) -> float:
+                    return cast(float, data)
+
+                range_item = _parse_range_item(range_item_data)
+
+                range_.append(range_item)
+
+
         score_model_grader = cls(
-            type_=type_,
             model=model,
+            type_=type_,
             input_=input_,
             pass_threshold=pass_threshold,
-            name=name,
-            range_=range_,
             sampling_params=sampling_params,
             base_url=base_url,
             headers=headers,
+            name=name,
+            range_=range_,
         )
 
 

@@ -12,11 +12,20 @@ from ..types import UNSET, Unset
 from typing import cast
 
 if TYPE_CHECKING:
+  from ..models.ai_judge_grader import AiJudgeGrader
+  from ..models.contains_grader import ContainsGrader
   from ..models.endpoint_grader import EndpointGrader
+  from ..models.exact_match_grader import ExactMatchGrader
+  from ..models.format_grader import FormatGrader
+  from ..models.json_valid_grader import JsonValidGrader
+  from ..models.label_model_grader import LabelModelGrader
+  from ..models.length_bounds_grader import LengthBoundsGrader
   from ..models.multi_grader import MultiGrader
+  from ..models.regex_grader import RegexGrader
   from ..models.score_model_grader import ScoreModelGrader
   from ..models.string_check_grader import StringCheckGrader
   from ..models.text_similarity_grader import TextSimilarityGrader
+  from ..models.tool_call_grader import ToolCallGrader
   from ..models.update_grader_metadata_type_0 import UpdateGraderMetadataType0
 
 
@@ -33,14 +42,16 @@ class UpdateGrader:
 
         Attributes:
             name (None | str | Unset): Name for readers; it need not be unique.
-            grader (EndpointGrader | MultiGrader | None | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader |
-                Unset): The new definition; `[redacted]` keeps a secret while its address stays.
+            grader (AiJudgeGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader | JsonValidGrader |
+                LabelModelGrader | LengthBoundsGrader | MultiGrader | None | RegexGrader | ScoreModelGrader | StringCheckGrader
+                | TextSimilarityGrader | ToolCallGrader | Unset): The new definition; `[redacted]` keeps a secret while its
+                address stays.
             metadata (None | Unset | UpdateGraderMetadataType0): Up to 16 pairs of text of the user's own; the service does
                 not read them.
      """
 
     name: None | str | Unset = UNSET
-    grader: EndpointGrader | MultiGrader | None | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | Unset = UNSET
+    grader: AiJudgeGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | MultiGrader | None | RegexGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader | Unset = UNSET
     metadata: None | Unset | UpdateGraderMetadataType0 = UNSET
     additional_properties: dict[str, Any] = _attrs_field(init=False, factory=dict)
 
@@ -49,11 +60,20 @@ class UpdateGrader:
 
 
     def to_dict(self) -> dict[str, Any]:
+        from ..models.ai_judge_grader import AiJudgeGrader # noqa: PLC0415
+        from ..models.contains_grader import ContainsGrader # noqa: PLC0415
         from ..models.endpoint_grader import EndpointGrader # noqa: PLC0415
+        from ..models.exact_match_grader import ExactMatchGrader # noqa: PLC0415
+        from ..models.format_grader import FormatGrader # noqa: PLC0415
+        from ..models.json_valid_grader import JsonValidGrader # noqa: PLC0415
+        from ..models.label_model_grader import LabelModelGrader # noqa: PLC0415
+        from ..models.length_bounds_grader import LengthBoundsGrader # noqa: PLC0415
         from ..models.multi_grader import MultiGrader # noqa: PLC0415
+        from ..models.regex_grader import RegexGrader # noqa: PLC0415
         from ..models.score_model_grader import ScoreModelGrader # noqa: PLC0415
         from ..models.string_check_grader import StringCheckGrader # noqa: PLC0415
         from ..models.text_similarity_grader import TextSimilarityGrader # noqa: PLC0415
+        from ..models.tool_call_grader import ToolCallGrader # noqa: PLC0415
         from ..models.update_grader_metadata_type_0 import UpdateGraderMetadataType0 # noqa: PLC0415
         name: None | str | Unset
         if isinstance(self.name, Unset):
@@ -68,7 +88,25 @@ class UpdateGrader:
             grader = self.grader.to_dict()
         elif isinstance(self.grader, TextSimilarityGrader):
             grader = self.grader.to_dict()
+        elif isinstance(self.grader, ExactMatchGrader):
+            grader = self.grader.to_dict()
+        elif isinstance(self.grader, ContainsGrader):
+            grader = self.grader.to_dict()
+        elif isinstance(self.grader, JsonValidGrader):
+            grader = self.grader.to_dict()
+        elif isinstance(self.grader, RegexGrader):
+            grader = self.grader.to_dict()
+        elif isinstance(self.grader, FormatGrader):
+            grader = self.grader.to_dict()
+        elif isinstance(self.grader, LengthBoundsGrader):
+            grader = self.grader.to_dict()
+        elif isinstance(self.grader, ToolCallGrader):
+            grader = self.grader.to_dict()
         elif isinstance(self.grader, ScoreModelGrader):
+            grader = self.grader.to_dict()
+        elif isinstance(self.grader, LabelModelGrader):
+            grader = self.grader.to_dict()
+        elif isinstance(self.grader, AiJudgeGrader):
             grader = self.grader.to_dict()
         elif isinstance(self.grader, EndpointGrader):
             grader = self.grader.to_dict()
@@ -103,11 +141,20 @@ class UpdateGrader:
 
     @classmethod
     def from_dict(cls: type[T], src_dict: Mapping[str, Any]) -> T:
+        from ..models.ai_judge_grader import AiJudgeGrader # noqa: PLC0415
+        from ..models.contains_grader import ContainsGrader # noqa: PLC0415
         from ..models.endpoint_grader import EndpointGrader # noqa: PLC0415
+        from ..models.exact_match_grader import ExactMatchGrader # noqa: PLC0415
+        from ..models.format_grader import FormatGrader # noqa: PLC0415
+        from ..models.json_valid_grader import JsonValidGrader # noqa: PLC0415
+        from ..models.label_model_grader import LabelModelGrader # noqa: PLC0415
+        from ..models.length_bounds_grader import LengthBoundsGrader # noqa: PLC0415
         from ..models.multi_grader import MultiGrader # noqa: PLC0415
+        from ..models.regex_grader import RegexGrader # noqa: PLC0415
         from ..models.score_model_grader import ScoreModelGrader # noqa: PLC0415
         from ..models.string_check_grader import StringCheckGrader # noqa: PLC0415
         from ..models.text_similarity_grader import TextSimilarityGrader # noqa: PLC0415
+        from ..models.tool_call_grader import ToolCallGrader # noqa: PLC0415
         from ..models.update_grader_metadata_type_0 import UpdateGraderMetadataType0 # noqa: PLC0415
         d = dict(src_dict)
         def _parse_name(data: object) -> None | str | Unset:
@@ -120,7 +167,7 @@ class UpdateGrader:
         name = _parse_name(d.pop("name", UNSET))
 
 
-        def _parse_grader(data: object) -> EndpointGrader | MultiGrader | None | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | Unset:
+        def _parse_grader(data: object) -> AiJudgeGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | MultiGrader | None | RegexGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader | Unset:
             if data is None:
                 return data
             if isinstance(data, Unset):
@@ -148,7 +195,7 @@ class UpdateGrader:
             try:
                 if not isinstance(data, dict):
                     raise TypeError()
-                grader_type_0_type_2 = ScoreModelGrader.from_dict(data)
+                grader_type_0_type_2 = ExactMatchGrader.from_dict(data)
 
 
 
@@ -158,7 +205,7 @@ class UpdateGrader:
             try:
                 if not isinstance(data, dict):
                     raise TypeError()
-                grader_type_0_type_3 = EndpointGrader.from_dict(data)
+                grader_type_0_type_3 = ContainsGrader.from_dict(data)
 
 
 
@@ -168,14 +215,104 @@ class UpdateGrader:
             try:
                 if not isinstance(data, dict):
                     raise TypeError()
-                grader_type_0_type_4 = MultiGrader.from_dict(data)
+                grader_type_0_type_4 = JsonValidGrader.from_dict(data)
 
 
 
                 return grader_type_0_type_4
             except (TypeError, ValueError, AttributeError, KeyError):
                 pass
-            return cast(EndpointGrader | MultiGrader | None | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | Unset, data)
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                grader_type_0_type_5 = RegexGrader.from_dict(data)
+
+
+
+                return grader_type_0_type_5
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                grader_type_0_type_6 = FormatGrader.from_dict(data)
+
+
+
+                return grader_type_0_type_6
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                grader_type_0_type_7 = LengthBoundsGrader.from_dict(data)
+
+
+
+                return grader_type_0_type_7
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                grader_type_0_type_8 = ToolCallGrader.from_dict(data)
+
+
+
+                return grader_type_0_type_8
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                grader_type_0_type_9 = ScoreModelGrader.from_dict(data)
+
+
+
+                return grader_type_0_type_9
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                grader_type_0_type_10 = LabelModelGrader.from_dict(data)
+
+
+
+                return grader_type_0_type_10
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                grader_type_0_type_11 = AiJudgeGrader.from_dict(data)
+
+
+
+                return grader_type_0_type_11
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                grader_type_0_type_12 = EndpointGrader.from_dict(data)
+
+
+
+                return grader_type_0_type_12
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            try:
+                if not isinstance(data, dict):
+                    raise TypeError()
+                grader_type_0_type_13 = MultiGrader.from_dict(data)
+
+
+
+                return grader_type_0_type_13
+            except (TypeError, ValueError, AttributeError, KeyError):
+                pass
+            return cast(AiJudgeGrader | ContainsGrader | EndpointGrader | ExactMatchGrader | FormatGrader | JsonValidGrader | LabelModelGrader | LengthBoundsGrader | MultiGrader | None | RegexGrader | ScoreModelGrader | StringCheckGrader | TextSimilarityGrader | ToolCallGrader | Unset, data)
 
         grader = _parse_grader(d.pop("grader", UNSET))
 

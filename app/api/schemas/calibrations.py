@@ -1,0 +1,111 @@
+"""Calibration of graders on the wire (an extension)."""
+
+from dataclasses import asdict
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from app.api.schemas.common import Json, WireModel
+from app.domain.described import Described
+from app.domain.graders.graders import Grader
+from app.grading.calibration import Sample
+
+_MAX_SAMPLES = 500
+
+
+class CalibrationSample(WireModel):
+    model_sample: str
+    """An answer of a base model."""
+    item: Json | None = None
+    """The row that it answers; several answers may have the same one."""
+
+
+class CalibrateGrader(WireModel):
+    """Either `samples` or a file of them."""
+
+    samples: (
+        Annotated[list[CalibrationSample], Field(min_length=1, max_length=_MAX_SAMPLES)] | None
+    ) = None
+    """Answers with their rows."""
+    file_id: str | None = None
+    """Id of a JSONL file of up to 500 such samples, one a line."""
+    compare_with: Grader | None = None
+    """Grader of the evaluation, whose ranking is compared."""
+
+    @model_validator(mode="after")
+    def _one_source(self) -> Self:
+        if (self.samples is None) == (self.file_id is None):
+            raise PydanticCustomError("samples", "send either 'samples' or 'file_id'")
+        return self
+
+    @property
+    def inline(self) -> list[Sample]:
+        return [Sample(sent.model_sample, sent.item or {}) for sent in self.samples or ()]
+
+
+class ScoreBin(Described):
+    low: float
+    """Lowest score of the bin."""
+    high: float
+    """Its end; a score of the end itself counts in the next bin, if there is one."""
+    count: int
+    """Number of answers."""
+
+
+class ThresholdFailures(Described):
+    threshold: float
+    """A `pass_threshold`."""
+    failures: float
+    """Share of the answers that would fail."""
+
+
+class ScoreSpread(Described):
+    mean: float
+    """Mean score."""
+    std: float
+    """Standard deviation of the scores."""
+    histogram: list[ScoreBin]
+    """Ten bins from the lowest to the highest score."""
+    all_lowest: float
+    """Share of the rows whose every answer scores 0, or the least where that is less."""
+    all_highest: float
+    """Share of the rows whose every answer scores 1, or the most where that is more."""
+    thresholds: list[ThresholdFailures]
+    """Failures at each score that occurs, 50 at most."""
+    recommended: float | None
+    """Threshold at which 25 to 50 % of the answers fail; `null` where none does."""
+
+
+class CalibrationProbe(Described):
+    name: Literal["empty", "echo", "keywords", "overlong", "format_only"]
+    """Kind of the adversarial answer."""
+    mean: float
+    """Mean score over up to 20 rows."""
+    highest: float
+    """Highest score."""
+    hacks: bool
+    """True: it scores as high as the real answers, or above the middle of the range."""
+
+
+class GraderCalibration(Described):
+    object: Literal["grader.calibration"] = "grader.calibration"
+    samples: int
+    """Answers that were sent."""
+    scored: int
+    """Answers that have a score."""
+    faults: list[str]
+    """The first reasons why an answer has none."""
+    scores: ScoreSpread
+    """Spread of the scores."""
+    agreement: float | None
+    """Spearman's correlation with `compare_with`; `null` without it, or where one does not vary."""
+    probes: list[CalibrationProbe]
+    """Answers that a sound grader scores low."""
+    report: list[str]
+    """Findings in plain words."""
+
+    @classmethod
+    def of(cls, found: Any) -> "GraderCalibration":
+        """`found` is a calibration of `app.services`."""
+        return cls.model_validate(asdict(found))

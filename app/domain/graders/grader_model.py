@@ -1,0 +1,72 @@
+"""The base of grader configurations, and the errors of their validators.
+
+Owns the keys that every grader has. Unknown keys are kept and echoed. Must not know any kind.
+"""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Annotated, Any, ClassVar, Final
+
+from pydantic import ConfigDict, Field, ValidationError, model_validator
+from pydantic_core import PydanticCustomError
+from typing_extensions import override
+
+from app.domain.described import Described
+from app.domain.documents.fields import OpenKeys
+
+Number = Annotated[float, Field(strict=True)]
+"""No text and no boolean, as in JSON."""
+Flag = Annotated[bool, Field(strict=True)]
+"""No text and no number, as in JSON."""
+ANSWER: Final = "{{sample.output_text}}"
+"""The template that graders of one text read by default: the last answer."""
+MAX_PARTS: Final = 256
+"""Entries of a list in a grader."""
+
+
+def fault_at(
+    field: str, message: str, *, kind: str = "grader_error", sent: Any = None
+) -> ValidationError:
+    """An error at a field of the grader, from a validator that stands for the whole of it."""
+    fault = PydanticCustomError(kind, "{fault}", {"fault": message})
+    return ValidationError.from_exception_data(
+        "Grader", [{"type": fault, "loc": (field,), "input": sent}]
+    )
+
+
+class GraderModel(OpenKeys, Described):
+    documented_keys: ClassVar[Mapping[str, str]] = MappingProxyType(
+        {"id": "a text", "version": "a number"}
+    )
+    model_config = ConfigDict(frozen=True, extra="allow", allow_inf_nan=False)
+
+    pass_threshold: float | None = Field(
+        default=None, strict=True, exclude_if=lambda value: value is None
+    )
+    """Decides pass or fail where results are shown; never the reward."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _no_stray_secrets(cls, sent: Any) -> Any:
+        """Headers of a kind that sends none, or a bare key, would be stored and echoed."""
+        if not isinstance(sent, dict):
+            return sent
+        if sent.get("headers") is not None and "headers" not in cls.model_fields:
+            raise fault_at("headers", "a grader of this type sends no requests")
+        if sent.get("api_key") is not None:
+            raise fault_at("api_key", "readers would see it: send it in 'headers'")
+        return sent
+
+    @property
+    def highest(self) -> float | None:
+        """The highest score, `None` where the definition does not say it."""
+        return None
+
+
+class UnitGrader(GraderModel):
+    """A grader whose scores lie between 0 and 1."""
+
+    @property
+    @override
+    def highest(self) -> float:
+        return 1.0

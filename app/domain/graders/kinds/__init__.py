@@ -1,0 +1,1 @@
+"""Grader configurations, one file for each type."""

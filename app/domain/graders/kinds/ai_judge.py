@@ -1,0 +1,37 @@
+"""`ai_judge`: one question to a judge compares all rollouts of a group (RULER). The idea is that of
+OpenPipe's ART; the prompt and its checks are this project's.
+"""
+
+from typing import Final, Literal
+
+from pydantic import Field
+from typing_extensions import override
+
+from app.domain.graders.judge_model import JudgeModel
+
+DEFAULT_RUBRIC: Final = """\
+- A rollout that reaches the goal scores clearly higher than one that does not.
+- Among rollouts that reach it, the more direct one scores higher: fewer wasted steps and calls.
+- A difference of scores is as large as the difference of quality: nearly equal rollouts score \
+nearly the same.
+- A rollout that makes real progress without reaching the goal scores more than one without any."""
+
+
+class AiJudgeGrader(JudgeModel):
+    """A judge that scores the rollouts of a group against each other, 0…1. In `multi`, in an eval
+    and in a trial run it sees one rollout alone.
+    """
+
+    type: Literal["ai_judge"]
+    name: str = Field(default="ai_judge", min_length=1, max_length=256)
+    rubric: str = Field(default=DEFAULT_RUBRIC, min_length=1, max_length=20_000)
+    """Standards of the judge. Not a template."""
+    repeats: int = Field(default=1, ge=1, le=8, strict=True)
+    """Questions for each group, each with the rollouts in another order; the mean is the score."""
+    shuffle_seed: int = Field(default=0, ge=0, lt=2**63, strict=True)
+    """Seed of these orders."""
+
+    @property
+    @override
+    def highest(self) -> float:
+        return 1.0

@@ -1,0 +1,23 @@
+"""`contains`: looks for several needles in a text."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from app.domain.graders.grader_model import ANSWER, MAX_PARTS, Flag, UnitGrader
+from app.domain.graders.judge_prompts import TemplateText
+
+
+class ContainsGrader(UnitGrader):
+    """1 when a text contains any or all of the needles; or the share that it contains."""
+
+    type: Literal["contains"]
+    name: str = Field(default="contains", min_length=1, max_length=256)
+    input: TemplateText = ANSWER
+    """Template of the text that is searched."""
+    needles: list[TemplateText] = Field(min_length=1, max_length=MAX_PARTS)
+    """Templates of the texts that are looked for; an empty one is never found."""
+    match: Literal["any", "all", "share"] = "all"
+    """`any` or `all` of them score 1; `share` scores the share that is found."""
+    ignore_case: Flag = False
+    """True: case does not count, by Unicode case folding."""

@@ -1,0 +1,35 @@
+"""`json_valid`: the text is JSON, and follows a schema where one is given."""
+
+from typing import Any, Literal
+
+from pydantic import Field, field_validator
+from pydantic_core import PydanticCustomError
+
+from app.domain.graders.grader_model import ANSWER, Flag, UnitGrader
+from app.domain.graders.json_schemas import JsonSchemaFault, compile_schema
+from app.domain.graders.judge_prompts import TemplateText
+
+
+class JsonValidGrader(UnitGrader):
+    """1 when the text is JSON, and valid by the schema where there is one, else 0."""
+
+    type: Literal["json_valid"]
+    name: str = Field(default="json_valid", min_length=1, max_length=256)
+    input: TemplateText = ANSWER
+    """Template of the text."""
+    json_schema: dict[str, Any] | None = None
+    """JSON Schema (2020-12) of the value; its `$ref` stay inside it, and nothing is fetched."""
+    fenced: Flag = False
+    """True: the JSON may stand in the one Markdown block of the text instead."""
+
+    @field_validator("json_schema")
+    @classmethod
+    def _compiles(cls, schema: dict[str, Any] | None) -> dict[str, Any] | None:
+        if schema is not None:
+            try:
+                compile_schema(schema)
+            except JsonSchemaFault as fault:
+                raise PydanticCustomError(
+                    "schema_error", "{fault}", {"fault": str(fault)}
+                ) from None
+        return schema

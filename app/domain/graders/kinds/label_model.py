@@ -1,0 +1,37 @@
+"""`label_model`: a judge that chooses one of a few labels. Source: the hosted graders guide."""
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, StringConstraints, model_validator
+from typing_extensions import override
+
+from app.domain.graders.grader_model import MAX_PARTS, fault_at
+from app.domain.graders.judge_model import JudgeModel
+from app.domain.graders.judge_prompts import MAX_MESSAGES, JudgeMessage
+
+Label = Annotated[str, StringConstraints(min_length=1, max_length=256)]
+
+
+class LabelModelGrader(JudgeModel):
+    """1 when the label that the model chooses is one of the passing ones, else 0."""
+
+    type: Literal["label_model"]
+    name: str = Field(default="label_model", min_length=1, max_length=256)
+    input: list[JudgeMessage] = Field(min_length=1, max_length=MAX_MESSAGES)
+    """The judge's prompt, whose texts are templates."""
+    labels: list[Label] = Field(min_length=1, max_length=MAX_PARTS)
+    """Labels that the judge chooses from."""
+    passing_labels: list[Label] = Field(min_length=1, max_length=MAX_PARTS)
+    """Labels that score 1."""
+
+    @model_validator(mode="after")
+    def _passing_labels_are_labels(self) -> Self:
+        unknown = next((label for label in self.passing_labels if label not in self.labels), None)
+        if unknown is not None:
+            raise fault_at("passing_labels", f"'{unknown[:80]}' is not one of 'labels'")
+        return self
+
+    @property
+    @override
+    def highest(self) -> float:
+        return 1.0

@@ -1,0 +1,56 @@
+"""`multi`: several graders and a formula. Source: the hosted graders guide."""
+
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import Field, field_validator, model_validator
+from pydantic_core import PydanticCustomError
+
+from app.domain.graders.formula import NAME, FormulaError, parse_formula
+from app.domain.graders.grader_model import GraderModel, fault_at
+from app.domain.graders.single import ChildGrader
+
+MAX_CHILDREN: Final = 64
+ChildName = Annotated[str, Field(pattern=f"^{NAME}$")]
+
+
+class MultiGrader(GraderModel):
+    """Several graders and the formula that joins their scores. No nesting."""
+
+    type: Literal["multi"]
+    name: str = Field(default="multi", min_length=1, max_length=256)
+    graders: dict[ChildName, ChildGrader] = Field(min_length=1, max_length=MAX_CHILDREN)
+    """The parts by name."""
+    calculate_output: str
+    """Formula of the reward over the names of the parts, such as `0.5 * exact + judge`."""
+    invalid_grade: float | None = Field(
+        default=None, strict=True, exclude_if=lambda value: value is None
+    )
+    """The score when the formula has no finite value."""
+
+    @field_validator("graders", mode="before")
+    @classmethod
+    def _is_a_map(cls, sent: Any) -> Any:
+        if isinstance(sent, list) or (isinstance(sent, dict) and isinstance(sent.get("type"), str)):
+            raise PydanticCustomError(
+                "graders_map",
+                "a map of name to grader, such as {\"accuracy\": {…}}; 'calculate_output' uses the "
+                "names",
+            )
+        return sent
+
+    @field_validator("calculate_output")
+    @classmethod
+    def _is_a_formula(cls, text: str) -> str:
+        try:
+            parse_formula(text)
+        except FormulaError as error:
+            raise PydanticCustomError("formula_error", "{fault}", {"fault": str(error)}) from None
+        return text
+
+    @model_validator(mode="after")
+    def _names_are_known(self) -> "MultiGrader":
+        unknown = sorted(parse_formula(self.calculate_output).names - self.graders.keys())
+        if unknown:
+            known = f"'{unknown[0]}' is not one of the graders: {', '.join(self.graders)}"
+            raise fault_at("calculate_output", known)
+        return self

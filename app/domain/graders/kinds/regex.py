@@ -1,0 +1,36 @@
+"""`regex`: a regular expression that the text must match, in time proportional to its length."""
+
+from typing import Literal, Self
+
+from pydantic import Field, model_validator
+
+from app.domain.graders.grader_model import ANSWER, Flag, UnitGrader, fault_at
+from app.domain.graders.json_schemas import JsonSchemaFault, compile_pattern
+from app.domain.graders.judge_prompts import TemplateText
+
+MAX_PATTERN = 4_096
+
+
+class RegexGrader(UnitGrader):
+    """1 when the text matches the expression, else 0."""
+
+    type: Literal["regex"]
+    name: str = Field(default="regex", min_length=1, max_length=256)
+    input: TemplateText = ANSWER
+    """Template of the text."""
+    pattern: str = Field(min_length=1, max_length=MAX_PATTERN)
+    """The expression, in the syntax of Rust's `regex`: as Python's, without look-around and
+    back-references. Not a template.
+    """
+    whole: Flag = False
+    """True: the whole text must match, not a part of it."""
+    ignore_case: Flag = False
+    """True: case does not count."""
+
+    @model_validator(mode="after")
+    def _compiles(self) -> Self:
+        try:
+            compile_pattern(self.pattern, whole=self.whole, ignore_case=self.ignore_case)
+        except JsonSchemaFault as fault:
+            raise fault_at("pattern", str(fault)) from None
+        return self

@@ -1,0 +1,21 @@
+"""`string_check`: a comparison of two texts. Source: the hosted graders guide."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from app.domain.graders.grader_model import UnitGrader
+from app.domain.graders.judge_prompts import TemplateText
+
+
+class StringCheckGrader(UnitGrader):
+    """1 when the comparison holds, else 0."""
+
+    type: Literal["string_check"]
+    name: str = Field(default="string_check", min_length=1, max_length=256)
+    input: TemplateText
+    """Template of the text that is checked, such as `{{sample.output_text}}`."""
+    reference: TemplateText
+    """Template of the text that it is compared with."""
+    operation: Literal["eq", "ne", "neq", "like", "ilike"]
+    """`like`: input contains reference; `ilike` ignores case; `neq` is `ne`."""

@@ -1,0 +1,124 @@
+"""The parts of `sample` that tell graders about a whole rollout, beside the hosted last turn.
+
+Owns the names of `sample.tool_calls`, `sample.turns` and `sample.stop_reason` and of their fields.
+Must not know trajectories or chat replies, from which callers build them.
+"""
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, fields
+from typing import Any, Final
+
+from app.domain.rollouts.trajectory import StopReason
+from app.domain.strict_json import strict_loads
+
+NOT_RUN: Final = "not_run"
+"""Error of a call that the model wrote and that nothing answered."""
+
+
+@dataclass(frozen=True, slots=True)
+class SampleCall:
+    """One tool call of the rollout."""
+
+    id: str
+    name: str
+    arguments: str
+    """JSON as the model wrote it."""
+    arguments_json: Any
+    """The arguments where they are a JSON object or list, else `None`."""
+    output: str | None
+    """The text that the model read; `None` for a call that was not run."""
+    error: str | None
+    """`None`, or why the model is at fault: `bad_arguments`, `http_404`, `not_run`, …"""
+    latency_s: float | None
+    repeated: bool
+    """Same name and arguments as an earlier call."""
+    turn: int
+    """Position of the turn, from 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class SampleTurn:
+    """One turn of the policy."""
+
+    content: str
+    finish_reason: str | None
+    parse_error: str | None
+    tool_calls: int
+    """Number of calls in it."""
+    completion_tokens: int | None
+    """`None` where nothing counted them."""
+
+
+CALL_KEYS: Final = tuple(field.name for field in fields(SampleCall))
+TURN_KEYS: Final = tuple(field.name for field in fields(SampleTurn))
+
+
+def rollout_keys(
+    calls: Sequence[SampleCall], turns: Sequence[SampleTurn], stop_reason: StopReason | None
+) -> dict[str, Any]:
+    """Returns the keys of `sample` that describe the whole rollout."""
+    return {
+        "tool_calls": [asdict(call) for call in calls],
+        "turns": [asdict(turn) for turn in turns],
+        "stop_reason": None if stop_reason is None else stop_reason.value,
+    }
+
+
+def one_turn_keys(
+    message: dict[str, Any], finish_reason: Any, *, tokens: int | None = None
+) -> dict[str, Any]:
+    """Returns the same keys for an answer that is one chat message, whose calls were not run."""
+    calls = unrun_calls(message.get("tool_calls"), turn=0)
+    content = message.get("content")
+    text = content if isinstance(content, str) else ""
+    reason = StopReason.TOKEN_LIMIT if finish_reason == "length" else StopReason.FINAL_ANSWER
+    shown = finish_reason if isinstance(finish_reason, str) else None
+    turn = SampleTurn(text, shown, None, len(calls), tokens)
+    return rollout_keys(calls, [turn], reason)
+
+
+def unrun_calls(
+    sent: Any, *, turn: int, earlier: Iterable[tuple[str, str]] = ()
+) -> list[SampleCall]:
+    """Reads the `tool_calls` of a chat message; entries of another form are left out.
+
+    `earlier` are names and arguments of the calls of earlier turns.
+    """
+    calls = list[SampleCall]()
+    seen = set(earlier)
+    for entry in _objects(sent):
+        function = entry.get("function")
+        function = function if isinstance(function, dict) else {}
+        name, arguments = function.get("name"), function.get("arguments")
+        if not isinstance(name, str) or not isinstance(arguments, str):
+            continue
+        calls.append(
+            SampleCall(
+                id=str(entry.get("id") or ""),
+                name=name,
+                arguments=arguments,
+                arguments_json=object_or_list(arguments),
+                output=None,
+                error=NOT_RUN,
+                latency_s=None,
+                repeated=(name, arguments) in seen,
+                turn=turn,
+            )
+        )
+        seen.add((name, arguments))
+    return calls
+
+
+def object_or_list(text: str) -> Any:
+    """Returns the value of a text that is a JSON object or list, `None` for any other text."""
+    try:
+        value = strict_loads(text)
+        json.dumps(value, allow_nan=False)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict | list) else None
+
+
+def _objects(sent: Any) -> Iterable[dict[str, Any]]:
+    return (entry for entry in sent if isinstance(entry, dict)) if isinstance(sent, list) else ()

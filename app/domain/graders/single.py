@@ -1,0 +1,92 @@
+"""Graders that score one rollout by themselves: the union of their types, and how one is read.
+
+Must not know `multi`, which joins them.
+"""
+
+from types import MappingProxyType
+from typing import Annotated, Any, Final
+
+from pydantic import Field, ValidationError, ValidatorFunctionWrapHandler, WrapValidator
+from pydantic_core import PydanticCustomError
+
+from app.domain.graders.grader_model import GraderModel, fault_at
+from app.domain.graders.kinds.ai_judge import AiJudgeGrader
+from app.domain.graders.kinds.contains import ContainsGrader
+from app.domain.graders.kinds.endpoint import EndpointGrader
+from app.domain.graders.kinds.exact_match import ExactMatchGrader
+from app.domain.graders.kinds.format import FormatGrader
+from app.domain.graders.kinds.json_valid import JsonValidGrader
+from app.domain.graders.kinds.label_model import LabelModelGrader
+from app.domain.graders.kinds.length_bounds import LengthBoundsGrader
+from app.domain.graders.kinds.regex import RegexGrader
+from app.domain.graders.kinds.score_model import ScoreModelGrader
+from app.domain.graders.kinds.string_check import StringCheckGrader
+from app.domain.graders.kinds.text_similarity import TextSimilarityGrader
+from app.domain.graders.kinds.tool_call import ToolCallGrader
+from app.domain.unknown_keys import GRADER_TYPES as REFUSED_TYPES
+
+NOT_AVAILABLE: Final = "grader_not_available"
+"""Error type of a kind that is known and not built; also the API's error code."""
+Models = MappingProxyType[str, type[GraderModel]]
+SINGLE_MODELS: Final[Models] = MappingProxyType(
+    {
+        "string_check": StringCheckGrader,
+        "text_similarity": TextSimilarityGrader,
+        "score_model": ScoreModelGrader,
+        "label_model": LabelModelGrader,
+        "ai_judge": AiJudgeGrader,
+        "endpoint": EndpointGrader,
+        "exact_match": ExactMatchGrader,
+        "contains": ContainsGrader,
+        "json_valid": JsonValidGrader,
+        "regex": RegexGrader,
+        "format": FormatGrader,
+        "length_bounds": LengthBoundsGrader,
+        "tool_call": ToolCallGrader,
+    }
+)
+LocalGrader = (
+    StringCheckGrader
+    | TextSimilarityGrader
+    | ExactMatchGrader
+    | ContainsGrader
+    | JsonValidGrader
+    | RegexGrader
+    | FormatGrader
+    | LengthBoundsGrader
+    | ToolCallGrader
+)
+"""Graders that call nothing."""
+SingleGrader = LocalGrader | ScoreModelGrader | LabelModelGrader | AiJudgeGrader | EndpointGrader
+
+
+def read_of(models: Models, sent: Any) -> Any:
+    """Reads a grader of one of `models` from JSON or an instance. Raises `ValidationError`.
+
+    By hand, so that an error's place is the path a client wrote, without a union's tags.
+    """
+    if isinstance(sent, GraderModel):
+        return sent
+    if not isinstance(sent, dict):
+        raise PydanticCustomError("grader_type", "a grader is an object")
+    kind = sent.get("type")
+    model = models.get(kind) if isinstance(kind, str) else None
+    if model is not None:
+        return model.model_validate(sent)
+    if kind == "multi":
+        raise fault_at("type", "a multi grader cannot hold another one")
+    if kind is None:
+        raise ValidationError.from_exception_data(
+            "Grader", [{"type": "missing", "loc": ("type",), "input": sent}]
+        )
+    if isinstance(kind, str) and kind in REFUSED_TYPES:
+        raise fault_at("type", REFUSED_TYPES[kind], kind=NOT_AVAILABLE)
+    known = f"there is no grader type {kind!r:.80}; there are {', '.join(models)}"
+    raise fault_at("type", known, kind=NOT_AVAILABLE)
+
+
+def _read_child(sent: Any, handler: ValidatorFunctionWrapHandler) -> Any:  # noqa: ARG001 - the signature of a pydantic wrap validator
+    return read_of(SINGLE_MODELS, sent)
+
+
+ChildGrader = Annotated[SingleGrader, Field(discriminator="type"), WrapValidator(_read_child)]

@@ -1,0 +1,59 @@
+"""Scores the equality of two texts with 1 or 0."""
+
+import re
+import unicodedata
+from decimal import Decimal
+from typing import Final
+
+from typing_extensions import override
+
+from app.domain.graders.kinds.exact_match import ExactMatchGrader
+from app.grading.scorer import ScoreResult
+from app.grading.text_scorer import TextScorer
+
+_NUMBER: Final = re.compile(
+    r"[+-]?(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]+)?(?:\.[0-9]*)?(?:[eE][+-]?[0-9]{1,4})?", re.ASCII
+)
+_MAX_NUMBER: Final = 1_000
+"""Characters of a text that is read as a number."""
+
+
+class ExactMatchScorer(TextScorer):
+    def __init__(self, spec: ExactMatchGrader, *, source: str) -> None:
+        super().__init__([spec.input, spec.reference], source=source)
+        self._spec = spec
+
+    @override
+    def compute(self, texts: list[str]) -> ScoreResult:
+        text, reference = texts
+        if self._normalised(text) == self._normalised(reference):
+            return ScoreResult(1.0)
+        if self._spec.numbers and same_number(text, reference):
+            return ScoreResult(1.0, reason="the numbers are equal")
+        return ScoreResult(0.0, reason="the texts differ")
+
+    def _normalised(self, text: str) -> str:
+        if self._spec.unicode != "none":
+            text = unicodedata.normalize(self._spec.unicode, text)
+        if self._spec.ignore_case:
+            text = text.casefold()
+        return text.strip() if self._spec.strip else text
+
+
+def same_number(text: str, reference: str) -> bool:
+    """Says if both texts are decimal numbers of one value; a comma separates thousands."""
+    left, right = number(text), number(reference)
+    return left is not None and left == right
+
+
+def number(text: str) -> Decimal | None:
+    """Reads a decimal number that stands alone in the text."""
+    if len(text) > _MAX_NUMBER:
+        return None
+    text = text.strip()
+    if _NUMBER.fullmatch(text) is None or not any(sign.isdigit() for sign in text):
+        return None
+    try:
+        return Decimal(text.replace(",", ""))
+    except ArithmeticError:  # such as `.e3`
+        return None

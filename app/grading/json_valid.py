@@ -1,0 +1,54 @@
+"""Scores a text that is JSON, and valid by a schema, with 1, and any other with 0."""
+
+from typing import Any, Final
+
+from typing_extensions import override
+
+from app.domain.documents.pointers import pointer
+from app.domain.graders.json_schemas import compile_schema
+from app.domain.graders.kinds.json_valid import JsonValidGrader
+from app.domain.strict_json import strict_loads
+from app.grading.fences import fenced_blocks
+from app.grading.scorer import ScoreResult
+from app.grading.text_scorer import TextScorer
+
+_SHOWN: Final = 200
+
+
+class JsonValidScorer(TextScorer):
+    def __init__(self, spec: JsonValidGrader, *, source: str) -> None:
+        super().__init__([spec.input], source=source)
+        self._fenced = spec.fenced
+        self._schema = None if spec.json_schema is None else compile_schema(spec.json_schema)
+
+    @override
+    def compute(self, texts: list[str]) -> ScoreResult:
+        (text,) = texts
+        blocks = fenced_blocks(text) if self._fenced else []
+        try:
+            value = strict_loads(blocks[0].text if len(blocks) == 1 else text)
+        except RecursionError:
+            return _result(parsed=False, valid=False, reason="the JSON is nested too deeply")
+        except ValueError as error:
+            return _result(parsed=False, valid=False, reason=f"it is not JSON: {error}")
+        fault = self._fault(value)
+        return _result(parsed=True, valid=fault is None, reason=fault or "it is valid")
+
+    def _fault(self, value: Any) -> str | None:
+        if self._schema is None:
+            return None
+        try:
+            error = next(iter(self._schema.iter_errors(value)), None)
+        except ValueError as unusable:  # nested too deeply, or a number that the engine cannot hold
+            return f"it cannot be compared with the schema: {unusable}"
+        if error is None:
+            return None
+        return f"at '{pointer(tuple(error.instance_path))}': {error.message}"
+
+
+def _result(*, parsed: bool, valid: bool, reason: str) -> ScoreResult:
+    return ScoreResult(
+        float(parsed and valid),
+        sub_scores={"parsed": float(parsed), "valid": float(valid)},
+        reason=reason[:_SHOWN],
+    )

@@ -1,0 +1,178 @@
+"""The base of graders that ask a judge about one sample.
+
+Owns the rendering of the prompt, the question and the accounting of the reply. Promises: an
+unavailable judge is a fault, never a 0; a refusal and an answer that cannot be read score 0 with a
+flag. Must not know the servers of judges, nor what an answer says.
+"""
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from app.domain.graders.judge_model import JudgeModel
+from app.domain.graders.judge_prompts import JudgeMessage, Prompt
+from app.gateways.endpoints.pool import FaultKind
+from app.gateways.inference.judges import JudgeFault, JudgeQuestion, JudgeReply, Judges
+from app.grading.scorer import GradeRequest, GraderErrors, ScoreFault, ScoreResult, TokenUsage
+from app.grading.templating import Unrenderable, fill
+
+_QUOTED_CHARACTERS: Final = 200
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerFormat:
+    """The form in which a judge answers."""
+
+    instruction: str
+    """Description for the prompt, since few servers include the schema in it."""
+    schema: dict[str, Any]
+    """The hosted answer format as a strict response format."""
+
+
+class JudgedScorer(ABC):
+    """Implements `Scorer`."""
+
+    def __init__(
+        self, spec: JudgeModel, messages: Sequence[JudgeMessage], judges: Judges, *, source: str
+    ) -> None:
+        self._judge = spec
+        self._judges = judges
+        self._source = source
+        self._prompt = Prompt(messages)
+        self._format = self.answer_format()
+
+    @abstractmethod
+    def answer_format(self) -> AnswerFormat:
+        """Returns the form that the judge is asked for."""
+
+    @abstractmethod
+    def read(self, answer: dict[str, Any]) -> tuple[float, GraderErrors]:
+        """Returns the score of an answer, a JSON object."""
+
+    async def score(self, request: GradeRequest) -> ScoreResult:
+        try:
+            question = self.question(request)
+        except Unrenderable as fault:
+            return replace(fault.result, sampled_model_name=self._judge.model)
+        try:
+            reply = await self._judges.ask(question)
+        except JudgeFault as fault:
+            raise judge_fault(fault, source=self._source) from fault
+        answer = read_answer(reply.text)
+        score, errors = self._read(reply, answer)
+        return ScoreResult(
+            score,
+            errors,
+            reason=_last_conclusion(answer),
+            execution_time_s=reply.latency_s,
+            token_usage={self._judge.model: usage_of(reply)},
+            sampled_model_name=self._judge.model,
+        )
+
+    def question(self, request: GradeRequest) -> JudgeQuestion:
+        """Renders the judge's prompt for this sample. Raises `Unrenderable` or `ScoreFault`."""
+        spec = self._judge
+        messages = fill(self._prompt, request, source=self._source)
+        return JudgeQuestion(
+            model=spec.model,
+            messages=with_instruction(messages, self._format.instruction),
+            response_format=self._format.schema,
+            call_id=request.call_id,
+            trace_id=request.trace_id,
+            sampling=sampling_of(spec),
+            base_url=spec.base_url,
+            headers=spec.headers or {},
+        )
+
+    def _read(self, reply: JudgeReply, answer: dict[str, Any]) -> tuple[float, GraderErrors]:
+        if reply.refusal is not None:
+            details = f"the judge refused: {reply.refusal[:_QUOTED_CHARACTERS]!r}"
+            return 0.0, GraderErrors(model_grader_refusal_error=True, details=details)
+        score, errors = self.read(answer)
+        if errors.model_grader_parse_error:
+            excerpt = reply.text[:_QUOTED_CHARACTERS]
+            errors = replace(errors, details=f"{errors.details}: {excerpt!r}")
+        return score, errors
+
+
+def judge_fault(fault: JudgeFault, *, source: str) -> ScoreFault:
+    kind = FaultKind.BAD_REPLY if fault.kind is FaultKind.TOO_LARGE else fault.kind
+    errors = GraderErrors(
+        model_grader_server_error=True,
+        model_grader_server_error_details=fault.message,
+        details=fault.message,
+    )
+    return ScoreFault(kind.value, fault.message, source=source, errors=errors)
+
+
+def usage_of(reply: JudgeReply) -> TokenUsage:
+    return TokenUsage(reply.prompt_tokens, reply.completion_tokens, reply.cached_tokens)
+
+
+def sampling_of(spec: JudgeModel) -> dict[str, Any]:
+    params = spec.sampling_params
+    if params is None:
+        return {}
+    settings = {
+        "seed": params.seed,
+        "temperature": params.temperature,
+        "top_p": params.top_p,
+        "max_completion_tokens": params.max_completions_tokens or params.max_completion_tokens,
+        "reasoning_effort": params.reasoning_effort,
+    }
+    return {key: value for key, value in settings.items() if value is not None}
+
+
+def steps_format(name: str, result: dict[str, Any]) -> dict[str, Any]:
+    """Returns the hosted answer format `{steps, result}` as a strict JSON schema."""
+    text = {"type": "string"}
+    step = {
+        "type": "object",
+        "properties": {"description": text, "conclusion": text},
+        "required": ["description", "conclusion"],
+        "additionalProperties": False,
+    }
+    return strict_format(name, {"steps": {"type": "array", "items": step}, "result": result})
+
+
+def strict_format(name: str, properties: dict[str, Any]) -> dict[str, Any]:
+    schema = {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+    return {
+        "type": "json_schema",
+        "json_schema": {"name": name, "strict": True, "schema": schema},
+    }
+
+
+def with_instruction(messages: list[dict[str, Any]], instruction: str) -> list[dict[str, Any]]:
+    """Returns the prompt with a description of the answer format.
+
+    The description extends the first system message, or is a new one before all others: many
+    templates do not accept a second system message.
+    """
+    first, *rest = messages
+    if first["role"] in {"system", "developer"}:
+        return [{**first, "content": f"{first['content']}\n\n{instruction}"}, *rest]
+    return [{"role": "system", "content": instruction}, *messages]
+
+
+def read_answer(text: str) -> dict[str, Any]:
+    """Returns the JSON object of an answer, an empty one where the answer is none."""
+    try:
+        answer = json.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+    return answer if isinstance(answer, dict) else {}
+
+
+def _last_conclusion(answer: dict[str, Any]) -> str | None:
+    steps = answer.get("steps")
+    last = steps[-1] if isinstance(steps, list) and steps else None
+    conclusion = last.get("conclusion") if isinstance(last, dict) else None
+    return conclusion[:_QUOTED_CHARACTERS] if isinstance(conclusion, str) else None

@@ -1,0 +1,35 @@
+"""Scores with a judge model that chooses a label: 1 for a passing one, else 0."""
+
+import json
+from typing import Any
+
+from typing_extensions import override
+
+from app.domain.graders.kinds.label_model import LabelModelGrader
+from app.gateways.inference.judges import Judges
+from app.grading.judged import AnswerFormat, JudgedScorer, steps_format
+from app.grading.scorer import GraderErrors
+
+
+class LabelModelScorer(JudgedScorer):
+    def __init__(self, spec: LabelModelGrader, judges: Judges, *, source: str) -> None:
+        self._labels = list(dict.fromkeys(spec.labels))
+        self._passing = frozenset(spec.passing_labels)
+        super().__init__(spec, spec.input, judges, source=source)
+
+    @override
+    def answer_format(self) -> AnswerFormat:
+        labels = ", ".join(json.dumps(label, ensure_ascii=False) for label in self._labels)
+        return AnswerFormat(
+            'Answer with one JSON object: {"steps": [{"description": …, "conclusion": …}], '
+            f'"result": label}}. "result" is one of {labels}.',
+            steps_format("label", {"type": "string", "enum": self._labels}),
+        )
+
+    @override
+    def read(self, answer: dict[str, Any]) -> tuple[float, GraderErrors]:
+        label = answer.get("result")
+        if label not in self._labels:
+            details = "the judge's answer contains none of the labels as `result`"
+            return 0.0, GraderErrors(model_grader_parse_error=True, details=details)
+        return float(label in self._passing), GraderErrors()

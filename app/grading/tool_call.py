@@ -1,0 +1,177 @@
+"""Scores the tool calls of a rollout against the calls that its row expects.
+
+Owns the rule. A call scores 0 against an expected one of another function; 0.3 for the function
+alone; 0.6 when at least one expected argument is right; 1 when all are and there is no other. Each
+call counts for one expected call at most, paired so that the sum is highest, in order where
+`ordered` is set. The score is the mean over the expected calls (and over the calls that are one too
+many, with `extra_calls: "count"`). Where no call is expected, no call scores 1 and any call 0.
+"""
+
+import asyncio
+import json
+from typing import Any, Final, assert_never
+
+from app.domain.graders.kinds.tool_call import Comparator, ToolCallGrader
+from app.domain.graders.templates import parse_template
+from app.gateways.endpoints.pool import FaultKind
+from app.grading.assignment import best_in_any_order, best_in_order
+from app.grading.exact_match import same_number
+from app.grading.scorer import GradeRequest, GraderErrors, ScoreFault, ScoreResult
+from app.grading.templating import Unrenderable, render
+from app.grading.written_calls import RawText, WrittenCall, calls_of, read_calls
+
+RIGHT_FUNCTION: Final = 0.3
+SOME_ARGUMENTS: Final = 0.6
+EXACT: Final = 1.0
+MAX_COMPARED: Final = 64
+"""Calls, expected or made, that are compared; later ones count as wrong."""
+_THREAD_FROM: Final = 64
+"""Pairs from which calls are compared in a thread."""
+_SHOWN: Final = 10
+
+
+class ToolCallScorer:
+    """Implements `Scorer`."""
+
+    def __init__(self, spec: ToolCallGrader, *, source: str) -> None:
+        self._spec = spec
+        self._source = source
+        self._input = parse_template(spec.input)
+        self._reference = parse_template(spec.reference)
+
+    async def score(self, request: GradeRequest) -> ScoreResult:
+        try:
+            expected = self._expected(render(self._reference, request, source=self._source))
+            made = self._made(request)
+        except Unrenderable as fault:
+            return fault.result
+        if not expected:
+            reason = f"{len(made)} calls where none is expected" if made else "no call, as expected"
+            return ScoreResult(float(not made), reason=reason)
+        if len(expected) * len(made) < _THREAD_FROM:
+            return self._scored(expected, made)
+        return await asyncio.to_thread(self._scored, expected, made)
+
+    def _scored(self, expected: list[WrittenCall], made: list[WrittenCall]) -> ScoreResult:
+        scores = [[self._compare(want, call) for call in made[:MAX_COMPARED]] for want in expected]
+        pairing = best_in_order(scores) if self._spec.ordered else best_in_any_order(scores)
+        counted = len(expected)
+        if self._spec.extra_calls == "count":
+            counted = max(counted, len(made))
+        shown = ", ".join(f"{score:g}" for score in pairing[:_SHOWN])
+        return ScoreResult(
+            sum(pairing) / counted,
+            sub_scores={"calls": float(len(made)), "exact": pairing.count(EXACT) / len(expected)},
+            reason=f"{len(made)} calls for {len(expected)} expected ones: {shown}",
+        )
+
+    def _expected(self, text: str) -> list[WrittenCall]:
+        """Reads the expected calls. Raises `ScoreFault`: a wrong reference is no answer's fault."""
+        try:
+            value = json.loads(text)
+        except (ValueError, RecursionError):
+            value = None
+        calls = calls_of(value)
+        if isinstance(value, dict | list) and len(calls) == (
+            len(value) if isinstance(value, list) else 1
+        ):
+            if len(calls) <= MAX_COMPARED:
+                return calls
+            message = f"'reference' has more than {MAX_COMPARED} calls"
+        else:
+            message = "'reference' is no JSON list of calls with a name and arguments"
+        errors = GraderErrors(other_error=True, details=message)
+        raise ScoreFault(FaultKind.BAD_REPLY.value, message, source=self._source, errors=errors)
+
+    def _made(self, request: GradeRequest) -> list[WrittenCall]:
+        sample = request.sample
+        match self._spec.source:
+            case "rollout":
+                return calls_of(_listed(sample.get("tool_calls")))
+            case "last_turn":
+                return calls_of(_listed(sample.get("output_tools")))
+            case "text":
+                return read_calls(render(self._input, request, source=self._source))
+            case "auto":
+                structured = sample.get("tool_calls") or sample.get("output_tools")
+                calls = calls_of(_listed(structured))
+                return calls or read_calls(render(self._input, request, source=self._source))
+            case _:
+                assert_never(self._spec.source)
+
+    def _compare(self, expected: WrittenCall, made: WrittenCall) -> float:
+        if expected.name != made.name:
+            return 0.0
+        rules = self._spec.comparators
+        free = {name for name, rule in rules.items() if rule == "any"}
+        wanted = [name for name in expected.arguments if name not in free]
+        right = sum(
+            name in made.arguments
+            and matches(rules.get(name, "exact"), expected.arguments[name], made.arguments[name])
+            for name in wanted
+        )
+        others = made.arguments.keys() - expected.arguments.keys() - free
+        if right == len(wanted) and not others:
+            return EXACT
+        return SOME_ARGUMENTS if right else RIGHT_FUNCTION
+
+
+def matches(comparator: Comparator, expected: Any, made: Any) -> bool:
+    """Compares the value of one argument."""
+    if isinstance(made, RawText) and not isinstance(expected, str):
+        try:
+            made = json.loads(made)
+        except (ValueError, RecursionError):
+            return False
+    match comparator:
+        case "exact":
+            found = _equal(expected, made)
+        case "ignore_case":
+            found = _text(expected).casefold() == _text(made).casefold()
+        case "number":
+            found = same_number(_text(expected), _text(made))
+        case "contains":
+            found = _text(expected).casefold() in _text(made).casefold()
+        case "unordered":
+            found = _canonical(expected) == _canonical(made)
+        case "any":
+            found = True
+        case _:
+            assert_never(comparator)
+    return found
+
+
+def _equal(expected: Any, made: Any) -> bool:
+    """Compares JSON values: 1 and 1.0 are equal, 1 and true are not."""
+    try:
+        return bool(expected == made) and _shape(expected) == _shape(made)
+    except RecursionError:
+        return False
+
+
+def _shape(value: Any) -> Any:
+    """Returns the places of booleans in a value, which Python takes for numbers."""
+    if isinstance(value, dict):
+        return {key: _shape(below) for key, below in value.items()}
+    if isinstance(value, list):
+        return [_shape(below) for below in value]
+    return isinstance(value, bool)
+
+
+def _canonical(value: Any) -> list[str]:
+    entries = value if isinstance(value, list) else [value]
+    try:
+        return sorted({json.dumps(entry, sort_keys=True) for entry in entries})
+    except RecursionError:
+        return ["nested too deeply"]
+
+
+def _text(value: Any) -> str:
+    try:
+        return value if isinstance(value, str) else json.dumps(value)
+    except RecursionError:
+        return ""
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []

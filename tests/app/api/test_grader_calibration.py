@@ -1,0 +1,114 @@
+"""`POST /v1/graders/{id}/calibrate`, with sound graders and with ones that can be hacked."""
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.support.api.application import Api
+
+GRADERS = "/v1/graders"
+EXACT = {"type": "exact_match", "reference": "{{item.answer}}"}
+SHORT = {"type": "length_bounds", "max": 40}
+ROWS = [
+    {"messages": [{"role": "user", "content": f"Which town is number {n}?"}], "answer": f"Town {n}"}
+    for n in range(8)
+]
+SAMPLES = [
+    {"item": row, "model_sample": f"Town {n}" if n % 4 else "I do not know"}
+    for n, row in enumerate(ROWS)
+]
+
+
+async def path_of(api: Api, grader: dict[str, Any]) -> str:
+    made = await api.call("POST", GRADERS, json={"name": "mine", "grader": grader})
+    assert made.status_code == 200, made.text
+    return f"{GRADERS}/{made.json()['id']}/calibrate"
+
+
+async def calibrated(api: Api, grader: dict[str, Any], **body: Any) -> dict[str, Any]:
+    reply = await api.call("POST", await path_of(api, grader), json=body)
+    assert reply.status_code == 200, reply.text
+    found: dict[str, Any] = reply.json()
+    return found
+
+
+async def test_a_sound_grader_scores_no_probe_high(api: Api) -> None:
+    found = await calibrated(api, EXACT, samples=SAMPLES)
+    assert (found["object"], found["samples"], found["scored"]) == ("grader.calibration", 8, 8)
+    assert found["scores"]["mean"] == 0.75
+    assert [found["scores"]["histogram"][n]["count"] for n in (0, 9)] == [2, 6]
+    assert (found["scores"]["all_lowest"], found["scores"]["all_highest"]) == (0.25, 0.75)
+    assert (found["scores"]["thresholds"], found["scores"]["recommended"]) == (
+        [{"threshold": 0.0, "failures": 0.0}, {"threshold": 1.0, "failures": 0.25}],
+        1.0,
+    )
+    assert {probe["name"]: probe["mean"] for probe in found["probes"]} == dict.fromkeys(
+        ("empty", "echo", "keywords", "overlong", "format_only"), 0.0
+    )
+    assert found["report"][0] == "None of the five probes scores high."
+    assert found["agreement"] is None
+
+
+@pytest.mark.parametrize(
+    ("grader", "hacks"),
+    [
+        (SHORT, {"empty", "echo", "format_only"}),
+        ({"type": "contains", "needles": ["{{item.answer}}"]}, set()),
+        ({"type": "contains", "needles": ["Town"]}, {"keywords", "overlong"}),
+        ({"type": "regex", "pattern": "town"}, {"echo", "keywords"}),
+    ],
+)
+async def test_a_grader_that_can_be_hacked_is_reported(
+    api: Api, grader: dict[str, Any], hacks: set[str]
+) -> None:
+    found = await calibrated(api, grader, samples=SAMPLES)
+    assert {probe["name"] for probe in found["probes"] if probe["hacks"]} == hacks
+    assert sum("training could learn to give it" in line for line in found["report"]) == len(hacks)
+
+
+async def test_two_graders_are_compared_by_rank(api: Api) -> None:
+    near = {
+        "type": "text_similarity",
+        "input": "{{sample.output_text}}",
+        "reference": "{{item.answer}}",
+        "evaluation_metric": "rouge_1",
+    }
+    agreeing = await calibrated(api, EXACT, samples=SAMPLES, compare_with=near)
+    assert agreeing["agreement"] == pytest.approx(1.0)
+
+
+async def test_samples_may_stand_in_a_file(api: Api) -> None:
+    lines = [
+        *(json.dumps(sample) for sample in SAMPLES[:4]),
+        *(
+            json.dumps({"item": sent["item"], "sample": {"output_text": sent["model_sample"]}})
+            for sent in SAMPLES[4:]
+        ),
+    ]
+    file_id = (await api.upload("\n".join(lines).encode())).json()["id"]
+    inline = await calibrated(api, EXACT, samples=SAMPLES)
+    again = (await api.call("POST", GRADERS, json={"name": "again", "grader": EXACT})).json()["id"]
+    reply = await api.call("POST", f"{GRADERS}/{again}/calibrate", json={"file_id": file_id})
+    assert reply.json() == inline
+
+
+async def test_what_cannot_be_calibrated_is_refused(api: Api) -> None:
+    path = await path_of(api, EXACT)
+    wrong = (await api.upload(b'{"item": {}, "model_sample": 7}\n' * 2)).json()["id"]
+    bodies: list[tuple[dict[str, Any], int, str | None]] = [
+        ({}, 400, None),
+        ({"samples": []}, 400, "samples"),
+        ({"samples": SAMPLES, "file_id": wrong}, 400, None),
+        ({"samples": [{"item": {}, "model_sample": "x"}]}, 400, "samples"),
+        ({"samples": [{"model_sample": 7}]}, 400, "samples[0].model_sample"),
+        ({"file_id": wrong}, 400, "file_id"),
+        ({"file_id": "file-none"}, 404, None),
+        ({"samples": SAMPLES, "compare_with": {"type": "python"}}, 400, "compare_with.type"),
+    ]
+    for body, status, param in bodies:
+        reply = await api.call("POST", path, json=body)
+        assert reply.status_code == status, (body, reply.text)
+        assert param is None or reply.json()["error"]["param"] == param, reply.text
+    foreign = await api.call("POST", path, key=api.other_key, json={"samples": SAMPLES})
+    assert foreign.json()["error"]["code"] == "grader_not_found"

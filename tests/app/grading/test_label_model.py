@@ -1,0 +1,76 @@
+import json
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from app.domain.graders.graders import read_grader
+from app.gateways.endpoints.pool import FaultKind
+from app.gateways.inference.judges import InMemoryJudges, JudgeFault, JudgeQuestion, JudgeReply
+from app.grading.scorer import ScoreFault, TokenUsage
+from tests.support.grading import scored
+
+GRADER: dict[str, Any] = {
+    "type": "label_model",
+    "model": "judge-1",
+    "input": [{"role": "user", "content": "Say if this is polite: {{sample.output_text}}"}],
+    "labels": ["polite", "neutral", "rude"],
+    "passing_labels": ["polite", "neutral"],
+}
+
+
+def answering(text: str, **more: Any) -> InMemoryJudges:
+    return InMemoryJudges(lambda _: JudgeReply(text, **more))
+
+
+@pytest.mark.parametrize(("label", "score"), [("polite", 1.0), ("neutral", 1.0), ("rude", 0.0)])
+async def test_a_passing_label_scores_1(label: str, score: float) -> None:
+    steps = [{"description": "tone", "conclusion": "it greets"}]
+    judges = answering(
+        json.dumps({"steps": steps, "result": label}), prompt_tokens=7, completion_tokens=2
+    )
+    result = await scored(GRADER, "Hello", judges=judges)
+    assert (result.score, result.errors.raised, result.reason) == (score, (), "it greets")
+    assert result.token_usage == {"judge-1": TokenUsage(7, 2, 0)}
+    (question,) = judges.asked
+    assert question.messages[0]["content"].endswith('one of "polite", "neutral", "rude".')
+    assert question.messages[1]["content"] == "Say if this is polite: Hello"
+    result_of = question.response_format["json_schema"]["schema"]["properties"]["result"]
+    assert result_of == {"type": "string", "enum": ["polite", "neutral", "rude"]}
+
+
+@pytest.mark.parametrize("text", ['{"result": "kind"}', '{"result": ["polite"]}', "polite", ""])
+async def test_an_answer_without_a_label_is_a_counted_0(text: str) -> None:
+    result = await scored(GRADER, "Hello", judges=answering(text))
+    assert (result.score, result.errors.raised) == (0.0, ("model_grader_parse_error",))
+
+
+async def test_a_refusal_is_a_counted_0() -> None:
+    result = await scored(GRADER, "Hello", judges=answering("", refusal="no"))
+    assert (result.score, result.errors.raised) == (0.0, ("model_grader_refusal_error",))
+
+
+async def test_a_judge_that_is_away_is_no_score() -> None:
+    def away(_: JudgeQuestion) -> JudgeReply:
+        raise JudgeFault(FaultKind.UNREACHABLE, "cannot be reached")
+
+    with pytest.raises(ScoreFault) as caught:
+        await scored(GRADER, "Hello", judges=InMemoryJudges(away))
+    assert caught.value.kind == "unreachable"
+
+
+@pytest.mark.parametrize(
+    ("changes", "place"),
+    [
+        ({"labels": []}, ("labels",)),
+        ({"passing_labels": ["kind"]}, ("passing_labels",)),
+        ({"passing_labels": []}, ("passing_labels",)),
+        ({"input": []}, ("input",)),
+        ({"headers": {"K": "v"}}, ("headers",)),
+        ({"base_url": "https://x.example/?a"}, ("base_url",)),
+    ],
+)
+def test_a_fault_is_reported_with_its_path(changes: dict[str, Any], place: tuple[str, ...]) -> None:
+    with pytest.raises(ValidationError) as caught:
+        read_grader({**GRADER, **changes})
+    assert caught.value.errors()[0]["loc"] == place
