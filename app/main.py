@@ -21,6 +21,7 @@ from app.api import (
     files,
     health,
     metrics,
+    model_exports,
     models,
     permissions,
     preflight,
@@ -59,6 +60,7 @@ _ROUTES = (
     tools,
     registered_graders,
     curricula,
+    model_exports,  # before `models`, whose names take slashes
     models,
     chat_completions,
     evals,

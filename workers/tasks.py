@@ -8,6 +8,7 @@ from celery import Task
 from app.domain.evals.evals import EVAL_TASK
 from app.domain.events.webhooks import DELIVER_TASK
 from app.domain.jobs.jobs import EXPIRE_TASK, RUN_TASK, SWEEP_TASK
+from app.domain.models.exports import EXPORT_TASK
 from app.settings.settings import load_settings
 from workers.celery_app import app
 from workers.processes.children import Children
@@ -20,7 +21,9 @@ JOB_CHILDREN: Final = fork_server(
     "workers.learning.lora_trainer",
 )
 """Celery runs the tasks of one queue in one process, so each queue has its own fork server."""
-CONTROL_CHILDREN: Final = fork_server("workers.evals.child", "workers.webhooks.child")
+CONTROL_CHILDREN: Final = fork_server(
+    "workers.evals.child", "workers.exports.child", "workers.webhooks.child"
+)
 
 
 class ChildrenTask(Task):  # type: ignore[misc]  # celery has no types
@@ -50,14 +53,24 @@ def run_eval(task: ChildrenTask, _run_id: str) -> None:
     asyncio.run(dispatch(EVAL_RUNS, load_settings(), children=task.children))
 
 
+@app.task(name=EXPORT_TASK, base=ChildrenTask, bind=True)  # type: ignore[untyped-decorator]  # celery has no types
+def run_export(task: ChildrenTask, _export_id: str) -> None:
+    """Tries to claim the next export, and starts its child if the claim succeeds."""
+    from workers.exports.leased_exports import EXPORTS  # noqa: PLC0415 - the parent process loads no more than it needs
+    from workers.processes.dispatcher import dispatch  # noqa: PLC0415 - the parent process loads no more than it needs
+
+    asyncio.run(dispatch(EXPORTS, load_settings(), children=task.children))
+
+
 @app.task(name=SWEEP_TASK)  # type: ignore[untyped-decorator]  # celery has no types
 def sweep() -> None:
     """Repairs lost notifications and lost workers, for every kind of leased work."""
     from workers.evals.leased_runs import EVAL_RUNS  # noqa: PLC0415 - the parent process loads no more than it needs
+    from workers.exports.leased_exports import EXPORTS  # noqa: PLC0415 - the parent process loads no more than it needs
     from workers.processes.sweeper import sweep_once  # noqa: PLC0415 - the parent process loads no more than it needs
     from workers.runs.leased_jobs import JOBS  # noqa: PLC0415 - the parent process loads no more than it needs
 
-    asyncio.run(sweep_once(load_settings(), (JOBS, EVAL_RUNS)))
+    asyncio.run(sweep_once(load_settings(), (JOBS, EVAL_RUNS, EXPORTS)))
 
 
 @app.task(name=DELIVER_TASK, base=ChildrenTask, bind=True)  # type: ignore[untyped-decorator]  # celery has no types

@@ -222,6 +222,30 @@ def models_download(
     download(name, out, base_url=base_url, api_key=api_key, force=force)
 
 
+@models.command("export")
+def models_export(
+    *,
+    name: Annotated[str, typer.Argument(help="Tuned model or checkpoint, as chat takes it.")],
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="New directory; by default the name and `-merged`."),
+    ] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace an earlier download in DIR.")
+    ] = False,
+    base_url: BaseUrlOption = None,
+    api_key: ApiKeyOption = None,
+) -> None:
+    """Have a model merged with its base, and download the weights; print the directory.
+
+    Takes an export that the service still has, or waits for a new one. Interrupted, it goes on
+    when the same command runs again.
+    """
+    from app.cli.models import export  # noqa: PLC0415 - keeps `agent-rft --help` fast
+
+    export(name, out, base_url=base_url, api_key=api_key, force=force)
+
+
 @keys.command("bootstrap")
 def keys_bootstrap() -> None:
     """Create the development organization, project and keys; print both keys as JSON."""

@@ -1,11 +1,13 @@
-"""`agent-rft models`: lists the models of a project, and downloads the adapter of one.
+"""`agent-rft models`: lists the models of a project, downloads the adapter of one, or exports it.
 
-Standard output has the list, or the directory of the downloaded adapter.
+Standard output has the list, or the directory of the downloaded files.
 """
 
 import json
 import re
 import sys
+import time
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
@@ -18,6 +20,8 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TransferSpeedColu
 from app.cli.adapter_download import AdapterDownload
 from app.cli.service_client import ServiceError, check, service_client
 
+_POLL_S: Final = 1.0
+_USABLE: Final = ("queued", "in_progress", "completed")
 _NOT_IN_NAMES: Final = re.compile(r"[^\w.-]+")
 
 
@@ -32,8 +36,8 @@ def print_models(base_url: str | None, api_key: str | None, *, as_json: bool) ->
     width = max((len(model["id"]) for model in models), default=0)
     for model in models:
         created = model["created"]
-        time = f"{datetime.fromtimestamp(created, UTC):%Y-%m-%d %H:%M} UTC" if created else "-"
-        print(f"{model['id']:{width}}  {time:20}  {model['owned_by']}")
+        made = f"{datetime.fromtimestamp(created, UTC):%Y-%m-%d %H:%M} UTC" if created else "-"
+        print(f"{model['id']:{width}}  {made:20}  {model['owned_by']}")
 
 
 def download(
@@ -55,6 +59,52 @@ def download(
         )
         directory = adapter.install()
     print(directory)
+
+
+def export(
+    name: str, out: Path | None, *, base_url: str | None, api_key: str | None, force: bool
+) -> None:
+    """Raises `ServiceError`, also for an export that failed, and `DownloadFailed`."""
+    target = Path(_NOT_IN_NAMES.sub("-", f"{name}-merged").strip("-.")) if out is None else out
+    path = f"models/{quote(name, safe='')}/exports"
+    with (
+        service_client(base_url, api_key) as client,
+        _progress() as progress,
+        AdapterDownload(target, force=force) as download,
+    ):
+        task = progress.add_task(name, total=None)
+        made = _completed(
+            client, path, report=lambda state: progress.update(task, description=state)
+        )
+        download.fetch(
+            client,
+            f"{path}/{made['id']}/content",
+            report=lambda done, total: progress.update(task, completed=done, total=total),
+        )
+        directory = download.install()
+    print(directory)
+
+
+def _completed(client: httpx.Client, path: str, *, report: Callable[[str], None]) -> dict[str, Any]:
+    """Returns the newest export if it is or becomes complete, else one that is made now."""
+    listed = client.get(path, params={"limit": 1})
+    check(listed)
+    found = [row for row in listed.json()["data"] if row["status"] in _USABLE]
+    if not found:
+        made = client.post(path, json={})
+        check(made)
+        found = [made.json()]
+    export: dict[str, Any] = found[0]
+    while export["status"] != "completed":
+        if export["status"] not in _USABLE:
+            reason = (export["error"] or {}).get("message", "it was deleted.")
+            raise ServiceError(f"the export {export['status']}: {reason}")
+        report(str(export["stage"] or export["status"]))
+        time.sleep(_POLL_S)
+        reply = client.get(f"{path}/{export['id']}")
+        check(reply)
+        export = reply.json()
+    return export
 
 
 def _progress() -> Progress:

@@ -3,6 +3,7 @@
 from app.domain.accounts.tenants import Tenant
 from app.factory.process import ProcessContext
 from app.gateways.endpoints.signing import CallSigner, cache_salt
+from app.gateways.free_space import FreeSpace
 from app.gateways.inference.inference import Inference
 from app.gateways.inference.judges import EngineModels
 from app.services.evals.eval_runs import EvalRunService
@@ -19,6 +20,7 @@ from app.services.jobs.references import ReferencePorts, RegisteredReferences
 from app.services.jobs.rollouts import RolloutService
 from app.services.models.adapters import AdapterService
 from app.services.models.chat_completions import ChatCompletionService
+from app.services.models.exports import ExportPorts, ExportService
 from app.services.models.judge_models import JudgeModels
 from app.services.models.models import ModelService
 from app.services.registry.calibrations import CalibrationService
@@ -148,6 +150,17 @@ class Factory:
         context = self._context
         return AdapterService(
             self.models(), context.objects, base_models=context.settings.base_models
+        )
+
+    def exports(self) -> ExportService:
+        context = self._context
+        return ExportService(
+            context.database,
+            ExportPorts(
+                self.models(), context.objects, context.queue, FreeSpace.of(context.settings)
+            ),
+            base_models=context.settings.base_models,
+            tenant=self._tenant,
         )
 
     def signing(self) -> SigningService:

@@ -37,10 +37,13 @@ class FreeSpace:
             paths.append(settings.objects_dir)
         return cls(*paths, minimum_bytes=settings.min_free_bytes)
 
-    def lacks(self) -> bool:
-        """Returns True while a disk has less than the minimum, or cannot be asked."""
+    def lacks(self, *, more_bytes: int = 0) -> bool:
+        """Returns True while a disk has less than the minimum and `more_bytes`, or cannot be
+        asked.
+        """
+        needed = self._minimum_bytes + more_bytes
         try:
-            return any(self._measure(path) < self._minimum_bytes for path in self._paths)
+            return any(self._measure(path) < needed for path in self._paths)
         except OSError:
             return True
 

@@ -18,6 +18,7 @@ from redis.exceptions import RedisError
 from app.domain.evals.evals import EVAL_TASK
 from app.domain.events.webhooks import DELIVER_TASK
 from app.domain.jobs.jobs import CONTROL_QUEUE, RUN_TASK, RUNS_QUEUE
+from app.domain.models.exports import EXPORT_TASK
 
 log = structlog.get_logger()
 
@@ -55,6 +56,10 @@ class JobQueue(Protocol):
 
     async def enqueue_eval(self, run_id: str) -> None:
         """Notifies a worker of an eval run. Never raises, for the same reason."""
+        ...
+
+    async def enqueue_export(self, export_id: str) -> None:
+        """Notifies a worker of an export. Never raises, for the same reason."""
         ...
 
     async def enqueue_deliveries(self) -> None:
@@ -99,6 +104,9 @@ class CeleryJobQueue:
 
     async def enqueue_eval(self, run_id: str) -> None:
         await self._notify(EVAL_TASK, run_id, queue=CONTROL_QUEUE)
+
+    async def enqueue_export(self, export_id: str) -> None:
+        await self._notify(EXPORT_TASK, export_id, queue=CONTROL_QUEUE)
 
     async def enqueue_deliveries(self) -> None:
         await self._notify(DELIVER_TASK, queue=CONTROL_QUEUE)
@@ -166,6 +174,7 @@ class InMemoryJobQueue:
     def __init__(self) -> None:
         self.runs: list[str] = []
         self.evals: list[str] = []
+        self.exports: list[str] = []
         self.deliveries = 0
         self.away = False
         self.queues = frozenset({RUNS_QUEUE, CONTROL_QUEUE})
@@ -175,6 +184,9 @@ class InMemoryJobQueue:
 
     async def enqueue_eval(self, run_id: str) -> None:
         self.evals.append(run_id)
+
+    async def enqueue_export(self, export_id: str) -> None:
+        self.exports.append(export_id)
 
     async def enqueue_deliveries(self) -> None:
         self.deliveries += 1

@@ -51,6 +51,8 @@ class RetentionSettings(SettingsGroup):
     """Ended jobs with all that belongs to them, as `DELETE /v1/fine_tuning/jobs/{id}` does it."""
     files_days: float | None = Field(None, gt=0)
     """Files, counted from their creation; result files are files."""
+    exports_days: float = Field(7.0, gt=0)
+    """Exports of models, counted from their end; they can be made again."""
 
 
 class PricingSettings(SettingsGroup):

@@ -24,10 +24,10 @@ SEQUENCES = 64
 TOP = 20
 
 
-def download(live: Installation, model: str, directory: Path) -> Path:
-    """Downloads an adapter as a user does."""
+def download(live: Installation, model: str, directory: Path, *, command: str = "download") -> Path:
+    """Downloads an adapter, or exports merged weights, as a user does."""
     done = subprocess.run(
-        cli("models", "download", model, "--out", str(directory)),
+        cli("models", command, model, "--out", str(directory)),
         env={
             **os.environ,
             "AGENT_RFT_BASE_URL": live.base_url,
@@ -99,10 +99,15 @@ def load_stock(adapter: Path) -> Any:
     return model
 
 
-def test_a_downloaded_adapter_in_stock_peft_is_the_served_model(
-    live: Installation, finished: FinishedJob, adapter: Path
+@pytest.mark.parametrize("command", ["download", "export"])
+def test_downloaded_weights_in_stock_libraries_are_the_served_model(
+    live: Installation, finished: FinishedJob, tmp_path: Path, command: str
 ) -> None:
-    model, client = load_stock(adapter), live.client()
+    name = str(finished.job.fine_tuned_model)
+    files = download(live, name, tmp_path / "weights", command=command)
+    merged = command == "export"
+    model = AutoModelForCausalLM.from_pretrained(files) if merged else load_stock(files)
+    client = live.client()
     worst, compared = 0.0, 0
     for row in make_rows(build_catalogue(), "validation", 5, seed=3):
         reply = client.chat.completions.create(

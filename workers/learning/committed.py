@@ -67,7 +67,10 @@ def directory_digest(directory: Path) -> str:
 
 def _digests(directory: Path) -> dict[str, str]:
     return {
-        path.name: hashlib.sha256(path.read_bytes()).hexdigest()
-        for path in sorted(directory.iterdir())
-        if path.name != MANIFEST
+        path.name: _digest(path) for path in sorted(directory.iterdir()) if path.name != MANIFEST
     }
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,5 +1,5 @@
-"""Removes expired and deleted files, uploads, jobs, registered objects, stored replies, webhook
-events, logged events and leftovers of ended jobs. Runs every few minutes.
+"""Removes expired and deleted files, uploads, exports, jobs, registered objects, stored replies,
+webhook events, logged events and leftovers of ended jobs. Runs every few minutes.
 
 Bytes are removed before their rows: after an interruption in between, the next round reads the row
 again. Bytes that never got a row (a process died in the middle of an upload) are removed by age.
@@ -31,6 +31,8 @@ KEEP_S = 24 * 3600.0
 """Rows of deleted files and ended uploads remain this long, and so do replies under their keys: a
 list can page on from the row, and a repeated call gets the same reply.
 """
+SETTLED_S = 600.0
+"""Time after which no claim of an export that was deleted can still write."""
 STRAY_AFTER_S = 3600.0
 """Age at which bytes without a row are removed. A running upload is never this old: a minute
 without a byte ends it.
@@ -68,6 +70,7 @@ async def expire(
         await retire(database, retention)
     await _files(database, objects)
     await _uploads(database, objects)
+    await _exports(database, objects)
     await _strays(database, objects)
     await clean_ended(database, objects, inference, adapters=adapters, keep_s=KEEP_S)
     await _registry(database)
@@ -102,6 +105,19 @@ async def _uploads(database: Database, objects: Objects) -> None:
         for upload in forgotten:
             await objects.delete(upload.key)
         if max(len(over), len(forgotten)) < BATCH:
+            return
+
+
+async def _exports(database: Database, objects: Objects) -> None:
+    while True:
+        async with maintenance(database) as unit:
+            over = await unit.expiry.exports(BATCH, settled_s=SETTLED_S)
+        for export in over:
+            await objects.delete(export.key)
+        if over:
+            async with maintenance(database) as unit:
+                await unit.expiry.remove_exports(over)
+        if len(over) < BATCH:
             return
 
 

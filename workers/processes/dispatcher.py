@@ -25,7 +25,8 @@ async def dispatch(work: LeasedWork, settings: Settings, *, children: Children) 
     """
     async with open_database(settings, pool_size=1) as database:
         if children.is_full:
-            await _free_slot(work, settings, database, children=children)
+            if work.goes_on:
+                await _free_slot(work, settings, database, children=children)
             return False
         lease = await work.claim(database, settings)
     if lease is None:

@@ -39,6 +39,10 @@ class LeasedWork:
     """Name of the queue of the notifications."""
     resend_after_s: float
     """Time after which the sweeper sends the notification again."""
+    goes_on: bool = True
+    """True if a claim goes on where an earlier one ended, so that a child may have to give its
+    place to another project's row.
+    """
 
     async def claim(self, database: Database, settings: Settings) -> Lease | None:
         """Claims the row that is next among all projects; see `app.store.queues`."""

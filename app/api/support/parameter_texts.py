@@ -14,6 +14,7 @@ PARAMETERS: Final[Mapping[str, str]] = MappingProxyType(
         "api_key_id": "Id of the key.",
         "curriculum_id": "Id of the curriculum.",
         "eval_id": "Id of the eval.",
+        "export_id": "Id of the export.",
         "file_id": "Id of the file.",
         "fine_tuned_model_checkpoint": "Name of the checkpoint's model.",
         "grader_id": "Id of the grader.",

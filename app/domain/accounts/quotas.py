@@ -18,10 +18,14 @@ class Quotas(BaseModel):
     """Jobs that workers hold at the same time."""
     queued_eval_runs: int = Field(200, ge=0)
     running_eval_runs: int = Field(32, ge=1)
+    queued_exports: int = Field(20, ge=0)
+    running_exports: int = Field(1, ge=1)
     files: int = Field(10_000, ge=0)
     """Files and pending uploads."""
     stored_bytes: int = Field(100 * 1024**3, ge=0)
-    """Bytes of files, of the parts of pending uploads, and of evals and their runs as JSON."""
+    """Bytes of files, of the parts of pending uploads, of exports of models, and of evals and their
+    runs as JSON.
+    """
     registered_objects: int = Field(2_000, ge=0)
     """Versions of tools, graders and curricula."""
     chats_in_flight: int = Field(128, ge=1)
@@ -44,8 +48,9 @@ def check_quota(name: str, *, used: int, adding: int, limit: int) -> None:
 _CURES = {
     "queued_jobs": "Wait until a job starts, cancel one,",
     "queued_eval_runs": "Wait until a run starts, cancel one,",
+    "queued_exports": "Wait until an export starts, delete one,",
     "files": "Delete files that are no longer needed, cancel pending uploads,",
-    "stored_bytes": "Delete files, evals or eval runs that are no longer needed, cancel pending "
-    "uploads,",
+    "stored_bytes": "Delete files, exports, evals or eval runs that are no longer needed, cancel "
+    "pending uploads,",
     "registered_objects": "Delete tools, graders or curricula that are no longer needed,",
 }

@@ -4,13 +4,11 @@ Promises that exactly the projects that may chat with a model may download its a
 stored files are streamed and never held whole; and that no key of the object storage is shown.
 """
 
-from collections.abc import AsyncGenerator
-from dataclasses import dataclass
 from typing import Final
 
 import structlog
 
-from app.domain.data.manifests import MANIFEST, ManifestMismatch, check_digests, read_manifest
+from app.domain.data.manifests import ManifestMismatch
 from app.domain.errors import InvalidRequest, NotFound
 from app.domain.models.adapter_archives import (
     ADAPTER_FILES,
@@ -23,28 +21,13 @@ from app.domain.models.adapter_archives import (
 from app.domain.models.models import BaseModelSpec, find_base_model
 from app.domain.models.tuned_models import TunedModel
 from app.gateways.objects import Objects
-from app.gateways.objects.tar import Member, StoredMember, TarArchive, TextMember
+from app.gateways.objects.tar import Member, StoredMember, TextMember
 from app.services.models.models import ModelService
+from app.services.models.stored_archives import StoredArchive, packed, stored_members
 
 log = structlog.get_logger()
 
 CODE: Final = "adapter_gone"
-
-
-@dataclass(frozen=True, slots=True)
-class AdapterArchive:
-    filename: str
-    manifest_sha256: str
-    """SHA-256 of the manifest, which has those of all other files: it identifies the content."""
-    _tar: TarArchive
-    _objects: Objects
-
-    @property
-    def size(self) -> int:
-        return self._tar.size
-
-    def read(self, start: int, stop: int) -> AsyncGenerator[bytes, None]:
-        return self._tar.read(self._objects, start=start, stop=stop)
 
 
 class AdapterService:
@@ -55,7 +38,7 @@ class AdapterService:
         self._objects = objects
         self._base_models = base_models
 
-    async def archive(self, name: str) -> AdapterArchive:
+    async def archive(self, name: str) -> StoredArchive:
         """Raises `NotFound` for a model that the project may not call, and for one whose files are
         gone or damaged; `InvalidRequest` for a base model.
         """
@@ -91,34 +74,22 @@ class AdapterService:
         )
 
     async def _stored(self, object_key: str) -> list[StoredMember]:
-        """Returns the adapter's files in order of name, after a comparison of their names with the
-        stored manifest.
-        """
-        content = b"".join(
-            [chunk async for chunk in self._objects.read(f"{object_key}/{MANIFEST}")]
-        )
-        digests = read_manifest(object_key, content)
-        sizes = {
-            child.name: child.bytes
-            for child in await self._objects.children(object_key)
-            if child.name != MANIFEST
-        }
-        check_digests(object_key, dict.fromkeys(digests, ""), dict.fromkeys(sizes, ""))
-        if not digests.keys() >= ADAPTER_FILES:
-            raise ManifestMismatch(f"{object_key} is no adapter: it has {sorted(digests)}")
-        return [
-            StoredMember(file, f"{object_key}/{file}", sizes[file] or 0, digests[file])
-            for file in sorted(digests)
-        ]
+        """Returns the adapter's files in order of name."""
+        members = await stored_members(self._objects, object_key)
+        names = {member.name for member in members}
+        if not names >= ADAPTER_FILES:
+            raise ManifestMismatch(f"{object_key} is no adapter: it has {sorted(names)}")
+        return members
 
-    def _packed(self, facts: AdapterFacts, stored: list[StoredMember]) -> AdapterArchive:
+    def _packed(self, facts: AdapterFacts, stored: list[StoredMember]) -> StoredArchive:
         card = model_card(facts)
         digests = {file.name: file.sha256 for file in stored} | {CARD: sha256_hex(card)}
         manifest = archive_manifest(facts, digests)
-        members: list[Member] = [TextMember(MANIFEST, manifest), TextMember(CARD, card), *stored]
-        return AdapterArchive(
-            filename=f"{facts.model}.tar",
-            manifest_sha256=sha256_hex(manifest),
-            _tar=TarArchive(members, modified_at=facts.created_at),
-            _objects=self._objects,
+        members: list[Member] = [TextMember(CARD, card), *stored]
+        return packed(
+            self._objects,
+            facts.model,
+            manifest=manifest,
+            members=members,
+            modified_at=facts.created_at,
         )

@@ -16,15 +16,18 @@ from app.domain.accounts.keys import NO_PROJECT, PROJECT_ARCHIVED
 from app.domain.accounts.quotas import Quotas, check_quota
 from app.domain.errors import AuthenticationFailed
 from app.domain.evals.evals import EvalRunStatus
+from app.domain.models.exports import ExportStatus
 from app.store.schema.eval_runs import EvalRunTable
 from app.store.schema.evals import EvalTable
 from app.store.schema.files import FileTable
+from app.store.schema.model_exports import ModelExportTable
 from app.store.schema.projects import ProjectTable
 from app.store.schema.registry import RegisteredObjectTable, RegisteredVersionTable
 from app.store.schema.uploads import UploadPartTable, UploadTable
 
 _OWN: Final[dict[str, InstrumentedAttribute[int | None]]] = {
     "queued_eval_runs": ProjectTable.max_queued_eval_runs,
+    "queued_exports": ProjectTable.max_queued_exports,
     "files": ProjectTable.max_files,
     "stored_bytes": ProjectTable.max_stored_bytes,
     "registered_objects": ProjectTable.max_registered_objects,
@@ -52,8 +55,8 @@ class QuotaStore:
         await self._check("files", 1, files, self._of_pending(select(func.count())))
 
     async def check_bytes(self, size: int) -> None:
-        """Checks the room for `size` bytes of a file, of a part of an upload, or of an eval or a
-        run of one with its rows.
+        """Checks the room for `size` bytes of a file, of a part of an upload, of an export, of an
+        eval, or of a run of one with its rows.
         """
         stored = _bytes(FileTable).where(
             FileTable.project_id == self._project_id, FileTable.deleted_at.is_(None)
@@ -66,7 +69,10 @@ class QuotaStore:
             EvalTable.project_id == self._project_id, EvalTable.job_id.is_(None)
         )
         runs = _bytes(EvalRunTable).where(EvalRunTable.project_id == self._project_id)
-        await self._check("stored_bytes", size, stored, parts, evals, runs)
+        exports = _bytes(ModelExportTable).where(
+            ModelExportTable.project_id == self._project_id, ModelExportTable.deleted_at.is_(None)
+        )
+        await self._check("stored_bytes", size, stored, parts, evals, runs, exports)
 
     async def check_registered_object(self) -> None:
         """Checks the room for a version of a registered object."""
@@ -85,6 +91,15 @@ class QuotaStore:
             EvalRunTable.status == EvalRunStatus.QUEUED.value,
         )
         await self._check("queued_eval_runs", 1, runs)
+
+    async def check_export(self, size: int) -> None:
+        """Checks the room for an export of about `size` bytes."""
+        exports = select(func.count()).where(
+            ModelExportTable.project_id == self._project_id,
+            ModelExportTable.status == ExportStatus.QUEUED.value,
+        )
+        await self._check("queued_exports", 1, exports)
+        await self.check_bytes(size)
 
     def _of_pending(self, query: Select[Any]) -> Select[Any]:
         return query.where(
@@ -108,6 +123,6 @@ class QuotaStore:
 
 
 def _bytes(
-    table: type[FileTable | UploadPartTable | EvalTable | EvalRunTable],
+    table: type[FileTable | UploadPartTable | EvalTable | EvalRunTable | ModelExportTable],
 ) -> Select[Any]:
     return select(func.coalesce(func.sum(table.bytes), 0))

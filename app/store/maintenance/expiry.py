@@ -13,9 +13,11 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.domain.data.uploads import upload_directory
 from app.domain.jobs.jobs import TERMINAL
+from app.domain.models.exports import export_directory
 from app.store.schema.files import FileTable as File
 from app.store.schema.fine_tuning_jobs import FineTuningJobTable as Job
 from app.store.schema.idempotency import StoredResponseTable as Response
+from app.store.schema.model_exports import ModelExportTable as Export
 from app.store.schema.registry import RegisteredObjectTable as Registered
 from app.store.schema.uploads import UploadTable as Upload
 from app.store.schema.webhooks import WebhookEventTable as Event
@@ -102,6 +104,26 @@ class ExpiryStore:
             .returning(Upload.project_id, Upload.id)
         )
         return [_upload(row.project_id, row.id) for row in removed]
+
+    async def exports(self, limit: int, *, settled_s: float) -> list[ExpiredObject]:
+        """Returns exports that expired or were deleted at least `settled_s` ago, when no claim of
+        them runs any more.
+        """
+        rows = await self._session.execute(
+            select(Export.project_id, Export.id)
+            .where(Export.expires_at <= func.now() - timedelta(seconds=settled_s))
+            .order_by(Export.expires_at)
+            .limit(limit)
+        )
+        return [
+            ExpiredObject(row.project_id, row.id, export_directory(row.project_id, row.id))
+            for row in rows
+        ]
+
+    async def remove_exports(self, exports: Sequence[ExpiredObject]) -> None:
+        await self._session.execute(
+            delete(Export).where(tuple_(Export.project_id, Export.id).in_(_keys(exports)))
+        )
 
     async def remove_stored_responses(self, limit: int, *, keep_s: float) -> int:
         """Removes responses stored under an Idempotency-Key at least `keep_s` ago. Returns their

@@ -13,10 +13,12 @@ from sqlalchemy.orm import InstrumentedAttribute
 
 from app.domain.evals.evals import OPEN_RUNS
 from app.domain.jobs.jobs import TERMINAL
+from app.domain.models.exports import OPEN_EXPORTS
 from app.store.schema.checkpoints import CheckpointTable as Checkpoint
 from app.store.schema.eval_runs import EvalRunTable as Runs
 from app.store.schema.evals import EvalTable as Evals
 from app.store.schema.fine_tuning_jobs import FineTuningJobTable as Jobs
+from app.store.schema.model_exports import ModelExportTable as Exports
 from app.store.schema.permissions import CheckpointPermissionTable as Permission
 
 _ENDED: Final = [status.value for status in TERMINAL]
@@ -27,7 +29,8 @@ _CRITERIA: Final = "$[*]"
 
 def checkpoint_in_use() -> ColumnElement[bool]:
     """Condition on a row of checkpoints: the model is shared with another project, an unfinished
-    job trains from it or is graded by it, or a running eval samples it or is graded by it.
+    job trains from it or is graded by it, a running eval samples it or is graded by it, or an
+    unfinished export has it.
     """
     name = Checkpoint.model_name
     shared = exists().where(
@@ -40,11 +43,16 @@ def checkpoint_in_use() -> ColumnElement[bool]:
         Evals.id == Runs.eval_id,
         open_run_uses(name),
     )
-    return shared | job | run
+    export = exists().where(
+        Exports.project_id == Checkpoint.project_id,
+        Exports.model == name,
+        Exports.status.in_(OPEN_EXPORTS),
+    )
+    return shared | job | run | export
 
 
 async def users_of_model(session: AsyncSession, project_id: str, name: str) -> list[str]:
-    """Returns the ids of the project's unfinished jobs and eval runs that use a model."""
+    """Returns the ids of the project's unfinished jobs, eval runs and exports that use a model."""
     jobs = select(Jobs.id).where(
         Jobs.project_id == project_id, Jobs.deleted_at.is_(None), open_job_uses(literal(name))
     )
@@ -53,9 +61,13 @@ async def users_of_model(session: AsyncSession, project_id: str, name: str) -> l
         .join(Evals, and_(Evals.project_id == Runs.project_id, Evals.id == Runs.eval_id))
         .where(Runs.project_id == project_id, open_run_uses(literal(name)))
     )
+    exports = select(Exports.id).where(
+        Exports.project_id == project_id, Exports.model == name, Exports.status.in_(OPEN_EXPORTS)
+    )
     return [
         *await session.scalars(jobs.order_by(Jobs.id)),
         *await session.scalars(runs.order_by(Runs.id)),
+        *await session.scalars(exports.order_by(Exports.id)),
     ]
 
 

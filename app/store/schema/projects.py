@@ -62,3 +62,5 @@ class ProjectTable(Base):
     max_files: Mapped[int | None] = mapped_column(BigInteger)
     max_stored_bytes: Mapped[int | None] = mapped_column(BigInteger)
     max_registered_objects: Mapped[int | None] = mapped_column(BigInteger)
+    max_queued_exports: Mapped[int | None] = mapped_column(BigInteger)
+    max_running_exports: Mapped[int | None] = mapped_column(BigInteger)

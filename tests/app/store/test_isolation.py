@@ -22,6 +22,7 @@ from tests.support import stack
 from tests.support.patience import PATIENCE_S
 from tests.support.store import evals, webhook_events
 from tests.support.store.claims import claim_row, held, run_unit
+from tests.support.store.exports import an_export
 from tests.support.store.fenced_writes import WRITES
 from tests.support.store.new_jobs import CREATED, insert_job_in
 from tests.support.store.rows import Rows, a_job
@@ -117,6 +118,7 @@ async def _fill_every_table(rows: Rows) -> Job:
     async with rows.app.tenant(tenant) as unit:
         await unit.uploads.insert(an_upload(tenant))
         await unit.uploads.insert_part(UploadPartRow("part_1", "upload_1", 1, 0))
+        await unit.model_exports.insert(an_export())
     async with run_unit(rows, await held(rows, job)) as run:
         for verb in WRITES:
             if not verb.startswith(("jobs.", "journal.forget")):
@@ -175,6 +177,7 @@ async def test_each_role_sees_what_its_setting_names_and_else_nothing(
         ("worker", "system"): {
             *("fine_tuning_jobs", "eval_runs", "files", "uploads", "stored_responses"),
             *("webhook_events", "webhook_deliveries", "event_log", "event_cursors"),
+            "model_exports",
         },
         ("worker", "key"): set(),
     }

@@ -1,5 +1,5 @@
-"""Three kinds of leased rows: jobs, eval runs, and a table that has nothing but the mixin and the
-order of its queue.
+"""Four kinds of leased rows: jobs, eval runs, exports of models, and a table that has nothing but
+the mixin and the order of its queue.
 """
 
 from collections.abc import Awaitable, Callable
@@ -20,10 +20,12 @@ from app.store.database import Database
 from app.store.evals.claims import ClaimableEvalRuns, eval_claims
 from app.store.jobs.claims import ClaimableJobs, job_claims
 from app.store.leases import Lease, lock_held
+from app.store.models import export_claims as export_leases
 from app.store.queues import QueuedRows
 from app.store.schema.leased import QueuedRow
 from tests.support import stack
 from tests.support.store.evals import a_run
+from tests.support.store.exports import an_export
 from tests.support.store.rows import Rows
 
 WORKER_ROLE = "agent_rft_worker"
@@ -85,6 +87,13 @@ async def _insert_run(rows: Rows, _: stack.Database) -> str:
     return (await a_run(rows)).id
 
 
+async def _insert_model_export(rows: Rows, _: stack.Database) -> str:
+    export = an_export()
+    async with rows.app.tenant(rows.first) as unit:
+        await unit.model_exports.insert(export)
+    return export.id
+
+
 async def _insert_export(rows: Rows, database: stack.Database) -> str:
     """Creates the table with the first row, under the policies of every leased table."""
     row_id = new_id("export_")
@@ -129,5 +138,11 @@ def connect(database: stack.Database) -> psycopg.Connection:
 KINDS = {
     "jobs": Kind("fine_tuning_jobs", ClaimableJobs, job_claims, _insert_job),
     "eval runs": Kind("eval_runs", ClaimableEvalRuns, eval_claims, _insert_run),
+    "exports of models": Kind(
+        "model_exports",
+        export_leases.ClaimableExports,
+        export_leases.export_claims,
+        _insert_model_export,
+    ),
     "a table with the mixin": Kind("exports", ClaimableExports, export_claims, _insert_export),
 }

@@ -59,6 +59,7 @@ from .create_fine_tuning_job_hyperparameters_type_0 import CreateFineTuningJobHy
 from .create_fine_tuning_job_metadata_type_0 import CreateFineTuningJobMetadataType0
 from .create_grader import CreateGrader
 from .create_grader_metadata_type_0 import CreateGraderMetadataType0
+from .create_model_export import CreateModelExport
 from .create_permissions import CreatePermissions
 from .create_project import CreateProject
 from .create_service_account import CreateServiceAccount
@@ -117,6 +118,8 @@ from .event_subject import EventSubject
 from .exact_match_grader import ExactMatchGrader
 from .exact_match_grader_unicode import ExactMatchGraderUnicode
 from .expires_after import ExpiresAfter
+from .export_error import ExportError
+from .export_status import ExportStatus
 from .failure_class import FailureClass
 from .fault import Fault
 from .fault_severity import FaultSeverity
@@ -196,6 +199,9 @@ from .method import Method
 from .method_type import MethodType
 from .mismatch_options import MismatchOptions
 from .model import Model
+from .model_export_deleted import ModelExportDeleted
+from .model_export_object import ModelExportObject
+from .model_export_object_stage_type_0 import ModelExportObjectStageType0
 from .model_list import ModelList
 from .model_usage import ModelUsage
 from .multi_grader import MultiGrader
@@ -230,6 +236,7 @@ from .page_file_object import PageFileObject
 from .page_fine_tuning_job import PageFineTuningJob
 from .page_fine_tuning_job_checkpoint import PageFineTuningJobCheckpoint
 from .page_fine_tuning_job_event import PageFineTuningJobEvent
+from .page_model_export_object import PageModelExportObject
 from .page_output_item_object import PageOutputItemObject
 from .page_permission_object import PagePermissionObject
 from .page_project_key_object import PageProjectKeyObject
@@ -452,6 +459,7 @@ __all__ = (
     "CreateFineTuningJobMetadataType0",
     "CreateGrader",
     "CreateGraderMetadataType0",
+    "CreateModelExport",
     "CreatePermissions",
     "CreateProject",
     "CreateServiceAccount",
@@ -510,6 +518,8 @@ __all__ = (
     "ExactMatchGrader",
     "ExactMatchGraderUnicode",
     "ExpiresAfter",
+    "ExportError",
+    "ExportStatus",
     "FailureClass",
     "Fault",
     "FaultSeverity",
@@ -589,6 +599,9 @@ __all__ = (
     "MethodType",
     "MismatchOptions",
     "Model",
+    "ModelExportDeleted",
+    "ModelExportObject",
+    "ModelExportObjectStageType0",
     "ModelList",
     "ModelUsage",
     "MultiGrader",
@@ -623,6 +636,7 @@ __all__ = (
     "PageFineTuningJob",
     "PageFineTuningJobCheckpoint",
     "PageFineTuningJobEvent",
+    "PageModelExportObject",
     "PageOutputItemObject",
     "PagePermissionObject",
     "PageProjectKeyObject",

@@ -1,0 +1,52 @@
+"""Leases of exports, across all tenants."""
+
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Any, ClassVar, Final
+
+from sqlalchemy import func, update
+from typing_extensions import override
+
+from app.domain.models.exports import OPEN_EXPORTS, ExportStatus
+from app.store.across_tenants import ClaimUnitOfWork, set_tenant
+from app.store.database import Database
+from app.store.leases import Lease
+from app.store.queues import QueuedRows
+from app.store.schema.model_exports import ModelExportTable as Table
+
+_FAILED_FOR: Final = timedelta(days=7)
+
+
+class ClaimableExports(QueuedRows):
+    table: ClassVar[type[Table]] = Table
+    limit_column = "max_running_exports"
+    open_states = tuple(status.value for status in OPEN_EXPORTS)
+
+    @override
+    def changes_of_claim(self) -> Mapping[str, Any]:
+        return {
+            "status": ExportStatus.IN_PROGRESS.value,
+            "started_at": func.coalesce(Table.started_at, func.now()),
+        }
+
+    @override
+    async def fail(self, lease: Lease, message: str) -> None:
+        """Writes the failed state as the tenant, who owns the row."""
+        await set_tenant(self._session, lease.project_id)
+        await self._session.execute(
+            update(Table)
+            .where(Table.id == lease.id, Table.fence == lease.fence)
+            .values(
+                status=ExportStatus.FAILED.value,
+                stage=None,
+                error={"code": "worker_lost", "message": message},
+                bytes=0,
+                finished_at=func.now(),
+                expires_at=func.now() + _FAILED_FOR,
+            )
+        )
+
+
+def export_claims(database: Database) -> ClaimUnitOfWork[ClaimableExports]:
+    """A transaction that sees the exports of all tenants; only the worker's role gets any row."""
+    return ClaimUnitOfWork(database, ClaimableExports)

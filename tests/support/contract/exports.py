@@ -1,0 +1,67 @@
+"""Exports of models: real adapters in a service's storage, and the worker that merges them."""
+
+import asyncio
+from typing import Any
+
+import torch
+
+from app.gateways.inference.inference import Completion, InMemoryInference
+from app.gateways.objects import build_objects
+from app.settings.models import shipped_model_dir
+from app.settings.settings import Settings
+from app.store.leases import Lease
+from app.store.models.export_claims import export_claims
+from tests.support.contract.service import Service
+from workers.exports.child import work
+from workers.learning.adapters import adapter_parameters, attach_lora, load_base, save_adapter
+from workers.maintenance.expiry import expire
+from workers.processes.clients import open_clients, open_database
+
+
+def add_real_adapter(service: Service, job_id: str, name: str) -> str:
+    """Adds a tuned model of the shipped base with an adapter that changes it. Returns its object
+    key.
+    """
+    engine_name = f"model-real-{job_id[-8:]}"
+    key = f"adapters/{engine_name}"
+    base = load_base(str(shipped_model_dir()), device=torch.device("cpu"), dtype=torch.float32)
+    model = attach_lora(base, rank=4, alpha=8, base_name="tiny", seed=1)
+    generator = torch.Generator().manual_seed(1)
+    with torch.no_grad():
+        for parameter in adapter_parameters(model).values():
+            parameter.copy_(torch.randn(parameter.shape, generator=generator) * 0.05)
+    save_adapter(model, service.database.settings.objects_dir / key)
+    service.add_tuned_model(job_id, name, engine_name, object_key=key)
+    return key
+
+
+def make_exports(settings: Settings, *, attempts: int = 5) -> list[Lease]:
+    """Claims and makes every export that waits, as the control worker does."""
+
+    async def make() -> list[Lease]:
+        leases: list[Lease] = []
+        while (lease := await claimed(settings, max_attempts=attempts)) is not None:
+            async with open_clients(settings, project_id=lease.project_id) as clients:
+                await work(clients, lease)
+            leases.append(lease)
+        return leases
+
+    return asyncio.run(make())
+
+
+async def claimed(settings: Settings, **options: Any) -> Lease | None:
+    limits = {"max_attempts": 5, "most_held": 1, **options}
+    async with open_database(settings, pool_size=1) as database, export_claims(database) as unit:
+        return await unit.leases.claim_next("here", 30, **limits)
+
+
+def expire_all(service: Service) -> None:
+    """Runs one round of the removal of expired rows and bytes."""
+
+    async def round_of() -> None:
+        settings = service.database.settings
+        async with open_database(settings, pool_size=1) as database:
+            inference = InMemoryInference(lambda *_: Completion((1,), (-0.5,), "stop", ()))
+            await expire(database, build_objects(settings), inference)
+
+    asyncio.run(round_of())

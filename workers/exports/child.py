@@ -1,0 +1,44 @@
+"""The process that works on one claim of an export: `python -m workers.exports.child EXPORT PROJECT
+FENCE`.
+"""
+
+import sys
+from datetime import timedelta
+
+import structlog
+
+from app.domain.errors import NoFreeSpace, RunFailed
+from app.store.leases import Lease
+from app.store.models.leased_exports import leased_export
+from workers.exports.leased_exports import EXPORTS
+from workers.exports.merged import ExportWork
+from workers.processes.child import run_dispatched
+from workers.processes.clients import Clients
+from workers.processes.retry import retry_while_unavailable
+
+log = structlog.get_logger()
+
+
+async def work(clients: Clients, lease: Lease) -> None:
+    """Makes the export under its lease. Raises `LeaseLost` once it was deleted or claimed again."""
+    try:
+        await ExportWork(clients, lease).run()
+    except NoFreeSpace as error:
+        await _fail(clients, lease, RunFailed(error.message, code=error.default_code))
+    except RunFailed as failure:
+        await _fail(clients, lease, failure)
+
+
+async def _fail(clients: Clients, lease: Lease, failure: RunFailed) -> None:
+    keep = timedelta(days=clients.settings.retention.exports_days)
+
+    async def fail() -> None:
+        async with leased_export(clients.database, lease) as unit:
+            await unit.export.fail(failure.code, failure.message, keep=keep)
+
+    await retry_while_unavailable(fail)
+    log.warning("export failed", code=failure.code)
+
+
+if __name__ == "__main__":
+    sys.exit(run_dispatched(EXPORTS, work))
