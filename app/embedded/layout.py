@@ -128,6 +128,8 @@ def worker_child(settings: Settings, data_dir: DataDir, queue: str) -> ChildSpec
             "OMP_NUM_THREADS": str(os.cpu_count() or 1),
             # A warm shutdown would wait hours for a job; a cold one re-queues its message at once.
             "REMAP_SIGTERM": "SIGQUIT",
+            # Celery would write titles over its environment, which operators can read.
+            "NOSETPS": "1",
         },
         log=log,
         prepare=started.prepare,
